@@ -4,14 +4,14 @@ import { longestFirst } from "./test/longest-first.ts";
 /** Gemini waits for the next minute twice. */
 const LONGEST = [
   "e2e/acp/gemini",
-  "e2e/faces/terminal",
+  "e2e/ui/terminal",
   "e2e/acp/opencode",
   "e2e/demian/claudecode-cli",
   "e2e/claude/approvals",
   "e2e/demian/claudecode-sdk",
-  "e2e/faces/dashboard",
+  "e2e/ui/dashboard",
   "e2e/manager/",
-  "e2e/faces/",
+  "e2e/ui/",
 ];
 
 export default defineConfig({

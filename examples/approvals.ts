@@ -1,6 +1,6 @@
-// Answers what an agent asks, by a rule of one's own: reading commands are let through, the rest is declined.
+// Answers an agent's requests with a custom rule: read-only commands are accepted, everything else is declined.
 //   npx tsx examples/approvals.ts
-import { type Answer, connect, type PendingRequest, requestOf } from "blemees/client";
+import { type Answer, connect, type PendingRequest, readRequest } from "blemees/client";
 
 const HARMLESS = /^(ls|cat|git (status|diff|log))( |$)/;
 
@@ -10,10 +10,10 @@ const session = await client.open({ backend: "demo" });
 
 const turn = session.turn("approve");
 for await (const event of turn) {
-  const request = requestOf(event);
+  const request = readRequest(event);
   if (request?.status === "pending") {
     console.log(`[asked] ${request.payload.title}`);
-    // The hash says which version was looked at: an answer to anything else is refused.
+    // The hash identifies what was shown; an answer with another hash is refused.
     const { shown_hash } = request;
     await session.respond(request.request_id, decide(request), { shown_hash });
   } else if (request !== undefined) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A session that asks, answered by curl on the daemon's Unix socket. Needs curl and jq.
+# Answers a session's request with curl on the daemon's Unix socket. Needs curl and jq.
 #   bash examples/approve-from-http.sh
 set -euo pipefail
 
@@ -11,20 +11,20 @@ api() {
     -H 'Content-Type: application/json' "http://localhost$path" "$@"
 }
 
-# With the key, the same command again (after a cut connection, say) starts nothing new.
+# With the key, repeating the command (for example after a lost connection) does not spawn a second session.
 id=$(api /sessions -H "Idempotency-Key: example-$$" -d '{"backend":"demo","prompt":"approve"}' |
   jq -r .session.session_id)
 
-# Answers as soon as the agent is idle or asks something.
+# Returns when the agent is idle or has a pending request.
 api "/sessions/$id/wait?until=idle,blocked&timeout_s=60" | jq -r '"\(.reason): \(.session.activity_state)"'
 
 request=$(api "/sessions/$id/requests" | jq .requests[0])
 jq -r '"asked: \(.payload.command)"' <<<"$request"
 
-# A message is no answer: the daemon refuses it as long as something is asked, and says what.
+# A message is not an answer: while a request is pending the daemon refuses it, and names the request.
 api "/sessions/$id/input" -d '{"text":"yes"}' 2>/dev/null | jq -r '"refused: \(.error.code)"' || true
 
-# The hash says which version was looked at: an answer to anything else is refused.
+# The hash identifies what was shown; an answer with another hash is refused.
 api "/sessions/$id/requests/$(jq -r .request_id <<<"$request")/respond" \
   -d "$(jq '{decision: "accept", shown_hash}' <<<"$request")" |
   jq -r '"answered: \(.request.answer.decision)"'

@@ -1,11 +1,11 @@
-// A manager as a program: two workers below one session, waited for and answered from one place, over HTTP.
+// A manager program: spawns two children of one session, waits for them and answers their requests, over HTTP.
 //   npx tsx examples/manager-and-children.ts
 import { HttpClient, type RequestRow } from "blemees/client";
 
 const http = new HttpClient();
 const cwd = process.cwd();
 
-// The head of the family. We wait for the workers ourselves, so it need not be woken for them (`wakes_parent`).
+// The parent. We wait for the workers ourselves, so it does not need to be woken (`wakes_parent`).
 const { session: lead } = await http.spawn({ backend: "demo", cwd, name: "lead" });
 const parent = lead.session_id;
 const workers = await Promise.all(
@@ -17,7 +17,7 @@ const workers = await Promise.all(
 for (const { session, message_id } of workers) {
   const { session_id, name } = session;
   for (;;) {
-    // Answers when the message's turn has ended, or when the agent asks something and cannot go on.
+    // Resolves when the message's turn has ended, or when the agent is blocked on a request.
     const { reason, session: now } = await http.wait(
       session_id,
       message_id === undefined ? {} : { message_id },
@@ -26,7 +26,7 @@ for (const { session, message_id } of workers) {
       console.log(`[${name}] ${now.last_result?.subtype}: ${now.last_result?.text}`);
       break;
     }
-    // With `tree` the lead has what any worker below it asks.
+    // With `tree`, includes the requests of all descendants.
     for (const request of await http.allRequests({ session_id: parent, tree: true })) await answer(request);
   }
 }
@@ -38,6 +38,6 @@ console.log(`removed ${(await http.remove(parent, { tree: true })).length} sessi
 
 async function answer({ session_id, request_id, shown_hash, payload }: RequestRow): Promise<void> {
   console.log(`[asked] ${payload.title}`);
-  // The hash says which version was looked at: an answer to anything else is refused.
+  // The hash identifies what was shown; an answer with another hash is refused.
   await http.respond(session_id, request_id, { decision: "accept" }, { shown_hash });
 }

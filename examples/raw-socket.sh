@@ -3,7 +3,7 @@
 #   bash examples/raw-socket.sh "hello"
 set -euo pipefail
 
-prompt=${1:-hello} # goes into JSON as it is: no quotes or backslashes here
+prompt=${1:-hello} # inserted into JSON unescaped: no quotes or backslashes
 socket=${BLEMEESD_SOCKET:-${XDG_RUNTIME_DIR:-/tmp/blemeesd-$(id -u)}/blemeesd.sock}
 session="raw-$$"
 
@@ -32,7 +32,7 @@ relay_pid=$!
 trap 'kill "$relay_pid" 2>/dev/null || true; rm -rf "$pipes"' EXIT
 exec 3>"$pipes/to" 4<"$pipes/from"
 
-# Each request waits for its answer, so that the order is plain to see.
+# Each request waits for its reply, so that the order is easy to follow.
 ask() {
   printf '→ %s\n' "$1"
   printf '%s\n' "$1" >&3
@@ -46,7 +46,7 @@ until_type() {
       *'"type":"blemeesd.error"'*) return 1 ;;
     esac
   done
-  echo "the daemon hung up" >&2
+  echo "the daemon closed the connection" >&2
   return 1
 }
 

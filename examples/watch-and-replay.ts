@@ -1,5 +1,5 @@
-// Two connections to one session: one drives it, the other watches. The watcher leaves in the middle of the
-// answer, comes back with the last seq it has, and misses nothing.
+// Two connections to one session: one drives it, the other watches. The watcher disconnects in the middle of
+// the answer, reconnects with the last seq it has seen, and misses nothing.
 import { connect } from "blemees/client";
 
 const driver = await connect({ client: "driver/1.0" });
@@ -18,7 +18,7 @@ for await (const event of watch.events()) {
 await first.close();
 console.log(`cut after event ${seen.at(-1)}`);
 
-// The second one asks for everything behind that: first from the log, then live.
+// The second one asks for everything after that: first from the log, then live.
 const second = await connect({ client: "watcher/1.0" });
 const resumed = await second.watch(session.session_id, { last_seen_seq: seen.at(-1) ?? 0 });
 for await (const event of resumed.events()) {

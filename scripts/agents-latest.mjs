@@ -1,6 +1,6 @@
-// npm run agents:latest: does it still work with the agents that were published today? Installs the newest version of each
-// below .e2e/latest/, runs the end-to-end tests on them and prints what was tested before, what is newest and how it went.
-// Arguments go to vitest.
+// npm run agents:latest: tests against the newest published agents. Installs the newest version of each below
+// .e2e/latest/, runs the end-to-end tests on them and prints the version tested before, the newest version and the
+// result. Arguments go to vitest.
 import { execFile, spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -24,7 +24,7 @@ const { status } = spawnSync(process.execPath, [...vitest, ...reporters, ...proc
 printTable(latest.flatMap(({ agents }) => agents));
 process.exit(status ?? 1);
 
-/** The oldest that we support stays what it is: only the others move. */
+/** The oldest supported version is pinned; only the others move. */
 async function newestOf(group) {
   if (group.agents.some(({ isOldest }) => isOldest)) return group;
   const agents = await Promise.all(
@@ -36,20 +36,20 @@ async function newestOf(group) {
   return { ...group, directory: group.directory.replace(".e2e/", ".e2e/latest/"), agents };
 }
 
-/** By the tag, not by a range: for a range npm picks what runs on this Node, which may be months old. */
+/** By tag, not by range: for a range npm picks what runs on this Node, which may be months old. */
 function publishedVersion(agent) {
   return new Promise((resolve) => {
     const args = ["view", `${agent.package}@latest`, "version", "--json", "--loglevel=error"];
     execFile("npm", args, { cwd: root, timeout: 60_000 }, (error, stdout, stderr) => {
       const version = error === null ? versionIn(stdout) : undefined;
       if (version !== undefined) return resolve(version);
-      const [why = "it answered nothing"] = [
+      const [why = "no output"] = [
         stderr
           .trim()
           .split("\n")
           .find((line) => line !== ""),
       ];
-      console.error(`✗ ${agent.name}: the newest version of ${agent.package} could not be found out.`);
+      console.error(`✗ ${agent.name}: could not look up the newest version of ${agent.package}.`);
       console.error(`  ${error?.code === "ENOENT" ? "npm could not be started" : why}`);
       console.error(
         "  Is the package registry reachable? (npm ping) Nothing was installed and nothing was tested.",
@@ -64,7 +64,7 @@ function versionIn(stdout) {
     const said = JSON.parse(stdout);
     return typeof said === "string" && /^\d+(\.\d+)+/.test(said) ? said : undefined;
   } catch {
-    return undefined; // npm said something else than a version
+    return undefined; // npm printed something other than a version
   }
 }
 
@@ -101,11 +101,11 @@ function readReport() {
   try {
     report = JSON.parse(readFileSync(REPORT, "utf8"));
   } catch {
-    return []; // vitest did not get that far, and has said why
+    return []; // vitest failed before its report, and has printed why
   }
   return report.testResults.map(({ name, status, assertionResults }) => {
     const count = (wanted) => assertionResults.filter((test) => test.status === wanted).length;
-    // A file that could not be loaded has no tests, and failed.
+    // A file that could not be loaded has no tests, and counts as failed.
     const broken = status === "failed" && assertionResults.length === 0 ? 1 : 0;
     return { file: relative(root, name), passed: count("passed"), failed: count("failed") + broken };
   });

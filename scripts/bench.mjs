@@ -112,7 +112,7 @@ function build() {
 /** @param {"c" | "node"} kind */
 function describe(kind) {
   const language = kind === "c" ? "C" : "Node (no C compiler: the reader may be the bottleneck)";
-  const others = '"others" is the share of the machine that other work took meanwhile';
+  const others = '"others" is the share of the machine used by other work';
   return `Node ${process.versions.node}, ${availableParallelism()} cores; agent and reader in ${language}; ${others}`;
 }
 

@@ -1,4 +1,5 @@
-// Builds the web dashboard: web/ becomes one folder of files with their hash in the name, and the page that names them.
+// Builds the web dashboard: turns web/ into one folder of files with a hash in their names, and index.html, which loads
+// them.
 //   node scripts/build-web.mjs --out DIR [--quiet]
 import {
   copyFileSync,
@@ -16,12 +17,11 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-/** What web/index.html calls them; the built page has the names with the hash. */
+/** Their names in web/index.html; the built page has the names with the hash. */
 const ENTRIES = { "main.js": "web/src/main.ts", "main.css": "web/style/main.css" };
 
-/** The sizes of what was written, by name. `out` is emptied first. */
-export async function buildWeb(out, { version = packageVersion() } = {}) {
-  const { metafile, outputFiles } = await build({
+export async function bundleWeb(out, { version = packageVersion() } = {}) {
+  return await build({
     absWorkingDir: root,
     entryPoints: Object.values(ENTRIES),
     bundle: true,
@@ -35,13 +35,17 @@ export async function buildWeb(out, { version = packageVersion() } = {}) {
     legalComments: "none",
     logLevel: "warning",
     outdir: out,
-    // All lie in one folder: the daemon serves names, not paths.
+    // All in one folder: the daemon serves names, not paths.
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
     assetNames: "[name]-[hash]",
     tsconfig: join(root, "web/tsconfig.json"),
     define: { BLEMEES_VERSION: JSON.stringify(version) },
   });
+}
+
+/** Empties `out` and writes the bundle there, index.html last. Returns the size of each file. */
+export function writeWeb(out, { metafile, outputFiles }) {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
   for (const { path, contents } of outputFiles) writeFileSync(join(out, basename(path)), contents);
@@ -49,8 +53,8 @@ export async function buildWeb(out, { version = packageVersion() } = {}) {
   if (existsSync(statics)) {
     for (const name of readdirSync(statics)) copyFileSync(join(statics, name), join(out, name));
   }
-  writeFileSync(join(out, "index.html"), pageWith(namesOf(metafile)));
-  return sizesOf(out);
+  writeFileSync(join(out, "index.html"), pageWith(listNames(metafile)));
+  return measureFiles(out);
 }
 
 function packageVersion() {
@@ -58,7 +62,7 @@ function packageVersion() {
 }
 
 /** `main.js` → `main-4F2K….js` */
-function namesOf({ outputs }) {
+function listNames({ outputs }) {
   return new Map(
     Object.entries(ENTRIES).map(([name, source]) => {
       const found = Object.entries(outputs).find(([, output]) => output.entryPoint === source);
@@ -76,7 +80,7 @@ function pageWith(names) {
   return page;
 }
 
-function sizesOf(out) {
+function measureFiles(out) {
   return readdirSync(out).map((name) => {
     const bytes = readFileSync(join(out, name));
     return { name, bytes: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length };
@@ -89,9 +93,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     console.error("usage: node scripts/build-web.mjs --out DIR [--quiet]");
     process.exit(2);
   }
-  const sizes = await buildWeb(resolve(values.out));
+  const out = resolve(values.out);
+  const sizes = writeWeb(out, await bundleWeb(out));
   if (!values.quiet) {
     for (const { name, bytes, gzip } of sizes) console.log(`${name}  ${bytes} bytes, ${gzip} gzip`);
-    console.log(`in all ${sizes.reduce((sum, { gzip }) => sum + gzip, 0)} bytes gzip`);
+    console.log(`total ${sizes.reduce((sum, { gzip }) => sum + gzip, 0)} bytes gzip`);
   }
 }

@@ -1,13 +1,13 @@
-// Builds dist/: one bundle a program (start-up matters), the worker threads, the client library with its types, and the
-// dashboard (build-web.mjs).
+// Builds dist/: a bundle per program (for a quick start), the worker threads, the client library with its types, the
+// dashboard (build-web.mjs) and the licences of bundled packages (notices.mjs).
 //   node scripts/build.mjs [--quiet]
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { buildWeb } from "./build-web.mjs";
-import { SCREEN_ALIAS } from "./bundling.mjs";
+import { bundleWeb, writeWeb } from "./build-web.mjs";
+import { findBundledPackages, formatNotices } from "./notices.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const isQuiet = process.argv.includes("--quiet");
@@ -24,23 +24,22 @@ const common = {
   target: "node20",
   format: "esm",
   outdir: "dist",
+  metafile: true,
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: "none",
   logLevel: "warning",
-  // React chooses its build by NODE_ENV; that of developers is slow and talks.
-  define: { BLEMEES_VERSION: JSON.stringify(version), "process.env.NODE_ENV": '"production"' },
-  // Native code and programs cannot be bundled; the rest of what we use can.
+  define: { BLEMEES_VERSION: JSON.stringify(version) },
+  // Native code and executables cannot be bundled. These are `dependencies`; bundled packages are `devDependencies`.
   external: ["koffi", "@photostructure/sqlite", "@vscode/ripgrep"],
-  alias: SCREEN_ALIAS,
 };
-// CommonJS packages inside an ES module bundle call require().
+// Bundled CommonJS packages call require().
 const withRequire = {
   js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
 };
 
 rmSync(join(root, "dist"), { recursive: true, force: true });
-await Promise.all([
+const bundles = await Promise.all([
   build({
     ...common,
     entryPoints: Object.fromEntries(
@@ -50,7 +49,7 @@ await Promise.all([
     splitting: true,
     chunkNames: "cli/[name]-[hash]",
   }),
-  // What the daemon imports only when it is needed (HTTP) is a file of its own, so that a start does not read it.
+  // Split, so that startup does not read what is imported on demand (HTTP).
   build({
     ...common,
     entryPoints: { blemeesd: "src/bin/blemeesd.ts" },
@@ -58,7 +57,7 @@ await Promise.all([
     splitting: true,
     chunkNames: "daemon/[name]-[hash]",
   }),
-  // The same for demian: an editor that starts `demian acp` waits, and must not read a terminal's or a vendor's code.
+  // Also split: `demian acp` must start fast, without reading the terminal UI or a vendor's SDK.
   build({
     ...common,
     entryPoints: Object.fromEntries(DEMIAN.map((name) => [name, `src/bin/${name}.ts`])),
@@ -69,16 +68,19 @@ await Promise.all([
   build({ ...common, entryPoints: WORKERS, banner: withRequire }),
   build({ ...common, entryPoints: { client: "src/client/index.ts" }, sourcemap: true }),
 ]);
+const web = join(root, "dist/web");
+const webBundle = await bundleWeb(web, { version });
 for (const name of PROGRAMS) chmodSync(join(root, "dist", `${name}.js`), 0o755);
 setDaemonFlags(join(root, "dist/blemeesd.js"));
 writeAgentTools(join(root, "dist/agent-tools"));
 writeTypes();
-await buildWeb(join(root, "dist/web"), { version });
+writeNotices([...bundles, webBundle]);
+writeWeb(web, webBundle);
 if (!isQuiet) console.log(`built dist/ in ${Date.now() - startedMs} ms`);
 
 /**
- * The daemon runs with a small young generation: 30 MB less after a busy hour, at the same speed. V8 takes that only
- * on the command line, so the file is a shell script that runs itself with Node, and a program to Node.
+ * The daemon runs with a small young generation: 30 MB less after a busy hour, at the same speed. V8 accepts that only
+ * on the command line, so the file is both a shell script, which runs itself with Node, and a JavaScript program.
  */
 function setDaemonFlags(file) {
   const [, ...program] = readFileSync(file, "utf8").split("\n");
@@ -86,11 +88,17 @@ function setDaemonFlags(file) {
   writeFileSync(file, ["#!/bin/sh", start, ...program].join("\n"));
 }
 
-/** `sm` under its own name, for the PATH of agents (src/daemon/agent-tools.ts). */
+/** An executable `sm` for the PATH of agents (src/daemon/agent-tools.ts). */
 function writeAgentTools(directory) {
   mkdirSync(directory);
   const script = ["#!/bin/sh", 'exec /usr/bin/env node "$(dirname "$0")/../sm.js" "$@"', ""].join("\n");
   writeFileSync(join(directory, "sm"), script, { mode: 0o755 });
+}
+
+/** Required by the licences of the packages that we bundle. */
+function writeNotices(built) {
+  const packages = findBundledPackages(built.map(({ metafile }) => metafile));
+  writeFileSync(join(root, "dist/THIRD-PARTY-NOTICES.txt"), formatNotices(root, packages));
 }
 
 function writeTypes() {
@@ -106,7 +114,7 @@ function writeTypes() {
     process.stderr.write(tsc.stdout + tsc.stderr);
     process.exit(1);
   }
-  // Declarations keep the `.ts` of our imports; readers of a package expect `.js`.
+  // Declarations keep the `.ts` of our imports; a published package needs `.js`.
   for (const file of filesBelow(join(root, "dist/types"))) {
     writeFileSync(file, readFileSync(file, "utf8").replace(/(from\s+"\.[^"]*)\.ts"/g, '$1.js"'));
   }

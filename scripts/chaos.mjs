@@ -1,11 +1,11 @@
-// npm run chaos: the long versions of the fault tests at their full sizes, one after another because
-// they measure. Arguments go to vitest: npm run chaos -- kill
+// npm run chaos: the fault tests at their full sizes, one after another because they measure. Arguments go to vitest:
+// npm run chaos -- kill
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { stripVTControlCharacters } from "node:util";
 import { prepare, root } from "./prepare.mjs";
 
-/** What the tests read; a value that is already set in the environment stays. */
+/** Settings for the tests; a value that is already set in the environment stays. */
 const SIZES = {
   FUZZ_INPUTS: "10000000",
   SOCKET_INPUTS: "200000",

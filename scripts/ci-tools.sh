@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Gets the tools that tests use and a fresh machine lacks: bubblewrap for the sandbox, tmux for the terminal UI, Chromium
-# for the dashboard. Never fails: where one cannot be had the tests that need it say so, or fail with
+# Installs the tools that tests need and a fresh machine lacks: bubblewrap for the sandbox, tmux for the terminal UI, Chromium
+# for the dashboard. Never fails: without a tool, the tests that need it are skipped with a message, or fail with
 # CI_REQUIRE_SANDBOX=1 and CI_REQUIRE_FACES=1.
 set -uo pipefail
 
 say() { printf 'ci-tools: %s\n' "$*"; }
 
-# What is on the PATH, or the package that has it.
+# need PACKAGE PROGRAM...: one of the programs on the PATH, or else the package.
 missing=()
 need() {
   local package=$1
   shift
   for program in "$@"; do
     if command -v "$program" >/dev/null; then
-      say "$program is there"
+      say "found $program"
       return
     fi
   done
@@ -30,7 +30,7 @@ if [ ${#missing[@]} -eq 0 ]; then
   exit 0
 fi
 if ! command -v apt-get >/dev/null; then
-  say "there is no apt-get to install ${missing[*]}: what needs it is not tested"
+  say "no apt-get to install ${missing[*]}; tests that need it do not run"
   exit 0
 fi
 if [ "$(id -u)" = 0 ]; then
@@ -38,11 +38,11 @@ if [ "$(id -u)" = 0 ]; then
 elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
   as_root=(sudo -n)
 else
-  say "we may not install ${missing[*]}: what needs it is not tested"
+  say "not allowed to install ${missing[*]}; tests that need it do not run"
   exit 0
 fi
 
-# Bounded: a mirror that does not answer must not hold up the run.
+# Bounded: a mirror that does not answer must not block the run.
 get() {
   timeout --kill-after=10 300 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=30 "$@" </dev/null >/dev/null 2>&1
 }
@@ -61,6 +61,6 @@ for package in "${missing[@]}"; do
       continue
     fi
   fi
-  say "$package could not be installed: what needs it is not tested"
+  say "cannot install $package; tests that need it do not run"
 done
 exit 0

@@ -1,12 +1,11 @@
-// npm run docs: writes what is generated: schemas/, docs/errors.md, notices.md, config.md, cli.md, http.md and the tables
-// in architecture.md, demian.md, faces.md and operations.md. With --check it writes nothing and fails with the name of
-// each file that differs.
+// npm run docs: writes the generated files: schemas/, docs/errors.md, notices.md, config.md, cli.md, http.md and the
+// tables in flows.md, ui.md and operations.md. With --check it writes nothing, and fails with the name of each file
+// that differs.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
-import { SCREEN_ALIAS } from "./bundling.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const work = mkdtempSync(join(tmpdir(), "blemees-docs-"));
@@ -20,7 +19,6 @@ try {
     target: "node20",
     format: "esm",
     logLevel: "warning",
-    alias: SCREEN_ALIAS,
     // CommonJS packages inside an ES module bundle call require().
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

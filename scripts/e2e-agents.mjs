@@ -1,8 +1,8 @@
 // The agents that the end-to-end tests run on, and how each is installed. src/protocol/tested-agents.ts names the same
-// versions; a test holds them equal.
+// versions; a test keeps them equal.
 
-// Several installations: with --no-save npm removes what it was not asked for, and only those of the first need their
-// install scripts (the others' would fetch more, or build).
+// Several installations: with --no-save npm removes packages that it was not asked for, and only those of the first
+// need their install scripts (the others' would fetch more, or build).
 export const GROUPS = [
   {
     directory: ".e2e/agents",
@@ -27,7 +27,7 @@ export const GROUPS = [
     ],
   },
   {
-    // The oldest that is supported; test/e2e/claude runs on it too.
+    // The oldest supported version; test/e2e/claude runs on it too.
     directory: ".e2e/claude-oldest",
     npmOptions: [],
     agents: [
@@ -49,7 +49,7 @@ export const GROUPS = [
         name: "opencode",
         package: "opencode-ai",
         version: "1.18.33",
-        // Its program on the PATH is made by an install script; the platform's own package has the same.
+        // An install script creates its program on the PATH; the platform's own package contains the same program.
         programs: opencodePackages().map((name) => `${name}/bin/opencode`),
         env: "E2E_OPENCODE",
         tests: ["test/e2e/acp/opencode"],
@@ -67,7 +67,7 @@ export const GROUPS = [
         package: "@agentclientprotocol/codex-acp",
         version: "2.6.0",
         programs: [".bin/codex-acp"],
-        // The codex that it drives comes with it: the oldest Codex that is tested.
+        // It bundles the Codex that it drives: the oldest tested Codex.
         needs: { name: "Codex", program: ".bin/codex", version: "0.166.0" },
         env: "E2E_CODEX_ACP",
         tests: ["test/e2e/acp/codex-acp"],
@@ -76,7 +76,7 @@ export const GROUPS = [
   },
   {
     directory: ".e2e/claude-sdk",
-    // Without the Claude Code that comes with it: the one above is used.
+    // Without the bundled Claude Code: the one above is used.
     npmOptions: ["--ignore-scripts", "--omit=optional"],
     agents: [
       {
@@ -91,7 +91,7 @@ export const GROUPS = [
   },
 ];
 
-/** As opencode names them: for this system, for older processors (-baseline) and for musl; npm takes what fits. */
+/** opencode's names: for this system, for older processors (-baseline) and for musl; npm takes what fits. */
 function opencodePackages() {
   const base = `opencode-${process.platform}-${process.arch}`;
   return [base, `${base}-baseline`, `${base}-musl`, `${base}-baseline-musl`];

@@ -1,11 +1,11 @@
-// Where Chromium is on this machine: for the pictures, the bench and the tests of the dashboard.
+// Finds Chromium on this machine, for the screenshots, the bench and the dashboard's tests.
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /**
- * The first of them on the PATH; undefined where there is none.
+ * The first one on the PATH; undefined if there is none.
  * @returns {string | undefined}
  */
 export function findChromium() {

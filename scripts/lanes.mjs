@@ -1,14 +1,14 @@
-// Runs tests in lanes, prints what each took beside its budget, and adds up the tests.
+// Runs tests in lanes, prints the time of each next to its budget, and adds up the tests.
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./prepare.mjs";
 
-/** What a lane may take on two cores, in seconds. Printed, never enforced: a slow machine is not a defect. */
+/** Seconds that a lane may take on two cores. Printed, never enforced: a slow machine is not a defect. */
 export const BUDGETS_S = { unit: 90, process: 180, e2e: 240 };
 
-/** Runs one lane and gives its figures; `args` go to vitest. */
+/** Runs one lane and returns its figures; `args` go to vitest. */
 export function runLane(name, args, options = {}) {
   const report = join(tmpdir(), `blemees-${process.pid}-${name}.json`);
   const startedMs = Date.now();
@@ -33,7 +33,7 @@ export function runLane(name, args, options = {}) {
   };
 }
 
-/** Prints the lanes and ends the process with 1 if one failed. */
+/** Prints the lanes and exits with 1 if one failed. */
 export function reportLanes(lanes) {
   for (const { name, seconds, budget_s, isGreen, passed, failed } of lanes) {
     const over = seconds > budget_s ? ", over budget" : "";
@@ -46,7 +46,7 @@ export function reportLanes(lanes) {
   if (lanes.some(({ isGreen }) => !isGreen)) process.exit(1);
 }
 
-/** Zeros when vitest ended before it wrote its report. */
+/** Zeros if vitest exited before it wrote its report. */
 function countTests(report) {
   try {
     const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(report, "utf8"));

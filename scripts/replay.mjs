@@ -1,5 +1,5 @@
-// npm run replay FILE: feeds a recording of a session (BLEMEESD_TRACE_DIR) to the reducer once more and prints what state
-// and which effects each input led to. Ends with 1 when that is not what was recorded.
+// npm run replay FILE: feeds a recording of a session (BLEMEESD_TRACE_DIR) to the reducer again and prints the state
+// and effects after each input. Exits with 1 if they differ from the recorded ones.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { install, root } from "./prepare.mjs";
 
 const HELP = `usage: npm run replay FILE [-- --json]
 
-Shows what happened to a session, step by step: the input, the phase and activity behind it, the effects.
+Shows what happened to a session, step by step: the input, the phase and activity after it, and the effects.
 FILE is a recording: start the daemon with BLEMEESD_TRACE_DIR=DIR, and DIR/<session_id>.jsonl is one.
 
   npm run replay traces/3f2c.jsonl
@@ -50,11 +50,11 @@ async function show(file, isJson) {
     return 2;
   }
   if (different === 0) return 0;
-  console.error(`${different} steps asked for something else when they were recorded: by another version?`);
+  console.error(`${different} steps had other effects when they were recorded; was that another version?`);
   return 1;
 }
 
-/** The reducer is TypeScript: bundled as the build does it. */
+/** The reducer is TypeScript: bundled as in the build. */
 async function load() {
   const { build } = await import("esbuild");
   const work = mkdtempSync(join(tmpdir(), "blemees-replay-"));

@@ -1,13 +1,14 @@
-// npm run screenshots: the pictures in docs/images, of a real daemon in a real browser and a real terminal. Run it after
-// every change of the look: test/e2e/faces/dashboard.test.ts fails while they are old.
+// npm run screenshots: the pictures in docs/images, of a real daemon in a real browser and a real terminal. Run it
+// after every change of the look: test/e2e/ui/dashboard.test.ts fails while they are outdated.
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { HAS_TMUX, TerminalScreen } from "./bench/faces/screen.mjs";
+import { HAS_TMUX, TerminalScreen } from "./bench/ui/screen.mjs";
 import { findChromium } from "./find-chromium.mjs";
 import { prepare, root } from "./prepare.mjs";
 import { openStage } from "./screenshots/stage.mjs";
 import { LIST, PICTURES, takenFrom } from "./screenshots/taken-from.mjs";
+import { toAnimatedSvg } from "./screenshots/terminal-svg.mjs";
 
 const MAX_BYTES = 200_000;
 const WINDOW = { width: 1280, height: 800 };
@@ -19,7 +20,12 @@ const PAGES = [
   { file: "dashboard-phone.png", session: "totals", colorScheme: "light", viewport: PHONE },
   { file: "usage-light.png", colorScheme: "light", viewport: WINDOW },
 ];
-const TERMINAL = { file: "tui.txt", session: "totals", size: { columns: 100, rows: 32 } };
+const TERMINAL = {
+  file: "tui.txt",
+  recording: "terminal.svg",
+  session: "totals",
+  size: { columns: 100, rows: 32 },
+};
 
 /**
  * @typedef {object} Picture
@@ -31,7 +37,7 @@ const TERMINAL = { file: "tui.txt", session: "totals", size: { columns: 100, row
 
 const program = findChromium();
 if (program === undefined || !HAS_TMUX) {
-  console.error("pictures are taken with Chromium and tmux; one of them is not on the PATH");
+  console.error("Chromium and tmux are needed; at least one is not on the PATH");
   process.exit(1);
 }
 prepare();
@@ -71,42 +77,58 @@ async function takePage(browser, { file, session, colorScheme, viewport }) {
   await page.waitForSelector(
     session === undefined ? ".chart-canvas canvas" : ".card.is-waiting [data-decision=accept]:enabled",
   );
-  // Behind the next frame everything that was asked for is drawn.
+  // After the next frame everything is drawn.
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))");
   const path = join(PICTURES, file);
   await page.screenshot({ path });
   await page.close();
-  tell(path);
+  reportSize(path);
 }
 
+/** The recording: the list, a session, its request; and the last of them as plain text. */
 async function takeTerminal() {
-  const { file, session, size } = TERMINAL;
+  const { file, recording, session, size } = TERMINAL;
   const command = [
     process.execPath,
     "--import",
     join(root, "scripts/screenshots/clock.mjs"),
-    join(root, "dist/sm.js"),
+    join(root, "dist/blemees.js"),
   ];
   const directory = stage.env["XDG_RUNTIME_DIR"] ?? "";
-  const screen = new TerminalScreen(directory, [...command, "tui", session], stage.env, size);
+  const screen = new TerminalScreen(directory, command, stage.env, size);
+  const shots = [];
+  const record = async (seconds) => {
+    await screen.settled();
+    shots.push({ text: screen.text({ colors: true }).trimEnd(), seconds });
+  };
   try {
-    await screen.until((now) => now.includes("Now the tests of the cart"), "the session is not shown");
+    await screen.until((now) => now.includes(session), "the list is not shown");
+    await record(3);
+    screen.press("a", "Enter");
+    await screen.until((now) => now.includes("Running the cart tests"), "the session is not shown");
+    await record(2);
     screen.press("C-n");
-    // The last row is drawn last: before that the rest may be of the screen before.
+    // The last row is drawn last; until it appears, the rest may be from the previous screen.
     const isAsked = (now) =>
-      now.includes("asks to run a command") && /\nEnter takes > [^\n]*$/.test(now.trimEnd());
-    const text = await screen.until(isAsked, "nothing is asked");
-    const path = join(PICTURES, file);
-    writeFileSync(path, `${text.replace(/[ \t]+$/gm, "").trimEnd()}\n`);
-    tell(path);
+      now.includes("asks to run a command") && /\nEnter take > [^\n]*$/.test(now.trimEnd());
+    const text = await screen.until(isAsked, "no request is shown");
+    await record(4);
+    write(file, `${text.replace(/[ \t]+$/gm, "").trimEnd()}\n`);
+    write(recording, toAnimatedSvg(shots, size));
   } finally {
     screen.close();
   }
 }
 
+function write(file, text) {
+  const path = join(PICTURES, file);
+  writeFileSync(path, text);
+  reportSize(path);
+}
+
 /** @param {string} path */
-function tell(path) {
+function reportSize(path) {
   const { size } = statSync(path);
-  if (size > MAX_BYTES) throw new Error(`${path} has ${size} bytes; ${MAX_BYTES} are enough for a picture`);
+  if (size > MAX_BYTES) throw new Error(`${path} has ${size} bytes; the limit is ${MAX_BYTES}`);
   console.error(`· ${path.slice(root.length)} (${Math.round(size / 1000)} kB)`);
 }

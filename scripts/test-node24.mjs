@@ -1,5 +1,5 @@
-// npm run test:node24: the unit lane, and the tests of what Node 24 does differently (its own SQLite, the compile cache),
-// on the newest Node that we test. npm's package `node` brings the program; it is installed once, below .e2e/.
+// npm run test:node24: the unit lane, and the tests of what differs in Node 24 (its own SQLite, the compile cache), on
+// the newest tested Node. It comes from npm's package `node` and is installed once, below .e2e/.
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -32,9 +32,7 @@ function install() {
   });
   const said = versionOf(node);
   if (said === `v${VERSION}`) return;
-  console.error(
-    `✗ Node ${VERSION} could not be installed (${said}); is the package registry reachable? (npm ping)`,
-  );
+  console.error(`✗ cannot install Node ${VERSION} (${said}); is the package registry reachable? (npm ping)`);
   process.exit(1);
 }
 

@@ -1,4 +1,4 @@
-// Sorts the test files into lanes by what they import, so that no list has to be kept: a file that starts processes or
+// Sorts the test files into lanes by what they import, or by a mark (`// lane: process`), so that no list has to be kept: a file that starts processes or
 // threads, itself or through a helper under test/, runs in the process lane; every other file runs in the unit lane,
 // where the files of a worker share their modules.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -9,7 +9,9 @@ export interface Lanes {
   process: string[];
 }
 
-const STARTS_PROCESSES = /from "(?:node:child_process|node:worker_threads|playwright-core)"/;
+/** The mark is for files that start processes through src only. */
+const STARTS_PROCESSES =
+  /from "(?:node:child_process|node:worker_threads|playwright-core|esbuild)"|^\/\/ lane: process$/m;
 const LOCAL_IMPORT = /(?:from|import) "(\.[^"]+\.ts)"/g;
 /** These have a command of their own: `npm run test:e2e`, `npm run chaos`. */
 const ELSEWHERE = new Set(["e2e", "chaos"]);

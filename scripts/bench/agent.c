@@ -1,5 +1,5 @@
 // The bench's fake agent at native speed: speaks just enough of Claude's stream-json to carry a load.
-// agent.mjs is the same program for machines without a C compiler; what a user line may ask for:
+// agent.mjs is the same program for machines without a C compiler; a user line may ask for:
 //   flood COUNT [BYTES]          COUNT delta lines of BYTES bytes each, as fast as the pipe takes them
 //   pace RATE SECONDS [BYTES]    single-line writes, RATE a second, each stamped with CLOCK_MONOTONIC
 //   say                          one delta line (also for any other text)
@@ -23,7 +23,7 @@ static const char HEAD[] = "{\"type\":\"stream_event\",\"event\":{\"type\":\"con
                            "\"delta\":{\"type\":\"text_delta\",\"text\":\"@T";
 static const char TAIL[] = "\"}},\"session_id\":\"%s\",\"parent_tool_use_id\":null,"
                            "\"uuid\":\"64011636-8ed5-425c-9f9f-670d54c56b99\"}\n";
-// Words as a model writes them; the one escape makes JSON.parse take its slower path, as real text does.
+// Text like a model's; the one escape makes JSON.parse take its slower path, as real text does.
 static const char ESCAPE[] = " \\n";
 static const char WORDS[] = "and then the quick brown fox jumps over the lazy dog, ";
 
@@ -131,7 +131,7 @@ static void turn(const char *order) {
 int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--version") == 0) {
-      // Not "Claude Code": a daemon must take us for a stub without the control protocol (DESIGN R5).
+      // Not "Claude Code": the daemon must treat this as a stub without the control protocol.
       puts("1.0.0 (bench-agent)");
       return 0;
     }

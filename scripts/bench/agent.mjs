@@ -1,5 +1,5 @@
-// agent.c for machines without a C compiler: same arguments, same lines. See there for what a turn may ask.
-// It writes with writeSync from pre-built blocks, because a stream costs more than the daemon it feeds.
+// agent.c for machines without a C compiler: same arguments, same lines. A user line may ask for what is listed there.
+// Writes with writeSync from pre-built blocks, because a stream costs more than the daemon it feeds.
 import { writeSync } from "node:fs";
 
 const BLOCK = 64 * 1024;
@@ -88,7 +88,7 @@ function pace(rate, seconds, bytes) {
 }
 
 /**
- * setTimeout has no fractions of a millisecond; a wait on a cell that never changes has.
+ * Waits on a cell that never changes, because setTimeout has no fractions of a millisecond.
  * @param {number} ms
  */
 function nap(ms) {

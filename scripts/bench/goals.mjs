@@ -1,5 +1,5 @@
-// The targets: which figure must be how good. `ratio` is against the reference of the same run, so it holds on
-// any machine; absolute figures are for the 2-core machine of DESIGN §7.
+// The target of each figure. `ratio` is relative to the reference of the same run, so it holds on any machine; absolute
+// figures are for a 2-core machine.
 
 /** @type {Record<string, { key: "value" | "ratio", min?: number, max?: number }[]>} */
 export const GOALS = {
@@ -17,12 +17,12 @@ export const GOALS = {
   "rss.after": [{ key: "value", max: 115 }],
   "agents.codex": [{ key: "value", max: 300 }],
   "http.list.p50": [{ key: "value", max: 5 }],
-  "faces.tui.cpu": [{ key: "value", max: 60 }],
-  "faces.tui.input": [{ key: "value", max: 100 }],
-  "faces.tui.lost": [{ key: "value", max: 0 }],
-  "faces.web.fps": [{ key: "value", min: 30 }],
-  "faces.web.fps.low": [{ key: "value", min: 30 }],
-  "faces.web.heap": [{ key: "value", max: 10 }],
+  "ui.tui.cpu": [{ key: "value", max: 60 }],
+  "ui.tui.input": [{ key: "value", max: 100 }],
+  "ui.tui.lost": [{ key: "value", max: 0 }],
+  "ui.web.fps": [{ key: "value", min: 30 }],
+  "ui.web.fps.low": [{ key: "value", min: 30 }],
+  "ui.web.heap": [{ key: "value", max: 10 }],
 };
 
 /**
@@ -32,7 +32,7 @@ export const GOALS = {
 export function judge(row) {
   return (GOALS[row.id] ?? []).map((goal) => {
     const figure = goal.key === "ratio" ? row.value / (row.reference ?? Number.NaN) : row.value;
-    // Written so that NaN, a figure that was never measured, does not pass.
+    // Written so that NaN, a figure that was never measured, fails.
     const isMet = figure >= (goal.min ?? -Infinity) && figure <= (goal.max ?? Infinity);
     return { ...goal, isMet };
   });

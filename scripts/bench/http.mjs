@@ -1,4 +1,4 @@
-// A client of the daemon's HTTP API on its Unix socket: one connection that is kept, one request at a time.
+// A client of the daemon's HTTP API on its Unix socket: one keep-alive connection, one request at a time.
 import { Agent, request } from "node:http";
 
 export class Http {
@@ -11,7 +11,7 @@ export class Http {
   }
 
   /**
-   * The text of a reply; anything but success is an error.
+   * Returns the text of the reply; throws unless it is a success.
    * @param {string} method
    * @param {string} path
    * @param {object} [body]
@@ -22,7 +22,7 @@ export class Http {
   }
 
   /**
-   * How long a reply takes, from the first byte of the request to the last of the reply.
+   * Time from the first byte of the request to the last byte of the reply.
    * @param {string} path
    * @returns {Promise<number>} ms
    */

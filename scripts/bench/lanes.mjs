@@ -1,5 +1,5 @@
-// Relay, daemon in memory and daemon durable side by side, each with its own reader, sessions open and warm.
-// One runs at a time; the others wait in their event loops and cost nothing.
+// Relay, daemon in memory and daemon durable side by side, each with its own reader, sessions open and warm. One runs
+// at a time; the others idle in their event loops and cost nothing.
 import { Load } from "./load.mjs";
 import { rounds } from "./rounds.mjs";
 import { startDaemon, startRelay } from "./targets.mjs";

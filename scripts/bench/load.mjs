@@ -1,14 +1,12 @@
-// One reader process with its sessions open on a target. Every figure it hands out has passed the check that
-// each event arrived exactly once and in order: a fast daemon that loses frames must not look good.
+// One reader process with its sessions open on a target. Every figure it returns has passed the check that each event
+// arrived exactly once and in order: a fast daemon that loses frames must not look good.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
 /**
- * What the reader prints for one order (reader.c).
- * @typedef {{ frames: number, bytes: number, deltas: number, results: number, missing: number,
- *   duplicates: number, unnumbered: number, gaps: number, elapsed_ns: number, first_frame_ns: number,
- *   first_delta_ns: number, samples: number, p50_ns: number, p99_ns: number }} Figures
+ * The reader's output for one order (reader.c).
+ * @typedef {{ frames: number, bytes: number, deltas: number, results: number, missing: number, duplicates: number, unnumbered: number, gaps: number, elapsed_ns: number, first_frame_ns: number, first_delta_ns: number, samples: number, p50_ns: number, p99_ns: number }} Figures
  */
 
 export class Load {
@@ -25,7 +23,7 @@ export class Load {
     this.sessions = sessions;
     const ids = Array.from({ length: sessions }, () => randomUUID());
     this.#child = bench.start(reader, [socketPath, ...ids], { stdio: ["pipe", "pipe", "inherit"] });
-    this.#child.stdin.on("error", () => {}); // it died; #order says so
+    this.#child.stdin.on("error", () => {}); // the process exited; #order reports it
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
 
@@ -92,7 +90,7 @@ export class Load {
   async #order(order) {
     this.#child.stdin.write(`${order}\n`);
     const { value, done } = await this.#lines.next();
-    if (done) throw new Error(`the reader ended during "${order}"; its reason is on stderr`);
+    if (done) throw new Error(`the reader exited during "${order}"; see its error on stderr`);
     return JSON.parse(value);
   }
 }
@@ -102,6 +100,6 @@ export function checkOrder(figures) {
   const { missing, duplicates, unnumbered, gaps } = figures;
   if (missing + duplicates + unnumbered + gaps === 0) return;
   throw new Error(
-    `frames are wrong: ${missing} missing, ${duplicates} twice, ${unnumbered} without seq, ${gaps} replay_gap`,
+    `wrong frames: ${missing} missing, ${duplicates} duplicate, ${unnumbered} without seq, ${gaps} replay_gap`,
   );
 }

@@ -1,4 +1,4 @@
-// How much of everything: the full run (about 5 minutes) and the quick one (about a minute).
+// The sizes of the full run (about 5 minutes) and the quick one (about a minute).
 
 /**
  * What every measure gets.
@@ -13,11 +13,11 @@
  */
 
 export const FULL = {
-  /** Enough for about a second a round, so that starting a turn does not count. */
+  /** About a second per round, so that starting a turn does not count. */
   floodEvents: 200_000,
   floodRounds: 5,
   floodSessions: [1, 8, 32],
-  /** Until V8 has compiled what it will compile. */
+  /** Until V8 has compiled the hot code. */
   warmUpEvents: 100_000,
   latencyRate: 200,
   latencySeconds: 2,
@@ -33,10 +33,10 @@ export const FULL = {
   agentSessions: 10,
   httpCold: 150,
   httpActive: 50,
-  /** Events a second of each active session. */
+  /** Events per second of each active session. */
   httpRate: 20,
   httpRequests: 400,
-  /** The terminal UI and the dashboard each get so many, one after the other. */
+  /** Events for the terminal UI, then for the dashboard. */
   faceEvents: 20_000,
   faceRate: 500,
 };

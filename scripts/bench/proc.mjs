@@ -1,4 +1,4 @@
-// What Linux says about a process. Elsewhere the measures that need it are left out.
+// Process figures from Linux's /proc. On other systems the measures that need them are skipped.
 import { readdirSync, readFileSync } from "node:fs";
 
 export const IS_LINUX = process.platform === "linux";
@@ -11,7 +11,7 @@ const TICKS_PER_SECOND = 100;
  */
 export function cpuSeconds(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The second field is the command in brackets and may hold blanks; utime and stime are fields 14 and 15.
+  // The second field is the command in parentheses and may contain blanks; utime and stime are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
@@ -26,7 +26,7 @@ export function memoryMb(pid, key) {
 }
 
 /**
- * The processes that this one has started, and those that they have, and so on.
+ * All descendants of a process.
  * @param {number} pid
  * @returns {number[]}
  */
@@ -49,13 +49,12 @@ function parentOf(pid) {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
   } catch {
-    return -1; // it went away while we looked
+    return -1; // it exited meanwhile
   }
 }
 
 /**
- * Call it before a measure and its result behind it: the share of all cores that went to work which is not ours.
- * Right only when every child of the measure was waited for in between, for only then do we know their time.
+ * Call it before a measure, and the returned function after it: the share of all cores used by other work. Correct only if every child of the measure was waited for in between, because only then is their time known.
  * @returns {() => number | undefined}
  */
 export function meterOthers() {

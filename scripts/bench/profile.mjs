@@ -1,5 +1,5 @@
-// Where the daemon's time goes: runs a durable load under --cpu-prof and sums self time by source function, for
-// each thread. Not a measure: the profiler itself slows the daemon.
+// Shows where the daemon spends its time: runs a durable load under --cpu-prof and sums self time by source function,
+// for each thread. Not a measure: the profiler itself slows the daemon.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -32,7 +32,7 @@ static const char SEQ[] = "\"seq\":";
 typedef struct {
   int fd;
   const char *id;
-  char *bytes;  // the unread tail of the last chunk stands at its start
+  char *bytes;  // starts with the unread tail of the last chunk
   size_t held;
   size_t mark_at, seq_at;  // where the previous line had its delta mark and its seq
   uint64_t seq;            // the highest seen
@@ -63,7 +63,7 @@ static void die(const char *what) {
   exit(1);
 }
 
-// memmem is not POSIX; this one looks for the first character with memchr, which is all the speed needed.
+// memmem is not POSIX; this one looks for the first character with memchr, which is fast enough.
 static const char *find(const char *from, const char *end, const char *needle) {
   size_t length = strlen(needle);
   while ((size_t)(end - from) >= length) {
@@ -119,7 +119,7 @@ static void check_seq(Connection *c, const char *line, const char *end) {
 static void take_line(Connection *c, const char *line, const char *end, uint64_t arrived_ns) {
   int kind = classify(c, line, end);
   if (kind == FAULT || kind == GAP) fprintf(stderr, "reader: %.*s\n", (int)(end - line), line);
-  if (kind == FAULT) exit(1);  // whatever was refused will never be answered
+  if (kind == FAULT) exit(1);  // a refused request gets no other reply
   if (kind == GAP) {
     figures.gaps++;
     return;

@@ -1,5 +1,5 @@
-// reader.c for machines without a C compiler: same arguments, same orders, same figures. See there.
-// Slower by far, so a bench with it says more about this file than about the daemon; the table names it.
+// reader.c for machines without a C compiler: same arguments, same orders, same figures. Much slower, so a bench with
+// it measures this file more than the daemon; the table mentions it.
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 

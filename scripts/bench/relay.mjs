@@ -1,7 +1,7 @@
-// The yardstick: the least a Node program can do and still be a relay between agents and clients. Per chunk it
-// splits on 0x0A, parses, sets type, session_id and seq, stringifies, and writes once. No sessions, no log, no
-// checks. What the daemon costs beyond this is the price of what the daemon promises.
-//   node relay.mjs SOCKET AGENT      ends when its stdin ends
+// The baseline: the least a Node program can do and still relay between agents and clients. Per chunk it splits on
+// 0x0A, parses, sets type, session_id and seq, stringifies, and writes once. No sessions, no log, no checks. What the
+// daemon costs beyond this is the price of its guarantees.
+//   node relay.mjs SOCKET AGENT      exits when its stdin ends
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 
@@ -58,7 +58,7 @@ function startAgent(session_id, socket) {
   const agent = spawn(/** @type {string} */ (agentPath), ["-p", "--session-id", session_id], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  agent.stdin.on("error", () => {}); // it died; its stdout says so
+  agent.stdin.on("error", () => {}); // it exited; its stdout shows it
   let seq = 0;
   let isPaused = false;
   onLines(agent.stdout, (text) => {
@@ -86,7 +86,7 @@ function startAgent(session_id, socket) {
 }
 
 /**
- * Calls back once a chunk with all its whole lines, decoded at once, without the last newline.
+ * Calls back once per chunk with all its complete lines, decoded at once, without the last newline.
  * @param {import("node:stream").Readable} stream
  * @param {(text: string) => void} take
  */

@@ -1,4 +1,4 @@
-// Fair rounds: A, B, C, A, B, C …, so that a slow moment of the machine falls on all alike; medians at the end.
+// Fair rounds: A, B, C, A, B, C …, so that a slow moment of the machine affects all alike; medians at the end.
 
 /** @param {readonly number[]} values */
 export function median(values) {
@@ -9,7 +9,7 @@ export function median(values) {
 }
 
 /**
- * The figures of each target, one a round.
+ * The figures of each target, one per round.
  * @template {{ name: string }} T
  * @template F
  * @param {readonly T[]} targets

@@ -1,4 +1,4 @@
-// Rows of figures as one table of text.
+// Formats rows of figures as one text table.
 import { judge } from "./goals.mjs";
 
 /**
@@ -60,7 +60,7 @@ function formatGoal(goal, unit) {
 }
 
 /**
- * More is better for a rate, so it is a share; less is better for the rest, so it is a multiple.
+ * For a rate, more is better, so it is shown as a percentage; for the rest, less is better, so it is a multiple.
  * @param {number} ratio
  * @param {string} unit
  */

@@ -1,4 +1,5 @@
-// What is measured: the relay, and the daemon with a store. A target is a running process that answers hello.
+// The processes that are measured: the relay, and the daemon with a store. A target is a running process that answers
+// hello.
 import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -41,7 +42,7 @@ export function startDaemon(
   { nodeArgs = [], directory = bench.makeDirectory(), env = {} } = {},
 ) {
   const socketPath = join(directory, "s");
-  // As people start it: the file runs itself, with its own flags for Node. A profile brings flags of its own.
+  // As users start it: the file runs itself, with its own flags for Node. A profile brings its own flags.
   const command = nodeArgs.length === 0 ? [daemon] : [process.execPath, ...nodeArgs, daemon];
   return startTarget(bench, store, socketPath, command, {
     ...cleanEnvironment(),
@@ -57,7 +58,7 @@ export function startDaemon(
   });
 }
 
-/** The user's own settings must not reach what is measured. */
+/** The user's own settings must not affect the measurement. */
 function cleanEnvironment() {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith("BLEMEES") && name !== "NODE_OPTIONS"),
@@ -78,7 +79,7 @@ async function startTarget(bench, name, socketPath, [program = "", ...args], env
   const isAlive = () => child.exitCode === null && child.signalCode === null;
   while (!(await isAnswering(socketPath))) {
     if (!isAlive())
-      throw new Error(`${name} ended with ${child.exitCode ?? child.signalCode} before it listened`);
+      throw new Error(`${name} exited with ${child.exitCode ?? child.signalCode} before it listened`);
     if (performance.now() - startedAt > START_MS) throw new Error(`${name} does not answer on ${socketPath}`);
     await sleep(1);
   }
@@ -95,7 +96,7 @@ async function isAnswering(socketPath) {
     const [chunk] = await once(socket, "data");
     return chunk.includes('"blemeesd.hello_ack"');
   } catch {
-    return false; // ENOENT or ECONNREFUSED: not there yet; the caller watches the clock and the process
+    return false; // ENOENT or ECONNREFUSED: not listening yet; the caller watches the clock and the process
   } finally {
     socket.destroy();
   }

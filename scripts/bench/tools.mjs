@@ -1,5 +1,5 @@
-// The fake agent and the reader as executables: compiled from C where there is a compiler, else a two-line
-// script that starts the Node version. With two cores a slow tool would be measured instead of the daemon.
+// The fake agent and the reader as executables: compiled from C if there is a compiler, else a two-line script that
+// starts the Node version. With two cores a slow tool would be measured instead of the daemon.
 import { spawnSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

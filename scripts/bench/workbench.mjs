@@ -1,5 +1,5 @@
-// Everything a bench run leaves in the world: one temp directory and its child processes. close() removes both,
-// and so does any way this process can end by itself, Ctrl-C included.
+// Everything a bench run creates: one temp directory and its child processes. close() removes both, and so does any way
+// this process can exit on its own, Ctrl-C included.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ export class Workbench {
     }
   }
 
-  /** A new empty directory below the run's own; the name stays short, for a socket path has only 107 bytes. */
+  /** A new empty directory below the run's own. The name stays short because a socket path has only 107 bytes. */
   makeDirectory() {
     this.#directories += 1;
     const path = join(this.directory, String(this.#directories));
@@ -43,7 +43,7 @@ export class Workbench {
   }
 
   /**
-   * Asks, waits, then kills; resolves when the process is gone.
+   * Sends SIGTERM, waits, then kills; resolves when the process is gone.
    * @param {import("node:child_process").ChildProcess} child
    */
   async stop(child) {
@@ -64,7 +64,7 @@ export class Workbench {
     this.#removeDirectory();
   }
 
-  /** At exit nothing can be awaited. Agents need no signal: their stdin ends with their parent. */
+  /** Nothing can be awaited at exit. Agents need no signal: their stdin ends with their parent. */
   #abandon() {
     for (const child of this.#children) child.kill("SIGKILL");
     this.#removeDirectory();

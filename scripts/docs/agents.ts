@@ -1,4 +1,4 @@
-// The versions of the agents that the tests run on, as the table in docs/operations.md.
+// The tested versions of the agents, as the table in docs/operations.md.
 import { TESTED_AGENTS } from "../../src/protocol/tested-agents.ts";
 import { table } from "./markdown.ts";
 

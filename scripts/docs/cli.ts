@@ -1,39 +1,42 @@
-// docs/cli.md, from what the programs print themselves.
-import { programHelp, promptHelp, verbHelp } from "../../src/cli/blemeesctl/help.ts";
-import { VERBS } from "../../src/cli/blemeesctl/verbs.ts";
-import { COMMANDS as DEMIAN_COMMANDS } from "../../src/cli/demian/commands.ts";
-import { commandHelp as demianCommandHelp, programHelp as demianHelp } from "../../src/cli/demian/help.ts";
-import { COMMANDS } from "../../src/cli/sm/commands.ts";
-import { commandHelp, programHelp as smHelp } from "../../src/cli/sm/help.ts";
-import { helpText } from "../../src/daemon/flags.ts";
+// docs/cli.md, from the programs' own help.
+
+import { createProgram as createBlemees } from "../../src/cli/blemees/main.ts";
+import { ProcessIo } from "../../src/cli/demian/io.ts";
+import { createProgram as createDemian } from "../../src/cli/demian/main.ts";
+import { commandHelp, listCommands, type Program, programHelp } from "../../src/cli/program.ts";
+import { promptHelp } from "../../src/cli/wire/help.ts";
+import { createProgram as createWire } from "../../src/cli/wire/main.ts";
+import { formatHelp } from "../../src/daemon/flags.ts";
 import { block, code, page } from "./markdown.ts";
 
 export function cliPage(): string {
-  const inShell = VERBS.filter((verb) => verb.where !== "prompt");
+  const blemees = createBlemees({ name: "blemees", version: "", daemonProgram: "", demianProgram: "" });
+  const wire = createWire({ name: "blemees wire", version: "" });
   return page("Command line", "the programs' own tables", [
-    "stdout is the answer, stderr is talk. Exit status: 0 done, 1 failed, 2 wrong usage.",
+    "Answers go to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 wrong usage.",
     "## blemees",
-    "Alone it is the screen of all sessions; every command of [`sm`](#sm) works behind it too, in the same way.",
-    block(smHelp("blemees")),
-    "## blemeesd",
-    "The daemon, in the foreground. On a terminal it says where it listens and what to try; elsewhere it only logs (stderr, one JSON object a line). SIGINT, SIGTERM and SIGHUP stop it in the orderly way. Every setting is explained in [config.md](config.md).",
-    block(helpText()),
-    "## blemeesctl",
-    "With a command it does that and exits. Without one it is a prompt that speaks the protocol, one frame a line; it also reads commands from a pipe.",
-    block(programHelp()),
-    ...inShell.flatMap((verb) => [`### ${code(verb.name)}`, block(verbHelp(verb))]),
+    "Without a command, the screen of all sessions. `sm` is its short name: the same commands, fewer letters. Every command prints JSON with `--json`.",
+    block(programHelp(blemees)),
+    ...commandSections(blemees),
+    "## blemees wire",
+    "Also installed as `blemeesctl`. With a command, runs it and exits. Without one, a prompt that speaks the protocol, one frame per line; it also reads commands from a pipe.",
+    block(programHelp(wire)),
+    ...commandSections(wire),
     "### At the prompt",
     block(promptHelp()),
-    "## sm",
-    "Sessions for people and for agents that manage agents: every command prints JSON with `--json`, and exits.",
-    block(smHelp()),
-    ...COMMANDS.flatMap((command) => [`### ${code(`sm ${command.name}`)}`, block(commandHelp(command))]),
+    "## blemeesd",
+    "The daemon, in the foreground. On a terminal it prints where it listens and what to try; otherwise it only logs (stderr, one JSON object per line). SIGINT, SIGTERM and SIGHUP stop it gracefully. Every setting is explained in [config.md](config.md).",
+    block(formatHelp()),
     "## demian",
-    "Our own coding agent. With a message it answers and exits; without one, at a terminal, it is a talk. `demian-cli` is another name of it, and `demian-plain` the one that stays plain text. Configuration, permissions and the sandbox are in [demian.md](demian.md).",
-    block(demianHelp()),
-    ...DEMIAN_COMMANDS.flatMap((command) => [
-      `### ${code(`demian ${command.name}`)}`,
-      block(demianCommandHelp(command)),
-    ]),
+    "Our own coding agent. With a message it answers and exits; without one, on a terminal, it is a chat. `demian-cli` is another name for it, and `demian-plain` always uses plain text. Configuration, permissions and the sandbox are in [demian.md](demian.md).",
+    block(programHelp(createDemian({ program: "demian", version: "", io: new ProcessIo() }))),
+    ...commandSections(createDemian({ program: "demian", version: "", io: new ProcessIo() })),
+  ]);
+}
+
+function commandSections<C>(program: Program<C>): string[] {
+  return listCommands(program).flatMap((command) => [
+    `### ${code(`${program.name} ${command.name}`)}`,
+    block(commandHelp(program, command)),
   ]);
 }

@@ -1,11 +1,11 @@
-// Everything that is generated, as a map from path to text, and the one function that writes or compares it.
-// Bundled and run by scripts/docs.mjs.
+// All generated files, as a map from path to text, and the function that writes or compares them. Bundled and run by
+// scripts/docs.mjs.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { agentTables } from "./agents.ts";
 import { cliPage } from "./cli.ts";
 import { configPage } from "./config.ts";
-import { demianSchemaFile, demianTables } from "./demian.ts";
+import { demianPage, demianSchemaFile } from "./demian.ts";
 import { errorsPage } from "./errors.ts";
 import { httpPage, openApiFile } from "./http.ts";
 import { keyTables } from "./keys.ts";
@@ -14,7 +14,7 @@ import { phaseTables } from "./phases.ts";
 import { schemaFiles } from "./schemas.ts";
 import { fillSections } from "./sections.ts";
 
-/** Directories that hold nothing but generated files: what is not generated any more is removed there. */
+/** Directories that contain only generated files: other files in them are removed. */
 const OWN_DIRECTORIES = ["schemas"];
 
 export function generate(): Map<string, string> {
@@ -24,20 +24,21 @@ export function generate(): Map<string, string> {
     ["docs/config.md", configPage()],
     ["docs/cli.md", cliPage()],
     ["docs/http.md", httpPage()],
+    ["docs/demian-reference.md", demianPage()],
     ["schemas/openapi.json", openApiFile()],
     ["schemas/demian-config.json", demianSchemaFile()],
     ...schemaFiles(),
   ]);
 }
 
-/** Writes what differs below `root`, or with `isCheck` only names it. Gives the exit code. */
+/** Writes what differs below `root`, or with `isCheck` only names it. Returns the exit code. */
 export function writeDocs(root: string, isCheck: boolean): number {
   const files = new Map([...generate(), ...filledPages(root)]);
   const changed = [...files].filter(([path, text]) => readIfThere(join(root, path)) !== text);
   const stale = OWN_DIRECTORIES.flatMap((name) => filesBelow(root, name)).filter((path) => !files.has(path));
   if (isCheck) {
     for (const [path] of changed) console.error(`${path} differs from what \`npm run docs\` writes`);
-    for (const path of stale) console.error(`${path} is not generated any more`);
+    for (const path of stale) console.error(`${path} is no longer generated`);
     if (changed.length + stale.length === 0) return 0;
     console.error("run `npm run docs` and commit the result");
     return 1;
@@ -54,12 +55,11 @@ export function writeDocs(root: string, isCheck: boolean): number {
   return 0;
 }
 
-/** Pages of which only parts are generated: they have to be there. */
+/** Pages of which only parts are generated; they must exist. */
 function filledPages(root: string): [path: string, text: string][] {
   const pages = [
-    ["docs/architecture.md", phaseTables()],
-    ["docs/demian.md", demianTables()],
-    ["docs/faces.md", keyTables()],
+    ["docs/flows.md", phaseTables()],
+    ["docs/ui.md", keyTables()],
     ["docs/operations.md", agentTables()],
   ] as const;
   return pages.map(([path, tables]) => [path, fillSections(readFileSync(join(root, path), "utf8"), tables)]);

@@ -2,9 +2,9 @@
 import {
   BODY_ERRORS,
   COMMON_ERRORS,
+  createOpenApi,
   type OpenApi,
   type Operation,
-  openApiDocument,
   type Shape,
 } from "../../src/servers/http/openapi.ts";
 import { ROUTES } from "../../src/servers/http/routes/index.ts";
@@ -30,16 +30,16 @@ const LOOPBACK = `blemeesd --http 7433
 curl -H "Authorization: Bearer $(cat ~/.local/state/blemees/http-token)" http://127.0.0.1:7433/sessions`;
 
 export function openApiFile(): string {
-  return `${JSON.stringify(openApiDocument(ROUTES), null, 2)}\n`;
+  return `${JSON.stringify(createOpenApi(ROUTES), null, 2)}\n`;
 }
 
 export function httpPage(): string {
-  const document = openApiDocument(ROUTES);
+  const document = createOpenApi(ROUTES);
   return page("HTTP API", "src/servers/http/routes/", [
-    "HTTP/1.1 on the daemon's Unix socket, beside blemees/2: the first byte of a connection tells which. With `--http [port]` also on that port of 127.0.0.1. Bodies are JSON; the same as OpenAPI 3.1: `GET /openapi.json`, [schemas/openapi.json](../schemas/openapi.json).",
+    "HTTP/1.1 on the daemon's Unix socket, which also serves blemees/2: the first byte of a connection decides. With `--http [port]`, also on that port of 127.0.0.1. Bodies are JSON. As OpenAPI 3.1: `GET /openapi.json`, [schemas/openapi.json](../schemas/openapi.json).",
     "On the Unix socket:",
     `\`\`\`sh\n${EXAMPLES}\n\`\`\``,
-    "On loopback every request needs the token, but for the dashboard's own files (`/`, `/web/{file}`), which hold no data, and `POST /web/enter`, which takes the one-time word of a link. The token's file is made with the first port and only you can read it. To change the token, remove the file and start again.",
+    "On loopback every request needs the token, except the dashboard's own files (`/`, `/web/{file}`), which contain no data, and `POST /web/enter`, which takes a link's ticket. The token's file is created with the first port, readable only by you. To change the token, remove the file and restart the daemon.",
     `\`\`\`sh\n${LOOPBACK}\n\`\`\``,
     "## Rules",
     RULES,
@@ -47,20 +47,20 @@ export function httpPage(): string {
     table(["route", "what it does"], routeRows(document)),
     ...operations(document).flatMap(({ method, path, operation }) => section(method, path, operation)),
     "## Shapes",
-    "A field with `?` may be absent. `null` is named where it can stand.",
+    "A field with `?` may be absent. `null` is listed where it is possible.",
     ...Object.entries(document.components.schemas).flatMap(([name, shape]) => shapeSection(name, shape)),
   ]);
 }
 
 const RULES = [
-  '- An error is `{"error": {"code", "message", "data"?}}` with the status of its code ([errors.md](errors.md)); the message is for people and may change. Any route may refuse with 400 `invalid_message`, 401 `unauthorized`, 403 `forbidden`, 500 `internal` and 503 `daemon_shutdown`; one that takes a body also with 413 `oversize_message` and 415 `unsupported_media_type`. Elsewhere it is 404 `not_found` or 405 `method_not_allowed`.',
-  "- POST and PATCH need `Content-Type: application/json`, also without a body. A field that is not in the shape is refused.",
-  "- `Host` must be `localhost`, `127.0.0.1` or `[::1]` (on loopback with the port). `Origin` must be absent or ours. There is no CORS, and there are no cookies.",
-  "- Without a token a request on the Unix socket passes; with a wrong one it does not.",
-  "- A request has 5 s for its head and 15 s for all of it. A client that takes nothing of what waits for it for `slow_consumer_s` is dropped.",
-  "- Requests on one connection are served in order; the next one begins when the reply before it has been taken.",
-  "- `Idempotency-Key` (or `idempotency_key` in the body): the same key with the same body is carried out once; the reply is then 200 and `repeated`.",
-  "- A stream begins with a comment and has one every 15 s. Behind a cut, ask again with `Last-Event-ID`: each event comes once. Events: a frame's type, `gap` (frames are gone: `since_seq`, `first_available_seq`), `catching_up` (you were slow and are fed from the log), `closed` (the last one). A frame that could not be stored has no `id`.",
+  '- An error is `{"error": {"code", "message", "data"?}}` with the status of its code ([errors.md](errors.md)); the message is for users and may change. Any route may return 400 `invalid_message`, 401 `unauthorized`, 403 `forbidden`, 500 `internal` and 503 `daemon_shutdown`; one with a body also 413 `oversize_message` and 415 `unsupported_media_type`. Unknown paths are 404 `not_found`, and unsupported methods 405 `method_not_allowed`.',
+  "- POST and PATCH require `Content-Type: application/json`, even without a body. Unknown fields are refused.",
+  "- `Host` must be `localhost`, `127.0.0.1` or `[::1]` (on loopback with the port). `Origin` must be absent or the daemon's own. There is no CORS, and there are no cookies.",
+  "- On the Unix socket a token is optional, but a wrong one is refused.",
+  "- The head of a request must arrive within 5 s, and all of it within 15 s. A client that reads nothing for `slow_consumer_s` is dropped.",
+  "- Requests on one connection are served in order; the next one starts when the previous reply has been sent.",
+  "- `Idempotency-Key` (or `idempotency_key` in the body): the same key with the same body is executed once; the reply is then 200 and `repeated`.",
+  "- A stream starts with a comment and sends one every 15 s. After a disconnect, reconnect with `Last-Event-ID`: each event is delivered once. Events: a frame's type, `gap` (frames were pruned: `since_seq`, `first_available_seq`), `catching_up` (the client was slow and is fed from the log), `closed` (the last one). A frame that could not be stored has no `id`.",
 ].join("\n");
 
 interface Entry {
@@ -119,7 +119,7 @@ function replyRows(responses: Operation["responses"]): string[][] {
     ]);
 }
 
-/** What every route may refuse with stands in the rules. */
+/** Without the errors that any route may return: the rules list those. */
 function refusalText(responses: Operation["responses"]): string[] {
   const own = Object.entries(responses)
     .filter(([status]) => Number(status) >= 400)
@@ -131,7 +131,11 @@ function refusalText(responses: Operation["responses"]): string[] {
 
 function shapeSection(name: string, shape: Shape): string[] {
   const fields = fieldsOf(shape);
-  return [`### ${name}`, fields.length === 0 ? typeText(shape) : table(["field", "type"], fields)];
+  if (fields.length === 0) return [`### ${name}`, typeText(shape)];
+  const isLong = (type: string): boolean => type.split(" ").length > 25;
+  const rows = fields.map(([field = "", type = ""]) => [field, isLong(type) ? "see below" : type]);
+  const long = fields.filter(([, type = ""]) => isLong(type)).map(([field, type]) => `${field}: ${type}.`);
+  return [`### ${name}`, table(["field", "type"], rows), ...long];
 }
 
 function fieldsOf(shape: Shape): string[][] {
@@ -143,7 +147,7 @@ function fieldsOf(shape: Shape): string[][] {
   ]);
 }
 
-/** A JSON Schema in one line for people. */
+/** A JSON Schema as one line of text. */
 function typeText(shape: Shape): string {
   const ref = shape["$ref"];
   if (typeof ref === "string") return refText(ref);

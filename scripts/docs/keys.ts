@@ -1,10 +1,10 @@
-// The keys of the screens in the terminal, as the tables in docs/faces.md.
+// The keys of the terminal UI, as the tables in docs/ui.md.
 import { FLEET_KEYS } from "../../src/tui/fleet/keys.ts";
 import { keyRows, PLACES } from "../../src/tui/help.ts";
 import { keyName } from "../../src/tui/keys/table.ts";
 import { table } from "./markdown.ts";
 
-/** By marker: what stands between `<!-- generated: NAME -->` and `<!-- end: NAME -->`. */
+/** By marker: the text between `<!-- generated: NAME -->` and `<!-- end: NAME -->`. */
 export function keyTables(): Map<string, string> {
   const list = FLEET_KEYS.map(({ keys, summary }) => [keys.map(keyName).join(", "), summary]);
   const session = PLACES.map(([place, title]) => table([title, ""], keyRows(place)));

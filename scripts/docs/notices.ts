@@ -11,8 +11,8 @@ export function noticesPage(): string {
   ]);
   return page("Notices", "src/protocol/notices.ts", [
     [
-      "Every `category` of `agent.notice`, whichever agent is behind the session. Clients need to know none of them; those that",
-      "do read `data` find the fields below and no others. What only one agent says is in `data.native`, in its own words.",
+      "Every `category` of `agent.notice`, for all agents. Clients may ignore all of them; those that read `data` find the",
+      "fields below and no others. Agent-specific data is in `data.native`, in the agent's own format.",
     ].join("\n"),
     table(["category", "meaning", "`data`"], rows),
     [
@@ -21,8 +21,8 @@ export function noticesPage(): string {
     ].join("\n"),
     "## Other categories",
     [
-      "An event that the daemon does not know, or that only one agent has, is passed on under a category of its own, with that",
-      "agent's fields in `data`. Show its `text`, if at all: they may change with every version of the agent. They begin with",
+      "An event that the daemon does not know, or that only one agent has, is passed on under its own category, with the",
+      "agent's fields in `data`. Show at most its `text`: these may change with every version of the agent. They start with",
       `${UNKNOWN_PREFIXES.map(code).join(", ")}.`,
     ].join("\n"),
   ]);

@@ -1,5 +1,5 @@
-// schemas/: one JSON Schema (2020-12) a frame, a backend's options and a notice's data, from the zod objects that the daemon
-// checks with. `$id` is a name, not an address.
+// schemas/: one JSON Schema (2020-12) per frame, per backend's options and per notice's data, from the zod objects that
+// the daemon validates with. `$id` is a name, not an address.
 import * as z from "zod";
 import { createBackends } from "../../src/backends/registry.ts";
 import { CONFIG_KEYS } from "../../src/daemon/config-keys.ts";
@@ -59,7 +59,7 @@ function frames(
 }
 
 function options(): Entry[] {
-  // Making backends starts nothing and looks for nothing.
+  // Creating backends starts nothing and looks for nothing.
   const settings = Object.entries(CONFIG_KEYS).map(([name, key]) => [name, key.check.parse(undefined)]);
   const backends = createBackends(Object.fromEntries(settings), {
     env: {},

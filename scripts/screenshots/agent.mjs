@@ -1,13 +1,13 @@
 #!/usr/bin/env node
-// The agent of the stage: it speaks as Claude Code does and plays what scenes.mjs says about the message that it got. A
-// step that takes time moves the clock of the stage instead of waiting.
+// The agent in the screenshots: speaks like Claude Code and plays the steps that scenes.mjs has for the message it
+// received. A step that takes time moves the simulated clock instead of waiting.
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pass } from "./moved.mjs";
 import { TURNS } from "./scenes.mjs";
 
 const CLOCK = process.env["STAGE_CLOCK"] ?? "";
-/** How long the daemon has to read a line. */
+/** Time for the daemon to read a line. */
 const READ_MS = 80;
 const MODEL = "claude-sonnet-4-5";
 
@@ -121,7 +121,10 @@ async function ask(tool_name, tool_use_id, input, { rule }) {
   await answer;
 }
 
-/** What was said before is read by now, at its own time. @param {number} seconds */
+/**
+ * Lets the daemon read the previous output at its own time first.
+ * @param {number} seconds
+ */
 async function spend(seconds) {
   await sleep(READ_MS);
   pass(CLOCK, seconds);

@@ -1,5 +1,5 @@
-// Loaded before the daemon of the stage (node --import): its clock is the real one, moved by what a file says. So hours
-// of work are played in seconds, and pictures show the same times whenever they are taken.
+// Loaded before the screenshots' daemon (node --import): its clock is the real one plus the offset in a file. So hours
+// of work are played in seconds, and the pictures always show the same times.
 import { ServerResponse } from "node:http";
 import { readMoved } from "./moved.mjs";
 
@@ -17,7 +17,7 @@ globalThis.Date = new Proxy(RealDate, {
   get: (target, key) => (key === "now" ? now : Reflect.get(target, key)),
 });
 
-// Node writes the header with a clock of its own, and the dashboard goes by it.
+// Node writes the Date header with its own clock, and the dashboard uses it.
 const { writeHead } = ServerResponse.prototype;
 /** @this {ServerResponse} @param {any[]} args */
 ServerResponse.prototype.writeHead = function (...args) {

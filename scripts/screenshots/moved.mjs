@@ -1,9 +1,9 @@
-// How far the clock of the stage is ahead of the real one, in ms: a file that the daemon reads and the agents move on.
+// How far the simulated clock is ahead of the real one, in ms: a file that the daemon reads and the agents advance.
 import { readFileSync, writeFileSync } from "node:fs";
 
 /**
  * @param {string} file
- * @returns {number | undefined} undefined while it is not there
+ * @returns {number | undefined} undefined while the file does not exist
  */
 export function readMoved(file) {
   try {
@@ -15,7 +15,7 @@ export function readMoved(file) {
 }
 
 /**
- * Always of the same length: a reader finds the old one or the new one.
+ * Always the same length: a reader finds the old value or the new one.
  * @param {string} file
  * @param {number} ms
  */

@@ -1,4 +1,4 @@
-// What is played on the stage: sessions of an afternoon in a web shop, and what their agent does on each message.
+// The scripted sessions in the pictures, and what their agent does for each message.
 
 /**
  * @typedef {object} Step one of think, say and tool
@@ -8,9 +8,9 @@
  * @property {object} [input]
  * @property {string} [output]
  * @property {boolean} [isBad]
- * @property {{ rule?: string }} [asks] it waits for an answer first
- * @property {boolean} [hangs] and nothing more: it works on
- * @property {number} [seconds] on the clock of the stage
+ * @property {{ rule?: string }} [asks] waits for an answer first
+ * @property {boolean} [hangs] keeps running
+ * @property {number} [seconds] on the simulated clock
  */
 /**
  * @typedef {object} Turn
@@ -24,14 +24,14 @@
  * @property {string} [backend]
  * @property {string} [parent] its name
  * @property {string} text
- * @property {number} [after] minutes on the clock before it
- * @property {"accept" | "decline"} [answer] what a person says after `waits` seconds
+ * @property {number} [after] minutes before it on the simulated clock
+ * @property {"accept" | "decline"} [answer] the answer after `waits` seconds
  * @property {number} [waits]
- * @property {"idle" | "asks" | "works"} [until] what is waited for; "idle" unless said
+ * @property {"idle" | "asks" | "works"} [until] default "idle"
  */
 
 const TEST_CODE = `test("a discount never makes the total negative", () => {
-  const cart = cartOf({ price: 5, discount: 20 });
+  const cart = createCart({ price: 5, discount: 20 });
   expect(total(cart)).toBe(0);
 });`;
 const FIX = {
@@ -40,11 +40,11 @@ const FIX = {
   new_string: "  return Math.max(0, sum(cart.items) - cart.discount);",
 };
 
-/** By the message that the agent gets. @type {Readonly<Record<string, Turn>>} */
+/** By message. @type {Readonly<Record<string, Turn>>} */
 export const TURNS = {
   "Update the dependencies": {
     steps: [
-      { say: "I look at what is outdated.", seconds: 3 },
+      { say: "Checking for outdated packages.", seconds: 3 },
       {
         tool: "Bash",
         input: { command: "npm outdated" },
@@ -77,7 +77,7 @@ export const TURNS = {
         seconds: 1,
       },
       { tool: "Bash", input: { command: "npm test" }, output: "212 passed", seconds: 61 },
-      { say: "Both are updated; all 212 tests pass.", seconds: 4 },
+      { say: "Updated both; all 212 tests pass.", seconds: 4 },
     ],
     tokens: [48_200, 3_900],
     usd: 0.41,
@@ -93,7 +93,7 @@ export const TURNS = {
         output: "Seq Scan on products, 812 ms",
         seconds: 4,
       },
-      { say: "It reads the whole table: `lower(title)` has no index.", seconds: 5 },
+      { say: "It scans the whole table because `lower(title)` has no index.", seconds: 5 },
     ],
     tokens: [31_000, 2_100],
     usd: 0.22,
@@ -113,22 +113,22 @@ export const TURNS = {
         output: "042_title: done",
         seconds: 12,
       },
-      { say: "The index is there: 812 ms became 3 ms.", seconds: 4 },
+      { say: "Added the index: 812 ms is now 3 ms.", seconds: 4 },
     ],
     tokens: [35_400, 1_700],
     usd: 0.19,
   },
-  "Write the notes of the release": {
+  "Write the release notes": {
     steps: [
       { tool: "Bash", input: { command: "git log --oneline v2.3..HEAD" }, output: "42 commits", seconds: 1 },
-      { think: "Most of them are about the search and the cart.", seconds: 340 },
+      { think: "Most commits are about search and the cart.", seconds: 340 },
       {
         tool: "Write",
         input: { file_path: "CHANGELOG.md", content: "## 2.4 …" },
         output: "ok",
         seconds: 2,
       },
-      { say: "The notes of 2.4 are in `CHANGELOG.md`.", seconds: 160 },
+      { say: "The 2.4 release notes are in `CHANGELOG.md`.", seconds: 160 },
     ],
     tokens: [41_900, 6_200],
     usd: 0.36,
@@ -146,7 +146,7 @@ export const TURNS = {
     tokens: [12_300, 1_400],
     usd: 0.09,
   },
-  "Make the pictures smaller": {
+  "Compress the images": {
     steps: [
       { tool: "Glob", input: { pattern: "public/**/*.png" }, output: "61 files", seconds: 1 },
       {
@@ -157,26 +157,26 @@ export const TURNS = {
         seconds: 412,
       },
       { tool: "WebFetch", input: { url: "http://localhost:3000" }, output: "200", seconds: 7 },
-      { say: "38 MB became 6 MB.", seconds: 5 },
+      { say: "Reduced 38 MB to 6 MB.", seconds: 5 },
     ],
     tokens: [22_800, 1_100],
     usd: 0.13,
   },
-  "Bring the checkout to the new cart": {
+  "Migrate checkout to the new cart": {
     steps: [
-      { think: "Three parts: the cart, its documents, the flaky test.", seconds: 11 },
+      { think: "Three parts: the cart, its docs, the flaky test.", seconds: 11 },
       { tool: "Read", input: { file_path: "src/checkout/page.ts" }, output: "…", seconds: 1 },
       { tool: "Grep", input: { pattern: "oldCart" }, output: "14 matches in 6 files", seconds: 2 },
-      { say: "Three sessions work on it: the totals, the documents, and the flaky test.", seconds: 6 },
+      { say: "I started three sessions: the totals, the docs and the flaky test.", seconds: 6 },
     ],
     tokens: [62_700, 4_800],
     usd: 0.57,
   },
-  "Make the totals right": {
+  "Fix the cart totals": {
     steps: [
-      { think: "A discount that is higher than the price gives a negative total.", seconds: 8 },
+      { think: "A discount larger than the price makes the total negative.", seconds: 8 },
       {
-        say: `The total can become **negative** when a discount is higher than the price. A test that shows it:\n\n\`\`\`ts\n${TEST_CODE}\n\`\`\``,
+        say: `The total goes **negative** when a discount exceeds the price. A failing test:\n\n\`\`\`ts\n${TEST_CODE}\n\`\`\``,
         seconds: 7,
       },
       {
@@ -186,10 +186,10 @@ export const TURNS = {
         seconds: 1,
       },
       { tool: "Edit", input: FIX, output: "The file has been updated.", seconds: 1 },
-      { say: "Now the tests of the cart, to be sure.", seconds: 2 },
+      { say: "Running the cart tests to confirm.", seconds: 2 },
       {
         tool: "Bash",
-        input: { command: "npm test -- src/cart", description: "Run the tests of the cart" },
+        input: { command: "npm test -- src/cart", description: "Run the cart tests" },
         asks: { rule: "npm test:*" },
         output: "14 passed",
         seconds: 9,
@@ -198,7 +198,7 @@ export const TURNS = {
     tokens: [28_300, 2_600],
     usd: 0.24,
   },
-  "Bring the documents up to date": {
+  "Update the docs": {
     steps: [
       {
         tool: "Glob",
@@ -212,10 +212,10 @@ export const TURNS = {
         input: {
           questions: [
             {
-              question: "The old cart is still named in docs/cart.md. What should happen to it?",
+              question: "docs/cart.md still mentions the old cart. What should I do with it?",
               header: "Old cart",
               options: [
-                { label: "Remove it", description: "It is gone from the code too." },
+                { label: "Remove it", description: "It no longer exists in the code." },
                 { label: "Keep it as history", description: "In a section at the end." },
               ],
               multiSelect: false,
@@ -236,21 +236,21 @@ export const TURNS = {
         seconds: 71,
       },
       { tool: "Read", input: { file_path: "test/payment.test.ts" }, output: "…", seconds: 1 },
-      { say: "Two of twenty runs fail: the test waits for a fixed 50 ms. I run it", hangs: true },
+      { say: "2 of 20 runs fail: the test waits a fixed 50 ms. Rerunning it", hangs: true },
     ],
   },
 };
 
-/** In the order in which they are played. @type {readonly Scene[]} */
+/** In order. @type {readonly Scene[]} */
 export const SCENES = [
   { name: "dependencies", text: "Update the dependencies" },
   { name: "search", text: "Why is the search slow?", after: 52 },
   { name: "search", text: "Add the index", after: 24, answer: "accept", waits: 1_260 },
   { name: "tour", backend: "demo", text: "approve", after: 71, answer: "accept", waits: 610 },
-  { name: "release", text: "Write the notes of the release", after: 38 },
+  { name: "release", text: "Write the release notes", after: 38 },
   { name: "release", text: "Shorter, please", after: 49 },
-  { name: "images", text: "Make the pictures smaller", after: 44, answer: "accept", waits: 900 },
-  { name: "checkout", text: "Bring the checkout to the new cart", after: 58 },
+  { name: "images", text: "Compress the images", after: 44, answer: "accept", waits: 900 },
+  { name: "checkout", text: "Migrate checkout to the new cart", after: 58 },
   {
     name: "flaky-test",
     parent: "checkout",
@@ -258,6 +258,6 @@ export const SCENES = [
     after: 2,
     until: "works",
   },
-  { name: "totals", parent: "checkout", text: "Make the totals right", after: 1, until: "asks" },
-  { name: "documents", parent: "checkout", text: "Bring the documents up to date", after: 1, until: "asks" },
+  { name: "totals", parent: "checkout", text: "Fix the cart totals", after: 1, until: "asks" },
+  { name: "documents", parent: "checkout", text: "Update the docs", after: 1, until: "asks" },
 ];

@@ -4,7 +4,7 @@ export interface OpenStage {
   http: { ask(method: string, path: string, body?: object): Promise<string> };
   /** The sessions' ids by their names. */
   ids: ReadonlyMap<string, string>;
-  /** A script for a page, before its own: it has the clock of the stage then. */
+  /** A script for a page, run before its own scripts: it sets the simulated clock. */
   pageClock(): string;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The stage: a real daemon in directories of its own, whose clock we hold, with the sessions of scenes.mjs in it.
+// Sets up the screenshots: a real daemon in its own directories, with a simulated clock and the sessions of scenes.mjs.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
@@ -11,7 +11,7 @@ import { pass, readMoved, writeMoved } from "./moved.mjs";
 import { SCENES } from "./scenes.mjs";
 
 const PATIENCE_MS = 20_000;
-/** When the curtain rises: every picture shows the times of this day. */
+/** The start of the simulated clock: every picture shows the times of this day. */
 const BEGIN_MS = Date.UTC(2026, 2, 10, 6, 40);
 
 /**
@@ -58,7 +58,7 @@ export async function openStage(scenes = SCENES) {
 }
 
 /**
- * For a page, before its own scripts: the clock of the stage as it goes from now on.
+ * For a page, before its own scripts: the simulated clock from now on.
  * @param {number} movedMs
  */
 function pageClock(movedMs) {
@@ -82,7 +82,7 @@ function startDaemon(env) {
       BLEMEESD_CODEX: "/nonexistent",
       BLEMEESD_SHUTDOWN_GRACE: "0",
       BLEMEESD_STALL_S: "0",
-      // An hour passes at once here; nobody is to be forgotten because of it.
+      // An hour passes at once here; no session may be reaped because of it.
       BLEMEESD_IDLE_TIMEOUT: "1000000",
       BLEMEESD_LOG_LEVEL: "error",
     },
@@ -144,7 +144,7 @@ async function untilState(http, session_id, state) {
     return (turn === undefined && turns > 0 && pending_requests === 0) || undefined;
   });
 }
-/** From so many events on something of a turn can be seen. */
+/** The number of events after which a turn shows something. */
 const WORK_EVENTS = 12;
 
 /**
@@ -158,7 +158,7 @@ async function until(what, look) {
     const found = await look();
     if (found !== undefined) return found;
   }
-  throw new Error(`waited for nothing: ${what}`);
+  throw new Error(`timed out: ${what}`);
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Where the pictures are, and the file that says what they were taken from. */
+/** The directory of the pictures, and the file with the hashes of their sources. */
 export const PICTURES: string;
 export const LIST: string;
 export function takenFrom(): Record<string, string>;

@@ -1,5 +1,4 @@
-// What pictures are taken from: a hash of all that gives the faces their look. Beside the pictures it says whether they
-// are current.
+// A hash of everything that determines how the UIs look. Stored beside the pictures, it shows whether they are current.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -8,10 +7,10 @@ import { root } from "../prepare.mjs";
 export const PICTURES = join(root, "docs/images");
 export const LIST = join(PICTURES, "taken-from.json");
 const SOURCES = ["web", "src/tui", "src/client/view", "scripts/screenshots"];
-/** No part of any look. */
+/** Does not affect the look. */
 const OTHER = /\.md$|tsconfig\.json$|\.d\.mts$|web\/src\/api\//;
 
-/** Each with a hash of its own, so that it is seen what has changed. */
+/** A hash each, so that the changed part can be named. */
 export function takenFrom() {
   return Object.fromEntries(SOURCES.map((name) => [name, hashOf(join(root, name))]));
 }

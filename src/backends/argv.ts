@@ -1,5 +1,4 @@
-// Options → command line, from a table. The trap it closes: a *value* that starts with "-" becomes a *flag*
-// of the agent (SAFETY.md, "Socket, process, protocol").
+// Options → command line, from a table. Refuses values that start with "-", which the agent would read as flags.
 import { CodedError } from "../base/coded-error.ts";
 
 export interface ArgRow {
@@ -13,7 +12,7 @@ export interface ArgRow {
    * - `on` / `off`: the bare flag, when the option is true / exactly false.
    */
   kind: "value" | "text" | "json" | "list" | "repeat" | "on" | "off";
-  /** The long form, where `flag` is a short one that cannot carry "=". */
+  /** The long form, if `flag` is a short one that cannot take "=". */
   long?: string;
 }
 
@@ -35,7 +34,7 @@ const BUILD: Readonly<Record<ArgRow["kind"], Build>> = {
   off: (row, value) => (value === false ? [row.flag] : []),
 };
 
-/** Arguments in the order of the rows. `at` is where the options stand in the frame: `/options/claude`. */
+/** Arguments in row order. `at` is the path of the options in the frame: `/options/claude`. */
 export function optionsToArgv(
   rows: readonly ArgRow[],
   options: Readonly<Record<string, unknown>>,

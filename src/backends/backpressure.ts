@@ -1,4 +1,4 @@
-// The reader of a run may be slow: then its agent waits. Except while a turn is interrupted, whose end must get through.
+// Pauses an agent while its reader is slow, except while a turn is being interrupted, whose end must get through.
 
 /** Where a run reads from. */
 export interface Pausable {
@@ -29,7 +29,7 @@ export class Backpressure {
     this.#source.resume();
   }
 
-  /** Whoever asks while `work` goes on waits for the same one. It resumes the source if there is something to interrupt. */
+  /** Calls during `work` share its promise. Resumes the source if there is something to interrupt. */
   interrupt(work: () => Promise<void>): Promise<void> {
     this.#interrupting ??= work().finally(() => {
       this.#interrupting = undefined;

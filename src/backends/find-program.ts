@@ -1,9 +1,9 @@
-// A program by its path or by its name on PATH.
+// Finds a program by path, or by name on PATH.
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 
-/** The absolute path, or undefined when there is no such executable file. */
+/** The absolute path, or undefined if there is no such executable. */
 export async function findProgram(
   bin: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,31 +1,33 @@
 // The form of an elicitation (a JSON Schema of flat fields) ↔ questions and their answers.
+
 import { isObject, type JsonObject } from "../base/json.ts";
+import { asObject, asObjects, asString, asStrings, asText } from "../base/values.ts";
 import type { Question } from "../protocol/requests.ts";
-import { isObjectEntry, objectOf, objectsOf, stringOf, stringsOf, textOf } from "./values.ts";
+import { isObjectEntry } from "./values.ts";
 
 const FORM_MODES: ReadonlySet<unknown> = new Set(["form", "openai/form", "openaiForm"]);
 const PLAIN: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
 
-/** One value that may be chosen: how it is called, and what the server wants to hear. */
+/** One possible value: its label, and what the server expects. */
 interface Option {
   label: string;
   value: unknown;
 }
 
-/** Undefined: not a form, or one with a field that must be filled in and that no question can ask for. */
-export function formOf(params: JsonObject): { questions: Question[] } | undefined {
+/** Undefined: not a form, or a required field cannot be asked as a question. */
+export function readForm(params: JsonObject): { questions: Question[] } | undefined {
   if (!FORM_MODES.has(params["mode"]) || !isObject(params["requestedSchema"])) return undefined;
   const schema = params["requestedSchema"];
-  const required = stringsOf(schema["required"]);
-  const fields = fieldsOf(schema);
+  const required = asStrings(schema["required"]);
+  const fields = readFields(schema);
   const isComplete = required.every((name) => fields.some(([key]) => key === name));
   if (!isComplete) return undefined;
   return { questions: fields.map(([key, field]) => toQuestion(key, field, required.includes(key))) };
 }
 
-/** What the server gets. Fields without an answer are left out; what does not fit goes out as it is, to be refused there. */
+/** The reply to the server. Fields without an answer are omitted; invalid values are passed on, to be refused there. */
 export function fillForm(params: JsonObject, answers: Record<string, string | string[]>): JsonObject {
-  const fields = fieldsOf(objectOf(params["requestedSchema"]));
+  const fields = readFields(asObject(params["requestedSchema"]));
   return Object.fromEntries(
     fields.flatMap(([key, field]) => {
       const answer = Object.hasOwn(answers, key) ? answers[key] : undefined;
@@ -35,19 +37,19 @@ export function fillForm(params: JsonObject, answers: Record<string, string | st
   );
 }
 
-function fieldsOf(schema: JsonObject): Array<[string, JsonObject]> {
-  return Object.entries(objectOf(schema["properties"]))
+function readFields(schema: JsonObject): Array<[string, JsonObject]> {
+  return Object.entries(asObject(schema["properties"]))
     .filter(isObjectEntry)
     .filter(
-      ([, field]) => PLAIN.has(field["type"]) || (field["type"] === "array" && optionsOf(field).length > 0),
+      ([, field]) => PLAIN.has(field["type"]) || (field["type"] === "array" && readOptions(field).length > 0),
     );
 }
 
 function toQuestion(key: string, field: JsonObject, isRequired: boolean): Question {
-  const name = textOf(field["title"]) ?? key;
-  const description = textOf(field["description"]);
+  const name = asText(field["title"]) ?? key;
+  const description = asText(field["description"]);
   const question = description === undefined ? name : `${name}: ${description}`;
-  const options = optionsOf(field).map(({ label }) => ({ label }));
+  const options = readOptions(field).map(({ label }) => ({ label }));
   return {
     id: key,
     question: isRequired ? question : `${question} (optional)`,
@@ -57,15 +59,15 @@ function toQuestion(key: string, field: JsonObject, isRequired: boolean): Questi
   };
 }
 
-function optionsOf(field: JsonObject): Option[] {
-  if (field["type"] === "array") return optionsOf({ ...objectOf(field["items"]), type: "string" });
+function readOptions(field: JsonObject): Option[] {
+  if (field["type"] === "array") return readOptions({ ...asObject(field["items"]), type: "string" });
   if (field["type"] === "boolean") return [true, false].map((value) => ({ label: String(value), value }));
-  const named = objectsOf(field["oneOf"] ?? field["anyOf"]).flatMap((option) => {
-    const value = stringOf(option["const"]);
-    return value === undefined ? [] : [{ label: textOf(option["title"]) ?? value, value }];
+  const named = asObjects(field["oneOf"] ?? field["anyOf"]).flatMap((option) => {
+    const value = asString(option["const"]);
+    return value === undefined ? [] : [{ label: asText(option["title"]) ?? value, value }];
   });
-  const names = stringsOf(field["enumNames"]);
-  return [...named, ...stringsOf(field["enum"]).map((value, at) => ({ label: names[at] ?? value, value }))];
+  const names = asStrings(field["enumNames"]);
+  return [...named, ...asStrings(field["enum"]).map((value, at) => ({ label: names[at] ?? value, value }))];
 }
 
 function toValue(field: JsonObject, answer: string | string[]): unknown {
@@ -78,6 +80,6 @@ function toValue(field: JsonObject, answer: string | string[]): unknown {
 }
 
 function choose(field: JsonObject, text: string): unknown {
-  const option = optionsOf(field).find(({ label }) => label === text);
+  const option = readOptions(field).find(({ label }) => label === text);
   return option === undefined ? text : option.value;
 }

@@ -1,10 +1,10 @@
-// The first records of a JSONL file, as much of it as is needed: what a list shows of a transcript stands near its top.
+// Reads the first records of a JSONL file: a list needs only the top of a transcript.
 import { open } from "node:fs/promises";
 import { isObject, type JsonObject } from "../base/json.ts";
 
 const STEP_BYTES = 64 * 1024;
 
-/** Gives each record to `take` until that says it is enough, or `maxBytes` are read. Damaged lines are skipped. */
+/** Passes each record to `take` until it returns true, or `maxBytes` are read. Damaged lines are skipped. */
 export async function readHeadRecords(
   file: string,
   maxBytes: number,
@@ -12,7 +12,7 @@ export async function readHeadRecords(
 ): Promise<void> {
   const handle = await open(file);
   try {
-    // Bytes as latin1, so that a character cut by a read is whole again before it is decoded.
+    // Bytes as latin1, so that a character split between reads is whole before it is decoded.
     let tail = "";
     for (let at = 0; at < maxBytes; at += STEP_BYTES) {
       const { bytesRead, buffer } = await handle.read(Buffer.alloc(STEP_BYTES), 0, STEP_BYTES, at);

@@ -1,14 +1,14 @@
-// What a session still has to hear. A paused one lets it pile up here, so that the others in the same process are not
-// held up; only past the limit the whole process has to wait.
+// Messages waiting for a session. A paused session lets them pile up here, so that others in the same process are not
+// delayed; only beyond the limit does the whole process wait.
 
 export interface InboxParts<T> {
   deliver(item: T): void;
-  /** True: it holds too much, read no more. False: go on. */
+  /** True: too much is waiting, stop reading. False: continue. */
   full(isFull: boolean): void;
   maxBytes?: number;
 }
 
-/** A session that reads slowly may have so much waiting before the others in its process feel it. */
+/** How much may wait for a slow session before others in its process are affected. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export class Inbox<T> {
@@ -41,7 +41,7 @@ export class Inbox<T> {
     this.#deliver();
   }
 
-  /** Order is kept also when a delivery pushes, pauses or resumes. */
+  /** Keeps the order even if a delivery pushes, pauses or resumes. */
   #deliver(): void {
     if (this.#isDelivering) return;
     this.#isDelivering = true;

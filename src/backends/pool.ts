@@ -1,28 +1,28 @@
-// The agent processes that sessions share: one per command line and environment, started with its first session and
-// ended a moment after its last one, so that a session that is opened again finds it warm.
+// Shared agent processes: one per command line and environment, started with its first session and ended shortly after
+// its last, so that a reopened session finds it running.
 import { randomUUID } from "node:crypto";
 import { CodedError } from "../base/coded-error.ts";
 
-/** A process that several sessions may be in. */
+/** A process for several sessions. */
 export interface Pooled {
-  /** False: it takes no new session. */
+  /** False: it accepts no new session. */
   readonly isAlive: boolean;
   stop(how: "finish" | "now"): Promise<void>;
 }
 
-/** Equal ones lead to the same process. */
+/** Equal keys share a process. */
 export interface PooledOrder {
   command: string;
   args: readonly string[];
   env: Record<string, string | undefined>;
 }
 
-/** A claim on a process. Whoever got it gives it back once. */
+/** A lease on a process; released once. */
 export interface Lease<S extends Pooled> {
   readonly server: S;
-  /** Nobody else is in the process. */
+  /** No other session is in the process. */
   readonly isOwn: boolean;
-  /** Resolves when what nobody needs any more has ended, or will end after the linger time. */
+  /** Resolves when unused processes have ended, or will end after the linger time. */
   release(how: "finish" | "now"): Promise<void>;
 }
 
@@ -48,15 +48,15 @@ export class Pool<S extends Pooled, O extends PooledOrder> {
     this.#options = options;
   }
 
-  /** Processes that answer, in no order: for questions that any of them can answer. */
+  /** Processes that respond, in no order: for questions that any of them can answer. */
   get running(): S[] {
     return [...this.#entries.values()].flatMap(({ server }) => (server?.isAlive ? [server] : []));
   }
 
-  /** `own`: a process that nobody else gets. */
+  /** `own`: a process that is not shared. */
   async acquire(order: O, own: boolean): Promise<Lease<S>> {
     if (this.#isClosed) throw new CodedError("daemon_shutdown", "the daemon is shutting down");
-    const key = own ? randomUUID() : keyOf(order);
+    const key = own ? randomUUID() : makeKey(order);
     const entry = this.#take(key) ?? this.#create(key, order);
     entry.leases += 1;
     clearTimeout(entry.linger);
@@ -64,7 +64,7 @@ export class Pool<S extends Pooled, O extends PooledOrder> {
       const server = await entry.starting;
       // It may have died while we waited for it.
       if (!server.isAlive) {
-        throw new CodedError("spawn_failed", `${order.command} ended right after its start`);
+        throw new CodedError("spawn_failed", `${order.command} exited right after its start`);
       }
       let isOut = false;
       const release = async (how: "finish" | "now") => {
@@ -126,13 +126,13 @@ export class Pool<S extends Pooled, O extends PooledOrder> {
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
     const ended = entry.starting.then(
       (server) => server.stop(how),
-      () => undefined, // it never ran; whoever asked for it was told
+      () => undefined, // it never ran; its caller has the error
     );
     this.#ending.add(ended);
     return ended.finally(() => this.#ending.delete(ended));
   }
 }
 
-function keyOf({ command, args, env }: PooledOrder): string {
+function makeKey({ command, args, env }: PooledOrder): string {
   return JSON.stringify([command, args, Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }

@@ -1,5 +1,7 @@
-// Every backend of the daemon. To add one: a folder, and a line here.
+// All backends of the daemon. To add one: a folder, and a line here.
+
 import type { Log } from "../base/log.ts";
+import { defined } from "../base/values.ts";
 import { type DemianProgram, demianSpec } from "./acp/demian.ts";
 import { createDemoBackend } from "./acp/demo.ts";
 import { createAcpBackend } from "./acp/index.ts";
@@ -17,7 +19,7 @@ export interface BackendsConfig {
   codex_retry_s: number;
   codex_allow_config: readonly string[];
   max_line_bytes: number;
-  /** Agents that speak ACP, by name. */
+  /** ACP agents, by name. */
   agents?: Readonly<Record<string, AgentSettings>>;
 }
 
@@ -38,7 +40,7 @@ export interface AgentSettings {
 
 export interface BackendsParts {
   env: NodeJS.ProcessEnv;
-  /** For what concerns no session. */
+  /** For messages that concern no session. */
   log?: Log;
   demian: DemianProgram;
 }
@@ -46,7 +48,7 @@ export interface BackendsParts {
 export function createBackends(config: BackendsConfig, parts: BackendsParts): Backend[] {
   const { env, log, demian } = parts;
   const maxLineBytes = config.max_line_bytes;
-  const host = { env, maxLineBytes, ...(log === undefined ? {} : { log }) };
+  const host = { env, maxLineBytes, ...defined({ log }) };
   const specs = [
     demianSpec(demian, env),
     ...Object.entries(config.agents ?? {}).map(([name, settings]) => toSpec(name, settings)),
@@ -61,7 +63,7 @@ export function createBackends(config: BackendsConfig, parts: BackendsParts): Ba
       retryLimitMs: config.codex_retry_s * 1000,
       allowConfig: config.codex_allow_config,
       maxLineBytes,
-      ...(log === undefined ? {} : { log }),
+      ...defined({ log }),
     }),
     ...specs.map((spec) => createAcpBackend(spec, host)),
     createDemoBackend(demian, host),
@@ -73,10 +75,7 @@ function toSpec(name: string, settings: AgentSettings): AcpSpec {
   return {
     name,
     ...rest,
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(cwd_within === undefined ? {} : { cwdWithin: cwd_within }),
-    ...(model === undefined ? {} : { model }),
-    ...(mode === undefined ? {} : { mode }),
+    ...defined({ cwd, cwdWithin: cwd_within, model, mode }),
     stallMs: stall_s * 1000,
     handshakeMs: start_s * 1000,
   };

@@ -1,8 +1,8 @@
-// The title of a request: one line, cut where it is long. The whole stands elsewhere in its payload.
+// The title of a request: one line, truncated. The payload has the full text.
 
 const TITLE_CHARS = 200;
 
-export function titleOf(text: string): string {
+export function cutTitle(text: string): string {
   const line = text
     .slice(0, 2 * TITLE_CHARS)
     .replace(/\s+/g, " ")

@@ -1,4 +1,4 @@
-// The end of a session in a process that others may share: wanted or not, in a hurry or not, and told exactly once, when
+// The end of a session in a process that others may share: expected or not, fast or not, reported exactly once, when
 // nothing of the session is left.
 import { killLeftovers } from "./leftovers.ts";
 import type { Lease, Pooled } from "./pool.ts";
@@ -12,18 +12,18 @@ export interface RunEndParts {
 }
 
 export class RunEnd {
-  /** We wanted the end that comes, however it comes. */
+  /** The end was requested, however it comes. */
   isWanted = false;
   readonly #parts: RunEndParts;
   #stopping: Promise<void> | undefined;
   #hasBegun = false;
   #hurry: () => void = () => undefined;
   #tellGone: () => void = () => undefined;
-  /** Whoever waits for a turn to finish waits no longer. */
+  /** Releases callers that wait for a turn to finish. */
   readonly hurried = new Promise<void>((resolve) => {
     this.#hurry = resolve;
   });
-  /** The end was told and nothing is left. */
+  /** The end was reported and nothing is left. */
   readonly gone = new Promise<void>((resolve) => {
     this.#tellGone = resolve;
   });
@@ -32,7 +32,7 @@ export class RunEnd {
     this.#parts = parts;
   }
 
-  /** The session takes and tells nothing any more, but its end. */
+  /** The session reports nothing but its end. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
@@ -41,23 +41,23 @@ export class RunEnd {
     return this.#stopping !== undefined;
   }
 
-  /** `leave` is done once, and leads to `tell`. */
+  /** Runs `leave` once, then reports. */
   stop(how: "finish" | "now", leave: () => Promise<void>): Promise<void> {
     if (how === "now") this.#hurry();
     this.#stopping ??= this.#stop(leave);
     return this.#stopping;
   }
 
-  /** `told` is called behind it. */
-  tell(why: Ended, told: () => void): void {
+  /** Calls the callback after it. */
+  tell(why: Ended, reported: () => void): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
     const { lease, sink, marker } = this.#parts;
-    // After a crash too: the next start gets a new process.
+    // Also after a crash: the next start gets a new process.
     void lease.release("now");
     void killLeftovers(marker).then(() => {
       sink.ended(why);
-      told();
+      reported();
       this.#tellGone();
     });
   }

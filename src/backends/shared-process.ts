@@ -1,7 +1,10 @@
-// The process of an agent that serves any number of sessions over JSON-RPC: its start with a handshake, requests to it,
-// who lives in it, and an end that each of them is told exactly once. Which message is for whom is the backend's router.
+// An agent process that serves many sessions over JSON-RPC: start with a handshake, requests, residents, and an end
+// that is reported to each of them once. The backend's router decides which session gets a message.
+
+import { AgentProcess, EXIT_FOLLOWS_MS } from "../base/agent-process.ts";
 import { type ChildExit, type ChildOrder, within } from "../base/child.ts";
-import { CodedError, messageOf } from "../base/coded-error.ts";
+import { CodedError, toMessage } from "../base/coded-error.ts";
+import { crashMessage, exitMessage, formatTail } from "../base/exit-message.ts";
 import type { JsonObject } from "../base/json.ts";
 import { FrameReader, type LineAside } from "../base/json-lines.ts";
 import {
@@ -13,36 +16,34 @@ import {
   RpcSilence,
 } from "../base/jsonrpc.ts";
 import type { Log } from "../base/log.ts";
-import { AgentProcess, EXIT_FOLLOWS_MS } from "./agent-process.ts";
-import { crashMessage, exitMessage, lastWords } from "./last-words.ts";
+import { defined } from "../base/values.ts";
 import type { Ended } from "./types.ts";
-import { optional } from "./values.ts";
 
 /** A session in the process. */
 export interface Resident {
-  /** A turn runs. */
+  /** A turn is running. */
   readonly isBusy: boolean;
   stderr(line: string): void;
-  /** A line that could not be read, so perhaps something of this session. */
+  /** An unreadable line, which may belong to this session. */
   unreadable(size: number, reason: string, aside?: LineAside["data"]): void;
   processEnded(why: Ended): void;
 }
 
-/** Knows which of them gets a message. */
+/** Decides which session gets a message. */
 export interface ResidentRouter<R extends Resident> {
-  /** Nothing is for this one any more. */
+  /** No more messages for this one. */
   retire(resident: R): void;
   close(): void;
 }
 
 export interface SharedProcessParts<R extends Resident, T extends ResidentRouter<R>> {
-  /** For messages to people. */
+  /** For error messages. */
   name: string;
-  /** The same where its start and its end are told, when it has a longer one. */
+  /** A longer name for messages about its start and end. */
   title?: string;
   order: ChildOrder;
   router: T;
-  /** Put `"jsonrpc":"2.0"` into every message. */
+  /** Adds `"jsonrpc":"2.0"` to every message. */
   withVersion?: boolean;
   maxLineBytes: number;
   finishMs: number;
@@ -53,7 +54,7 @@ export interface SharedProcessParts<R extends Resident, T extends ResidentRouter
   /** `size`: bytes on the wire. */
   notification(method: string, params: JsonObject, size: number, message: JsonObject): void;
   request(id: RpcId, method: string, params: JsonObject, size: number): void;
-  /** A line of stderr while no turn runs. */
+  /** A line of stderr outside any turn. */
   strayLine(line: string): void;
   /** It is about to be killed. */
   condemned(why: string, pid: number | undefined): void;
@@ -71,7 +72,7 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
   readonly #residents = new Set<R>();
   #verdict: string | undefined;
   #end: Ended | undefined;
-  /** Of the line that is being handled. */
+  /** Of the line being handled. */
   #size = 0;
   #intro: JsonObject = {};
 
@@ -85,7 +86,7 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
         notification: (method, params, message) => parts.notification(method, params, this.#size, message),
         request: (id, method, params) => parts.request(id, method, params, this.#size),
       },
-      ...optional("withVersion", parts.withVersion),
+      ...defined({ withVersion: parts.withVersion }),
     });
     this.#process = new AgentProcess({
       name: parts.name,
@@ -95,12 +96,12 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
           this.#size = size;
           this.#peer.receive(frame);
         },
-        skipped: (size, reason, aside) => this.#skipped(size, reason, aside),
+        skipped: (size, reason, aside) => this.#reportSkipped(size, reason, aside),
       }),
       finishMs: parts.finishMs,
-      ...optional("graceMs", parts.graceMs),
+      ...defined({ graceMs: parts.graceMs }),
       errorLine: (line) => this.#errorLine(line),
-      ended: (exit, expected) => this.#ended(exit, expected),
+      ended: (exit, expected) => this.#onExit(exit, expected),
     });
   }
 
@@ -109,11 +110,11 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
   }
 
   get isAlive(): boolean {
-    // One that is being killed takes no new session.
+    // A process that is being killed accepts no new session.
     return !this.#process.hasEnded && !this.#process.isStopping && this.#verdict === undefined;
   }
 
-  /** What it said about itself in the handshake. */
+  /** Its handshake response. */
   get intro(): JsonObject {
     return this.#intro;
   }
@@ -122,24 +123,24 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     return this.#residents.size;
   }
 
-  /** Resolves when `shakeHands` has; otherwise the process is ended, and its own words are in `spawn_failed`. */
+  /** Resolves when `shakeHands` has; otherwise the process is ended, and `spawn_failed` has its output. */
   async start(shakeHands: () => Promise<JsonObject>): Promise<void> {
     await this.#process.start(this.#parts.order);
     try {
       this.#intro = await shakeHands();
     } catch (cause) {
-      await within(EXIT_FOLLOWS_MS, this.#process.child?.done ?? Promise.resolve());
-      const words = lastWords(this.#process.lastLines) || this.#end?.message || messageOf(cause);
+      await within(EXIT_FOLLOWS_MS, Promise.resolve(this.#process.child?.done));
+      const words = formatTail(this.#process.lastLines) || this.#end?.message || toMessage(cause);
       await this.stop("now");
       throw new CodedError("spawn_failed", `${this.#title} did not start: ${words}`, { cause });
     }
   }
 
   request(method: string, params: JsonObject, timeoutMs?: number): Promise<unknown> {
-    return this.#peer.request(method, params, optional("timeoutMs", timeoutMs));
+    return this.#peer.request(method, params, defined({ timeoutMs }));
   }
 
-  /** The answer comes in its turn among the messages, however long it takes. */
+  /** The response is handled in order with the messages, however long it takes. */
   call(method: string, params: JsonObject, answered: (answer: RpcAnswer, size: number) => void): void {
     this.#peer.call(method, params, (answer) => answered(answer, this.#size));
   }
@@ -148,7 +149,7 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     this.#peer.notify(method, params);
   }
 
-  /** Rejects when the agent could not be reached. Whoever does not care need not look. */
+  /** Rejects if the agent could not be reached; callers may ignore that. */
   respond(id: RpcId, result: unknown): Promise<void> {
     return this.#peer.respond(id, result);
   }
@@ -157,12 +158,12 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     this.#peer.respondError(id, error);
   }
 
-  /** A request that is for nobody. */
+  /** A request for no session. */
   refuse(id: RpcId, message: string): void {
     this.respondError(id, { code: METHOD_NOT_FOUND, message });
   }
 
-  /** False when the process has gone meanwhile. */
+  /** False if the process has exited meanwhile. */
   moveIn(resident: R): boolean {
     if (this.#end !== undefined) return false;
     this.#residents.add(resident);
@@ -175,13 +176,13 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     this.release(resident);
   }
 
-  /** Nothing is read from the agent as long as anybody holds it. */
+  /** Nothing is read from the agent while any session holds it. */
   hold(holder: object): void {
     this.#holders.add(holder);
     this.#process.pause();
   }
 
-  /** Its silence says nothing then. */
+  /** Its silence means nothing then. */
   get isHeld(): boolean {
     return this.#holders.size > 0;
   }
@@ -190,7 +191,7 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     if (this.#holders.delete(holder) && this.#holders.size === 0) this.#process.resume();
   }
 
-  /** It no longer does what it is for. Everybody in it is told why. */
+  /** It no longer works. Every session in it gets the reason. */
   async kill(why: string): Promise<void> {
     this.#verdict ??= why;
     this.#parts.condemned(why, this.pid);
@@ -207,7 +208,7 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     if (busy.length === 0) this.#parts.strayLine(line);
   }
 
-  #skipped(size: number, reason: string, aside: LineAside | undefined): void {
+  #reportSkipped(size: number, reason: string, aside: LineAside | undefined): void {
     const { log, name } = this.#parts;
     log.warn("backend.unreadable_stdout", { backend: name, size, reason });
     for (const resident of this.#residents) {
@@ -221,19 +222,19 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     else if (isCut && isNameless(outline)) void this.kill(why);
     else {
       this.#size = size;
-      this.#peer.lost(outline, why);
+      this.#peer.rejectUnreadable(outline, why);
     }
   }
 
-  /** It may have lived for days: what it said last need not be why it ended. */
-  #lastWords(exit: ChildExit, expected: boolean): string {
+  /** It may have run for days: its last output need not be why it ended. */
+  #endMessage(exit: ChildExit, expected: boolean): string {
     const how = `${this.#title}: ${exitMessage(exit)}`;
     const { lastLines } = this.#process;
     return expected || lastLines.length === 0 ? how : `${how}; ${crashMessage(exit, lastLines)}`;
   }
 
-  #ended(exit: ChildExit, expected: boolean): void {
-    const end = { expected, message: this.#verdict ?? this.#lastWords(exit, expected), ...exit };
+  #onExit(exit: ChildExit, expected: boolean): void {
+    const end = { expected, message: this.#verdict ?? this.#endMessage(exit, expected), ...exit };
     this.#end = end;
     this.#peer.close(new RpcSilence(`${this.#parts.name} has ended`));
     const residents = [...this.#residents];

@@ -1,4 +1,4 @@
-// What a backend is. One folder implements it; the sessions see nothing else of it.
+// The backend interface. One folder implements it; sessions see nothing else of it.
 import type * as z from "zod";
 import type { Log } from "../base/log.ts";
 import type { UserMessage } from "../protocol/content.ts";
@@ -6,93 +6,96 @@ import type { AgentEvent } from "../protocol/events.ts";
 import type { Answer, RequestPayload, RequestType } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
 
+/** Environment variables, some of which may be unset. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 export interface Backend {
   /** The name on the wire. */
   readonly name: string;
-  /** What session managers call it, where that differs. */
+  /** Its name for session managers, if different. */
   readonly provider?: string;
-  /** `options.<name>.*`, strict. Used for checking and for the documentation. */
+  /** `options.<name>.*`, strict. Used for validation and documentation. */
   readonly options: z.ZodType;
   /**
-   * Checks a client's block and gives back what is stored and passed to `start`.
-   * Throws `invalid_message` or `unsafe_flag` with the path of the bad field.
+   * Validates a client's block and returns what is stored and passed to `start`. Throws `invalid_message` or
+   * `unsafe_flag` with the path of the bad field.
    */
   checkOptions(block: Record<string, unknown>): Record<string, unknown>;
-  /** The options that mean what every agent understands; what it does not know of is left out. */
+  /** Options that every agent understands; unsupported ones are omitted. */
   spawnOptions(wish: SpawnWish): Record<string, unknown>;
-  /** The version of the agent, or undefined when it is not there. Never throws; bounded in time. */
+  /** The agent's version, or undefined if it is missing. Never throws; bounded in time. */
   detect(): Promise<string | undefined>;
   /** Starts the agent; throws `spawn_failed`. The sink may be called before this resolves. */
   start(order: StartOrder, sink: BackendSink): Promise<Run>;
-  /** Transcripts that the agent itself keeps on disk. Absent when it keeps none. */
+  /** Transcripts that the agent keeps on disk. Absent if it keeps none. */
   listTranscripts?(filter: { cwd?: string }): Promise<SessionSummary[]>;
-  /** The newest transcript of this session, in whatever cwd. */
+  /** The newest transcript of this session, in any cwd. */
   findTranscript?(session_id: string): Promise<SessionSummary | undefined>;
-  /** Removes the agent's own transcript (only the blemees/1 dialect asks for it). */
+  /** Removes the agent's own transcript (only for the blemees/1 dialect). */
   deleteTranscript?(session_id: string, cwd: string | undefined): Promise<void>;
-  /** The daemon ends: every process that no session holds any more is ended too. Safe to call twice. */
+  /** The daemon stops: ends every process that no session holds. Safe to call twice. */
   close?(): Promise<void>;
 }
 
 export interface SpawnWish {
   cwd?: string;
   model?: string;
-  /** True: ask before acting, as far as the agent's own settings do not say otherwise. False: never ask. */
+  /** True: ask before acting, unless the agent's own settings say otherwise. False: never ask. */
   approvals: boolean;
 }
 
 export interface StartOrder {
   session_id: string;
-  /** The agent's own id, once it is known and differs. */
+  /** The agent's own id, once known and different. */
   native_session_id?: string;
-  /** Continue what was said before, instead of a fresh conversation. */
+  /** Continue the previous conversation instead of starting a new one. */
   resume: boolean;
-  /** The conversation began in this daemon, so finding nothing to resume is no error: begin it then. */
+  /** The conversation started in this daemon, so if there is nothing to resume, a new one is started. */
   began_here: boolean;
   options: Record<string, unknown>;
-  /** When the session was made. Absent: not known. */
+  /** When the session was created. Absent: unknown. */
   started_at_ms?: number;
-  /** Added to the environment of the process: who it is and how it reaches the daemon. */
+  /** Added to the environment of the process: its identity and how it reaches the daemon. */
   env: Record<string, string>;
   log: Log;
 }
 
-/** One live agent. */
+/** One running agent. */
 export interface Run {
   readonly pid: number | undefined;
-  /** It works although no turn runs: sub-agents that go on behind it. Absent: only turns are work. */
+  /** It works outside a turn: background sub-agents. Absent: only turns are work. */
   readonly isBusy?: boolean;
-  /** Hands over a user message, which starts a turn. Throws `invalid_message` if the agent cannot take it. */
+  /** Sends a user message, which starts a turn. Throws `invalid_message` if the agent cannot take it. */
   send(message: UserMessage): Promise<void>;
   /**
-   * Ends the running turn. Resolves when the turn's `agent.result` was given to the sink or the agent has
-   * ended; bounded in time, so it never hangs.
+   * Ends the running turn. Resolves when the turn's `agent.result` was passed to the sink or the agent has exited;
+   * bounded in time.
    */
   interrupt(): Promise<void>;
   /**
-   * Hands over the answer to what was asked with `sink.ask`. False: the agent waits for it no more, and nothing was
-   * sent. Rejects when the agent could not be reached: its end will be told, or is near. The answer fits the choices of
-   * the request; it is given at most once. Absent: this agent never asks.
+   * Sends the answer to a request of `sink.ask`. False: the agent no longer waits for it, and nothing was sent. Rejects
+   * if the agent could not be reached: its end is or will be reported. The answer fits the request's choices and is
+   * sent at most once. Absent: this agent never asks.
    */
   answer?(native_id: string, answer: Answer): Promise<boolean>;
-  /** Backpressure: stop and go on reading from the agent. */
+  /** Backpressure: stops and resumes reading from the agent. */
   pause(): void;
   resume(): void;
   /**
-   * Ends the agent and everything it started. `finish`: let it close by itself (end of input) first;
-   * `now`: signals at once. Resolves when nothing is left; `ended` is reported with `expected: true`.
+   * Ends the agent and all its processes. `finish`: closes its input and lets it exit first; `now`: sends signals at
+   * once. Resolves when nothing is left; `ended` is reported with `expected: true`.
    */
   stop(how: "finish" | "now"): Promise<void>;
 }
 
-/** What the agent asks of a person. It waits until `Run.answer`, or takes it back by `sink.withdrawn`. */
+/** A request of the agent. It waits for `Run.answer`, or withdraws it with `sink.withdrawn`. */
 export interface Ask {
-  /** The agent's own id, unique among what is open in this run. */
+  /** The agent's own id, unique among the open requests of this run. */
   native_id: string;
   request_type: RequestType;
   payload: RequestPayload;
   thread_id?: string;
-  /** The agent's own name for the turn. The ledger adds ours. */
+  /** The agent's own turn id. The ledger adds ours. */
   native_turn_id?: string;
   item_id?: string;
   /** The sub-agents from the root down to the one that asks; absent for the session's own agent. */
@@ -100,9 +103,9 @@ export interface Ask {
 }
 
 export interface Ended {
-  /** We asked for it. */
+  /** It was requested. */
   expected: boolean;
-  /** What to tell people: the tail of stderr, or the exit code. */
+  /** For users: the tail of stderr, or the exit code. */
   message: string;
   code?: number;
   signal?: string;
@@ -111,19 +114,19 @@ export interface Ended {
 /** Where a backend reports to. Calls are synchronous and never throw. */
 export interface BackendSink {
   event(event: AgentEvent): void;
-  /** The agent began a turn by itself. Turns that `Run.send` starts are not reported. */
+  /** The agent started a turn on its own. Turns started by `Run.send` are not reported. */
   turnStarted(): void;
-  /** One line of stderr that is worth showing. */
+  /** One stderr line worth showing. */
   stderr(line: string): void;
   /** The agent cannot authenticate. The turn's result still follows by `event`. */
   authFailed(message: string): void;
-  /** `Run.isBusy` became false, and no event says so. */
+  /** `Run.isBusy` became false without an event. */
   calmed(): void;
   ask(ask: Ask): void;
-  /** The agent takes back what it asked (it was interrupted, it decided by itself, …). Unknown ids are ignored. */
+  /** The agent withdrew its request (interrupted, decided on its own, …). Unknown ids are ignored. */
   withdrawn(native_id: string, reason: string): void;
   /** The agent's own session id, when it becomes known or changes. */
   nativeId(id: string): void;
-  /** The agent is gone. Nothing follows. */
+  /** The agent has exited. Nothing follows. */
   ended(why: Ended): void;
 }

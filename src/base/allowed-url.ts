@@ -1,63 +1,63 @@
-// Which URLs the daemon may call: those below an entry of a list. Compared are parsed URLs, and what is called is the
-// parsed one, so no two parsers can disagree about a trick in the text.
+// Which URLs the daemon may call: those below an entry of a list. Parsed URLs are compared, and the parsed URL is what gets
+// called, so that two parsers cannot disagree.
 import { CodedError } from "./coded-error.ts";
 
-/** What a server may decode once more, and so read as another path: encoded dots, slashes, backslashes, percents. */
+/** Sequences that a server may decode again and read as another path: encoded dots, slashes, backslashes, percents. */
 const ENCODED_TRICKS = /%(2e|2f|5c|25|00)/i;
-/** Some servers take `..;` for `..`; the parser has resolved those that are nothing but dots. */
+/** Some servers treat `..;` as `..`; the parser has resolved segments that are only dots. */
 const DOTTED_SEGMENT = /\/\.\./;
-/** The parser drops or turns these (blanks, controls, backslashes), so a reader sees another URL than it does. */
+/** Characters that the parser drops or changes (spaces, controls, backslashes), so that the text looks like another URL. */
 const ODD_CHARACTERS = /[\p{Cc}\p{Z}\\]/u;
 
-/** The URL to call. Throws `code` when it is none, or on no list entry's ground. */
-export function allowedUrl(text: string, allowed: readonly URL[], code: string): URL {
+/** The URL to call. Throws `code` if it is invalid or not covered by the list. */
+export function checkAllowedUrl(text: string, allowed: readonly URL[], code: string): URL {
   const url = parse(text, code);
   if (allowed.some((entry) => isBelow(url, entry))) return url;
-  // Only where, not what: who is refused need not be who wrote the list, and a path on it can be a secret.
-  const grounds = [...new Set(allowed.map(place))].join(", ");
+  // Only origins: the caller may not be the author of the list, and paths can be secret.
+  const grounds = [...new Set(allowed.map(getOrigin))].join(", ");
   const list = grounds === "" ? "which is empty" : `which has: ${grounds}`;
-  throw new CodedError(code, `${place(url)} is not on the allow-list, ${list}`);
+  throw new CodedError(code, `${getOrigin(url)} is not on the allow-list, ${list}`);
 }
 
-/** The entries of an allow-list: an origin and the beginning of a path. */
+/** Parses an allow-list: each entry is an origin with a path prefix. */
 export function parseAllowList(entries: readonly string[], code: string): URL[] {
   return entries.map((entry) => {
     const url = parse(entry, code);
     if (url.search === "") return url;
     throw new CodedError(
       code,
-      `the entry ${place(url)} of the allow-list has a query; only its path counts, leave it out`,
+      `the entry ${getOrigin(url)} of the allow-list has a query; only the path is used, so remove the query`,
     );
   });
 }
 
-/** Enough to recognise it; the rest can be a secret. */
-export function place(url: URL): string {
+/** Enough to identify it; the rest can be secret. */
+export function getOrigin(url: URL): string {
   return url.origin;
 }
 
 function parse(text: string, code: string): URL {
   const refuse = (why: string) => new CodedError(code, `the URL ${why}`);
   if (ODD_CHARACTERS.test(text))
-    throw refuse("has blanks, control characters or backslashes; write it as it is called");
+    throw refuse("contains spaces, control characters or backslashes; encode them");
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined) throw refuse("is not a complete one; it begins with https:// or http://");
+  if (url === undefined) throw refuse("is incomplete; it must start with https:// or http://");
   if (url.protocol !== "https:" && url.protocol !== "http:") {
-    throw refuse(`has the scheme ${url.protocol}//; only https:// and http:// are called`);
+    throw refuse(`has the scheme ${url.protocol}//; only https:// and http:// are supported`);
   }
   if (url.username !== "" || url.password !== "" || /^[a-z]+:\/*[^/?#]*@/i.test(text)) {
-    throw refuse("has a user or password in it; send a secret in the path or query, or none at all");
+    throw refuse("contains a user name or password; put a secret into the path or query instead");
   }
   if (ENCODED_TRICKS.test(url.pathname)) {
-    throw refuse("has an encoded dot, slash, backslash or percent sign in its path; write the path plainly");
+    throw refuse("has an encoded dot, slash, backslash or percent sign in its path; write them unencoded");
   }
-  if (DOTTED_SEGMENT.test(url.pathname)) throw refuse("has a part of its path that begins with two dots");
-  if (!isEncodedUtf8(url.pathname)) throw refuse("has an encoded part in its path that is not UTF-8");
+  if (DOTTED_SEGMENT.test(url.pathname)) throw refuse("has a path segment that starts with two dots");
+  if (!isEncodedUtf8(url.pathname)) throw refuse("has an encoded path that is not UTF-8");
   url.hash = "";
   return url;
 }
 
-/** Bytes that are none, such as %c0%ae, are a dot or a slash to a careless decoder. */
+/** Invalid bytes such as %c0%ae are a dot or slash to a careless decoder. */
 function isEncodedUtf8(path: string): boolean {
   try {
     decodeURIComponent(path);
@@ -67,7 +67,7 @@ function isEncodedUtf8(path: string): boolean {
   }
 }
 
-/** At borders of segments: /hooks allows /hooks and /hooks/a, not /hooks-of-others. */
+/** At segment boundaries: /hooks allows /hooks and /hooks/a, but not /hooks-of-others. */
 function isBelow(url: URL, entry: URL): boolean {
   if (url.origin !== entry.origin) return false;
   const path = entry.pathname;

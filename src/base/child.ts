@@ -1,29 +1,31 @@
-// The one seam through which every agent process is started; a later keeper process will own what is behind
-// it. Bytes in, bytes out, and an end that leaves nothing behind. Knows no protocol and no vendor.
+// Starts and ends every agent process. Bytes in, bytes out, and an end that leaves no process running. Knows no protocol and
+// no vendor.
+
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import type { Duplex } from "node:stream";
 import { Coalescer } from "./coalesce.ts";
-import { CodedError, errnoOf, messageOf } from "./coded-error.ts";
-import { findByEnvironment, killAll, type ProcessId, snapshot } from "./descendants.ts";
+import { CodedError, readErrno, toMessage } from "./coded-error.ts";
+import { findByEnvironment, killAll, type ProcessId, takeSnapshot } from "./descendants.ts";
 import { LineSplitter } from "./ndjson.ts";
+import { defined } from "./values.ts";
 
 export interface ChildOrder {
   command: string;
   args: readonly string[];
   cwd?: string;
   env: Record<string, string | undefined>;
-  /** Further pipes, as its descriptors 3, 4, … */
+  /** Additional pipes, as descriptors 3, 4, … */
   pipes?: readonly ChildPipe[];
-  /** The variable that marks what it starts; a program that is itself marked needs another one than its starter. */
+  /** The variable that marks its descendants; a program that is marked itself needs another one than its parent. */
   marker?: string;
-  /** What it starts cannot outlive it (it makes a pid namespace): there is nothing to look for at its end. */
+  /** Its descendants cannot outlive it (it creates a pid namespace), so there is nothing to sweep. */
   endsWhole?: boolean;
 }
 
 export interface ChildPipe {
-  /** All that the child can read there. */
+  /** Everything the child can read from it. */
   input?: Buffer;
   output?(chunk: Buffer): void;
 }
@@ -32,7 +34,7 @@ export interface ChildHandlers {
   output(chunk: Buffer): void;
   /** One line of stderr. */
   errorLine(line: string): void;
-  /** stdout is closed; the process may still live. */
+  /** stdout is closed; the process may still be running. */
   outputEnd?(): void;
 }
 
@@ -42,59 +44,69 @@ export interface ChildExit {
 }
 
 export interface StopOptions {
-  /** Close stdin first and wait so long for the process to go by itself. */
+  /** Close stdin first, and wait this long for the process to exit. */
   finishMs?: number;
   /** Between SIGTERM and SIGKILL. */
   graceMs?: number;
 }
 
-/** Every process that the child starts inherits it, whatever session or parent it ends up with. */
+/** Inherited by every process that the child starts, in any session or process group. */
 export const RUN_MARKER = "BLEMEES_RUN_ID";
 /** After stdin, stdout and stderr. */
 const FIRST_PIPE = 3;
 const TERM_GRACE_MS = 500;
 const KILL_LIMIT_MS = 1000;
-/** A fork bomb may win; everything else is gone after two. */
+/** A fork bomb may win; everything else is gone after two passes. */
 const SWEEP_PASSES = 8;
 const SWEEP_GRACE_MS = 300;
 const DRAIN_LIMIT_MS = 1000;
 const MAX_ERROR_LINE_BYTES = 64 * 1024;
 
-/** Resolves once the process runs; rejects with `spawn_failed`, `data.reason` saying why. */
+/** Resolves once the process runs; rejects with `spawn_failed` and `data.reason`. */
 export async function startChild(order: ChildOrder, handlers: ChildHandlers): Promise<Child> {
   if (order.cwd !== undefined) await checkCwd(order.cwd);
+  return spawnChild(order, handlers).started;
+}
+
+export interface SpawnedChild {
+  process: ChildProcessWithoutNullStreams;
+  /** Resolves once the process runs; rejects with `spawn_failed`. */
+  started: Promise<Child>;
+}
+
+/** Like `startChild`, without a check of the directory, for callers that need the process at once. */
+export function spawnChild(order: ChildOrder, handlers: ChildHandlers): SpawnedChild {
   const marker = order.marker ?? RUN_MARKER;
   const pipes = order.pipes ?? [];
   const runId = order.env[marker] ?? randomUUID();
   let proc: ChildProcessWithoutNullStreams;
   try {
     proc = spawn(order.command, order.args, {
-      ...(order.cwd === undefined ? {} : { cwd: order.cwd }),
+      ...defined({ cwd: order.cwd }),
       env: { ...order.env, [marker]: runId },
       stdio: ["pipe", "pipe", "pipe", ...pipes.map(() => "pipe" as const)],
-      // Its own process group: a Ctrl-C at the daemon's terminal is not meant for the agents.
+      // Its own process group: a Ctrl-C at the daemon's terminal must not reach the agents.
       detached: true,
     }) as ChildProcessWithoutNullStreams;
   } catch (cause) {
     throw spawnError(order, cause);
   }
-  const started = new Promise<void>((resolve, reject) => {
+  const running = new Promise<void>((resolve, reject) => {
     proc.once("spawn", resolve);
     proc.once("error", (cause) => reject(spawnError(order, cause)));
   });
-  // Out of descriptors, Node creates no streams and reports the reason a moment later.
-  if (proc.stdin === undefined) await started;
-  // Wired before the first await, so that no event of a short-lived process is missed.
+  // Without free descriptors Node creates no streams, and reports the reason a moment later.
+  if (proc.stdin === undefined) return { process: proc, started: running as Promise<never> };
+  // Wired at once, so that no event of a short-lived process is missed.
   const child = new Child(proc, { ...order, marker, pipes }, runId, handlers);
-  await started;
-  return child;
+  return { process: proc, started: running.then(() => child) };
 }
 
 export class Child {
   readonly runId: string;
-  /** The process is gone; its last output may still be on the way. */
+  /** The process has exited; its last output may still arrive. */
   readonly exit: Promise<ChildExit>;
-  /** The process is gone, its output was delivered, and nothing that it started is left. */
+  /** The process has exited, its output was delivered, and its descendants are gone. */
   readonly done: Promise<ChildExit>;
   readonly #proc: ChildProcessWithoutNullStreams;
   readonly #coalescer: Coalescer;
@@ -128,7 +140,7 @@ export class Child {
     const errorEnded = readLines(proc.stderr, (line) => handlers.errorLine(line));
     void outputEnded.then(() => handlers.outputEnd?.());
     const further = pipes.map((pipe, index) => wirePipe(proc.stdio[FIRST_PIPE + index] as Duplex, pipe));
-    // EPIPE also reaches the callback of the write that met it; without a listener it would end the daemon.
+    // EPIPE also reaches the callback of the failed write; without a listener it would crash the daemon.
     proc.stdin.on("error", () => undefined);
     this.exit = new Promise((resolve) => {
       proc.once("exit", (code, signal) => {
@@ -138,10 +150,10 @@ export class Child {
     });
     this.done = this.exit.then(async (exit) => {
       this.#coalescer.close();
-      // At most a pipe full is left, and nobody can pause a dead process: read it whatever the consumer said.
+      // At most one full pipe is left, and a dead process cannot be paused: read it even if the consumer paused.
       proc.stdout.resume();
       const ended = Promise.all([outputEnded, errorEnded, ...further]);
-      // What passes its output on is one of those that are swept.
+      // Processes that hold its output open are among those being swept.
       if (this.#isCutShort) await within(SWEEP_GRACE_MS, ended);
       await Promise.all([this.#sweep(), within(DRAIN_LIMIT_MS, ended)]);
       proc.stdin.destroy();
@@ -156,7 +168,7 @@ export class Child {
     return this.#proc.pid ?? 0;
   }
 
-  /** Writes one line. Resolves when the pipe has taken it, rejects when the process no longer reads. */
+  /** Writes one line. Resolves when the pipe accepted it, rejects if the process no longer reads. */
   write(line: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#proc.stdin.write(`${line}\n`, (error) => (error ? reject(error) : resolve()));
@@ -171,7 +183,7 @@ export class Child {
     if (!this.#hasExited) this.#coalescer.release();
   }
 
-  /** Ends the process and everything it started. A second call does not wait for the first one's patience. */
+  /** Ends the process and everything it started. A second call does not wait for the first one's timeouts. */
   stop(options: StopOptions = {}): Promise<void> {
     if (options.finishMs === undefined) this.#hurry();
     this.#stopping ??= this.#stop(options);
@@ -179,7 +191,7 @@ export class Child {
   }
 
   async #stop(options: StopOptions): Promise<void> {
-    // Once their parent is dead they are in no tree; where there is no marker this list is all there is.
+    // Once their parent is dead they are in no tree; without markers this list is all we have.
     await this.#remember();
     if (options.finishMs !== undefined && !this.#hasExited) {
       this.#proc.stdin.end();
@@ -198,48 +210,48 @@ export class Child {
   }
 
   #signal(signal: NodeJS.Signals): void {
-    // `hasExited` and not `proc.killed`, which is true as soon as a signal was sent.
+    // `hasExited`, not `proc.killed`, which is true as soon as a signal was sent.
     if (!this.#hasExited) this.#proc.kill(signal);
   }
 
   async #remember(): Promise<void> {
     if (this.#hasExited || this.#endsWhole) return;
-    this.#descendants.push(...(await snapshot(this.pid).catch(() => [])));
+    this.#descendants.push(...(await takeSnapshot(this.pid).catch(() => [])));
   }
 
-  /** Whatever this finds no way to do (no /proc, no file descriptor left), the process itself has ended. */
+  /** If sweeping is impossible (no /proc, no file descriptor left), the process itself has still ended. */
   async #sweep(): Promise<void> {
     if (this.#endsWhole && !this.#isCutShort) return;
     let left = [...this.#descendants];
-    // Something that forks while it is being ended leaves new ones behind: again, until a pass finds nobody.
+    // Processes that fork while being killed leave new ones: repeat until a pass finds none.
     for (let pass = 0; pass < SWEEP_PASSES; pass += 1) {
       const marked = await findByEnvironment(this.#marker, (value) => value === this.runId).catch(() => []);
       if (pass > 0 && marked.length === 0) return;
-      // Politely once; what is still there then has had its chance.
+      // SIGTERM only in the first pass.
       left = await killAll([...left, ...marked], pass === 0 && !this.#isCutShort ? SWEEP_GRACE_MS : 0);
     }
   }
 
-  /** Stopped while it was still making its namespace, bubblewrap leaves what waits in there for ever. */
+  /** If stopped while creating its namespace, bubblewrap leaves the process inside waiting forever. */
   get #isCutShort(): boolean {
     return this.#endsWhole && this.#stopping !== undefined;
   }
 }
 
-/** Resolves when the promise does or the time is over. */
-export async function within(ms: number, promise: Promise<unknown>): Promise<void> {
+/** Resolves when the promise settles or the time is up. */
+export async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined);
   });
   try {
-    await Promise.race([promise, timeout]);
+    return await Promise.race([promise, timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Resolves when the child has closed it. */
+/** Resolves when the child has closed the pipe. */
 function wirePipe(stream: Duplex, pipe: ChildPipe): Promise<void> {
   const ended = onceClosed(stream);
   stream.on("data", (chunk: Buffer) => pipe.output?.(chunk));
@@ -267,7 +279,7 @@ function onceClosed(stream: NodeJS.ReadableStream): Promise<void> {
   });
 }
 
-/** Throws `spawn_failed` unless a process can work there. */
+/** Throws `spawn_failed` unless the directory exists. */
 export async function checkCwd(cwd: string): Promise<void> {
   const info = await stat(cwd).catch(() => undefined);
   if (info?.isDirectory()) return;
@@ -284,6 +296,6 @@ const REASONS: Readonly<Record<string, [reason: string, advice: string]>> = {
 };
 
 function spawnError(order: ChildOrder, cause: unknown): CodedError {
-  const [reason, advice] = REASONS[errnoOf(cause) ?? ""] ?? ["other", `did not start: ${messageOf(cause)}`];
+  const [reason, advice] = REASONS[readErrno(cause) ?? ""] ?? ["other", `did not start: ${toMessage(cause)}`];
   return new CodedError("spawn_failed", `${order.command} ${advice}`, { cause, data: { reason } });
 }

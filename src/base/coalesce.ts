@@ -1,19 +1,18 @@
-// Decides when a byte stream should rest for a moment. Every wake-up costs more than an event (DESIGN §7), so
-// a source that dribbles many small chunks is paused for a few ms after each read and the kernel collects the
-// rest. A quiet source and a source of big chunks are never held back. Not a buffer: it keeps no bytes.
+// Batches reads from chatty sources. A wake-up costs more than an event, so a source that sends many small chunks is paused
+// for a few milliseconds after each read. Quiet sources and sources of large chunks are never delayed. Keeps no bytes.
 
 export interface Pausable {
   pause(): unknown;
   resume(): unknown;
 }
 
-/** Chunks closer together than this are one burst. 200 events a second are 5 ms apart: no burst. */
+/** Chunks closer together than this are a burst. 200 events per second are 5 ms apart: no burst. */
 const QUICK_MS = 2;
-/** How long a busy source rests after each read. */
+/** How long a busy source is paused after each read. */
 export const REST_MS = 6;
-/** A chunk of this size is already worth its wake-up. */
+/** A chunk of this size is worth its wake-up. */
 export const LARGE_BYTES = 8192;
-/** A message and its result come as two or three chunks: that is not yet a busy stream. */
+/** A message and its result arrive as two or three chunks: not yet a busy stream. */
 const QUICK_RUN = 4;
 
 export class Coalescer {
@@ -40,7 +39,7 @@ export class Coalescer {
     this.#rest = setTimeout(() => this.#wake(), REST_MS);
   }
 
-  /** The consumer wants no more for now; independent of the rests. */
+  /** The consumer wants no more for now; independent of our own pauses. */
   hold(): void {
     this.#held = true;
     this.#source.pause();
@@ -58,7 +57,7 @@ export class Coalescer {
 
   #wake(): void {
     this.#rest = undefined;
-    // What waited in the kernel arrives at once and must count as quick, though the rest itself was long.
+    // Data that waited in the kernel arrives at once and must count as a burst, although the pause was long.
     this.#lastMs = this.#now();
     if (!this.#held) this.#source.resume();
   }

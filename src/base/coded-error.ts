@@ -1,5 +1,5 @@
-// The one error class. The code is part of the contract (protocol/errors.ts); the message is for people:
-// what happened, to what, and what to do about it.
+// Our only error class. The code is part of the API (protocol/errors.ts); the message is for users: what happened, to what,
+// and what to do.
 
 export interface CodedErrorDetails {
   cause?: unknown;
@@ -18,12 +18,12 @@ export class CodedError extends Error {
   }
 }
 
-export function messageOf(error: unknown): string {
+export function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /** The errno code of a system error ("ENOENT"), or undefined. */
-export function errnoOf(error: unknown): string | undefined {
+export function readErrno(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | undefined)?.code;
   return typeof code === "string" ? code : undefined;
 }

@@ -1,6 +1,6 @@
-// Which processes an agent has started, and their end. Linux: /proc, by parent and by a marker in the
-// environment, because a tool that does setsid and loses its parent is in no tree any more. macOS: ps, by
-// parent and process group. A pid is only ever signalled together with its start time: pids are reused.
+// Finds and ends the processes that an agent has started. Linux: /proc, by parent and by a marker in the environment, because
+// a tool that calls setsid and loses its parent is in no tree. macOS: ps, by parent and process group. A pid is only
+// signalled together with its start time, because pids are reused.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -23,11 +23,11 @@ const POLL_MS = 10;
 const KILL_LIMIT_MS = 1000;
 const isLinux = process.platform === "linux";
 
-/** Everything below `rootPid` (not itself), as it stands now; elsewhere than on Linux also its process group. */
-export async function snapshot(rootPid: number): Promise<ProcessId[]> {
+/** All current descendants of `rootPid`; except on Linux, also its process group. */
+export async function takeSnapshot(rootPid: number): Promise<ProcessId[]> {
   const rows = await readProcesses();
   const below = new Set([rootPid]);
-  // Rows come in no useful order: go on until a pass finds nobody new.
+  // Rows are in no useful order: repeat until a pass finds nothing new.
   for (let found = true; found; ) {
     found = false;
     for (const row of rows) {
@@ -42,7 +42,7 @@ export async function snapshot(rootPid: number): Promise<ProcessId[]> {
   return rows.filter((row) => below.has(row.pid) && !spared.has(row.pid)).map(toId);
 }
 
-/** Every process that was started with `name=value` in its environment and a value that passes. Linux only. */
+/** Every process with `name=value` in its environment whose value passes. Linux only. */
 export async function findByEnvironment(
   name: string,
   test: (value: string) => boolean,
@@ -60,7 +60,7 @@ export async function findByEnvironment(
   return marked.filter((id) => id !== undefined);
 }
 
-/** Ends these processes: SIGTERM, `graceMs`, SIGKILL. Resolves within `graceMs` + 1 s with those still there. */
+/** Ends these processes: SIGTERM, `graceMs`, SIGKILL. Resolves within `graceMs` + 1 s with those still running. */
 export async function killAll(ids: readonly ProcessId[], graceMs: number): Promise<ProcessId[]> {
   let left = await signalAll(ids, graceMs > 0 ? "SIGTERM" : "SIGKILL");
   if (graceMs > 0) {
@@ -70,13 +70,13 @@ export async function killAll(ids: readonly ProcessId[], graceMs: number): Promi
   return waitUntilGone(left, KILL_LIMIT_MS);
 }
 
-/** The same process still runs; a zombie does not. */
+/** Whether the same process is still running; a zombie is not. */
 export async function isAlive(id: ProcessId): Promise<boolean> {
   return (await readProcess(id.pid, await bootId()))?.started === id.started;
 }
 
-/** Started at or after this moment of `os.uptime()`, to 10 ms; false where start times cannot be compared (macOS). */
-export function startedSince(id: ProcessId, uptimeS: number): boolean {
+/** Whether it started at or after this value of `os.uptime()`, to 10 ms; false if start times are unavailable (macOS). */
+export function findStartedSince(id: ProcessId, uptimeS: number): boolean {
   // Field 22 of /proc/PID/stat counts in USER_HZ, which is 100 on every Linux that Node runs on.
   const ticks = Number(id.started.slice(id.started.lastIndexOf(":") + 1));
   return isLinux && ticks >= Math.floor(uptimeS * 100);
@@ -89,7 +89,7 @@ async function signalAll(ids: readonly ProcessId[], signal: NodeJS.Signals): Pro
     try {
       process.kill(pid, signal);
     } catch {
-      // It went away by itself, or is not ours: the wait that follows tells which.
+      // It has exited, or is not ours: the following wait shows which.
     }
   }
   return targets;
@@ -108,7 +108,7 @@ async function waitUntilGone(ids: readonly ProcessId[], limitMs: number): Promis
   }
 }
 
-/** This process and those above it: a marker can be inherited by the daemon itself. */
+/** This process and its ancestors: the daemon itself can inherit a marker. */
 function ourselves(rows: readonly ProcessRow[]): Set<number> {
   const parents = new Map(rows.map((row) => [row.pid, row.ppid]));
   const chain = new Set<number>([1]);
@@ -134,7 +134,7 @@ async function readProcess(pid: number, boot: string): Promise<ProcessRow | unde
   if (!isLinux) return (await readPs(["-p", String(pid)]))[0];
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The name (field 2) may hold spaces and brackets; the fields behind it start after the last ")".
+  // The name (field 2) may contain spaces and parentheses; the other fields start after the last ")".
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   if (fields[0] === "Z" || fields[0] === "X") return undefined;
   return { pid, ppid: Number(fields[1]), group: Number(fields[2]), started: `${boot}:${fields[19]}` };
@@ -159,14 +159,14 @@ async function readPs(which: string[]): Promise<ProcessRow[]> {
 }
 
 /**
- * Synchronous on purpose: a /proc file is made in memory and read in microseconds, while each asynchronous read
- * is four trips through the thread pool. `mapBounded` lets the event loop go on in between.
+ * Synchronous on purpose: a /proc file is in memory and read in microseconds, while each asynchronous read takes four trips
+ * through the thread pool. `mapBounded` yields to the event loop in between.
  */
 function readText(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return undefined; // gone, or somebody else's: both mean that it is not for us
+    return undefined; // gone, or another user's
   }
 }
 

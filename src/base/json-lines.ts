@@ -1,35 +1,35 @@
-// An agent's stdout → JSON frames. A line that cannot be read is reported, without its content, and skipped: the
-// session lives on.
+// Parses an agent's stdout into JSON frames. An unreadable line is reported, without its content, and skipped: the session
+// continues.
 import { isObject, type JsonObject, MAX_VALUES } from "./json.ts";
-import { hasMoreValues, outlineOf } from "./json-outline.ts";
+import { hasMoreValues, readOutline } from "./json-outline.ts";
 import { LineSplitter } from "./ndjson.ts";
 
-/** JSON.stringify gives up at a few thousand levels, and every event is written as JSON later. */
+/** JSON.stringify fails at a few thousand levels, and every event is written as JSON later. */
 const MAX_LEVELS = 500;
-/** Shorter lines cannot be nested that deep. */
+/** Shorter lines cannot be nested that deeply. */
 const CHECK_CHARS = 2 * MAX_LEVELS;
 
-/** How much of a line that was put aside is kept. */
+/** How much of a skipped line is kept. */
 const MAX_KEPT_CHARS = 1024 * 1024;
 
-/** An object that could not be read. It may be what a turn waits for, so its outline says which message it was. */
+/** An unreadable object. A turn may be waiting for it, so its outline shows which message it was. */
 export interface LineAside {
-  /** Its top-level keys; short scalars have their value. */
+  /** Its top-level keys; short scalars have their values. */
   outline: ReadonlyMap<string, unknown>;
-  /** The line is longer than the limit, and the outline may lack what was at its end. */
+  /** The line exceeds the limit, so the outline may lack its end. */
   isCut: boolean;
-  /** For the notice, of a line with too many values: the line as it came, from its beginning. */
+  /** For the notice about a line with too many values: the start of the line. */
   data?: { size: number; text: string; is_cut: boolean };
 }
 
 export interface FrameHandlers {
   /** `size` is the length of its line. */
   frame(frame: JsonObject, size: number): void;
-  /** `aside`: the line was an object, and this is what is known of it. */
+  /** `aside`: what is known about the line, if it was an object. */
   skipped(size: number, reason: string, aside?: LineAside): void;
-  /** Where the limit of a line is set, for people. */
+  /** The setting that limits a line, for messages. */
   limitName?: string;
-  /** A line that is not JSON. True: it is understood all the same, and not skipped. */
+  /** A line that is not JSON. Returns true if it was handled, so that it is not skipped. */
   notJson?(text: string): boolean;
 }
 
@@ -66,11 +66,11 @@ export class FrameReader {
 
   #line(text: string): void {
     if (text.trim() === "") return;
-    // Parsing it would hold up every other session.
+    // Parsing it would block every other session.
     if (hasMoreValues(text, MAX_VALUES)) {
-      const kept = text.slice(0, MAX_KEPT_CHARS).replace(/[\uD800-\uDBFF]$/, ""); // no half character
+      const kept = text.slice(0, MAX_KEPT_CHARS).replace(/[\uD800-\uDBFF]$/, ""); // no lone surrogate
       this.#handlers.skipped(text.length, `it has more than ${MAX_VALUES} values`, {
-        outline: outlineOf(text),
+        outline: readOutline(text),
         isCut: false,
         data: { size: text.length, text: kept, is_cut: kept.length < text.length },
       });
@@ -90,10 +90,10 @@ export class FrameReader {
     } else this.#handlers.frame(value, text.length);
   }
 
-  /** Nothing of the line that an agent was writing as it ended: its end says enough. */
+  /** Ignores the line that an agent was writing when it exited: the exit is reported anyway. */
   #aside(text: string): LineAside | undefined {
     const isObjectText = !this.#hasEnded && /^\s*\{/.test(text);
-    return isObjectText ? { outline: outlineOf(text), isCut: false } : undefined;
+    return isObjectText ? { outline: readOutline(text), isCut: false } : undefined;
   }
 }
 

@@ -1,5 +1,5 @@
-// A look at a JSON text without parsing it: how many values it has, and its top-level scalars. For lines whose parsing
-// would hold up everybody else. Strings are skipped whole, so a long text costs little.
+// Inspects JSON text without parsing it: the number of values, and the top-level scalars. For lines that would take too long
+// to parse. Strings are skipped whole, so long text costs little.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -8,13 +8,13 @@ const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
-/** A longer scalar is not worth showing. */
+/** Longer scalars are not shown. */
 const MAX_SCALAR = 200;
 const SCALAR = /^\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?[\d.eE+-]+|true|false|null)\s*[,}]/;
 
-/** True when the text has more values than that. Counts empty lists and objects as one too many, no less. */
+/** Whether the text has more values than `max`. May count empty lists and objects twice, never too little. */
 export function hasMoreValues(text: string, max: number): boolean {
-  if (text.length < 2 * max) return false; // a value and what separates it from the next one are two characters
+  if (text.length < 2 * max) return false; // a value and its separator are two characters
   let values = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -27,8 +27,8 @@ export function hasMoreValues(text: string, max: number): boolean {
   return false;
 }
 
-/** The keys of the outermost object with their values, as far as these are short scalars; the others are undefined. */
-export function outlineOf(text: string): Map<string, unknown> {
+/** The keys of the outermost object, with their values if these are short scalars, else undefined. */
+export function readOutline(text: string): Map<string, unknown> {
   const found = new Map<string, unknown>();
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -48,7 +48,7 @@ export function outlineOf(text: string): Map<string, unknown> {
   return found;
 }
 
-/** Undefined when it is no JSON: nobody has checked the text. */
+/** Undefined if it is not valid JSON. */
 function parse(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text);
@@ -57,7 +57,7 @@ function parse(text: string | undefined): unknown {
   }
 }
 
-/** Where the string that begins at `start` ends: its closing quote, or the end of a text that is cut. */
+/** The end of the string that starts at `start`: its closing quote, or the end of the text if it is cut off. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0;

@@ -1,21 +1,21 @@
-// Parsing of one untrusted JSON line. What it refuses would bite later: nesting that makes JSON.stringify
-// throw, keys that reach a prototype, and half characters, which other programs cannot read.
+// Parses one untrusted JSON line. Refuses what would fail later: nesting that makes JSON.stringify throw, keys that reach a
+// prototype, and lone surrogates, which other programs cannot read.
 import { CodedError } from "./coded-error.ts";
 
 export type JsonObject = Record<string, unknown>;
 
 export const MAX_DEPTH = 64;
-/** Of one line. Millions of tiny values would block us for many seconds where they are checked and passed on. */
+/** Per line. Validating and forwarding millions of tiny values would block us for many seconds. */
 export const MAX_VALUES = 50_000;
 const LONE_SURROGATE = /\p{Surrogate}/u;
-const HALF = "a text holds half a character (a lone surrogate, U+D800 to U+DFFF)";
+const HALF = "a string contains a lone surrogate (U+D800 to U+DFFF)";
 const FORBIDDEN_KEYS = new Set(["__proto__", "constructor", "prototype"]);
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Parses a line that a client sent; throws `invalid_message` with a text that says what is wrong. */
+/** Parses a line from a client; throws `invalid_message` with the reason. */
 export function parseUntrusted(text: string): JsonObject {
   let value: unknown;
   try {
@@ -24,7 +24,7 @@ export function parseUntrusted(text: string): JsonObject {
     throw new CodedError("invalid_message", `not a JSON value: ${(cause as Error).message}`, { cause });
   }
   if (!isObject(value)) {
-    throw new CodedError("invalid_message", "a frame is one JSON object on one line");
+    throw new CodedError("invalid_message", "a frame must be one JSON object on one line");
   }
   const fault = findFault(value, { wholeCharacters: true, maxValues: MAX_VALUES });
   if (fault !== undefined) throw new CodedError("invalid_message", fault);
@@ -32,8 +32,8 @@ export function parseUntrusted(text: string): JsonObject {
 }
 
 /**
- * Walks with its own stack, because the input may be nested deeper than ours. `wholeCharacters`: a lone surrogate is a
- * fault; Codex neither reads nor answers a line that holds one, so a turn would hang.
+ * Uses its own stack, because the input may be nested deeper than ours. `wholeCharacters`: refuses lone surrogates. Codex
+ * neither reads nor answers a line with one, so a turn would hang.
  */
 export function findFault(
   root: unknown,
@@ -46,7 +46,7 @@ export function findFault(
     const value = stack.pop();
     const depth = depths.pop() ?? 0;
     if (typeof value !== "object" || value === null) {
-      // 1e400 parses to Infinity, which no JSON can carry back.
+      // 1e400 parses to Infinity, which JSON cannot represent.
       if (typeof value === "number" && !Number.isFinite(value)) return "a number is out of range";
       if (wholeCharacters && isHalf(value)) return HALF;
       continue;

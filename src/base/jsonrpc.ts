@@ -1,6 +1,8 @@
-// One end of a JSON-RPC conversation over lines. It has no process and no socket: it is given a function that
-// writes a line, and is fed parsed messages. Codex's app-server leaves the "jsonrpc" field out, MCP wants it.
+// One end of a JSON-RPC connection over lines, without a process or socket: it is given a function that writes a line, and is
+// fed parsed messages. Codex's app-server omits the "jsonrpc" field, MCP requires it.
+
 import { isObject, type JsonObject } from "./json.ts";
+import { defined } from "./values.ts";
 
 export type RpcId = number | string;
 
@@ -10,7 +12,7 @@ export interface RpcErrorBody {
   data?: unknown;
 }
 
-/** The other side answered with an error. */
+/** The other side replied with an error. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -23,7 +25,7 @@ export class RpcError extends Error {
   }
 }
 
-/** No answer in time, or none ever: the connection is closed. */
+/** No reply in time, or none ever: the connection is closed. */
 export class RpcSilence extends Error {}
 
 export interface RpcHandlers {
@@ -33,10 +35,10 @@ export interface RpcHandlers {
 }
 
 export interface RpcOptions {
-  /** A rejected write fails the request that it carried. */
+  /** A rejected write fails the request it carried. */
   write(line: string): Promise<void>;
   handlers: RpcHandlers;
-  /** Put `"jsonrpc":"2.0"` into every message. */
+  /** Add `"jsonrpc":"2.0"` to every message. */
   withVersion?: boolean;
 }
 
@@ -44,7 +46,7 @@ export interface RpcOptions {
 export type RpcAnswer = { result: unknown } | { error: Error };
 
 export interface RequestOptions {
-  /** No limit when absent. */
+  /** No timeout if absent. */
   timeoutMs?: number;
 }
 
@@ -54,12 +56,12 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** "Server overloaded": nothing was done, ask again. */
+/** "Server overloaded": nothing was done; retry. */
 const OVERLOADED = -32001;
 const PARSE_ERROR = -32700;
 const RETRY_MS = [50, 100, 200, 400, 800];
 
-/** True for the beginning of a message that does not say yet which one it is. */
+/** Whether a partial message does not identify itself yet. */
 export function isNameless(outline: ReadonlyMap<string, unknown>): boolean {
   if (outline.get("id") !== undefined || outline.get("method") !== undefined) return false;
   return ["id", "method", "params", "result", "error"].some((key) => outline.has(key));
@@ -76,7 +78,7 @@ export class JsonRpcPeer {
     this.#options = options;
   }
 
-  /** Rejects with `RpcError` (its answer), `RpcSilence` (no answer) or what the write met. */
+  /** Rejects with `RpcError` (an error reply), `RpcSilence` (no reply) or the write error. */
   async request(method: string, params?: JsonObject, options: RequestOptions = {}): Promise<unknown> {
     const deadline = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
     for (const waitMs of RETRY_MS) {
@@ -86,15 +88,15 @@ export class JsonRpcPeer {
         if (!(error instanceof RpcError) || error.code !== OVERLOADED) throw error;
         if (performance.now() + waitMs >= deadline) throw error;
       }
-      // A peer that is closed meanwhile is noticed by the next attempt.
+      // If the peer was closed meanwhile, the next attempt fails.
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
     return this.#ask(method, params, deadline - performance.now());
   }
 
   /**
-   * The same in one attempt and without a limit. `answered` is called in its turn among the messages: before anything
-   * that came behind the answer is handled, which a promise cannot promise.
+   * The same in one attempt and without a timeout. `answered` is called in order: before any message after the reply is
+   * handled, which a promise cannot guarantee.
    */
   call(method: string, params: JsonObject, answered: (answer: RpcAnswer) => void): void {
     if (this.#closed !== undefined) {
@@ -106,10 +108,10 @@ export class JsonRpcPeer {
   }
 
   notify(method: string, params?: JsonObject): void {
-    void this.#send({ method, ...(params === undefined ? {} : { params }) });
+    void this.#send({ method, ...defined({ params }) });
   }
 
-  /** Rejects when the answer could not be written. Whoever does not care need not look. */
+  /** Rejects if the reply could not be written; callers may ignore that. */
   respond(id: RpcId, result: unknown): Promise<void> {
     return this.#send({ id, result });
   }
@@ -118,7 +120,7 @@ export class JsonRpcPeer {
     void this.#send({ id, error });
   }
 
-  /** Answers to nothing we asked, and what is no message at all, are ignored. */
+  /** Replies to unknown requests, and anything that is not a message, are ignored. */
   receive(message: JsonObject): void {
     const { method, id } = message;
     const hasId = typeof id === "number" || typeof id === "string";
@@ -131,8 +133,8 @@ export class JsonRpcPeer {
     if (hasId) this.#settle(id, message);
   }
 
-  /** A message that could not be read: the side that waits for it gets an error instead. */
-  lost(outline: ReadonlyMap<string, unknown>, why: string): void {
+  /** A message could not be read: the side that waits for it gets an error instead. */
+  rejectUnreadable(outline: ReadonlyMap<string, unknown>, why: string): void {
     const id = outline.get("id");
     if (typeof id !== "number" && typeof id !== "string") return;
     const error = { code: PARSE_ERROR, message: why };
@@ -140,7 +142,7 @@ export class JsonRpcPeer {
     else this.#settle(id, { error });
   }
 
-  /** Everything that still waits is rejected with this, and so is everything that is asked later. */
+  /** Rejects all pending requests with this error, and all later ones. */
   close(reason: Error): void {
     if (this.#closed !== undefined) return;
     this.#closed = reason;
@@ -183,7 +185,7 @@ export class JsonRpcPeer {
       };
     };
     this.#pending.set(id, { method, resolve: settle(resolve), reject: settle(reject) });
-    const line = this.#line({ method, id, ...(params === undefined ? {} : { params }) });
+    const line = this.#line({ method, id, ...defined({ params }) });
     this.#options.write(line).catch((error: Error) => this.#pending.get(id)?.reject(error));
     return id;
   }
@@ -207,7 +209,7 @@ export class JsonRpcPeer {
       this.#closed === undefined
         ? this.#options.write(this.#line(message))
         : Promise.reject<void>(this.#closed);
-    // Most do not wait for this one: whoever owns the connection learns of its end elsewhere.
+    // Most callers do not await this: the owner of the connection learns of its end elsewhere.
     written.catch(() => undefined);
     return written;
   }

@@ -1,10 +1,10 @@
-// One lock a key, granted in the order of asking. The asking itself is synchronous, so whoever calls `free`
-// after somebody called `lock` waits for that one.
+// One lock per key, granted in order of requests. Requests are synchronous, so a call of `free` after a call of `lock` waits
+// for that lock.
 
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<void>>();
 
-  /** Resolves with the function that gives the lock back. */
+  /** Resolves with the function that releases the lock. */
   async lock(key: string): Promise<() => void> {
     const before = this.#tails.get(key);
     let release: () => void = () => undefined;
@@ -20,12 +20,12 @@ export class KeyedLock {
     };
   }
 
-  /** Resolves when nobody who asked before now holds the lock. */
+  /** Resolves when all locks requested so far are released. */
   async free(key: string): Promise<void> {
     await this.#tails.get(key);
   }
 
-  /** Keys that are held or asked for. */
+  /** Keys that are locked or requested. */
   get size(): number {
     return this.#tails.size;
   }

@@ -1,5 +1,5 @@
-// Structured logs: one JSON object a line, `ts level event` first. Prompts, deltas and tokens never at info;
-// at debug a body is written as `<redacted N chars>`.
+// Structured logs: one JSON object per line, starting with `ts level event`. Prompts, deltas and tokens are never logged at
+// info; at debug, a body is written as `<redacted N chars>`.
 import { type Logger as Pino, pino } from "pino";
 
 export type LogFields = Record<string, unknown>;
@@ -16,19 +16,19 @@ export interface Log {
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Lines that a full disk does not take wait, up to this many bytes; more are dropped. */
+/** Lines wait while the disk is full, up to this many bytes; more are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
- * Writes to a file when given one, otherwise to stderr. Synchronous: what was logged before a crash is there. Never
- * throws: a log that cannot be written must not stop what it reports.
+ * Writes to the given file, or to stderr. Synchronous: lines before a crash are not lost. Never throws: a failing log must not
+ * stop the daemon.
  */
 export function createLog(level: LogLevel, file?: string): Log {
   const common = { sync: true, maxLength: MAX_WAITING_BYTES };
   const destination = pino.destination(
     file === undefined ? { ...common, fd: 2 } : { ...common, dest: file, mkdir: true, mode: 0o600 },
   );
-  // Without a listener the fault would be thrown at the caller of the log.
+  // Without a listener, the error would be thrown at the caller.
   destination.on("error", () => undefined);
   const logger = pino(
     {

@@ -1,5 +1,5 @@
-// Maps items with a few of them under way at a time, and lets the event loop go on between two groups: what looks at
-// hundreds of files or processes holds up nobody.
+// Maps items with limited concurrency, and yields to the event loop between groups, so that looking at hundreds of files or
+// processes blocks no one.
 
 export async function mapBounded<T, R>(
   items: readonly T[],

@@ -1,4 +1,4 @@
-// Counters and gauges of the daemon, as Prometheus reads them. Names are declared once, where they are counted.
+// Counters and gauges of the daemon in the Prometheus format. Names are declared once, where they are counted.
 
 export interface Counter {
   /** Labels are few and bounded: never an id. */
@@ -7,7 +7,7 @@ export interface Counter {
 
 export interface Metrics {
   counter(name: string, help: string): Counter;
-  /** Read when somebody asks. Several values differ in their labels. */
+  /** Read on every scrape. Several values must differ in their labels. */
   gauge(name: string, help: string, read: () => number | readonly Sample[]): void;
   /** The text exposition format, version 0.0.4. */
   text(): string;
@@ -21,7 +21,7 @@ export interface Sample {
 interface Family {
   type: "counter" | "gauge";
   help: string;
-  /** The text of the labels, with braces or empty, and the value. */
+  /** The formatted labels, with braces or empty, and the value. */
   samples(): [string, number][];
 }
 
@@ -32,7 +32,7 @@ export function createMetrics(): Metrics {
   const families = new Map<string, Family>();
 
   function declare(name: string, family: Family): void {
-    if (!METRIC_NAME.test(name)) throw new Error(`"${name}" is no name for a metric`);
+    if (!METRIC_NAME.test(name)) throw new Error(`"${name}" is not a valid metric name`);
     if (families.has(name)) throw new Error(`the metric ${name} is declared twice`);
     families.set(name, family);
   }
@@ -43,12 +43,12 @@ export function createMetrics(): Metrics {
       declare(name, {
         type: "counter",
         help,
-        // Present from the start, so that "never" and "not there" differ.
+        // Present from the start, so that "never" and "missing" differ.
         samples: () => (values.size === 0 ? [["", 0]] : [...values]),
       });
       return {
         add(by = 1, labels) {
-          // What is counted never goes down; a caller on the path of events is not thrown at for it.
+          // Counters never decrease; callers on the event path do not get an exception for trying.
           if (!(by >= 0)) return;
           const key = labels === undefined ? "" : labelText(labels);
           values.set(key, (values.get(key) ?? 0) + by);
@@ -79,14 +79,14 @@ function familyText(name: string, family: Family): string {
   try {
     samples = family.samples().sort(byName);
   } catch {
-    // One gauge that cannot be read must not hide the others; it is missing, as for any exporter.
+    // A gauge that cannot be read is missing; it must not hide the others.
     return "";
   }
   const lines = samples.map(([labels, value]) => `${name}${labels} ${numberText(value)}\n`);
   return `# HELP ${name} ${escapeHelp(family.help)}\n# TYPE ${name} ${family.type}\n${lines.join("")}`;
 }
 
-/** The same labels give the same text, in whatever order they were written. */
+/** The same labels give the same text, in any order. */
 function labelText(labels: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(labels)
     .filter(([name]) => LABEL_NAME.test(name))

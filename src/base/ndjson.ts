@@ -1,15 +1,14 @@
-// Newline-delimited text from a byte stream. Splits on byte 0x0A only: readline also splits on U+2028, which
-// is legal inside a JSON string. Decodes all whole lines of a chunk at once, because one decode a chunk is
-// cheaper than one a line. Not a parser: it hands out strings.
+// Splits a byte stream into lines. Splits on byte 0x0A only: readline also splits on U+2028, which is legal in a JSON string.
+// Decodes all whole lines of a chunk at once, which is cheaper than line by line. Does not parse.
 import { isUtf8 } from "node:buffer";
 
 export interface LineHandlers {
   line(text: string): void;
-  /** A line that is not UTF-8; the stream goes on behind it. */
+  /** A line that is not UTF-8; the stream continues after it. */
   badLine?(bytes: Buffer): void;
   /**
-   * A line is longer than the limit: called once, as soon as that is known. It is skipped, the stream goes on. `head`
-   * gives what has been read of it.
+   * A line exceeds the limit: called once, as soon as that is known. The line is skipped and the stream continues. `head`
+   * returns the part read so far.
    */
   oversize?(bytes: number, head: () => Buffer): void;
 }
@@ -50,7 +49,7 @@ export class LineSplitter {
     if (end + 1 < chunk.length) this.#hold(chunk.subarray(end + 1));
   }
 
-  /** What stands behind the last newline; the stream has ended. */
+  /** Returns the bytes after the last newline, once the stream has ended. */
   rest(): Buffer {
     const rest = Buffer.concat(this.#tail);
     this.#dropTail();
@@ -73,7 +72,7 @@ export class LineSplitter {
     this.#tailBytes = 0;
   }
 
-  /** `whole` holds one or more complete lines without the last newline. */
+  /** `whole` contains one or more complete lines without the last newline. */
   #emit(whole: Buffer): void {
     if (whole.length > this.#maxBytes || !isUtf8(whole)) {
       this.#emitOneByOne(whole);

@@ -1,4 +1,4 @@
-// The word somebody probably meant: the candidate with the fewest edits, if that is few enough to be a typo.
+// Suggests the candidate with the fewest edits, if there are few enough to be a typo.
 
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3));
@@ -14,7 +14,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** Levenshtein distance in which two neighbours that changed places are one edit; three rows at a time. */
+/** Damerau-Levenshtein distance (a swap of neighbors is one edit), with three rows at a time. */
 function countEdits(a: string, b: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,11 +1,11 @@
-// What waits to be written to one socket. Nobody ever awaits the socket: users ask `isFull` before they add more,
-// and the owner of the connection drops it when it stays full (spec §9.3).
+// Bytes waiting to be written to a socket. Callers never await the socket: they check `isFull` before adding more, and the
+// owner of the connection drops a client that stops reading (`StallDetector`).
 import type { Socket } from "node:net";
 
 export interface OutboxHandlers {
-  /** It was full and everything has been taken. */
+  /** It was full and is now empty. */
   drained(): void;
-  /** Where a protocol frames what goes to the socket; absent: the bytes go as they are. */
+  /** Replaces the plain write to the socket, for protocols with their own framing. */
   write?(data: Buffer | string): void;
 }
 
@@ -15,8 +15,6 @@ export class Outbox {
   readonly #put: (data: Buffer | string) => void;
   readonly #drained: () => void;
   #wasFull = false;
-  /** How far the other side had got when we last looked, and since when that has not changed. */
-  #seen = { mark: "", atMs: 0 };
 
   constructor(socket: Socket, maxBytes: number, handlers: OutboxHandlers) {
     this.#socket = socket;
@@ -40,26 +38,44 @@ export class Outbox {
     return this.#socket.writableLength > this.#maxBytes;
   }
 
-  /** Bytes that the kernel has not taken yet. */
+  /** Bytes the kernel has not accepted yet. */
   get waitingBytes(): number {
     return this.#socket.writableLength;
   }
 
-  /** Tells nothing more. The socket may live on, for another use; what waits still goes out. */
+  /** Stops calling `drained`. Waiting bytes are still sent. */
   close(): void {
     this.#socket.off("drain", this.#drained);
   }
+}
 
-  /** How long the other side has taken nothing while we are full; exact to the interval between two calls. */
-  stalledMs(nowMs: number): number {
-    const mark = progressMark(this.#socket);
-    if (!this.isFull || mark !== this.#seen.mark) this.#seen = { mark, atMs: nowMs };
-    return nowMs - this.#seen.atMs;
+/**
+ * Finds sockets whose other side has stopped reading: more than `minBytes` wait, and no byte was taken between this many
+ * checks in a row. Counts checks rather than time, so that a client is not blamed while our own process was blocked.
+ */
+export class StallDetector {
+  readonly #seen = new WeakMap<Socket, { mark: string; checks: number }>();
+  readonly #maxChecks: number;
+  readonly #minBytes: number;
+
+  constructor(maxChecks: number, minBytes = 0) {
+    this.#maxChecks = maxChecks;
+    this.#minBytes = minBytes;
+  }
+
+  /** Call once per interval for each socket. */
+  isStalled(socket: Socket): boolean {
+    const mark = readProgress(socket);
+    const seen = this.#seen.get(socket);
+    const isStuck = socket.writableLength > this.#minBytes && mark === seen?.mark;
+    const checks = isStuck ? (seen?.checks ?? 0) + 1 : 0;
+    this.#seen.set(socket, { mark, checks });
+    return isStuck && checks >= this.#maxChecks;
   }
 }
 
-/** Changes whenever the other side takes something. How much is left of a large write is only in the handle. */
-export function progressMark(socket: Socket): string {
+/** Changes whenever the other side reads something. Only the handle knows how much of a large write is left. */
+function readProgress(socket: Socket): string {
   const left = (socket as { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0;
   return `${socket.bytesWritten - socket.writableLength} ${left}`;
 }

@@ -1,13 +1,13 @@
-// Posts JSON to a URL and looks at nothing but the status: a few tries, a time limit for each, no redirects, and not a
-// byte of the body is read.
+// Posts JSON to a URL and looks only at the status: a few attempts with a timeout each, no redirects, and the body of the
+// reply is not read.
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from "node:http";
 import { request as tlsRequest } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf } from "./coded-error.ts";
+import { toMessage } from "./coded-error.ts";
 
 export interface PostOptions {
   timeoutMs: number;
-  /** Waited before each further try. */
+  /** Delays before further attempts. */
   backoffMs: readonly number[];
   /** The program's name and version. */
   userAgent: string;
@@ -17,7 +17,7 @@ export interface PostOptions {
 export interface PostOutcome {
   ok: boolean;
   tries: number;
-  /** What went wrong at the last try. */
+  /** The reason of the last failure. */
   reason?: string;
 }
 
@@ -31,30 +31,30 @@ export async function postJson(url: URL, body: object, options: PostOptions): Pr
     if (fault.isFinal || waitMs === undefined || options.signal.aborted) {
       return { ok: false, tries, reason: fault.reason };
     }
-    // Rejects only when it is called off, which the next try says.
+    // Rejects only if aborted, which the next attempt reports.
     await sleep(waitMs, undefined, { signal: options.signal, ref: false }).catch(() => undefined);
   }
 }
 
 interface Fault {
   reason: string;
-  /** Asking again will not help. */
+  /** Retrying will not help. */
   isFinal: boolean;
 }
 
 async function postOnce(url: URL, bytes: Buffer, options: PostOptions): Promise<Fault | undefined> {
-  // Not AbortSignal.any and .timeout: what nobody else holds, Node 20 collects, and the limit never comes.
+  // Not AbortSignal.any and .timeout: Node 20 can garbage-collect them, and the timeout never fires.
   const over = new AbortController();
   const callOff = () => over.abort();
   options.signal.addEventListener("abort", callOff);
   if (options.signal.aborted) callOff();
   const timer = setTimeout(callOff, options.timeoutMs);
   try {
-    const status = await statusOf(url, bytes, options.userAgent, over.signal);
+    const status = await send(url, bytes, options.userAgent, over.signal);
     return judge(status);
   } catch (error) {
     if (options.signal.aborted) return { reason: "called off", isFinal: true };
-    const reason = over.signal.aborted ? `no answer within ${options.timeoutMs} ms` : messageOf(error);
+    const reason = over.signal.aborted ? `no answer within ${options.timeoutMs} ms` : toMessage(error);
     return { reason, isFinal: false };
   } finally {
     clearTimeout(timer);
@@ -62,7 +62,7 @@ async function postOnce(url: URL, bytes: Buffer, options: PostOptions): Promise<
   }
 }
 
-function statusOf(url: URL, bytes: Buffer, userAgent: string, signal: AbortSignal): Promise<number> {
+function send(url: URL, bytes: Buffer, userAgent: string, signal: AbortSignal): Promise<number> {
   const send = url.protocol === "https:" ? tlsRequest : plainRequest;
   return new Promise((resolve, reject) => {
     const headers = {
@@ -75,11 +75,11 @@ function statusOf(url: URL, bytes: Buffer, userAgent: string, signal: AbortSigna
     call.on("error", reject);
     call.on("response", (response: IncomingMessage) => {
       resolve(response.statusCode ?? 0);
-      // Behind the status nothing is wanted, however much the other side has to say.
+      // Nothing after the status is needed.
       response.on("error", () => undefined);
       response.destroy();
     });
-    // Somebody who wants to talk about something else: without a listener there would be no answer at all.
+    // An upgrade (101): without a listener there would be no reply at all.
     call.on("upgrade", (response, socket) => {
       socket.destroy();
       resolve(response.statusCode ?? 101);

@@ -1,5 +1,4 @@
-// A sliding window: at most `limit` events in any `windowMs`. Counts what it refuses, so that the caller can
-// tell somebody.
+// A sliding window: at most `limit` events in any `windowMs`. Counts refused events, so that the caller can report them.
 
 export class RateLimit {
   readonly #limit: number;

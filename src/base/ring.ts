@@ -1,7 +1,7 @@
-// The newest frames of a session, kept as the batches they were published in: no copy, one buffer a batch.
-// The size is counted in frames, so what is available is exact even when the oldest batch is only partly in.
+// The newest frames of a session, in the batches they were published in: no copies, one buffer per batch. The size is counted
+// in frames, so the available range is exact even if the oldest batch is only partly in it.
 
-/** Frames of one session as NDJSON, gapless from first_seq to last_seq. */
+/** Frames of one session as NDJSON, contiguous from first_seq to last_seq. */
 export interface SeqBatch {
   readonly first_seq: number;
   readonly last_seq: number;
@@ -30,7 +30,7 @@ export class Ring<B extends SeqBatch> {
     }
   }
 
-  /** The oldest seq that `after` can start from, or undefined when the ring is empty. */
+  /** The oldest seq that `after` can start from, or undefined if the ring is empty. */
   get firstSeq(): number | undefined {
     const first = this.#batches[0];
     const last = this.#batches.at(-1);
@@ -38,7 +38,7 @@ export class Ring<B extends SeqBatch> {
     return Math.max(first.first_seq, last.last_seq - this.#maxFrames + 1);
   }
 
-  /** The frames with seq > `seq` that stand in one batch: call again with its last_seq for the next ones. */
+  /** Frames with seq > `seq` from one batch: call again with its last_seq for more. */
   after(seq: number): B | undefined {
     const from = Math.max(seq + 1, this.firstSeq ?? 0);
     for (const batch of this.#batches) {

@@ -1,9 +1,9 @@
-// Turns a zod failure into one sentence that names the field: `/options/claude/modle: unexpected property`.
+// Explains a zod failure in one sentence that names the field: `/options/claude/modle: unexpected property`.
 import type * as z from "zod";
 
 const MAX_SHOWN = 3;
 
-/** `base` is where the checked value stands in the frame: "/options/claude". */
+/** `base` is the path of the checked value in the frame: "/options/claude". */
 export function explainIssues(issues: readonly z.core.$ZodIssue[], base = ""): string {
   return issues
     .slice(0, MAX_SHOWN)
@@ -28,7 +28,7 @@ function explainIssue(issue: z.core.$ZodIssue, base: string): string {
   ) {
     return `${at}: required, expected ${issue.expected}`;
   }
-  // `-1` for a seq or a size: said as people say it.
+  // Clearer than zod's message for a negative seq or size.
   if (
     issue.code === "too_small" &&
     issue.origin !== "string" &&
@@ -40,7 +40,7 @@ function explainIssue(issue: z.core.$ZodIssue, base: string): string {
   return `${at}: ${issue.message}`;
 }
 
-/** Of several shapes the one that was probably meant: with the fewest faults. */
+/** Of several shapes, the one probably meant: with the fewest errors. */
 function nearestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] {
   return branches.reduce((best, branch) => (faults(branch) < faults(best) ? branch : best));
 }

@@ -1,4 +1,4 @@
-// Runs async operations one after another. A failed operation does not stop the ones behind it.
+// Runs async operations one after another. A failed operation does not stop later ones.
 
 export class Serial {
   #last: Promise<unknown> = Promise.resolve();
@@ -8,10 +8,10 @@ export class Serial {
     return this.#queue(this.#last.then(operation, operation));
   }
 
-  /** The same, but with nothing in its way the operation begins before this returns. */
+  /** The same, but starts the operation synchronously if nothing is running. */
   begin<T>(operation: () => Promise<T>): Promise<T> {
     if (this.#waiting > 0) return this.run(operation);
-    // What the operation itself queues comes behind it.
+    // Operations queued by this one run after it.
     let isBegun: (result: Promise<T>) => void = () => undefined;
     const begun = this.#queue(
       new Promise<T>((resolve) => {

@@ -1,8 +1,8 @@
-// A text as one word of a shell, for commands that people are told to run: names of files come from anybody.
+// Quotes text as one shell word, for commands shown to users: file names are untrusted.
 
 const PLAIN = /^[\w@%+=:,./-]+$/;
 
-/** It needs no quotes anywhere, and is no flag. */
+/** Whether it needs no quotes and is not a flag. */
 export function isPlainWord(text: string): boolean {
   return PLAIN.test(text) && !text.startsWith("-");
 }

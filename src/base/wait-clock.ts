@@ -2,11 +2,11 @@
 // supplies the time.
 
 export interface WaitClock {
-  /** The time of all waits that are over. */
+  /** Total time of finished waits. */
   readonly totalMs: number;
   /** What is being waited for. */
   readonly open: readonly string[];
-  /** When the oldest of them began; meaningless while `open` is empty. */
+  /** When the oldest of them started; meaningless while `open` is empty. */
   readonly sinceMs: number;
 }
 
@@ -18,7 +18,7 @@ export function startWait(clock: WaitClock, id: string, atMs: number): WaitClock
   return { totalMs, open: [...open, id], sinceMs: open.length === 0 ? atMs : sinceMs };
 }
 
-/** Waits that overlap count once. */
+/** Overlapping waits count once. */
 export function endWait(clock: WaitClock, id: string, atMs: number): WaitClock {
   const open = clock.open.filter((one) => one !== id);
   if (open.length === clock.open.length) return clock;

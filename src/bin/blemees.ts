@@ -1,14 +1,5 @@
 #!/usr/bin/env node
-// Starts blemees.
-import { fileURLToPath } from "node:url";
-import { enableCompileCache } from "../base/compile-cache.ts";
-import { VERSION } from "../version.ts";
+// All sessions and all commands.
+import { start } from "./start.ts";
 
-enableCompileCache(process.env);
-const { main } = await import("../cli/blemees/main.ts");
-const { runMain } = await import("../cli/command.ts");
-const daemonProgram = fileURLToPath(new URL("./blemeesd.js", import.meta.url));
-const demianProgram = fileURLToPath(new URL("./demian.js", import.meta.url));
-await runMain("blemees", () =>
-  main(process.argv.slice(2), { version: VERSION, daemonProgram, demianProgram }),
-);
+await start("blemees", import.meta.url, () => import("../cli/blemees/main.ts"));

@@ -1,9 +1,5 @@
 #!/usr/bin/env node
-// Starts blemeesctl.
-import { enableCompileCache } from "../base/compile-cache.ts";
-import { VERSION } from "../version.ts";
+// `blemees wire` under its old name.
+import { start } from "./start.ts";
 
-enableCompileCache(process.env);
-const { main } = await import("../cli/blemeesctl/main.ts");
-const { runMain } = await import("../cli/command.ts");
-await runMain("blemeesctl", () => main(process.argv.slice(2), VERSION));
+await start("blemeesctl", import.meta.url, () => import("../cli/wire/main.ts"));

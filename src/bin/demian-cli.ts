@@ -1,9 +1,5 @@
 #!/usr/bin/env node
-// Starts demian under its other name.
-import { fileURLToPath } from "node:url";
-import { enableCompileCache } from "../base/compile-cache.ts";
-import { VERSION } from "../version.ts";
+// demian under another name.
+import { start } from "./start.ts";
 
-enableCompileCache(process.env);
-const { runProgram } = await import("../cli/demian/program.ts");
-await runProgram("demian-cli", VERSION, fileURLToPath(new URL("./blemeesd.js", import.meta.url)));
+await start("demian-cli", import.meta.url, () => import("../cli/demian/program.ts"));

@@ -1,9 +1,5 @@
 #!/usr/bin/env node
-// Starts demian-plain: demian with plain text, also where demian has a screen of its own.
-import { fileURLToPath } from "node:url";
-import { enableCompileCache } from "../base/compile-cache.ts";
-import { VERSION } from "../version.ts";
+// demian without its screen.
+import { start } from "./start.ts";
 
-enableCompileCache(process.env);
-const { runProgram } = await import("../cli/demian/program.ts");
-await runProgram("demian-plain", VERSION, fileURLToPath(new URL("./blemeesd.js", import.meta.url)));
+await start("demian-plain", import.meta.url, () => import("../cli/demian/program.ts"));

@@ -1,9 +1,5 @@
 #!/usr/bin/env node
-// Starts demian.
-import { fileURLToPath } from "node:url";
-import { enableCompileCache } from "../base/compile-cache.ts";
-import { VERSION } from "../version.ts";
+// Our own coding agent.
+import { start } from "./start.ts";
 
-enableCompileCache(process.env);
-const { runProgram } = await import("../cli/demian/program.ts");
-await runProgram("demian", VERSION, fileURLToPath(new URL("./blemeesd.js", import.meta.url)));
+await start("demian", import.meta.url, () => import("../cli/demian/program.ts"));

@@ -1,12 +1,5 @@
 #!/usr/bin/env node
-// Starts sm.
-import { fileURLToPath } from "node:url";
-import { enableCompileCache } from "../base/compile-cache.ts";
-import { VERSION } from "../version.ts";
+// blemees under its short name.
+import { start } from "./start.ts";
 
-enableCompileCache(process.env);
-const { runMain } = await import("../cli/command.ts");
-const { main } = await import("../cli/sm/main.ts");
-const daemonProgram = fileURLToPath(new URL("./blemeesd.js", import.meta.url));
-const demianProgram = fileURLToPath(new URL("./demian.js", import.meta.url));
-await runMain("sm", () => main(process.argv.slice(2), { version: VERSION, daemonProgram, demianProgram }));
+await start("sm", import.meta.url, () => import("../cli/blemees/main.ts"));

@@ -1,31 +1,29 @@
-// What every command-line program of ours shares: flags as a table, a usage error that names the nearest good
-// word, and the one place where an error becomes a line on stderr and an exit code (0, 1 failed, 2 usage).
-import { CodedError, errnoOf, messageOf } from "../base/coded-error.ts";
+// Command-line arguments: flags as a table, usage errors that suggest the nearest valid word, typed flag values.
+import { CodedError } from "../base/coded-error.ts";
 import { nearest } from "../base/nearest.ts";
-import { sanitize } from "../base/sanitize.ts";
 
 export interface Flag {
   /** Without the dashes. */
   name: string;
   short?: string;
-  /** What its value is called in the help; absent: it has none. */
+  /** The value's name in the help; absent for a flag without a value. */
   value?: string;
-  /** It may be given more than once; what was given is in `many`. */
+  /** May be repeated; the values are in `many`. */
   isMany?: true;
   summary: string;
-  /** What completion offers for its value: files, or a kind in the program's table. */
+  /** Completion of its value: `file`, or a key of the program's `flagAsks`. */
   completes?: string;
 }
 
 export interface Arguments {
   flags: Readonly<Record<string, string | true>>;
   words: string[];
-  /** The values of flags with `isMany`, in order. */
+  /** Values of flags with `isMany`, in order. */
   many: Readonly<Record<string, readonly string[]>>;
 }
 
 export class UsageError extends CodedError {
-  /** What to type for more, when that is not the help of the program. */
+  /** The command that explains more; default: the program's help. */
   readonly help: string | undefined;
 
   constructor(message: string, help?: string) {
@@ -35,9 +33,8 @@ export class UsageError extends CodedError {
 }
 
 /**
- * Takes the flags of the table out of argv. From the word number `verbatimFrom` on, and behind `--`, everything
- * is a word, so that a prompt may hold what looks like a flag. A `--` behind that word is one of them: it may be meant
- * for whoever reads them.
+ * Separates flags from words. From word number `verbatimFrom` on, and after `--`, everything is a word, so a prompt may
+ * contain what looks like a flag. A `--` after that word is kept: it may be meant for whatever reads the words.
  */
 export function parseArguments(
   argv: readonly string[],
@@ -77,30 +74,23 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return found === undefined ? "" : `; did you mean ${found}?`;
 }
 
-/**
- * Runs a program to its exit code. The process ends by itself once its output is written, and at once when the reader
- * of its output (head, less) has gone, unless `onReaderGone` says otherwise: there is nobody to tell.
- */
-export async function runMain(
-  program: string,
-  main: () => Promise<number>,
-  onReaderGone: () => void = () => process.exit(0),
-): Promise<void> {
-  process.stdout.on("error", (error) => {
-    if (errnoOf(error) === "EPIPE") {
-      onReaderGone();
-      return;
-    }
-    process.stderr.write(`${program}: stdout cannot be written: ${sanitize(messageOf(error))}\n`);
-    process.exit(1);
-  });
-  try {
-    process.exitCode = await main();
-  } catch (error) {
-    process.stderr.write(`${program}: ${sanitize(messageOf(error))}\n`);
-    if (error instanceof UsageError) process.stderr.write(`Try '${error.help ?? `${program} --help`}'.\n`);
-    process.exitCode = error instanceof UsageError ? 2 : 1;
-  }
+export function textFlag({ flags }: Pick<Arguments, "flags">, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+export function numberFlag(
+  given: Pick<Arguments, "flags">,
+  name: string,
+  { least = 0, isWhole = false }: { least?: number; isWhole?: boolean } = {},
+): number | undefined {
+  const text = textFlag(given, name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() !== "" && value >= least && (!isWhole || Number.isInteger(value))) return value;
+  throw new UsageError(
+    `--${name} must be a ${isWhole ? "whole " : ""}number of at least ${least}, not ${JSON.stringify(text)}`,
+  );
 }
 
 function findFlag(given: string, table: readonly Flag[]): Flag {
@@ -109,7 +99,7 @@ function findFlag(given: string, table: readonly Flag[]): Flag {
   );
   if (flag !== undefined) return flag;
   const names = table.map(({ name }) => `--${name}`);
-  const hint = didYouMean(given, names) || "; if it is meant as text, put -- before it";
+  const hint = didYouMean(given, names) || "; to pass it as text, put -- before it";
   throw new UsageError(`unknown flag ${/\s/.test(given) ? JSON.stringify(given) : given}${hint}`);
 }
 

@@ -1,13 +1,13 @@
-// Completion scripts for shells, made from a program's table of commands. Ids are asked from the daemon as one types.
+// Shell completion scripts, made from a program's command table. Ids are fetched from the daemon on Tab.
 import { type Flag, UsageError } from "./command.ts";
 
 export interface CompletedCommand {
   name: string;
   summary: string;
   flags?: readonly Flag[] | undefined;
-  /** Words that it knows. */
+  /** Fixed words. */
   words?: readonly string[] | undefined;
-  /** The key in `asks` of what else it takes. */
+  /** A key of `asks`. */
   takes?: string | undefined;
 }
 
@@ -15,11 +15,11 @@ export interface CompletionTable {
   program: string;
   commands: readonly CompletedCommand[];
   programFlags: readonly Flag[];
-  /** Those that every command takes. */
+  /** Flags of every command. */
   commonFlags: readonly Flag[];
-  /** Commands that print candidates, one a line. */
+  /** Commands that print candidates, one per line. */
   asks: Readonly<Record<string, string>>;
-  /** Those that print candidates for the value of a flag; `SESSION` stands for the first word behind the command. */
+  /** The same for values of flags; `SESSION` is replaced by the command's first argument. */
   flagAsks?: Readonly<Record<string, string>>;
 }
 
@@ -37,13 +37,13 @@ export function completionScript(shell: string, table: CompletionTable): string 
 function bash(table: CompletionTable): string {
   const { program, commands, programFlags } = table;
   const names = commands.map(({ name }) => name).join(" ");
-  const values = valuesOf(table).map(({ pattern, ask }) =>
+  const values = listValueCompletions(table).map(({ pattern, ask }) =>
     ask === undefined
       ? `    ${pattern}) COMPREPLY=($(compgen -f -- "$current")); return ;;`
       : `    ${pattern}) COMPREPLY=($(compgen -W "$(${ask.replace("SESSION", '"$first"')} 2>/dev/null)" -- "$current")); return ;;`,
   );
-  const cases = commands.map((command) => `    ${command.name}) words="${wordsOf(command, table)}" ;;`);
-  const asks = askingOf(table).map(
+  const cases = commands.map((command) => `    ${command.name}) words="${listWords(command, table)}" ;;`);
+  const asks = groupByKind(table).map(
     ([names, ask]) => `    ${names.join("|")}) words="$words $(${ask} 2>/dev/null)" ;;`,
   );
   return `# ${program} completion for bash: add to ~/.bashrc
@@ -52,13 +52,13 @@ _${program}() {
   local current="\${COMP_WORDS[COMP_CWORD]}" verb="" first="" previous="" word words=""
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$previous$word" in -*) ;; *) if [ -z "$verb" ]; then verb="$word"; elif [ -z "$first" ]; then first="$word"; fi ;; esac
-    case "$verb $word" in ${valued(table)}) previous="$word" ;; *) previous="" ;; esac
+    case "$verb $word" in ${valuePatterns(table)}) previous="$word" ;; *) previous="" ;; esac
   done
   case "$verb $previous" in
 ${values.join("\n")}
   esac
   case "$verb" in
-    "") words="${names} ${dashed(programFlags)}" ;;
+    "") words="${names} ${joinFlags(programFlags)}" ;;
 ${cases.join("\n")}
   esac
   case "$verb" in
@@ -71,14 +71,14 @@ complete -o default -F _${program} ${program}`;
 
 function zsh(table: CompletionTable): string {
   const { program, commands, programFlags } = table;
-  const values = valuesOf(table).map(({ pattern, ask }) =>
+  const values = listValueCompletions(table).map(({ pattern, ask }) =>
     ask === undefined
       ? `    ${pattern}) _files; return ;;`
       : `    ${pattern}) compadd -- $(${ask.replace("SESSION", '"$first"')} 2>/dev/null); return ;;`,
   );
   const described = commands.map(({ name, summary }) => `    '${name}:${quote(summary)}'`);
-  const cases = commands.map((command) => `    ${command.name}) compadd -- ${wordsOf(command, table)} ;;`);
-  const asks = askingOf(table).map(
+  const cases = commands.map((command) => `    ${command.name}) compadd -- ${listWords(command, table)} ;;`);
+  const asks = groupByKind(table).map(
     ([names, ask]) => `    ${names.join("|")}) compadd -- $(${ask} 2>/dev/null) ;;`,
   );
   return `#compdef ${program}
@@ -91,13 +91,13 @@ ${described.join("\n")}
   local verb="" first="" previous="" word
   for word in "\${words[@]:1:$((CURRENT-2))}"; do
     case "$previous$word" in -*) ;; *) if [ -z "$verb" ]; then verb="$word"; elif [ -z "$first" ]; then first="$word"; fi ;; esac
-    case "$verb $word" in ${valued(table)}) previous="$word" ;; *) previous="" ;; esac
+    case "$verb $word" in ${valuePatterns(table)}) previous="$word" ;; *) previous="" ;; esac
   done
   case "$verb $previous" in
 ${values.join("\n")}
   esac
   case "$verb" in
-    "") _describe command verbs; compadd -- ${dashed(programFlags)}; return ;;
+    "") _describe command verbs; compadd -- ${joinFlags(programFlags)}; return ;;
 ${cases.join("\n")}
   esac
   case "$verb" in
@@ -122,7 +122,7 @@ function fish(table: CompletionTable): string {
     `# ${program} completion for fish: ${program} completion fish | source`,
     ...programFlags.map((flag) => fishFlag(table, flag, "__fish_use_subcommand")),
     ...verbs,
-    ...askingOf(table).map(
+    ...groupByKind(table).map(
       ([names, ask]) =>
         `complete -c ${program} -f -n '__fish_seen_subcommand_from ${names.join(" ")}' -a '(${ask} 2>/dev/null)'`,
     ),
@@ -138,15 +138,15 @@ function fishFlag(table: CompletionTable, flag: Flag, when: string): string {
   return `complete -c ${table.program} -n '${when}' -l ${name}${shortFlag}${taken} -d '${quote(summary)}'`;
 }
 
-/** What completes the value of a flag, as patterns of `command flag`: a command's own, then those of all. */
-function valuesOf(table: CompletionTable): { pattern: string; ask: string | undefined }[] {
+/** Completions of flag values, as patterns of `command flag`: a command's own flags, then the common ones. */
+function listValueCompletions(table: CompletionTable): { pattern: string; ask: string | undefined }[] {
   const rows = (command: string, flags: readonly Flag[]): { pattern: string; ask: string | undefined }[] =>
     flags.flatMap((flag) => {
       const ask = table.flagAsks?.[flag.completes ?? ""];
       if (ask === undefined && flag.completes !== FILE) return [];
       return [
         {
-          pattern: dashes(flag)
+          pattern: flagForms(flag)
             .map((given) => `${command}" ${given}"`)
             .join("|"),
           ask,
@@ -163,39 +163,39 @@ function valuesOf(table: CompletionTable): { pattern: string; ask: string | unde
   ];
 }
 
-/** The flags whose next word is their value, and no word of the command. */
-function valued({ commands, programFlags, commonFlags }: CompletionTable): string {
+/** Patterns of the flags that take the next word as their value. */
+function valuePatterns({ commands, programFlags, commonFlags }: CompletionTable): string {
   const patterns = (command: string, flags: readonly Flag[]): string[] =>
     flags
       .filter(({ value }) => value !== undefined)
-      .flatMap((flag) => dashes(flag).map((given) => `${command}" ${given}"`));
+      .flatMap((flag) => flagForms(flag).map((given) => `${command}" ${given}"`));
   return [
     ...new Set(patterns("*", [...programFlags, ...commonFlags])),
     ...commands.flatMap(({ name, flags = [] }) => patterns(name, flags)),
   ].join("|");
 }
 
-function dashes({ name, short }: Flag): string[] {
+function flagForms({ name, short }: Flag): string[] {
   return [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
 }
 
-/** The commands that take each kind of candidate, with what prints it. */
-function askingOf({ commands, asks }: CompletionTable): [string[], string][] {
+/** For each kind of candidate, the commands that take it and the command that prints it. */
+function groupByKind({ commands, asks }: CompletionTable): [string[], string][] {
   return Object.entries(asks).map(([kind, ask]) => [
     commands.filter(({ takes }) => takes === kind).map(({ name }) => name),
     ask,
   ]);
 }
 
-function wordsOf({ words = [], flags = [] }: CompletedCommand, { commonFlags }: CompletionTable): string {
-  return `${words.join(" ")} ${dashed([...flags, ...commonFlags])}`.trim();
+function listWords({ words = [], flags = [] }: CompletedCommand, { commonFlags }: CompletionTable): string {
+  return `${words.join(" ")} ${joinFlags([...flags, ...commonFlags])}`.trim();
 }
 
-function dashed(flags: readonly Flag[]): string {
+function joinFlags(flags: readonly Flag[]): string {
   return flags.map(({ name }) => `--${name}`).join(" ");
 }
 
-/** Inside single quotes of a shell, where a colon would also end a name for zsh. */
+/** For a single-quoted shell string; in zsh a colon would end the name. */
 function quote(text: string): string {
   return text.replaceAll("'", "").replaceAll(":", ";");
 }

@@ -1,7 +1,5 @@
-// A length of time for people.
-
-/** `3s`, `12m`, `5h`, `3d`: one unit is enough to tell old from new. */
-export function duration(ms: number): string {
+/** `3s`, `12m`, `5h`, `3d`. */
+export function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1000);
   const units: [number, string][] = [
     [86_400, "d"],

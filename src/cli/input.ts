@@ -1,4 +1,4 @@
-// What a program takes from outside beside its arguments: stdin and Ctrl-C.
+// Reads stdin, Ctrl-C and confirmations.
 import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -10,7 +10,7 @@ export async function readInput(): Promise<string | undefined> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Whether something may have been put there for us: a terminal and /dev/null are not. */
+/** Whether stdin is a pipe or a file, not a terminal or /dev/null. */
 export function hasInput(): boolean {
   try {
     const stats = fstatSync(0);
@@ -20,8 +20,8 @@ export function hasInput(): boolean {
   }
 }
 
-/** The first Ctrl-C asks politely, the second leaves. */
-export function onInterrupt(): AbortSignal {
+/** The first Ctrl-C aborts the signal, the second exits. */
+export function abortOnInterrupt(): AbortSignal {
   const abort = new AbortController();
   process.on("SIGINT", () => {
     if (abort.signal.aborted) process.exit(1);
@@ -30,7 +30,7 @@ export function onInterrupt(): AbortSignal {
   return abort.signal;
 }
 
-/** Asks a person at the terminal; anything but yes is no, also Ctrl-C and Ctrl-D. */
+/** Asks on the terminal. Anything but yes is no, including Ctrl-C and Ctrl-D. */
 export function confirm(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {

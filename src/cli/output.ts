@@ -1,12 +1,13 @@
-// Where a program writes: stdout is the answer, stderr is talk. All text that came from elsewhere passes the
-// sanitiser here and nowhere else. Plain when the stream is no terminal or NO_COLOR is set.
+// Where a program writes: results to stdout, everything else to stderr. All text is sanitized here. No styles if the
+// stream is not a terminal or NO_COLOR is set.
+
 import { styleText } from "node:util";
 import { sanitize, sanitizeJson, sanitizeLine } from "../base/sanitize.ts";
-import { columnsOf, cutToColumns, padToColumns } from "./columns.ts";
+import { cutToWidth, measureWidth, padToWidth } from "../base/width.ts";
 
 export type Style = Parameters<typeof styleText>[0];
 
-/** The part of a stream that we use; tests give an array-backed one. */
+/** The part of a stream that is used here; tests pass an array-backed one. */
 export interface Sink {
   isTTY?: boolean | undefined;
   columns?: number | undefined;
@@ -19,10 +20,10 @@ export interface OutputOptions {
   stdout: Sink;
   stderr: Sink;
   env?: Readonly<Record<string, string | undefined>>;
-  /** Leaves the talk out; errors are still told. */
+  /** Suppresses notes, not errors. */
   isQuiet?: boolean;
-  /** How our own words are said: in the name of the program that was called. */
-  inOwnWords?: (text: string) => string;
+  /** Puts the name that the program was started by into our own text. */
+  rename?: (text: string) => string;
 }
 
 export class Output {
@@ -37,79 +38,89 @@ export class Output {
     return this.#options.stdout.isTTY === true;
   }
 
-  /** How wide a table may be; not limited when nobody looks at it on a screen. A screen of width 0 does not know. */
+  /** The width of the terminal; infinite if there is none. Some terminals report 0. */
   get columns(): number {
     return this.isTerminal ? this.#options.stdout.columns || 80 : Number.POSITIVE_INFINITY;
   }
 
-  /** How often something was written, to find out whether anything was since. */
+  /** The number of writes so far. */
   get writes(): number {
     return this.#writes;
   }
 
-  /** Text that others wrote, as it streams in. Waits while the reader of our stdout is slow. */
+  /** Streams text to stdout, at the speed of its reader. */
   async text(text: string): Promise<void> {
     const { stdout } = this.#options;
     this.#writes += 1;
     if (stdout.write(sanitize(text))) return;
-    await drained(stdout);
+    await waitForDrain(stdout);
   }
 
   line(text: string): Promise<void> {
     return this.text(`${text}\n`);
   }
 
-  /** A line in one style; what others wrote in it cannot bring its own. */
+  /** A line in one style. */
   async styledLine(style: Style, text: string): Promise<void> {
     const { stdout } = this.#options;
     this.#writes += 1;
-    if (stdout.write(`${this.#styled(stdout, style, sanitize(text))}\n`)) return;
-    await drained(stdout);
+    if (stdout.write(`${this.#style(stdout, style, sanitize(text))}\n`)) return;
+    await waitForDrain(stdout);
   }
 
-  /** One frame as one line of JSON. */
   json(value: unknown): Promise<void> {
     return this.line(sanitizeJson(JSON.stringify(value)));
   }
 
-  /** Talk: what is going on. */
+  /** A note on stderr; --quiet suppresses it. */
   note(text: string): void {
-    const { isQuiet, inOwnWords = (words) => words } = this.#options;
-    if (!isQuiet) this.#talk(inOwnWords(text), "dim");
+    const { isQuiet, rename = (own: string) => own } = this.#options;
+    if (!isQuiet) this.#writeTalk(rename(text), "dim");
   }
 
-  /** What a person must see to go on; never left out. Others' text in it was made safe for its place already. */
+  /** Something the user must see; never suppressed. Untrusted text in it must already be escaped. */
   ask(text: string): void {
-    this.#talk(text, "yellow");
+    this.#writeTalk(text, "yellow");
   }
 
-  /** How wide the talk may be. */
+  /** The width of stderr. */
   get talkColumns(): number {
     const { stderr } = this.#options;
     return stderr.isTTY === true ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
   }
 
   error(text: string): void {
-    this.#talk(text, "red");
+    this.#writeTalk(text, "red");
   }
 
   style(style: Style, text: string): string {
-    return this.#styled(this.#options.stdout, style, text);
+    return this.#style(this.#options.stdout, style, text);
   }
 
-  #talk(text: string, style: Style): void {
+  #writeTalk(text: string, style: Style): void {
     const { stderr } = this.#options;
     this.#writes += 1;
-    stderr.write(`${this.#styled(stderr, style, sanitize(text))}\n`);
+    stderr.write(`${this.#style(stderr, style, sanitize(text))}\n`);
   }
 
-  #styled(sink: Sink, style: Style, text: string): string {
-    return styled(sink, this.#options.env ?? process.env, style, text);
+  #style(sink: Sink, style: Style, text: string): string {
+    return applyStyle(sink, this.#options.env ?? process.env, style, text);
   }
 }
 
-/** Waits until the reader has taken what was written, or is gone: then nothing is taken any more. */
-export function drained(sink: Sink): Promise<void> {
+/** The document for programs, or the lines for users. */
+export async function show(
+  { output, isJson }: { output: Output; isJson: boolean },
+  document: object,
+  lines: () => readonly string[],
+): Promise<0> {
+  if (isJson) await output.json(document);
+  else for (const line of lines()) await output.line(line);
+  return 0;
+}
+
+/** Waits until the reader has taken what was written, or is gone. */
+export function waitForDrain(sink: Sink): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       sink.removeListener("drain", done);
@@ -121,8 +132,8 @@ export function drained(sink: Sink): Promise<void> {
   });
 }
 
-/** Plain where nobody looks at a screen, or where colours are not wanted. */
-export function styled(
+/** Plain text if this is not a terminal or colors are off. */
+export function applyStyle(
   sink: Pick<Sink, "isTTY">,
   env: Readonly<Record<string, string | undefined>>,
   style: Style,
@@ -132,19 +143,19 @@ export function styled(
   return styleText(style, text, { validateStream: false });
 }
 
-/** Aligned columns; the last one is cut to what is left of `columns`. */
+/** Aligned columns; lines are cut to `columns`. */
 export function table(rows: readonly (readonly string[])[], columns: number): string[] {
   const clean = rows.map((row) => row.map((cell) => sanitizeLine(cell)));
   const widths: number[] = [];
   for (const row of clean) {
     row.forEach((cell, at) => {
-      widths[at] = Math.max(widths[at] ?? 0, columnsOf(cell));
+      widths[at] = Math.max(widths[at] ?? 0, measureWidth(cell));
     });
   }
   return clean.map((row) => {
     const line = row
-      .map((cell, at) => (at === row.length - 1 ? cell : padToColumns(cell, widths[at] ?? 0)))
+      .map((cell, at) => (at === row.length - 1 ? cell : padToWidth(cell, widths[at] ?? 0)))
       .join("  ");
-    return cutToColumns(line, columns).trimEnd();
+    return cutToWidth(line, columns).trimEnd();
   });
 }

@@ -1,12 +1,12 @@
-// What became of a request, in a line or a table.
+// The outcome of a request, in a line or a table.
 import { revealLine } from "../base/sanitize.ts";
 import type { Answer, Decision, RequestRow } from "../client/index.ts";
 import type { ResolutionSource } from "../protocol/requests.ts";
-import { duration } from "./duration.ts";
+import { formatDuration } from "./duration.ts";
 import { table } from "./output.ts";
 import { BLEMEESCTL_WORDS, type RequestWords } from "./request-text.ts";
 
-export function outcome(
+export function outcomeLines(
   { request, repeated, notice }: { request: RequestRow; repeated: boolean; notice?: string | undefined },
   words: RequestWords = BLEMEESCTL_WORDS,
 ): string[] {
@@ -14,7 +14,7 @@ export function outcome(
   const notices = notice === undefined ? [] : [revealLine(notice)];
   if (repeated) {
     const said = answer === undefined ? "answer" : answerText(answer, words);
-    const by = resolution_source === undefined ? "" : ` by ${BY[resolution_source]}`;
+    const by = resolution_source === undefined ? "" : ` ${BY[resolution_source]}`;
     return [`Already answered${by}: ${said}`, ...notices];
   }
   const done = answer !== undefined && "decision" in answer ? DONE[answer.decision] : "Answered";
@@ -30,17 +30,17 @@ const DONE: Readonly<Record<Decision, string>> = {
   cancel: "Declined, turn stopped",
 };
 const BY: Readonly<Record<ResolutionSource, string>> = {
-  tui: "a person in the terminal UI",
-  web: "a person in the dashboard",
-  sm: "sm",
-  blemeesctl: "blemeesctl",
-  socket: "a program on the socket",
-  http: "a program over HTTP",
-  api: "a program",
-  policy: "a rule",
+  tui: "in the terminal UI",
+  web: "in the dashboard",
+  sm: "with sm",
+  blemeesctl: "with blemeesctl",
+  socket: "by a program on the socket",
+  http: "by a program over HTTP",
+  api: "by a program",
+  policy: "by a rule",
 };
 
-/** Which answer it was, in a line. */
+/** An answer in one line. */
 export function answerText(answer: Answer, { verbs }: RequestWords = BLEMEESCTL_WORDS): string {
   if ("decision" in answer) {
     const { decision, option, message, updated_input } = answer;
@@ -59,7 +59,7 @@ export function settledLines(rows: readonly RequestRow[], columns: number, nowMs
     row.request_id,
     row.session_id,
     row.status,
-    `${duration(Math.max(0, nowMs - row.requested_at_ms))} ago`,
+    `${formatDuration(Math.max(0, nowMs - row.requested_at_ms))} ago`,
     row.payload.title,
   ]);
   return table([["REQUEST", "SESSION", "STATUS", "ASKED", "TITLE"], ...cells], columns);

@@ -1,26 +1,25 @@
-// A request as lines for a terminal. What others wrote is behind a bar on every row, also where a long line breaks, so
-// it cannot pass for our own words.
+// A request as lines for a terminal. Untrusted text has a bar on every row (bar.ts).
 import { reveal, revealLine } from "../base/sanitize.ts";
 import { shellWord } from "../base/shell-word.ts";
 import type { Answer, Decision, RequestRow } from "../client/index.ts";
 import {
   type CardChoice,
-  choiceOf,
+  findChoice,
   type RequestPart,
   requestCard,
   requestDetails,
 } from "../client/view/request-card.ts";
-import { behindBar, besideBar, cutTo } from "./bar.ts";
+import { barLine, barLines, truncate } from "./bar.ts";
 import { UsageError } from "./command.ts";
 
-/** What a program calls the decisions, and the command that shows a request with its details. */
+/** A program's name and its names for the decisions. */
 export interface RequestWords {
-  show: string;
+  program: string;
   verbs: Readonly<Record<Decision, string>>;
 }
 
 export const BLEMEESCTL_WORDS: RequestWords = {
-  show: "blemeesctl requests",
+  program: "blemeesctl",
   verbs: {
     accept: "accept",
     acceptForSession: "accept-session",
@@ -30,18 +29,32 @@ export const BLEMEESCTL_WORDS: RequestWords = {
   },
 };
 
+/** `blemees` and `sm`. */
+export function blemeesWords(program: string): RequestWords {
+  return {
+    program,
+    verbs: {
+      accept: "approve",
+      acceptForSession: "approve --session",
+      acceptAlways: "approve --always",
+      decline: "decline",
+      cancel: "decline --cancel",
+    },
+  };
+}
+
 export interface RequestTextOptions {
   words?: RequestWords;
   /** The session's name. */
   name?: string | undefined;
   hasDetails?: boolean;
-  /** Already decided: only the choice that this takes is listed. */
+  /** The chosen answer; only its choice is listed. */
   answer?: Answer;
 }
 
 const MAX_NAME = 40;
 
-/** `hint` says how to answer from here. */
+/** `hint`: the last line, how to answer. */
 export function requestLines(
   row: RequestRow,
   hint: string,
@@ -50,13 +63,13 @@ export function requestLines(
 ): string[] {
   const { asks, parts, questions, choices } = requestCard(row);
   const draw = (part: RequestPart): string[] => partLines(part, columns, "  ");
-  const taken = answer === undefined ? undefined : choiceOf(row, answer);
+  const taken = answer === undefined ? undefined : findChoice(row, answer);
   const listed = choices.filter(({ choice }) => taken === undefined || choice === taken);
   const verbs = listed.map((choice) => commandFor(choice, words));
   const widest = Math.max(0, ...verbs.map((verb) => verb.length));
-  const agent = cutTo(revealLine(row.backend), MAX_NAME);
+  const agent = truncate(revealLine(row.backend), MAX_NAME);
   return [
-    `? ${name === undefined ? agent : `${cutTo(revealLine(name), MAX_NAME)} (${agent})`} ${asks}:`,
+    `? ${name === undefined ? agent : `${truncate(revealLine(name), MAX_NAME)} (${agent})`} ${asks}:`,
     ...[...parts, ...questions].flatMap(draw),
     ...(row.is_cut ? ["  (truncated: this is not the whole request)"] : []),
     "  Choices:",
@@ -66,18 +79,26 @@ export function requestLines(
     ]),
     ...(hasDetails
       ? ["  Details:", ...requestDetails(row).flatMap(draw)]
-      : [`  Details: ${words.show} ${revealLine(row.request_id)}`]),
+      : [`  Details: ${words.program} requests ${revealLine(row.request_id)}`]),
     `  ${hint}`,
   ];
 }
 
-/** Throws if the request waits and does not offer this answer, in the words of the program. */
+/** How to answer from the shell. */
+export function hintFor({ request_id, payload }: RequestRow, { program, verbs }: RequestWords): string {
+  const id = revealLine(request_id);
+  return payload.questions === undefined
+    ? `Answer: ${program} ${verbs.accept} ${id} (or ${program} ${verbs.decline})`
+    : `Answer: ${program} answer ${id} 1=TEXT`;
+}
+
+/** Throws if the request is pending and does not offer this answer. */
 export function requireOffered(
   row: RequestRow,
   answer: Answer,
   words: RequestWords = BLEMEESCTL_WORDS,
 ): void {
-  if (row.status !== "pending" || choiceOf(row, answer) !== undefined) return;
+  if (row.status !== "pending" || findChoice(row, answer) !== undefined) return;
   const offered = requestCard(row).choices.map(
     (choice) => `${verbFor(choice, words)}${optionFlag(choice.choice.option)}`,
   );
@@ -86,7 +107,7 @@ export function requireOffered(
   throw new UsageError(`this request does not offer "${said}"; it offers: ${offered.join(", ")}`);
 }
 
-/** What can be said to this request, for a hint. */
+/** The verbs that this request accepts. */
 export function verbsFor(row: RequestRow, words: RequestWords = BLEMEESCTL_WORDS): string {
   const verbs = requestCard(row).choices.map((choice) => verbFor(choice, words));
   return [...new Set(verbs)].join(", ");
@@ -96,7 +117,7 @@ function verbFor({ choice, isAnswer }: CardChoice, { verbs }: RequestWords): str
   return isAnswer ? "answer" : verbs[choice.decision];
 }
 
-/** The verb with what it takes. */
+/** The verb with its arguments. */
 function commandFor(choice: CardChoice, words: RequestWords): string {
   const { takes: extras = [] } = choice.choice;
   const takes = extras.map((extra) => EXTRAS[extra]).join("");
@@ -107,16 +128,16 @@ function optionFlag(name: string | undefined): string {
   return name === undefined ? "" : ` --option ${shellWord(revealLine(name))}`;
 }
 
-/** A single line of others is beside our words about it if it fits, else below them. */
+/** A single line of text goes next to its title if it fits, otherwise below it. */
 function partLines(part: RequestPart, columns: number, indent: string): string[] {
   if (part.kind === "words") {
     return [`${indent}${part.text}${part.id === undefined ? "" : ` ${revealLine(part.id)}`}`];
   }
   const { title, form } = part;
   const text = form === "line" ? revealLine(part.text) : reveal(part.text);
-  const below = behindBar(text, columns, indent);
+  const below = barLines(text, columns, indent);
   if (title === undefined) return below;
-  return besideBar(`${indent}${title}`, text, columns) ?? [`${indent}${title}:`, ...below];
+  return barLine(`${indent}${title}`, text, columns) ?? [`${indent}${title}:`, ...below];
 }
 
 const EXTRAS = { message: " [message…]", updated_input: " [--input JSON]" } as const;

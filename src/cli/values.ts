@@ -1,8 +1,8 @@
-// Reads what a person typed: words, quoted words, `key=value` pairs. The rules for values: null, true, false,
-// integers, then anything that is JSON, else the string itself.
+// Parses typed input: words, quoted words, `key=value` pairs. A value is null, true, false, an integer or other JSON, or
+// else the string itself.
 import { UsageError } from "./command.ts";
 
-/** The keys of an open that are not options of the backend. */
+/** Keys of an open that are not backend options. */
 const TOP_KEYS = new Set(["backend", "resume", "last_seen_seq", "answers"]);
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 
@@ -14,11 +14,11 @@ export function parseValue(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // not JSON, so it is the string itself
+    return text;
   }
 }
 
-/** JSON that the user typed as such; a mistake is told, not taken for a string. */
+/** Invalid JSON is an error here, not a string. */
 export function parseJsonObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {
@@ -46,7 +46,7 @@ export interface OpenWords {
   options: Record<string, unknown>;
 }
 
-/** `backend=`, `resume=`, `last_seen_seq=` and `answers=` belong to the open itself, all else to the backend's options. */
+/** `backend=`, `resume=`, `last_seen_seq=` and `answers=` belong to the open itself, other keys to the backend's options. */
 export function parseOpenPairs(tokens: readonly string[], defaultBackend: string): OpenWords {
   const pairs = parsePairs(tokens);
   const top = Object.fromEntries(pairs.filter(([key]) => TOP_KEYS.has(key)));
@@ -58,7 +58,7 @@ export function parseOpenPairs(tokens: readonly string[], defaultBackend: string
   return { backend: String(backend), top: rest, options };
 }
 
-/** Splits on blanks, but not inside quotes or brackets, so `mcp={"a": 1}` and `title="two words"` stay whole. */
+/** Splits at spaces outside of quotes and brackets, so `mcp={"a": 1}` and `title="two words"` stay whole. */
 export function splitWords(line: string): string[] {
   const words: string[] = [];
   let at = 0;
@@ -74,7 +74,7 @@ export function splitWords(line: string): string[] {
   return words;
 }
 
-/** Quotes count at the start of a word or of its value, so that `it's` is a word like any other. */
+/** Quotes count only at the start of a word or value, so that `it's` is an ordinary word. */
 function wordEnd(line: string, start: number): number {
   let depth = 0;
   for (let at = start; at < line.length; at += 1) {
@@ -89,14 +89,14 @@ function wordEnd(line: string, start: number): number {
   return line.length;
 }
 
-/** Where the quote at `at` is closed; a quote that never is stands for itself. */
+/** The position of the closing quote, or `at` if there is none. */
 function closingQuote(line: string, at: number): number {
   const pattern = line[at] === '"' ? /"(?:[^"\\]|\\.)*"/y : /'[^']*'/y;
   pattern.lastIndex = at;
   return pattern.test(line) ? pattern.lastIndex - 1 : at;
 }
 
-/** `options.model`, `options.claude.model` and `model` are the same; dots behind that nest. */
+/** `options.model`, `options.claude.model` and `model` are the same; further dots nest. */
 function optionPath(key: string, backend: string): string[] {
   const path = key.split(".");
   if (path[0] === "options") path.shift();

@@ -1,6 +1,8 @@
-// The client: requests with their replies, and one stream per session. The link below heals the connection;
-// after a drop the client attaches every open stream again, from the last seq it has.
+// The client: requests and replies, and one stream per session. The link reconnects; the client then reattaches every
+// open stream from its last seq.
+
 import { CodedError } from "../base/coded-error.ts";
+import { defined } from "../base/values.ts";
 import type { Answer, RequestRow } from "../protocol/requests.ts";
 import type { Backoff } from "./backoff.ts";
 import { DEFAULT_BACKOFF } from "./backoff.ts";
@@ -24,25 +26,25 @@ import { SessionStream } from "./stream.ts";
 export interface ConnectOptions {
   /** Default: $BLEMEESD_SOCKET, $BLEMEES_SOCKET, $XDG_RUNTIME_DIR/blemeesd.sock, /tmp/blemeesd-<uid>/blemeesd.sock. */
   socket?: string;
-  /** Who we are, for the daemon's log: `your-tool/1.0`. */
+  /** Name for the daemon's log: `your-tool/1.0`. */
   client?: string;
-  /** `false`: a dropped connection is the end. Otherwise how to come back; the default never gives up. */
+  /** `false` disables reconnecting. The default never gives up. */
   reconnect?: Partial<Backoff> | false;
-  /** Ends everything: the attempt to connect, pauses between attempts, the client itself. */
+  /** Aborts connecting and reconnecting, and closes the client. */
   signal?: AbortSignal;
-  /** Default: none; a request waits as long as the connection lives. */
+  /** Default: no timeout while the connection lasts. */
   requestTimeoutMs?: number;
-  /** When more frames than this wait unread, the socket is not read until the program catches up. */
+  /** Reading from the socket pauses while more frames than this are unread. */
   maxQueuedFrames?: number;
   onReconnecting?(attempt: { attempt: number; delayMs: number; cause: CodedError }): void;
   onReconnected?(hello: HelloAck): void;
-  /** An error that belongs to no request and no session, such as `daemon_shutdown`. */
+  /** Errors of no particular request or session, such as `daemon_shutdown`. */
   onError?(error: CodedError): void;
-  /** Every frame as it comes in, before anything else sees it. */
+  /** Every incoming frame, before it is processed. */
   onFrame?(frame: WireFrame): void;
 }
 
-/** Connects to the daemon; rejects with a CodedError that says how to start one. */
+/** Connects to the daemon; rejects with a CodedError that explains how to start one. */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const client = new Client(options);
   await client.start();
@@ -58,7 +60,7 @@ export class Client implements Port {
   #queued = 0;
   #lastId = 0;
 
-  /** Made by `connect`. */
+  /** Created by `connect`. */
   constructor(options: ConnectOptions) {
     this.#options = options;
     this.#maxQueued = options.maxQueuedFrames ?? 1024;
@@ -74,9 +76,9 @@ export class Client implements Port {
       },
       {
         frame: (frame) => this.#route(frame),
-        dropped: (cause) => this.#dropped(cause),
+        dropped: (cause) => this.#onDrop(cause),
         restore: (write) => this.#restore(write),
-        ended: (cause) => this.#ended(cause),
+        ended: (cause) => this.#onEnd(cause),
       },
     );
   }
@@ -85,7 +87,7 @@ export class Client implements Port {
     await this.#link.open();
   }
 
-  /** What the daemon said at the (last) handshake: version, pid, backends. */
+  /** The daemon's reply to the last handshake: version, pid, backends. */
   get hello(): HelloAck {
     return this.#link.hello;
   }
@@ -94,7 +96,7 @@ export class Client implements Port {
     return SessionHandle.open(this, order);
   }
 
-  /** Follows a session that somebody else drives. Without `last_seen_seq` only what happens from now on. */
+  /** Follows another client's session. Without `last_seen_seq`, only new frames. */
   watch(session_id: string, from: { last_seen_seq?: number } = {}): Promise<WatchHandle> {
     return WatchHandle.open(this, session_id, from.last_seen_seq);
   }
@@ -110,7 +112,7 @@ export class Client implements Port {
   }
 
   async ping(data?: unknown): Promise<unknown> {
-    const frame = data === undefined ? {} : { data };
+    const frame = defined({ data });
     return (await this.request({ type: "blemeesd.ping", ...frame })).data;
   }
 
@@ -118,17 +120,17 @@ export class Client implements Port {
     return this.request({ type: "blemeesd.session_info", session_id });
   }
 
-  /** What agents wait for, oldest first; of one session, or of all. Rows with `is_cut` come whole by `request_id`. */
+  /** Pending requests of one or all sessions, oldest first. Rows with `is_cut` are complete when read by `request_id`. */
   requests(filter: RequestsFilter = {}): Promise<RequestRow[]> {
     return listRequests(this, filter);
   }
 
-  /** The same as it comes, frame by frame, for those who need not all of it. */
+  /** The same, page by page. */
   requestPages(filter: RequestsFilter = {}): AsyncIterableIterator<Reply<"blemeesd.list_requests">> {
     return requestPages(this, filter);
   }
 
-  /** Answers for a session that this client need not hold, if its owner lets others answer. */
+  /** Answers a request of any session whose owner lets other clients answer. */
   respond(
     session_id: string,
     request_id: string,
@@ -138,12 +140,12 @@ export class Client implements Port {
     return this.request(respondFrame(session_id, request_id, answer, how));
   }
 
-  /** Sends any frame as it is; answers come by `onFrame`. */
+  /** Sends any frame unchanged; replies arrive in `onFrame`. */
   raw(frame: object): Promise<void> {
     return this.#link.write(frame);
   }
 
-  /** Sends a request and gives its reply; the daemon's error becomes a CodedError with its code. */
+  /** Resolves with the reply; an error frame becomes a CodedError with the same code. */
   request<F extends RequestFrame>(frame: F): Promise<Reply<F["type"]>> {
     const full = this.#withId(frame);
     return new Promise((resolve, reject) => {
@@ -153,23 +155,23 @@ export class Client implements Port {
         const reply = this.#pending.add(full, { timeoutMs: this.#options.requestTimeoutMs });
         reply.then((answer) => resolve(answer as unknown as Reply<F["type"]>), reject);
       };
-      // Once registered, a failed write is the drop of the connection, which knows whether to ask again.
+      // Once registered, a failed write is handled as a lost connection, which may repeat the request.
       this.#link.write(full, register).catch((error) => isPending || reject(error));
     });
   }
 
-  /** For handles: a frame without an answer. `before` runs in the same tick as the write. */
+  /** For handles: sends a frame that has no reply. `before` runs in the same tick as the write. */
   write(frame: object, before?: () => void): Promise<void> {
     return this.#link.write(frame, before);
   }
 
-  /** For handles: registers first, so that no frame behind the reply is missed, then attaches. */
+  /** For handles: registers the stream before attaching, so that no frame after the reply is missed. */
   async attach<T extends AttachType>(
     order: AttachOrder<T>,
   ): Promise<{ stream: SessionStream; reply: Reply<T> }> {
     const { session_id, cursor, first, again } = order;
     if (this.#attachments.has(session_id)) {
-      throw new CodedError("session_exists", `this client has session ${session_id} open already`);
+      throw new CodedError("session_exists", `this client already has session ${session_id} open`);
     }
     const stream = new SessionStream(session_id, cursor, (difference) => this.#count(difference));
     this.#attachments.set(session_id, { stream, again });
@@ -181,12 +183,12 @@ export class Client implements Port {
     }
   }
 
-  /** For handles: the session is done with. */
+  /** For handles: releases the session. */
   forget(session_id: string): void {
     this.#attachments.delete(session_id);
   }
 
-  /** Leaves the daemon; its sessions finish their turn and can be resumed. Safe to call twice. */
+  /** Disconnects; sessions finish their turn and can be resumed. Safe to call twice. */
   close(): Promise<void> {
     return this.#link.close();
   }
@@ -202,7 +204,7 @@ export class Client implements Port {
     const attachment =
       typeof frame.session_id === "string" ? this.#attachments.get(frame.session_id) : undefined;
     if (frame.type === "blemeesd.opened" || frame.type === "blemeesd.watching") {
-      attachment?.stream.attached(Number(frame["last_seq"]));
+      attachment?.stream.markAttached(Number(frame["last_seq"]));
     }
     if (this.#pending.settle(frame)) return;
     if (attachment !== undefined) {
@@ -216,7 +218,7 @@ export class Client implements Port {
     stream.push(frame);
     if (frame.type === "blemeesd.session_taken") {
       const by = frame.by_peer_pid === undefined ? "another client" : `process ${frame.by_peer_pid}`;
-      this.#endStream(stream, "session_taken", `${by} has taken over session ${stream.session_id}`);
+      this.#endStream(stream, "session_taken", `${by} took over session ${stream.session_id}`);
     } else if (frame.type === "blemeesd.session_closed") {
       this.#endStream(stream, "session_closed", `session ${stream.session_id} was closed: ${frame.reason}`);
     }
@@ -231,7 +233,7 @@ export class Client implements Port {
     const ask = <F extends RequestFrame>(frame: F): Promise<Reply<F["type"]>> => {
       const full = this.#withId(frame);
       const reply = this.#pending.add(full, { isOnce: true });
-      write(full).catch(() => undefined); // a failed write ends the connection, which fails the request
+      write(full).catch(() => undefined); // a failed write closes the connection, which fails the request
       return reply as unknown as Promise<Reply<F["type"]>>;
     };
     const again = this.#pending.frames();
@@ -239,15 +241,15 @@ export class Client implements Port {
     for (const frame of again) await write(frame);
   }
 
-  /** True when it came of what was asked: that fails, because asked again it would come again; the sessions go on. */
-  #dropped(cause: CodedError): boolean {
+  /** True if a reply caused it (too large): the requests fail rather than being repeated, and the sessions continue. */
+  #onDrop(cause: CodedError): boolean {
     const isAnswer = cause.code === "frame_too_large" && !this.#pending.isEmpty;
     if (isAnswer) this.#pending.failAll(cause);
     else this.#pending.failUnrepeatable(cause);
     return isAnswer;
   }
 
-  #ended(cause: CodedError): void {
+  #onEnd(cause: CodedError): void {
     this.#pending.failAll(cause);
     for (const { stream } of this.#attachments.values()) {
       const isFailure = cause.code !== "connection_closed";
@@ -261,7 +263,7 @@ export class Client implements Port {
     this.#updateFlow();
   }
 
-  /** A reply may stand behind the unread frames, so nothing is held back while a request waits for one. */
+  /** Never paused while a request is pending: its reply may come after the unread frames. */
   #updateFlow(): void {
     if (!this.#pending.isEmpty || this.#queued <= this.#maxQueued / 2) this.#link.setPaused(false);
     else if (this.#queued > this.#maxQueued) this.#link.setPaused(true);

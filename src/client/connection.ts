@@ -1,31 +1,31 @@
-// One socket to the daemon, from the handshake to its end. It frames and parses; it does not know sessions,
-// requests or reconnecting. A connection that ends says so once, by `closed`, with the reason.
+// One socket connection to the daemon: handshake, framing and parsing. Sessions, requests and reconnecting are handled
+// elsewhere.
 import { createConnection, type Socket } from "node:net";
-import { CodedError, messageOf } from "../base/coded-error.ts";
+import { CodedError, toMessage } from "../base/coded-error.ts";
 import { LineSplitter } from "../base/ndjson.ts";
 import { explainConnectError } from "./discover.ts";
 import { FEATURE_NAMES, type HelloAck, PROTOCOL_NAME, type WireFrame } from "./frames.ts";
 
-/** Twice what the daemon takes from its clients, because its frames wrap what agents say. */
+/** Twice what the daemon accepts from clients, because its frames wrap agent output. */
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 const HELLO_TIMEOUT_MS = 5_000;
 
 export interface ConnectionHandlers {
   frame(frame: WireFrame): void;
-  /** Called once, after a successful handshake, whoever ended it. */
+  /** Called once, with the reason, when a connection ends after a successful handshake. */
   closed(error: CodedError): void;
 }
 
 export interface DialOptions {
   path: string;
   client: string;
-  /** Gives the attempt up; a connection that stands is not touched by it. */
+  /** Aborts the attempt; does not affect an established connection. */
   signal?: AbortSignal | undefined;
-  /** Sees every frame that goes out, hello included. */
+  /** Called with every outgoing frame, including hello. */
   onSent?: ((frame: object) => void) | undefined;
 }
 
-/** Connects and says hello; rejects with a CodedError that says what to do. */
+/** Connects and performs the handshake; rejects with a CodedError that explains what to do. */
 export function dial(options: DialOptions, handlers: ConnectionHandlers): Promise<Connection> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(options.path);
@@ -48,10 +48,10 @@ export class Connection {
   readonly #timer: NodeJS.Timeout;
   #handshake: Handshake | undefined;
   #hello: HelloAck | undefined;
-  /** Why it ended or is about to: the first reason counts. */
+  /** Why the connection ended or is ending; the first reason is kept. */
   #reason: CodedError | undefined;
 
-  /** Made by `dial`. */
+  /** Created by `dial`. */
   constructor(socket: Socket, options: DialOptions, handlers: ConnectionHandlers, handshake: Handshake) {
     this.#socket = socket;
     this.#options = options;
@@ -61,39 +61,42 @@ export class Connection {
       line: (text) => this.#line(text),
       badLine: () => this.#fail(new CodedError("bad_frame", "the daemon sent a line that is not UTF-8")),
       oversize: (bytes) =>
-        this.#fail(new CodedError("frame_too_large", `the daemon sent a frame of more than ${bytes} bytes`)),
+        this.#fail(new CodedError("frame_too_large", `the daemon sent a frame larger than ${bytes} bytes`)),
     });
     socket.on("data", (chunk: Buffer) => splitter.push(chunk));
     socket.once("connect", () => this.#sayHello());
     socket.once("error", (error) => this.#fail(this.#explain(error)));
-    socket.once("close", () => this.#closed());
+    socket.once("close", () => this.#onClose());
     this.#timer = setTimeout(() => {
       this.#fail(
-        new CodedError("no_handshake", `${options.path} did not answer hello in ${HELLO_TIMEOUT_MS} ms`),
+        new CodedError(
+          "no_handshake",
+          `${options.path} did not answer the handshake within ${HELLO_TIMEOUT_MS} ms`,
+        ),
       );
     }, HELLO_TIMEOUT_MS);
     options.signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (options.signal?.aborted) this.#onAbort();
   }
 
-  /** What the daemon said about itself. */
+  /** The daemon's reply to the handshake. */
   get hello(): HelloAck {
-    if (this.#hello === undefined) throw new CodedError("not_connected", "the handshake is not done");
+    if (this.#hello === undefined) throw new CodedError("not_connected", "the handshake is not complete");
     return this.#hello;
   }
 
-  /** Resolves when the bytes are with the system, so awaiting it keeps a fast writer in step with the daemon. */
+  /** Resolves when the system has accepted the bytes; awaiting it applies backpressure. */
   write(frame: object): Promise<void> {
     this.#options.onSent?.(frame);
     return new Promise((resolve, reject) => {
       this.#socket.write(`${JSON.stringify(frame)}\n`, (error) => {
-        if (error) reject(this.#reason ?? lost(this.#options.path, error));
+        if (error) reject(this.#reason ?? connectionLost(this.#options.path, error));
         else resolve();
       });
     });
   }
 
-  /** Stops reading: the daemon's queue fills instead of our memory. */
+  /** Stops reading, so that the daemon's queue fills instead of our memory. */
   pause(): void {
     this.#socket.pause();
   }
@@ -102,7 +105,7 @@ export class Connection {
     this.#socket.resume();
   }
 
-  /** Ends the connection behind what was written; `closed` comes with this reason. Safe to call twice. */
+  /** Closes the connection after pending writes; `closed` gets this reason. Safe to call twice. */
   async close(reason = new CodedError("connection_closed", "the connection was closed")): Promise<void> {
     this.#reason ??= reason;
     if (this.#socket.closed) return;
@@ -114,18 +117,18 @@ export class Connection {
   readonly #onAbort = (): void => this.#fail(new CodedError("aborted", "aborted by the caller"));
 
   #sayHello(): void {
-    this.write(helloFrame(this.#options.client)).catch(() => undefined); // the socket's close event tells the same
+    this.write(helloFrame(this.#options.client)).catch(() => undefined); // the close event reports it
   }
 
   #line(text: string): void {
-    // Behind a bad line nothing may count as seen, or a resume would skip what was lost.
+    // Nothing after a bad line may count as seen, or a resume would skip what was lost.
     if (this.#socket.destroyed) return;
     let frame: WireFrame;
     try {
       frame = JSON.parse(text);
     } catch (cause) {
       this.#fail(
-        new CodedError("bad_frame", `the daemon sent a line that is not JSON: ${messageOf(cause)}`, {
+        new CodedError("bad_frame", `the daemon sent a line that is not JSON: ${toMessage(cause)}`, {
           cause,
         }),
       );
@@ -142,7 +145,7 @@ export class Connection {
     }
     if (frame.type !== "blemeesd.hello_ack") {
       this.#fail(
-        new CodedError("bad_frame", `expected hello_ack of ${this.#options.path}, got ${frame.type}`),
+        new CodedError("bad_frame", `expected hello_ack from ${this.#options.path}, got ${frame.type}`),
       );
       return;
     }
@@ -155,7 +158,7 @@ export class Connection {
   #explain(error: Error): CodedError {
     return this.#socket.connecting || this.#hello === undefined
       ? explainConnectError(this.#options.path, error)
-      : lost(this.#options.path, error);
+      : connectionLost(this.#options.path, error);
   }
 
   #fail(error: CodedError): void {
@@ -163,8 +166,8 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  #closed(): void {
-    const reason = this.#reason ?? lost(this.#options.path);
+  #onClose(): void {
+    const reason = this.#reason ?? connectionLost(this.#options.path);
     this.#reason = reason;
     if (this.#handshake === undefined) this.#handlers.closed(reason);
     else this.#handshake.reject(reason);
@@ -182,6 +185,6 @@ export function helloFrame(client: string): { type: string } & Record<string, un
   return { type: "blemeesd.hello", client, protocol: PROTOCOL_NAME, features: [...FEATURE_NAMES] };
 }
 
-function lost(path: string, cause?: unknown): CodedError {
+function connectionLost(path: string, cause?: unknown): CodedError {
   return new CodedError("connection_lost", `the daemon at ${path} closed the connection`, { cause });
 }

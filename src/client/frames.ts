@@ -1,5 +1,4 @@
-// The types of the frames that a client meets, taken from the schemas. Types only: the client must not load
-// zod, because programs that start for one answer pay for it.
+// Frame types, derived from the schemas. Types only: loading zod would slow down short-lived programs.
 import type * as z from "zod";
 import type { ContentBlock, UserMessage } from "../protocol/content.ts";
 import type { AgentEvent, ResultEvent } from "../protocol/events.ts";
@@ -7,12 +6,12 @@ import type { FEATURES, Inbound, InboundType, PROTOCOL } from "../protocol/wire/
 import type { OUTBOUND } from "../protocol/wire/blemees2-outbound.ts";
 
 export type OutboundType = keyof typeof OUTBOUND;
-/** A `blemeesd.*` frame of the daemon, by its type. */
+/** A `blemeesd.*` frame from the daemon, by type. */
 export type DaemonFrame<T extends OutboundType> = z.infer<(typeof OUTBOUND)[T]>;
 export type HelloAck = DaemonFrame<"blemeesd.hello_ack">;
 export type ErrorFrame = DaemonFrame<"blemeesd.error">;
 
-/** What every frame of a session's stream carries. `seq` is absent when the daemon could not store the frame. */
+/** Fields of every frame of a session's stream. `seq` is absent if the daemon could not store the frame. */
 export interface Envelope {
   session_id: string;
   seq?: number | undefined;
@@ -21,7 +20,7 @@ export interface Envelope {
 export type AgentFrame = AgentEvent & Envelope;
 export type ResultFrame = ResultEvent & Envelope;
 
-/** Made by the client after a reconnect: the daemon never got the last message; send it again. */
+/** Created by the client after a reconnect: the daemon never received the last message; send it again. */
 export interface MessageLost {
   type: "client.message_lost";
   session_id: string;
@@ -41,7 +40,7 @@ export type SessionFrame =
     >
   | MessageLost;
 
-/** A frame as it comes off the wire, before anybody has looked at its type. */
+/** An unparsed frame from the wire. */
 export interface WireFrame {
   type: string;
   id?: unknown;
@@ -49,7 +48,7 @@ export interface WireFrame {
   [key: string]: unknown;
 }
 
-/** Which frame answers which. An interrupt is answered without an id, so it is matched by its session. */
+/** The reply type of each request. The reply to an interrupt has no id; it is matched by session. */
 export interface Replies {
   "blemeesd.open": "blemeesd.opened";
   "blemeesd.close": "blemeesd.closed";
@@ -68,12 +67,12 @@ export type Reply<T extends RequestType> = DaemonFrame<Replies[T]>;
 export type RequestFrame = { [T in RequestType]: Inbound<T> }[RequestType];
 export type ClientFrame = { [T in InboundType]: Inbound<T> }[InboundType];
 
-/** What `send` takes: a text, content blocks, or a whole message. */
+/** Input of `send`: a text, content blocks, or a complete message. */
 export type UserInput = string | ContentBlock[] | UserMessage;
 
-/** The schema's constant, repeated without its module; the type holds the two together. */
+/** The schema's constant without its module; the type keeps the two equal. */
 export const PROTOCOL_NAME: typeof PROTOCOL = "blemees/2";
-/** What we know beyond the specification; the daemon then names in `hello_ack` what it knows. */
+/** Optional features we support; the daemon lists its own in `hello_ack`. */
 export const FEATURE_NAMES: typeof FEATURES = ["requests"];
 
 export function toMessage(input: UserInput): UserMessage {

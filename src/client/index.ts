@@ -56,11 +56,11 @@ export { HttpClient, type HttpOptions } from "./http.ts";
 export type { OpenOptions } from "./port.ts";
 export {
   type PendingRequest,
-  type RequestNews,
   type RequestsFilter,
+  type RequestUpdate,
   type Responded,
   type RespondOptions,
-  requestOf,
+  readRequest,
 } from "./requests.ts";
 export type { SessionHandle, WatchHandle } from "./session.ts";
 export type { StreamEnd } from "./stream.ts";

@@ -1,7 +1,6 @@
-// A connection that heals: when the socket drops it dials again, with growing pauses, and lets its owner
-// restore what it had before anybody else may write. It ends for good by close(), by an abort, when the
-// daemon refuses us, or when the attempts are used up.
-import { CodedError, messageOf } from "../base/coded-error.ts";
+// A connection that reconnects with backoff and lets its owner restore state before other writes resume. It ends on
+// close(), on abort, if the daemon refuses the client, or when the attempts are used up.
+import { CodedError, toMessage } from "../base/coded-error.ts";
 import { type Backoff, delayMs, wait } from "./backoff.ts";
 import { type Connection, dial } from "./connection.ts";
 import type { HelloAck, WireFrame } from "./frames.ts";
@@ -17,15 +16,15 @@ export interface LinkOptions {
 
 export interface LinkHandlers {
   frame(frame: WireFrame): void;
-  /** The socket dropped; it may come back. True: what was wrong will not be sent again, whatever the cause says. */
+  /** The connection was lost but may be restored. True: reconnect even if the cause is in HOPELESS. */
   dropped(cause: CodedError): boolean;
-  /** A new socket is up: attach again by `write`. A rejection with `connection_lost` starts over. */
+  /** Connected again: reattach with `write`. Rejecting with `connection_lost` starts over. */
   restore(write: (frame: object) => Promise<void>): Promise<void>;
-  /** It is over; nothing follows. */
+  /** Ended for good. */
   ended(cause: CodedError): void;
 }
 
-/** Another attempt would meet the same answer. */
+/** Retrying would fail the same way. */
 const HOPELESS = new Set([
   "protocol_mismatch",
   "bad_frame",
@@ -53,11 +52,11 @@ export class Link {
   }
 
   get hello(): HelloAck {
-    if (this.#hello === undefined) throw new CodedError("not_connected", "never connected");
+    if (this.#hello === undefined) throw new CodedError("not_connected", "not connected yet");
     return this.#hello;
   }
 
-  /** The first connect is not repeated: a daemon that is not there is news for the caller. */
+  /** The first attempt is not retried: the caller should know that no daemon is running. */
   async open(): Promise<void> {
     if (this.#options.signal?.aborted) this.#onAbort();
     try {
@@ -69,7 +68,7 @@ export class Link {
     this.#isUp = this.#connection !== undefined;
   }
 
-  /** Waits for the connection to be up, then writes. `before` runs in the same tick as the write. */
+  /** Waits until connected, then writes. `before` runs in the same tick as the write. */
   async write(frame: object, before?: () => void): Promise<void> {
     while (!this.#isUp) await this.#untilUp();
     before?.();
@@ -94,20 +93,20 @@ export class Link {
     this.#isPaused = false;
     const connection = await dial(
       { path, client, signal: this.#stop.signal },
-      { frame: this.#handlers.frame, closed: (cause) => void this.#dropped(cause) },
+      { frame: this.#handlers.frame, closed: (cause) => void this.#onDrop(cause) },
     );
     this.#connection = connection;
     this.#hello = connection.hello;
   }
 
-  async #dropped(cause: CodedError): Promise<void> {
+  async #onDrop(cause: CodedError): Promise<void> {
     const wasUp = this.#isUp;
     this.#isUp = false;
     this.#connection = undefined;
     if (this.#ended !== undefined) return;
-    const isCured = this.#handlers.dropped(cause);
-    // During a restore the loop below is running already and meets the drop by itself.
-    if (wasUp) await this.#reconnect(isCured ? new CodedError("connection_lost", cause.message) : cause);
+    const canRetry = this.#handlers.dropped(cause);
+    // During a restore the reconnect loop is already running and notices the loss itself.
+    if (wasUp) await this.#reconnect(canRetry ? new CodedError("connection_lost", cause.message) : cause);
   }
 
   async #reconnect(first: CodedError): Promise<void> {
@@ -125,18 +124,18 @@ export class Link {
         await this.#dial();
         await this.#handlers.restore(async (frame) => this.#connection?.write(frame));
         if (this.#connection === undefined) throw cause;
-        this.#up();
+        this.#markUp();
         return;
       } catch (error) {
         cause =
           error instanceof CodedError
             ? error
-            : new CodedError("internal", messageOf(error), { cause: error });
+            : new CodedError("internal", toMessage(error), { cause: error });
       }
     }
   }
 
-  #up(): void {
+  #markUp(): void {
     this.#isUp = true;
     const waiters = this.#waiters;
     this.#waiters = [];
@@ -156,7 +155,7 @@ export class Link {
     this.#ended = cause;
     this.#isUp = false;
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
-    void this.#connection?.close(cause); // ends by itself; close() above waits for it
+    void this.#connection?.close(cause); // close() above waits for it
     this.#stop.abort(cause);
     for (const waiter of this.#waiters) waiter.reject(cause);
     this.#waiters = [];
@@ -165,5 +164,5 @@ export class Link {
 }
 
 function asCoded(error: unknown): CodedError {
-  return error instanceof CodedError ? error : new CodedError("internal", messageOf(error), { cause: error });
+  return error instanceof CodedError ? error : new CodedError("internal", toMessage(error), { cause: error });
 }

@@ -1,5 +1,7 @@
-// Requests that wait for their reply. Whatever happens to the connection, each of them settles.
+// Requests waiting for their reply. Each one settles, whatever happens to the connection.
+
 import { CodedError } from "../base/coded-error.ts";
+import { defined } from "../base/values.ts";
 import type { ErrorFrame, RequestFrame, RequestType, WireFrame } from "./frames.ts";
 
 interface Entry {
@@ -12,11 +14,11 @@ interface Entry {
 
 export interface PendingOptions {
   timeoutMs?: number | undefined;
-  /** Belongs to this one connection: a drop fails it, whatever it asks. */
+  /** Fails when the connection is lost, even if repeatable. */
   isOnce?: boolean;
 }
 
-/** Asking these twice does no harm, so a reconnect asks again instead of failing them. */
+/** Safe to repeat, so a reconnect sends these again. */
 const REPEATABLE: ReadonlySet<RequestType> = new Set([
   "blemeesd.list_sessions",
   "blemeesd.ping",
@@ -25,7 +27,7 @@ const REPEATABLE: ReadonlySet<RequestType> = new Set([
   "blemeesd.close",
   "blemeesd.unwatch",
   "blemeesd.list_requests",
-  // The first answer to a request counts; the same one again gets what came of it.
+  // Only the first answer counts; repeating it returns its outcome.
   "blemeesd.respond",
 ]);
 
@@ -48,17 +50,17 @@ export class Pending {
       if (timeoutMs !== undefined) {
         const late = (): void => {
           this.#remove(entry);
-          reject(new CodedError("timeout", `no answer to ${frame.type} in ${timeoutMs} ms`));
+          reject(new CodedError("timeout", `no reply to ${frame.type} within ${timeoutMs} ms`));
         };
         entry.timer = setTimeout(late, timeoutMs);
       }
-      const key = keyOf(frame);
+      const key = toKey(frame);
       this.#entries.set(key, [...(this.#entries.get(key) ?? []), entry]);
       this.#onChange();
     });
   }
 
-  /** True when the frame was the answer to a request. */
+  /** True if the frame was a reply. */
   settle(frame: WireFrame): boolean {
     const key = frame.type === "blemeesd.interrupted" ? interruptKey(frame.session_id) : frame.id;
     const entry = typeof key === "string" ? this.#entries.get(key)?.[0] : undefined;
@@ -69,7 +71,7 @@ export class Pending {
     return true;
   }
 
-  /** The connection dropped but may come back: fails what must not be asked twice. */
+  /** For a connection that may come back: fails requests that must not be repeated. */
   failUnrepeatable(error: CodedError): void {
     this.#fail(error, (entry) => !entry.isRepeatable);
   }
@@ -78,7 +80,7 @@ export class Pending {
     this.#fail(error, () => true);
   }
 
-  /** What is still waited for, oldest first: to be sent again. */
+  /** Pending requests, oldest first, to send again. */
   frames(): RequestFrame[] {
     return [...this.#entries.values()].flat().map((entry) => entry.frame);
   }
@@ -93,7 +95,7 @@ export class Pending {
 
   #remove(entry: Entry): void {
     clearTimeout(entry.timer);
-    const key = keyOf(entry.frame);
+    const key = toKey(entry.frame);
     const rest = (this.#entries.get(key) ?? []).filter((other) => other !== entry);
     if (rest.length > 0) this.#entries.set(key, rest);
     else this.#entries.delete(key);
@@ -101,20 +103,20 @@ export class Pending {
   }
 }
 
-/** Its `data` is the frame's, and the session it is about. */
+/** `data` also gets the session id. */
 export function toError(frame: Pick<ErrorFrame, "code" | "message" | "session_id" | "data">): CodedError {
   const { code, message, session_id, data } = frame;
   if (session_id === undefined && data === undefined) return new CodedError(code, message);
   return new CodedError(code, message, {
-    data: { ...(session_id === undefined ? {} : { session_id }), ...data },
+    data: { ...defined({ session_id }), ...data },
   });
 }
 
-function keyOf(frame: RequestFrame): string {
+function toKey(frame: RequestFrame): string {
   return frame.type === "blemeesd.interrupt" ? interruptKey(frame.session_id) : (frame.id ?? "");
 }
 
-/** A blank cannot be part of an id that we make. */
+/** Our ids contain no space. */
 function interruptKey(session_id: unknown): string {
   return `interrupt ${String(session_id)}`;
 }

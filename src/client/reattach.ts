@@ -1,5 +1,5 @@
-// After a reconnect: attaches every stream again from the last seq it has, and finds out whether a message
-// that was on its way when the socket dropped has ever arrived.
+// After a reconnect: reattaches every stream from its last seq, and finds out whether a message that was in flight
+// arrived.
 import { CodedError } from "../base/coded-error.ts";
 import type { Reply, RequestFrame } from "./frames.ts";
 import type { Attachment } from "./port.ts";
@@ -7,7 +7,7 @@ import type { SessionStream } from "./stream.ts";
 
 type Ask = <F extends RequestFrame>(frame: F) => Promise<Reply<F["type"]>>;
 
-/** Rejects only when the connection dropped again; a session that the daemon refuses ends its own stream. */
+/** Rejects only if the connection is lost again; a refused session ends its own stream. */
 export async function reattach(
   attachments: readonly Attachment[],
   ask: Ask,
@@ -27,18 +27,17 @@ export async function reattach(
   );
 }
 
-/** No result has followed our message. If no turn has begun either, it was lost with the socket or the daemon. */
+/** Our message has no result yet. If no turn has started either, it was lost. */
 async function checkTurn(stream: SessionStream, ask: Ask): Promise<void> {
   const { session_id } = stream;
   const { sessions } = await ask({ type: "blemeesd.list_sessions", live: true });
   const row = sessions.find((session) => session.session_id === session_id);
   if (row?.turn_active !== false || stream.turnFloor === undefined) return;
-  const message =
-    "the daemon does not have the last message: it was restarted, or the connection dropped first; send it again";
+  const message = "the last message did not reach the daemon (restart or lost connection); send it again";
   stream.loseTurnAt(row.last_seq ?? 0, { type: "client.message_lost", session_id, message });
 }
 
-/** Codes that speak of the connection, not of the session. */
+/** Codes about the connection, not the session. */
 const CONNECTION_CODES = new Set([
   "connection_lost",
   "connection_closed",

@@ -1,4 +1,5 @@
-// What agents ask of people, as a program sees it: how it is told in a session's stream, and the frame of an answer.
+// Requests of agents: how they appear in a session's stream, and the frames that list and answer them.
+import { defined } from "../base/values.ts";
 import type { Answer, AnswerSource, RequestRow, RequestStatus } from "../protocol/requests.ts";
 import type { Inbound } from "../protocol/wire/blemees2.ts";
 import type { Reply, SessionFrame } from "./frames.ts";
@@ -6,36 +7,36 @@ import type { Port } from "./port.ts";
 
 export interface RequestsFilter {
   session_id?: string;
-  /** Also those whose agent is gone: no answer reaches it. */
+  /** Include requests whose agent is gone. */
   include_orphaned?: boolean;
-  /** Also those that were answered, expired or taken back. */
+  /** Include answered, expired and withdrawn requests. */
   include_settled?: boolean;
-  /** Only this one, whole, whatever its state. One that waits no more is found only with `session_id`. */
+  /** Only this one, complete, in any state. Settled requests also need `session_id`. */
   request_id?: string;
-  /** At most so many, the oldest. */
+  /** Maximum number, oldest first. */
   limit?: number;
-  /** From there on: the `next` of a page. */
+  /** Continue after a page: its `next`. */
   after?: string;
 }
 
 export interface RespondOptions {
-  /** The `shown_hash` of what the person saw: an answer to something else is refused (`request_changed`). */
+  /** The `shown_hash` of what the user saw; if the request has changed, the answer is refused (`request_changed`). */
   shown_hash?: string;
-  /** Where the answer was given, for people who look at it later; by default the way in, `socket` or `http`. */
+  /** Where the answer was given, for the record; default the transport, `socket` or `http`. */
   source?: AnswerSource;
 }
 
-/** What came of an answer: the request as it stands now. `repeated`: it was answered before, and that one counts. */
+/** The request after the answer. `repeated`: it was already answered, and the first answer counts. */
 export type Responded = Reply<"blemeesd.respond">;
 
 export type PendingRequest = RequestRow & { status: "pending" };
 
-/** News of a request. What was asked stands in the first one, with `status: "pending"`, and not in those behind it. */
-export type RequestNews =
+/** A change of a request. Only the first one, with `status: "pending"`, has the payload. */
+export type RequestUpdate =
   | PendingRequest
   | (Omit<RequestRow, "payload" | "status"> & { status: Exclude<RequestStatus, "pending"> });
 
-/** The daemon gives no more at once. */
+/** The daemon's page limit. */
 const MAX_PAGE_ROWS = 1000;
 
 const CATEGORIES: Record<`request_${RequestStatus}`, true> = {
@@ -46,18 +47,18 @@ const CATEGORIES: Record<`request_${RequestStatus}`, true> = {
   request_withdrawn: true,
 };
 
-/** The request that a frame of a session's stream tells of; undefined for every other frame. */
-export function requestOf(frame: SessionFrame): RequestNews | undefined {
+/** The request in a frame of a session's stream, if any. */
+export function readRequest(frame: SessionFrame): RequestUpdate | undefined {
   if (frame.type !== "agent.notice") return undefined;
   const { category, data } = frame;
   const request = (data as { request?: Partial<RequestRow> } | undefined)?.request;
   const status: unknown = request?.status;
   if (typeof category !== "string" || typeof status !== "string") return undefined;
   if (!Object.hasOwn(CATEGORIES, category) || category !== `request_${status}`) return undefined;
-  return request as RequestNews;
+  return request as RequestUpdate;
 }
 
-/** All that the filter means, page by page; a page is asked for when the one before it was taken. */
+/** All matching requests, page by page, fetched as they are consumed. */
 export async function* requestPages(
   port: Pick<Port, "request">,
   { limit = Infinity, after: from, ...filter }: RequestsFilter,
@@ -69,7 +70,7 @@ export async function* requestPages(
       type: "blemeesd.list_requests",
       ...filter,
       ...(left === Infinity ? {} : { limit: Math.min(left, MAX_PAGE_ROWS) }),
-      ...(after === undefined ? {} : { after }),
+      ...defined({ after }),
     });
     yield page;
     left -= page.requests.length;

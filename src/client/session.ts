@@ -1,7 +1,8 @@
-// What a program holds of one session: a handle to drive it, or one to watch it. Both are thin; their frames
-// come from a stream that survives reconnects.
+// Handles to drive or watch one session. Their frames come from a stream that survives reconnects.
+
 import { randomUUID } from "node:crypto";
 import { CodedError } from "../base/coded-error.ts";
+import { defined } from "../base/values.ts";
 import type { Answer, RequestRow } from "../protocol/requests.ts";
 import { type DaemonFrame, type Reply, type SessionFrame, toMessage, type UserInput } from "./frames.ts";
 import type { OpenOptions, Port } from "./port.ts";
@@ -18,12 +19,12 @@ import { Turn } from "./turn.ts";
 export class SessionHandle {
   readonly session_id: string;
   readonly backend: string;
-  /** The daemon's answer to the open: pid, last seq, the agent's own id. */
+  /** The daemon's reply: pid, last seq, the agent's native id. */
   readonly opened: Reply<"blemeesd.open">;
   readonly #port: Port;
   readonly #stream: SessionStream;
 
-  /** Made by `client.open`. */
+  /** Created by `client.open`. */
   constructor(port: Port, stream: SessionStream, opened: Reply<"blemeesd.open">) {
     this.session_id = opened.session_id;
     this.backend = opened.backend;
@@ -38,10 +39,10 @@ export class SessionHandle {
       type: "blemeesd.open",
       session_id,
       backend,
-      ...(answers === undefined ? {} : { answers }),
+      ...defined({ answers }),
       options: { [backend]: options },
     } as const;
-    const first = { ...base, ...(resume === undefined ? {} : { resume }), ...seen(last_seen_seq) };
+    const first = { ...base, ...defined({ resume }), ...defined({ last_seen_seq }) };
     const { stream, reply } = await port.attach<"blemeesd.open">({
       session_id,
       cursor: last_seen_seq ?? 0,
@@ -51,22 +52,22 @@ export class SessionHandle {
     return new SessionHandle(port, stream, reply);
   }
 
-  /** Why no more events come; undefined while the session is ours. */
+  /** Why the stream ended; undefined while the session is open. */
   get ended(): StreamEnd | undefined {
     return this.#stream.ended;
   }
 
-  /** The last seq seen: keep it to resume later, from another process. */
+  /** Save it to resume later, from another process. */
   get last_seen_seq(): number {
     return this.#stream.cursor;
   }
 
-  /** Starts a turn; resolves when it is written. Whether the daemon takes it is told by the events. */
+  /** Starts a turn; resolves when the message is written. Events report whether the daemon accepts it. */
   send(input: UserInput): Promise<void> {
     return this.#send(input, () => this.#stream.beginTurn());
   }
 
-  /** Starts a turn and reads it: iterate it for its events, or `await turn.result()`. */
+  /** Starts a turn: iterate over its events, or `await turn.result()`. */
   turn(input: UserInput): Turn {
     let floor = 0;
     const sent = this.#send(input, () => {
@@ -75,7 +76,7 @@ export class SessionHandle {
     return new Turn(this.#stream, sent, () => floor);
   }
 
-  /** The session's frames from here on; one reader at a time. Leaving the loop loses nothing. */
+  /** New frames; one reader at a time. Leaving the loop loses nothing. */
   events(): AsyncIterableIterator<SessionFrame> {
     return iterate(this.#stream);
   }
@@ -85,17 +86,17 @@ export class SessionHandle {
     return this.#port.request({ type: "blemeesd.interrupt", session_id: this.session_id });
   }
 
-  /** What its agent waits for. */
+  /** Pending requests of its agent. */
   requests(filter: Omit<RequestsFilter, "session_id"> = {}): Promise<RequestRow[]> {
     return listRequests(this.#port, { ...filter, session_id: this.session_id });
   }
 
-  /** Answers what the agent asked. A drop in between loses nothing: it is said again, and counts once. */
+  /** Answers a request. Repeated after a lost connection; counts once. */
   respond(request_id: string, answer: Answer, how: RespondOptions = {}): Promise<Responded> {
     return this.#port.request(respondFrame(this.session_id, request_id, answer, how));
   }
 
-  /** Ends the session; `delete` also removes what the daemon recorded. Unread events are dropped. */
+  /** Ends the session; `delete` also deletes its history. Unread events are dropped. */
   async close(how: { delete?: boolean } = {}): Promise<void> {
     if (this.#stream.ended !== undefined) return;
     this.#stream.discard();
@@ -111,8 +112,8 @@ export class SessionHandle {
     try {
       await this.#port.write(frame, before);
     } catch (error) {
-      // The socket dropped under the write. The reconnect finds out whether the message arrived, and the
-      // stream tells: by the turn's events, by message_lost, or by its end.
+      // The reconnect finds out whether the message arrived; the stream then has the turn's events, message_lost, or
+      // its end.
       if (!(error instanceof CodedError) || error.code !== "connection_lost") throw error;
       if (this.#stream.ended !== undefined) throw error;
     }
@@ -121,12 +122,12 @@ export class SessionHandle {
 
 export class WatchHandle {
   readonly session_id: string;
-  /** The session's last seq when the watch began. */
+  /** The last seq when the watch started. */
   readonly last_seq: number;
   readonly #port: Port;
   readonly #stream: SessionStream;
 
-  /** Made by `client.watch`. */
+  /** Created by `client.watch`. */
   constructor(port: Port, stream: SessionStream, watching: Reply<"blemeesd.watch">) {
     this.session_id = watching.session_id;
     this.last_seq = watching.last_seq;
@@ -136,7 +137,7 @@ export class WatchHandle {
 
   static async open(port: Port, session_id: string, last_seen_seq: number | undefined): Promise<WatchHandle> {
     const base = { type: "blemeesd.watch", session_id } as const;
-    const first = { ...base, ...seen(last_seen_seq) };
+    const first = { ...base, ...defined({ last_seen_seq }) };
     const { stream, reply } = await port.attach<"blemeesd.watch">({
       session_id,
       cursor: last_seen_seq,
@@ -154,17 +155,17 @@ export class WatchHandle {
     return this.#stream.cursor;
   }
 
-  /** The session's frames from here on; ends when the session is closed. */
+  /** New frames, until the session is closed. */
   events(): AsyncIterableIterator<SessionFrame> {
     return iterate(this.#stream);
   }
 
-  /** What its agent waits for. */
+  /** Pending requests of its agent. */
   requests(filter: Omit<RequestsFilter, "session_id"> = {}): Promise<RequestRow[]> {
     return listRequests(this.#port, { ...filter, session_id: this.session_id });
   }
 
-  /** Answers what the agent asked, if the session's owner lets others answer; else `answer_not_allowed`. */
+  /** Answers a request if the owner lets others answer; otherwise fails with `answer_not_allowed`. */
   respond(request_id: string, answer: Answer, how: RespondOptions = {}): Promise<Responded> {
     return this.#port.request(respondFrame(this.session_id, request_id, answer, how));
   }
@@ -182,8 +183,4 @@ export class WatchHandle {
 function iterate(stream: SessionStream): AsyncIterableIterator<SessionFrame> {
   const iterator = { next: () => stream.next(), [Symbol.asyncIterator]: () => iterator };
   return iterator;
-}
-
-function seen(last_seen_seq: number | undefined): { last_seen_seq?: number } {
-  return last_seen_seq === undefined ? {} : { last_seen_seq };
 }

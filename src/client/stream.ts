@@ -1,5 +1,5 @@
-// The frames of one session between the socket and the program: drops what was seen before, keeps the rest in
-// order until it is read, and knows how the stream ended. Bounded by its owner, who stops reading the socket.
+// Buffers one session's frames until the program reads them: drops duplicates, keeps the order, and records how the
+// stream ended. The client bounds it by pausing the socket.
 import { CodedError } from "../base/coded-error.ts";
 import type { MessageLost, SessionFrame } from "./frames.ts";
 
@@ -7,7 +7,7 @@ import type { MessageLost, SessionFrame } from "./frames.ts";
 export interface StreamEnd {
   code: string;
   message: string;
-  /** True when the program could not have expected it; the iterator throws then. */
+  /** True if unexpected; the iterator then throws. */
   isFailure: boolean;
 }
 
@@ -26,18 +26,18 @@ export class SessionStream {
   #reader: Reader | undefined;
   #end: StreamEnd | undefined;
   #discarding = false;
-  /** The highest seq that was taken in; a resume asks for what is behind it. Undefined: live frames only. */
+  /** The highest seq received; a resume asks for frames after it. Undefined: live frames only. */
   #cursor: number | undefined;
-  /** Set while a message is on its way: the seq behind which its turn begins. */
+  /** Set while a message is in flight: its turn starts after this seq. */
   #turnFloor: number | undefined;
-  /** A turn has begun behind it: the message arrived. */
+  /** A turn has started after it, so the message arrived. */
   #hasBegun = false;
-  /** The daemon's last seq at the last (re)open: up to here frames are replay. */
+  /** The daemon's last seq when last attached: frames up to here are replay. */
   #replayEnd = 0;
-  /** Set when no turn runs at the daemon: what is told if none has begun in the frames up to there. */
+  /** Set if the daemon runs no turn: delivered unless a turn starts in the frames up to `last_seq`. */
   #verdict: { last_seq: number; lost: MessageLost } | undefined;
 
-  /** `onChange` hears how many frames more or fewer are waiting. */
+  /** `onChange` is called with the change in the number of unread frames. */
   constructor(session_id: string, cursor: number | undefined, onChange: (difference: number) => void) {
     this.session_id = session_id;
     this.#cursor = cursor;
@@ -52,12 +52,12 @@ export class SessionStream {
     return this.#end;
   }
 
-  /** Where the unanswered turn began, or undefined when none is waited for. */
+  /** Where the unfinished turn starts; undefined if there is none. */
   get turnFloor(): number | undefined {
     return this.#turnFloor;
   }
 
-  /** A message goes out now; frames up to the returned seq belong to earlier turns. */
+  /** Called when a message is sent; frames up to the returned seq belong to earlier turns. */
   beginTurn(): number {
     this.#turnFloor = Math.max(this.cursor, this.#replayEnd);
     this.#hasBegun = false;
@@ -65,15 +65,15 @@ export class SessionStream {
     return this.#turnFloor;
   }
 
-  /** The daemon (re)attached us and its stream is at `last_seq`. */
-  attached(last_seq: number): void {
-    // Fewer than we saw: the daemon lost its history, and what comes now is new.
+  /** Called when the daemon has attached us and its stream is at `last_seq`. */
+  markAttached(last_seq: number): void {
+    // Lower than ours: the daemon lost its history, and everything from here on is new.
     if (this.#cursor === undefined || last_seq < this.#cursor) this.#cursor = last_seq;
     this.#replayEnd = last_seq;
     this.#verdict = undefined;
   }
 
-  /** No turn runs at the daemon, and its stream is at `last_seq`: if none has begun up to there, the message was lost. */
+  /** The daemon runs no turn and is at `last_seq`: unless one started by then, the message was lost. */
   loseTurnAt(last_seq: number, lost: MessageLost): void {
     this.#verdict = { last_seq, lost };
     this.#judge();
@@ -87,7 +87,7 @@ export class SessionStream {
     this.#judge();
   }
 
-  /** Nothing follows; what is queued can still be read. */
+  /** No more frames are accepted; queued ones can still be read. */
   end(end: StreamEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
@@ -96,7 +96,7 @@ export class SessionStream {
     if (reader !== undefined) this.#finish(reader);
   }
 
-  /** The program reads no more: frames are dropped from here on. */
+  /** Drops queued and future frames. */
   discard(): void {
     this.#discarding = true;
     this.#onChange(-this.#waiting);
@@ -112,7 +112,7 @@ export class SessionStream {
     }
     return new Promise((resolve, reject) => {
       if (this.#reader !== undefined) {
-        const text = `the events of session ${this.session_id} are being read already; one reader at a time`;
+        const text = `the events of session ${this.session_id} already have a reader`;
         reject(new CodedError("reader_exists", text));
         return;
       }
@@ -132,7 +132,7 @@ export class SessionStream {
     this.#onChange(1);
   }
 
-  /** Other frames prove nothing: an agent that was started again introduces itself. */
+  /** Only turn events count: a restarted agent sends other frames too. */
   #judge(): void {
     const verdict = this.#verdict;
     if (verdict === undefined) return;
@@ -148,7 +148,7 @@ export class SessionStream {
     return (frame.seq ?? 0) > (this.#turnFloor ?? Infinity);
   }
 
-  /** A message is told lost once: a second word of it, after the next cut, would be taken for its repetition's. */
+  /** A lost message is reported once: a second report could be mistaken for the loss of the resent message. */
   #settlesTurn(frame: SessionFrame): boolean {
     if (frame.type === "client.message_lost") return true;
     if (frame.type !== "agent.result" || frame.seq === undefined) return false;
@@ -161,7 +161,7 @@ export class SessionStream {
 
   #isNew(frame: SessionFrame): boolean {
     if (frame.type === "blemeesd.replay_gap") {
-      // A hole, or a history that starts again (a restarted daemon without a durable store).
+      // Missing frames, or a history that starts over (a restarted daemon without a durable store).
       this.#cursor = Math.max(0, frame.first_available_seq - 1);
       return true;
     }
@@ -174,7 +174,7 @@ export class SessionStream {
 
   #advance(): void {
     this.#head += 1;
-    // Shifting an array of thousands for every frame would be quadratic.
+    // Shifting the array for every frame would be quadratic.
     if (this.#head > 256 && this.#head * 2 > this.#queue.length) {
       this.#queue = this.#queue.slice(this.#head);
       this.#head = 0;

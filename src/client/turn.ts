@@ -1,5 +1,5 @@
-// One turn of a session, from our message to its `agent.result`. Frames of earlier turns that nobody read are
-// passed over. If the daemon refuses the message, or the session ends first, reading it throws.
+// One turn, from the message to its `agent.result`. Skips unread frames of earlier turns. Reading throws if the daemon
+// refuses the message or the session ends first.
 import { CodedError } from "../base/coded-error.ts";
 import type { ResultFrame, SessionFrame } from "./frames.ts";
 import { toError } from "./pending.ts";
@@ -9,23 +9,23 @@ export class Turn implements AsyncIterable<SessionFrame> {
   readonly #frames: AsyncGenerator<SessionFrame, ResultFrame>;
   #result: ResultFrame | undefined;
 
-  /** `floor` is asked once the message is written: frames up to it are older than the turn. */
+  /** `floor` is read after the message is written: frames up to it belong to earlier turns. */
   constructor(stream: SessionStream, sent: Promise<void>, floor: () => number) {
-    sent.catch(() => undefined); // told to whoever reads the turn
+    sent.catch(() => undefined); // reported to the reader of the turn
     this.#frames = readTurn(stream, sent, floor);
   }
 
-  /** Leaving the loop early loses nothing: `result()` or another loop goes on from there. */
+  /** Leaving the loop early loses nothing: `result()` or another loop continues. */
   [Symbol.asyncIterator](): AsyncIterator<SessionFrame> {
     return { next: () => this.#next() };
   }
 
-  /** Reads on to the end of the turn and gives its result, whatever its subtype. */
+  /** Reads to the end of the turn and returns its result, of any subtype. */
   async result(): Promise<ResultFrame> {
     while (this.#result === undefined) {
       const { done } = await this.#next();
       if (done && this.#result === undefined)
-        throw new CodedError("turn_over", "reading this turn failed before");
+        throw new CodedError("turn_over", "reading this turn failed earlier");
     }
     return this.#result;
   }
@@ -60,7 +60,7 @@ async function* readTurn(
 
 type ErrorFrame = Extract<SessionFrame, { type: "blemeesd.error" }>;
 
-/** An answer to our message, not a part of the stream: those have a seq, or say that they were not stored. */
+/** A reply to our message. Frames of the stream have a seq or `persisted: false`. */
 function isRefusal(frame: SessionFrame): frame is ErrorFrame {
   return frame.type === "blemeesd.error" && frame.seq === undefined && frame.persisted === undefined;
 }

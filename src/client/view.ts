@@ -1,14 +1,14 @@
-// The view: what happened in a session → what a screen shows of it. Pure, and the same for the terminal, `sm tail` and
-// the browser. How the inputs are cut into batches makes no difference, and what comes twice is shown once.
-import { closeDraft, type Draft, type Moment, momentOf, openDraft } from "./view/draft.ts";
+// Reduces session events to what a screen shows. Pure; shared by the terminal UI, `sm tail` and the dashboard. Batching
+// does not affect the result, and duplicates are ignored.
+import { defined } from "../base/values.ts";
+import { closeDraft, type Draft, type Moment, openDraft, toMoment } from "./view/draft.ts";
 import { DEFAULT_LIMITS, type Limits } from "./view/limits.ts";
 import { emptyMemory } from "./view/memory.ts";
 import { reduceFrame } from "./view/reduce-frames.ts";
-import { tell } from "./view/reduce-notices.ts";
+import { addNotice } from "./view/reduce-notices.ts";
 import { reduceRequests } from "./view/reduce-requests.ts";
 import { reduceSign } from "./view/reduce-signs.ts";
 import type { Entry, View, ViewInput } from "./view/types.ts";
-import { optional } from "./view/values.ts";
 
 export function emptyView(): View {
   return {
@@ -23,26 +23,26 @@ export function emptyView(): View {
   };
 }
 
-/** The same object comes back when nothing changed. */
+/** Returns the same object if nothing changed. */
 export function applyInputs(view: View, inputs: readonly ViewInput[], limits: Partial<Limits> = {}): View {
   const draft = openDraft(view, { ...DEFAULT_LIMITS, ...limits });
   for (const input of inputs) apply(draft, input);
   return draft.hasChanged ? closeDraft(draft) : view;
 }
 
-/** Where what is kept begins, when what came before was dropped: for `loadEarlier` (view/source.ts). */
-export function keptFrom({ dropped, entries }: View): number | undefined {
+/** The first seq kept, if earlier entries were dropped: for `loadEarlier` (view/source.ts). */
+export function findFirstSeq({ dropped, entries }: View): number | undefined {
   if (dropped === 0) return undefined;
   return entries.find(({ seq }) => seq !== null)?.seq ?? undefined;
 }
 
 export interface EntryChange {
   entry: Entry;
-  /** As it was; absent when it is new. */
+  /** Absent if the entry is new. */
   before?: Entry;
 }
 
-/** The entries that are not what they were, oldest first. */
+/** New and changed entries, oldest first. */
 export function changedEntries(before: View, after: View): EntryChange[] {
   if (before.entries === after.entries) return [];
   const shift = after.dropped - before.dropped;
@@ -58,19 +58,20 @@ type Apply<K extends ViewInput["kind"]> = (draft: Draft, input: Extract<ViewInpu
 
 const APPLY: { [K in ViewInput["kind"]]: Apply<K> } = {
   frame: applyFrame,
-  gap: (draft, { data }) => reduceSign(draft, "gap", data, ours()),
-  catching_up: (draft, { data }) => reduceSign(draft, "catching_up", data, ours()),
-  closed: (draft, { data }) => reduceSign(draft, "closed", data, ours()),
+  gap: (draft, { data }) => reduceSign(draft, "gap", data, createMoment()),
+  catching_up: (draft, { data }) => reduceSign(draft, "catching_up", data, createMoment()),
+  closed: (draft, { data }) => reduceSign(draft, "closed", data, createMoment()),
   session: (draft, { session }) => set(draft, { session }),
   requests: (draft, { requests }) => reduceRequests(draft, requests),
   queue: (draft, { queue }) => set(draft, { queue }),
-  link: (draft, { state, message }) => set(draft, { link: { state, ...optional("message", message) } }),
-  local: (draft, { level, text, at_ms }) => tell(draft, ours(at_ms), { level, category: "local", text }),
+  link: (draft, { state, message }) => set(draft, { link: { state, ...defined({ message }) } }),
+  local: (draft, { level, text, at_ms }) =>
+    addNotice(draft, createMoment(at_ms), { level, category: "local", text }),
   reset,
 };
 
 function apply(draft: Draft, input: ViewInput): void {
-  // One that a newer source gives changes nothing.
+  // Unknown kinds of newer sources are ignored.
   if (Object.hasOwn(APPLY, input.kind)) (APPLY[input.kind] as Apply<ViewInput["kind"]>)(draft, input);
 }
 
@@ -84,24 +85,24 @@ function applyFrame(draft: Draft, input: ViewInput & { kind: "frame" }): void {
   if (seq !== null) {
     if (seq <= draft.view.seq) return;
     draft.view.seq = seq;
-    // Somebody opened it again.
+    // Reopened.
     delete draft.view.closed;
     draft.hasChanged = true;
   }
-  reduceFrame(draft, frame, momentOf(frame, seq, at_ms));
+  reduceFrame(draft, frame, toMoment(frame, seq, at_ms));
 }
 
-/** What is made of events goes; what the manager said of the session stays until it says something else. */
+/** Clears what came from events; session, requests and queue stay until updated. */
 function reset(draft: Draft, { up_to }: ViewInput & { kind: "reset" }): void {
   const { session, requests, queue, link } = draft.view;
-  draft.view = { ...emptyView(), ...optional("session", session), requests, queue, link };
+  draft.view = { ...emptyView(), ...defined({ session }), requests, queue, link };
   draft.entries = [];
-  draft.memory = { ...emptyMemory(), ...optional("wholeTo", up_to) };
+  draft.memory = { ...emptyMemory(), ...defined({ wholeTo: up_to }) };
   draft.hasChanged = true;
 }
 
-function ours(at_ms?: number): Moment {
-  return { seq: null, ...optional("at_ms", at_ms), made: 0 };
+function createMoment(at_ms?: number): Moment {
+  return { seq: null, ...defined({ at_ms }), made: 0 };
 }
 
 export type { Limits } from "./view/limits.ts";

@@ -1,5 +1,4 @@
-// The settings of an agent that speaks ACP, `[agents.NAME]` in the config file, in one table. The loader and the
-// documentation are made from it.
+// Settings of an ACP agent, `[agents.NAME]` in the config file, in one table. Source of the loader and docs/config.md.
 import { isAbsolute } from "node:path";
 import * as z from "zod";
 
@@ -16,7 +15,7 @@ export const AGENT_KEYS = {
   command: {
     check: text,
     defaultText: "required",
-    meaning: "The program: a path, or a name that is looked up on PATH.",
+    meaning: "The program: a path, or a name to find on PATH.",
   },
   args: {
     check: z.array(z.string()).default([]),
@@ -24,51 +23,51 @@ export const AGENT_KEYS = {
     meaning: "Its arguments, as a list. There is no shell.",
   },
   env: {
-    check: z.record(z.string().regex(/^[^=\0]+$/, "expected the name of a variable"), z.string()).default({}),
+    check: z.record(z.string().regex(/^[^=\0]+$/, "expected a variable name"), z.string()).default({}),
     defaultText: "none",
-    meaning: "A table of variables, laid over the daemon's environment.",
+    meaning: "Variables added to the daemon's environment.",
   },
   process: {
     check: z.enum(["per-session", "shared"]).default("per-session"),
     defaultText: "per-session",
     meaning:
-      "Whether its sessions share one process. Only for agents that keep many sessions apart; `BLEMEES_SESSION_ID` is then in `_meta.blemees.env` of the session, not in the environment.",
+      "Whether its sessions share one process. Only for agents that support several sessions; `BLEMEES_SESSION_ID` is then in `_meta.blemees.env` of the session, not in the environment.",
   },
   cwd: {
     check: absolute.optional(),
     defaultText: "the daemon's",
-    meaning: "Where sessions work that name no `cwd`.",
+    meaning: "Default `cwd` of sessions.",
   },
   cwd_within: {
     check: z.array(absolute).min(1).optional(),
     defaultText: "anywhere",
-    meaning: "Sessions may work in these directories and below only.",
+    meaning: "Allowed working directories, including their subdirectories.",
   },
   model: {
     check: text.optional(),
     defaultText: "the agent's",
-    meaning: "The model of sessions that name none.",
+    meaning: "Default model of sessions.",
   },
   mode: {
     check: text.optional(),
     defaultText: "the agent's",
-    meaning: "The mode of sessions that name none.",
+    meaning: "Default mode of sessions.",
   },
   config: {
     check: z.record(text, z.union([z.string(), z.boolean()])).default({}),
     defaultText: "the agent's",
-    meaning: "A table of the agent's other options by their id, where the session sets none.",
+    meaning: "Defaults of the agent's other options, by id.",
   },
   stall_s: {
     check: z.number().min(0).max(2_000_000).default(60),
     defaultText: "60",
     meaning:
-      "A turn in which the agent says nothing for this long, runs no tool and asks nothing, is told as `stalled`; 0 never.",
+      "A turn in which the agent sends nothing for this long, runs no tool and waits for no answer is reported as `stalled`; 0 disables.",
   },
   start_s: {
     check: z.number().min(1).max(600).default(30),
     defaultText: "30",
-    meaning: "How long it may take to start.",
+    meaning: "Timeout for the agent's start.",
   },
 } as const satisfies Record<string, AgentKey>;
 

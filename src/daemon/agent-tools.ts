@@ -1,5 +1,5 @@
-// What agents find on their PATH: our own `sm`, before any other program of that name, so that it fits this daemon. A
-// login shell may set a PATH of its own, so it is in BLEMEES_SM too.
+// The PATH of agents: our own `sm` comes first, so that its version matches this daemon. A login shell may reset the PATH,
+// so BLEMEES_SM has its path too.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,21 +1,21 @@
-// What a person at a terminal sees when the daemon starts: where it is, which agents it found, what to try.
+// The start message on a terminal: addresses, detected agents and first commands.
 import { hostname } from "node:os";
 import { resolveSocketPath } from "../base/socket-path.ts";
 import type { Config } from "./config.ts";
 
-/** What the acp backend says of an agent whose version nobody asked for. */
+/** The acp backend's version of an agent that was not asked for it. */
 const PRESENT = "present";
 
 export interface HttpAddress {
   port: number;
   tokenFile: string;
-  /** Opens the dashboard once. */
+  /** A one-time link to the dashboard. */
   link?: string;
-  /** Why there is none. */
+  /** Why there is no link. */
   noLink?: string;
 }
 
-export function bannerText(
+export function formatBanner(
   config: Config,
   version: string,
   backends: Record<string, string>,
@@ -27,11 +27,10 @@ export function bannerText(
   const missing = Object.keys(config.agents).filter((name) => backends[name] === undefined);
   const isDemo = Object.keys(backends).join() === "demo";
   const backend = Object.keys(backends)[0] ?? "demo";
-  // Clients find the usual place by themselves.
+  // Clients find the default socket on their own.
   const { BLEMEESD_SOCKET: _, ...plain } = process.env;
   const isUsual = config.socket_path === resolveSocketPath(plain);
   const flag = isUsual ? "" : ` --socket ${config.socket_path}`;
-  const run = `npx blemeesctl${flag}`;
   return [
     `blemeesd ${version} is listening on ${config.socket_path}`,
     `  history   ${historyText(config)}`,
@@ -41,9 +40,9 @@ export function bannerText(
     ),
     ...(isDemo
       ? [
-          "            No real agent was found: the built-in demo answers. Install Claude Code or Codex",
-          "            (npm install -g @anthropic-ai/claude-code, npm install -g @openai/codex), or give our own",
-          "            agent a model (npx demian list-providers), then start again.",
+          "            No agent was found, so the built-in demo is used. Install Claude Code or Codex",
+          "            (npm install -g @anthropic-ai/claude-code, npm install -g @openai/codex), or give the",
+          "            built-in agent a model (npx demian list-providers), then restart.",
         ]
       : []),
     ...(http === undefined
@@ -52,18 +51,17 @@ export function bannerText(
     "",
     ...dashboardLines(http, isDemo, flag),
     `${http?.link === undefined ? "Try" : "Or"}, in another terminal:`,
-    `  npx sm${flag} spawn ${backend} "${isDemo ? "approve" : "what does this project do?"}"`,
-    `  npx sm${flag} tui                 all sessions on one screen; npx blemees is the same`,
-    `  ${run} run --backend ${backend} "hello"`,
-    ...(isDemo ? [`  ${run} run --backend demo "use a tool"`] : []),
-    ...(http === undefined ? [`  npx sm${flag} web                 the dashboard in your browser`] : []),
+    `  npx blemees${flag} spawn ${backend} "${isDemo ? "approve" : "what does this project do?"}"`,
+    `  npx blemees${flag}                all sessions on one screen`,
+    `  npx blemees${flag} run --backend ${backend} "${isDemo ? "use a tool" : "hello"}"`,
+    ...(http === undefined ? [`  npx blemees${flag} web            the dashboard in your browser`] : []),
     "",
-    "Ctrl-C stops it when running turns have finished; twice, at once.",
+    "Press Ctrl-C to stop after running turns have finished, twice to stop now.",
     "",
   ].join("\n");
 }
 
-/** The link is a way in like a password: only for the person at this terminal. */
+/** The link grants access like a password: only for the user at this terminal. */
 function dashboardLines(http: HttpAddress | undefined, isDemo: boolean, flag: string): string[] {
   if (http?.noLink !== undefined) return [`No dashboard: ${http.noLink}`, ""];
   if (http?.link === undefined) return [];
@@ -71,25 +69,26 @@ function dashboardLines(http: HttpAddress | undefined, isDemo: boolean, flag: st
     "Open this link in your browser:",
     `  ${http.link}`,
     isDemo
-      ? 'There press "Try the demo" (later "New", and write: approve). An agent asks you, and you answer.'
-      : 'There "New" starts an agent; while there is none, "Try the demo" shows how one asks and you answer.',
-    `The link works once, within 10 minutes; another one: npx sm${flag} web`,
+      ? 'Press "Try the demo" to see an agent ask for approval, or "New" and type: approve.'
+      : 'Press "New" to start an agent, or "Try the demo" to see how one asks for approval.',
+    `The link works once, within 10 minutes. For another one: npx blemees${flag} web`,
     ...(process.env["SSH_CONNECTION"] === undefined
       ? []
-      : [`From your own machine, first: ssh -L ${http.port}:127.0.0.1:${http.port} ${hostname()}`]),
+      : [`From your own machine, run first: ssh -L ${http.port}:127.0.0.1:${http.port} ${hostname()}`]),
     "",
   ];
 }
 
-/** A configured agent that is not there may only be misspelt. */
+/** The command may be misspelled. */
 function lookFor(command: string): string {
   return command.includes("/")
     ? `${command} is not an executable file`
-    : `there is no ${command} on the PATH of this daemon`;
+    : `${command} is not on the daemon's PATH`;
 }
 
 function historyText(config: Config): string {
-  if (config.event_log_dir !== undefined) return `JSONL files in ${config.event_log_dir}`;
+  const { state_dir, event_log_dir } = config;
+  if (event_log_dir !== undefined) return `kept in ${state_dir}, and as JSONL files in ${event_log_dir}`;
   if (config.store === "memory") return "in memory only (store = memory)";
-  return `kept in ${config.state_dir}`;
+  return `kept in ${state_dir}`;
 }

@@ -1,15 +1,15 @@
-// Settings from flags, environment and file, in that order of strength (spec §8).
+// Reads settings from flags, environment and file, in this order of precedence.
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { parse as parseToml } from "smol-toml";
-import { CodedError, errnoOf, messageOf } from "../base/coded-error.ts";
+import { CodedError, readErrno, toMessage } from "../base/coded-error.ts";
 import { nearest } from "../base/nearest.ts";
 import { resolveSocketPath } from "../base/socket-path.ts";
 import type { AgentConfig } from "./agent-keys.ts";
 import { readAgents } from "./agents.ts";
 import { CONFIG_KEYS, type ConfigKey, type ConfigName, type ConfigValues } from "./config-keys.ts";
-import { valueFault } from "./value-fault.ts";
+import { findValueFault } from "./value-fault.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -22,7 +22,7 @@ export interface Config extends Omit<ConfigValues, "socket_path" | "state_dir"> 
 
 export interface LoadedConfig {
   config: Config;
-  /** Things worth telling that are no error, such as unknown keys in the file. */
+  /** Warnings that are not errors, such as unknown keys in the file. */
   warnings: string[];
 }
 
@@ -30,7 +30,7 @@ export interface ConfigSources {
   /** By key, from the command line. */
   flags: Partial<Record<ConfigName, string>>;
   env: Env;
-  /** `--config FILE`; the default file may be missing, this one not. */
+  /** `--config FILE`; must exist, unlike the default file. */
   file?: string;
 }
 
@@ -39,7 +39,7 @@ interface ConfigFile {
   path: string;
 }
 
-/** The one key that holds tables; it stands in the file only. */
+/** The only key that contains tables; only in the file. */
 const AGENTS = "agents";
 
 export function loadConfig(sources: ConfigSources): LoadedConfig {
@@ -69,7 +69,7 @@ function pick(name: ConfigName, sources: ConfigSources, file: Record<string, unk
   const [value, where] = candidates.find(([candidate]) => candidate !== undefined) ?? [undefined, name];
   const checked = key.check.safeParse(value);
   if (checked.success) return checked.data;
-  throw new CodedError("invalid_message", `${where}: ${valueFault(checked.error.issues[0], value)}`);
+  throw new CodedError("invalid_message", `${where}: ${findValueFault(checked.error.issues[0], value)}`);
 }
 
 function readConfigFile(sources: ConfigSources, warnings: string[]): ConfigFile {
@@ -78,8 +78,8 @@ function readConfigFile(sources: ConfigSources, warnings: string[]): ConfigFile 
   try {
     text = readFileSync(path, "utf8");
   } catch (cause) {
-    if (sources.file === undefined && errnoOf(cause) === "ENOENT") return { table: {}, path };
-    throw new CodedError("invalid_message", `cannot read the config file ${path}: ${messageOf(cause)}`, {
+    if (sources.file === undefined && readErrno(cause) === "ENOENT") return { table: {}, path };
+    throw new CodedError("invalid_message", `cannot read the config file ${path}: ${toMessage(cause)}`, {
       cause,
     });
   }
@@ -87,7 +87,7 @@ function readConfigFile(sources: ConfigSources, warnings: string[]): ConfigFile 
   try {
     table = parseToml(text);
   } catch (cause) {
-    throw new CodedError("invalid_message", `${path} is not valid TOML: ${messageOf(cause)}`, { cause });
+    throw new CodedError("invalid_message", `${path} is not valid TOML: ${toMessage(cause)}`, { cause });
   }
   for (const key of Object.keys(table)) {
     if (Object.hasOwn(CONFIG_KEYS, key) || key === AGENTS) continue;

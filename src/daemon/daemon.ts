@@ -1,42 +1,44 @@
-// Wires the parts together: store, sessions, agents, socket. Nothing is decided here.
+// Wires store, sessions, agents and listeners together. Has no logic of its own.
+
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createBackends } from "../backends/registry.ts";
 import type { Backend } from "../backends/types.ts";
-import { messageOf } from "../base/coded-error.ts";
+import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
+import { defined } from "../base/values.ts";
 import { createObserver, type Observer } from "../observe/index.ts";
 import type { DaemonFacts, Listening } from "../servers/types.ts";
 import { createSessions, drain, type Sessions } from "../sessions/index.ts";
-import { type Losses, lateStore, openLosses, type Store } from "../store/index.ts";
+import { createLateStore, type Losses, openLosses, type Store } from "../store/index.ts";
 import { withAgentTools } from "./agent-tools.ts";
 import type { HttpAddress } from "./banner.ts";
 import type { Config } from "./config.ts";
 import { type Detection, detectBackends } from "./detect.ts";
 import { startHousekeeping } from "./housekeeping.ts";
-import { checkStorePlace, openStore } from "./open-store.ts";
+import { checkStorePlace, isDurable, openStore } from "./open-store.ts";
 import { createIdentity } from "./orphans.ts";
 import { openWaysIn } from "./ways-in.ts";
 
 const DAY_MS = 86_400_000;
-/** Starting the store's thread costs some milliseconds, in which a client that waits for us gets its hello. */
+/** Starting the store's thread takes some milliseconds, during which a waiting client gets its hello. */
 const STORE_DELAY_MS = 20;
 
 export interface Daemon {
   detection: Detection;
-  /** The loopback listener, if it was asked for. */
+  /** The loopback listener, if requested. */
   http?: HttpAddress;
-  /** A link to the dashboard that works once. Never for the log. */
+  /** A one-time link to the dashboard. Never logged. */
   webLink(): Promise<string>;
-  /** Rejects when the store cannot be opened; the daemon is of no use then. */
+  /** Rejects if the store cannot be opened; the daemon cannot work then. */
   ready: Promise<void>;
-  /** Lets turns finish within the grace time, or until `hurry`, then ends everything. */
+  /** Lets turns finish within the grace time or until `hurry`, then stops everything. */
   close(hurry: AbortSignal): Promise<void>;
-  /** Ends the agents by force, without a word to anybody. */
+  /** Kills all agents, without notifying clients. */
   kill(): Promise<void>;
-  /** Turns that run now. */
+  /** Number of running turns. */
   activeTurns(): number;
 }
 
@@ -47,9 +49,9 @@ export interface DaemonParts {
   env: NodeJS.ProcessEnv;
   storeWorker: URL;
   observeWorker: URL;
-  /** The programs that every agent finds on its PATH: `sm`. */
+  /** Directory of the programs on every agent's PATH: `sm`. */
   agentTools: URL;
-  /** The script of our own agent. */
+  /** Script of the built-in agent. */
   demian: URL;
   /** The dashboard's files. */
   webFiles: URL;
@@ -57,22 +59,22 @@ export interface DaemonParts {
 
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { config, log, env } = parts;
-  // The store opens when the socket is bound: nobody who says hello waits for the disk, and a daemon that may not
-  // have the socket touches nothing.
+  // The store opens after the socket is bound: a hello never waits for the disk, and a daemon that cannot bind touches
+  // nothing.
   checkStorePlace(config);
   const closing = new AbortController();
-  const isDurable = config.event_log_dir !== undefined || config.store === "sqlite";
+  const durable = isDurable(config);
   let losses: Losses | undefined;
-  let bound: () => void = () => undefined;
+  let openStoreNow: () => void = () => undefined;
   const opening = new Promise<void>((resolve) => {
-    bound = resolve;
+    openStoreNow = resolve;
   }).then(async () => {
     const opened = await openStore(config, { worker: parts.storeWorker, log, closing: closing.signal });
-    if (isDurable) losses = tryOpenLosses(join(config.state_dir, "losses"), log);
+    if (durable) losses = tryOpenLosses(join(config.state_dir, "losses"), log);
     return opened;
   });
   opening.catch(() => undefined); // reported through `ready`
-  const store = lateStore(opening, isDurable);
+  const store = createLateStore(opening, durable);
   const backends = createBackends(config, {
     env: withAgentTools(env, parts.agentTools),
     log,
@@ -80,7 +82,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const metrics = createMetrics();
   const observer = createObserver({
-    ...(isDurable ? { path: join(config.state_dir, "observability.db") } : {}),
+    ...(durable ? { path: join(config.state_dir, "observability.db") } : {}),
     workerUrl: parts.observeWorker,
     provider: (name) => backends.find((backend) => backend.name === name)?.provider ?? name,
     log,
@@ -134,7 +136,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     detected: () => detection?.done ?? Promise.resolve(),
     config: {
       ring_buffer_size: config.ring_buffer_size,
-      event_log_enabled: isDurable,
+      event_log_enabled: durable,
       idle_timeout_s: config.idle_timeout_s,
       shutdown_grace_s: config.shutdown_grace_s,
       max_concurrent_sessions: config.max_concurrent_sessions,
@@ -145,8 +147,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { listening, http, webLink } = ways;
   log.info("daemon.start", { socket_path: config.socket_path, pid: process.pid, version: parts.version });
   detection = detectBackends(backends, log);
-  setTimeout(bound, STORE_DELAY_MS);
-  // Only once the store is ours: a daemon that still finishes its turns holds it, and its agents are not left over.
+  setTimeout(openStoreNow, STORE_DELAY_MS);
+  // Only once we hold the store: a daemon that is finishing its turns still holds it, and its agents are not orphans.
   const swept = ready.then(
     () => identity.sweep(log, closing.signal),
     () => undefined,
@@ -154,7 +156,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const housekeeping = startHousekeeping({ hub, store, config, log, metrics, ready });
   return {
     detection,
-    ...(http === undefined ? {} : { http }),
+    ...defined({ http }),
     webLink,
     ready,
     kill: () => identity.killOwn(),
@@ -167,13 +169,13 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   };
 }
 
-/** Without it a daemon that dies while its disk is full cannot say what it lost; everything else works. */
+/** Without it, a daemon that dies while its disk is full cannot report what it lost; everything else works. */
 function tryOpenLosses(path: string, log: Log): Losses | undefined {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     return openLosses(path);
   } catch (error) {
-    log.warn("store.losses_unavailable", { message: messageOf(error) });
+    log.warn("store.losses_unavailable", { message: toMessage(error) });
     return undefined;
   }
 }
@@ -196,9 +198,9 @@ async function closeAll(open: Open): Promise<void> {
   open.listening.dismiss();
   await open.quiet();
   await drain(open.hub, open.config.shutdown_grace_s * 1000, open.hurry, open.log);
-  // Processes that several sessions shared.
+  // Processes shared by several sessions.
   await Promise.all(open.backends.map((backend) => backend.close?.()));
   await Promise.all([open.store.close(), open.observer.close()]);
-  // Last (spec §9.5): whoever binds it next finds the store free and no agent of ours.
+  // Last: the next daemon to bind the socket finds the store free and no agent of ours.
   await open.listening.close();
 }

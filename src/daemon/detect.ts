@@ -1,18 +1,18 @@
-// Which agents are there, found out after the socket is bound, so that nobody waits for it.
+// Detects agents after the socket is bound, so that no client waits for it.
 import type { Backend } from "../backends/types.ts";
-import { messageOf } from "../base/coded-error.ts";
+import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 
 const DETECTING = "detecting";
-/** Shown only when no real agent is there: the demo is not one. It can always be opened by name. */
+/** Listed only if no real agent is found. It can always be opened by name. */
 const DEMO = "demo";
 
 export interface Detection {
-  /** What is known so far. */
+  /** Agents detected so far. */
   found(): Record<string, string>;
-  /** The same, with `detecting` for those that are still being looked for. */
+  /** The same, with `detecting` for agents still being detected. */
   state(): Record<string, string>;
-  /** Resolves when every backend has been looked for. */
+  /** Resolves when detection is done. */
   done: Promise<void>;
 }
 
@@ -22,9 +22,9 @@ export function detectBackends(backends: readonly Backend[], log: Log): Detectio
   let isDone = false;
   const done = Promise.all(
     backends.map(async (backend) => {
-      // One that cannot even be looked for (no descriptors left) is not there; it can still be opened by name.
+      // If it cannot be checked (no descriptors left), it counts as missing; it can still be opened by name.
       const version = await backend.detect().catch((error: unknown) => {
-        log.warn("daemon.detect_failed", { backend: backend.name, message: messageOf(error) });
+        log.warn("daemon.detect_failed", { backend: backend.name, message: toMessage(error) });
         return undefined;
       });
       searching.delete(backend.name);
@@ -34,7 +34,7 @@ export function detectBackends(backends: readonly Backend[], log: Log): Detectio
     isDone = true;
     log.info("daemon.backends", found());
   });
-  // In the order of the registry, whichever answered first.
+  // In the order of the registry, not of the answers.
   const order = backends.map((backend) => backend.name);
   const inOrder = (shown: [string, string][]): Record<string, string> =>
     Object.fromEntries(shown.sort(([a], [b]) => order.indexOf(a) - order.indexOf(b)));

@@ -1,8 +1,8 @@
-// The command line of blemeesd, made from the table of settings.
+// The command line of blemeesd, generated from the table of settings.
 import { parseArgs } from "node:util";
-import { CodedError, messageOf } from "../base/coded-error.ts";
+import { CodedError, toMessage } from "../base/coded-error.ts";
 import { nearest } from "../base/nearest.ts";
-import { CONFIG_KEYS, type ConfigKey, type ConfigName, defaultText } from "./config-keys.ts";
+import { CONFIG_KEYS, type ConfigKey, type ConfigName, formatDefault } from "./config-keys.ts";
 
 export interface Flags {
   values: Partial<Record<ConfigName, string>>;
@@ -47,12 +47,12 @@ export function parseFlags(argv: readonly string[]): Flags {
   };
 }
 
-export function helpText(): string {
+export function formatHelp(): string {
   const rows: [string, string][] = [];
   const others: [string, string][] = [];
   for (const name of Object.keys(CONFIG_KEYS) as ConfigName[]) {
     const key: ConfigKey = CONFIG_KEYS[name];
-    const text = `${key.meaning} [${defaultText(name)}]`;
+    const text = `${key.meaning} [${formatDefault(name)}]`;
     if (key.flag === undefined) others.push([key.env, text]);
     else rows.push([`--${key.flag} ${key.alone === undefined ? "VALUE" : "[VALUE]"}`, text]);
   }
@@ -67,18 +67,18 @@ export function helpText(): string {
     "Options:",
     ...align([
       ...rows,
-      ["--config FILE", "Settings in TOML [~/.config/blemeesd/config.toml]"],
+      ["--config FILE", "Config file in TOML [~/.config/blemeesd/config.toml]"],
       ["--version", "Print the version."],
       ["-h, --help", "Print this."],
     ]),
     "",
-    "Every option is also an environment variable (BLEMEESD_…) and a key of the config file. Only there:",
+    "Every option is also an environment variable (BLEMEESD_…) and a config file key. Without a flag:",
     ...align(others),
     "",
   ].join("\n");
 }
 
-/** A flag that may stand alone gets the value that it then means. */
+/** Adds the default value to a flag without an argument. */
 function withValues(argv: readonly string[], byFlag: ReadonlyMap<string, ConfigName>): string[] {
   return argv.map((arg, at) => {
     const name = byFlag.get(arg.replace(/^--/, ""));
@@ -102,5 +102,5 @@ function explain(cause: unknown, argv: readonly string[], flags: string[]): stri
     const guess = nearest(name, flags);
     return `unknown option --${name}${guess === undefined ? "" : `; did you mean --${guess}?`} (see blemeesd --help)`;
   }
-  return `${messageOf(cause).split(". ")[0]} (see blemeesd --help)`;
+  return `${toMessage(cause).split(". ")[0]} (see blemeesd --help)`;
 }

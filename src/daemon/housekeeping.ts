@@ -1,6 +1,6 @@
-// What the daemon does by the clock: forgetting sessions that nobody owns, pruning old events.
+// Periodic work of the daemon: unloading sessions without an owner, pruning old events.
 
-import { messageOf } from "../base/coded-error.ts";
+import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import type { Counter, Metrics } from "../base/metrics.ts";
 import type { SessionHub } from "../sessions/index.ts";
@@ -26,7 +26,7 @@ export function startHousekeeping(parts: Housekeeping): { close(): void } {
   const reap = () => {
     hub
       .reap(idleMs, Date.now())
-      .catch((error: unknown) => log.error("session.reap_failed", { message: messageOf(error) }));
+      .catch((error: unknown) => log.error("session.reap_failed", { message: toMessage(error) }));
   };
   const pruned = parts.metrics.counter(
     "blemees_events_pruned_total",
@@ -34,14 +34,14 @@ export function startHousekeeping(parts: Housekeeping): { close(): void } {
   );
   for (const reason of ["session", "total"]) pruned.add(0, { reason });
   const timers = [
-    // A short idle time (tests, kiosks) is kept to; the usual one is looked at every 30 s.
+    // Short idle times (tests, kiosks) are honored; by default this runs every 30 s.
     setInterval(reap, Math.max(100, Math.min(REAP_MS, idleMs))),
     setInterval(() => void prune(parts, pruned), PRUNE_MS),
   ];
   for (const timer of timers) timer.unref();
   void parts.ready.then(
     () => prune(parts, pruned),
-    () => undefined, // the store did not open; main.ts says so and ends the daemon
+    () => undefined, // the store did not open; main.ts reports it and exits
   );
   return {
     close: () => {
@@ -66,6 +66,6 @@ async function prune({ store, config, log }: Housekeeping, pruned: Counter): Pro
       log.warn("store.over_total", { events: counts.over_total, retention_total_bytes });
     }
   } catch (error) {
-    log.error("store.prune_failed", { message: messageOf(error) });
+    log.error("store.prune_failed", { message: toMessage(error) });
   }
 }

@@ -1,14 +1,16 @@
-// The life of the process: flags, start, signals, end. Exit codes: 0 stopped, 1 failed, 2 usage.
-import { CodedError, messageOf } from "../base/coded-error.ts";
+// The life of the process: flags, start, signals, exit. Exit codes: 0 stopped, 1 failed, 2 usage.
+
+import { CodedError, toMessage } from "../base/coded-error.ts";
 import { createLog, type Log } from "../base/log.ts";
-import { bannerText } from "./banner.ts";
+import { defined } from "../base/values.ts";
+import { formatBanner } from "./banner.ts";
 import { loadConfig } from "./config.ts";
 import { type Daemon, startDaemon } from "./daemon.ts";
-import { helpText, parseFlags } from "./flags.ts";
+import { formatHelp, parseFlags } from "./flags.ts";
 
-/** On top of the grace time for turns; past it we leave by force (spec §9.5). */
+/** Added to the grace time of turns; after that we exit by force. */
 const FORCE_BUDGET_MS = 5_000;
-/** No agent may be left behind, but nor may we. */
+/** How long killing agents may take before we exit anyway. */
 const KILL_BUDGET_MS = 2_000;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -17,9 +19,9 @@ export interface MainOptions {
   version: string;
   storeWorker: URL;
   observeWorker: URL;
-  /** The programs that every agent finds on its PATH: `sm`. */
+  /** Directory of the programs on every agent's PATH: `sm`. */
   agentTools: URL;
-  /** The script of our own agent. */
+  /** Script of the built-in agent. */
   demian: URL;
   /** The dashboard's files. */
   webFiles: URL;
@@ -37,24 +39,23 @@ export async function main(options: MainOptions): Promise<void> {
   );
   for (const message of warnings) log.warn("config.warning", { message });
   const fail = (error: unknown): void => {
-    // A person reads the sentence, and not the same once more as JSON.
+    // The sentence on stderr is enough; it is not repeated as JSON.
     if (!isTerminal || config.log_file !== undefined)
-      log.error("daemon.start_failed", { message: messageOf(error) });
-    process.stderr.write(`blemeesd: ${messageOf(error)}\n`);
+      log.error("daemon.start_failed", { message: toMessage(error) });
+    process.stderr.write(`blemeesd: ${toMessage(error)}\n`);
     process.exitCode = 1;
   };
-  // A signal may come as soon as somebody sees the socket, a moment before we are told that it is there.
+  // A signal may arrive as soon as the socket is visible, a moment before we know that it is bound.
   let isAsked = false;
   let stop: Stop = (code, isCrash) => {
     if (isCrash) process.exit(code);
     isAsked = true;
   };
   for (const signal of STOP_SIGNALS) process.on(signal, () => stop(0));
-  // What nobody expected leaves us in a state that nobody knows: sessions are ended and stored, and the next daemon goes on
-  // from there.
+  // After an unexpected error our state is unknown: sessions are ended and stored, and the next daemon continues from there.
   const crash = (reason: unknown): void => {
     process.exitCode = 1;
-    log.error("daemon.crashed", { stack: stackOf(reason) });
+    log.error("daemon.crashed", { stack: readStack(reason) });
     stop(1, true);
   };
   process.on("uncaughtException", crash);
@@ -79,7 +80,7 @@ export async function main(options: MainOptions): Promise<void> {
     await daemon.detection.done;
     const link = daemon.http === undefined ? undefined : await linkOrWhy(daemon);
     const http = daemon.http === undefined ? undefined : { ...daemon.http, ...link };
-    process.stderr.write(`${bannerText(config, version, daemon.detection.found(), http)}\n`);
+    process.stderr.write(`${formatBanner(config, version, daemon.detection.found(), http)}\n`);
   }
 }
 
@@ -87,17 +88,17 @@ async function linkOrWhy(daemon: Daemon): Promise<{ link: string } | { noLink: s
   try {
     return { link: await daemon.webLink() };
   } catch (error) {
-    return { noLink: messageOf(error) };
+    return { noLink: toMessage(error) };
   }
 }
 
 function readCommandLine({ argv, version }: MainOptions): ReturnType<typeof loadConfig> | undefined {
   try {
     const flags = parseFlags(argv);
-    if (flags.help) process.stdout.write(helpText());
+    if (flags.help) process.stdout.write(formatHelp());
     else if (flags.version) process.stdout.write(`blemeesd ${version}\n`);
     if (flags.help || flags.version) return undefined;
-    const file = flags.config === undefined ? {} : { file: flags.config };
+    const file = defined({ file: flags.config });
     return loadConfig({ flags: flags.values, env: process.env, ...file });
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
@@ -107,10 +108,10 @@ function readCommandLine({ argv, version }: MainOptions): ReturnType<typeof load
   }
 }
 
-/** Ends the daemon in order, and the process with this code. `isCrash`: waits for no turn. */
+/** Shuts down in order and exits with this code. `isCrash`: does not wait for turns. */
 type Stop = (code: number, isCrash?: boolean) => void;
 
-/** Asked a second time, it no longer waits for running turns. */
+/** Called a second time, it no longer waits for running turns. */
 function stopOnce(daemon: Daemon, graceMs: number, log: Log): Stop {
   let isStopping = false;
   let worstCode = 0;
@@ -123,7 +124,7 @@ function stopOnce(daemon: Daemon, graceMs: number, log: Log): Stop {
     const turns = daemon.activeTurns();
     if (process.stderr.isTTY === true && turns > 0 && graceMs > 0 && !isCrash) {
       process.stderr.write(
-        `\nwaiting for ${turns} running turn${turns === 1 ? "" : "s"}; Ctrl-C again ends them\n`,
+        `\nwaiting for ${turns} running turn${turns === 1 ? "" : "s"}; press Ctrl-C again to end them\n`,
       );
     }
     log.info("daemon.shutdown_requested");
@@ -142,13 +143,13 @@ function stopOnce(daemon: Daemon, graceMs: number, log: Log): Stop {
         process.exit(worstCode);
       },
       (error: unknown) => {
-        log.error("daemon.stop_failed", { message: messageOf(error) });
+        log.error("daemon.stop_failed", { message: toMessage(error) });
         process.exit(1);
       },
     );
   };
 }
 
-function stackOf(reason: unknown): string | undefined {
+function readStack(reason: unknown): string | undefined {
   return reason instanceof Error ? reason.stack : String(reason);
 }

@@ -1,8 +1,7 @@
-// Agents that a killed daemon left behind. Every agent process, and all it starts, carries BLEMEES_DAEMON_ID
-// in its environment: `<one life of a daemon>@<its socket>`. Whoever holds the socket now ends what earlier
-// holders left.
+// Agents that a killed daemon left running. Every agent process, and everything it starts, has BLEMEES_DAEMON_ID in its
+// environment: `<run of a daemon>@<its socket>`. The daemon that holds the socket kills those of earlier ones.
 import { setTimeout as delay } from "node:timers/promises";
-import { messageOf } from "../base/coded-error.ts";
+import { toMessage } from "../base/coded-error.ts";
 import { findByEnvironment, killAll } from "../base/descendants.ts";
 import type { Log } from "../base/log.ts";
 
@@ -13,11 +12,11 @@ const RETRY_MS = 200;
 export interface DaemonIdentity {
   env: Record<string, string>;
   /**
-   * Ends what earlier holders left. Tries again until `closing` when processes cannot be listed, as when descriptors
-   * have run out. Never rejects.
+   * Kills agents of earlier daemons. Retries until `closing` if processes cannot be listed, e.g. without free descriptors.
+   * Never rejects.
    */
   sweep(log: Log, closing: AbortSignal): Promise<void>;
-  /** Kills every process of this life of the daemon: the last resort when the orderly end did not come. */
+  /** Kills every process of this daemon: the last resort if the orderly shutdown fails. */
   killOwn(): Promise<void>;
 }
 
@@ -41,7 +40,7 @@ export function createIdentity(
           log.warn("daemon.orphans_swept", { found: left.length, still_alive: alive.length });
           return;
         } catch (error) {
-          if (isFirst) log.warn("daemon.sweep_failed", { message: messageOf(error) });
+          if (isFirst) log.warn("daemon.sweep_failed", { message: toMessage(error) });
         }
         await delay(RETRY_MS, undefined, { signal: closing }).catch(() => undefined);
       }

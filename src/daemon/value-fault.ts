@@ -1,22 +1,26 @@
-// What is wrong with a value of the configuration, for the person who wrote it.
+// Explains what is wrong with a config value.
 import type { z } from "zod";
 
 const LONGEST = 60;
 
-/** `expected number, not "soon"`. A long value is cut; `isSecret`: it may hold a key and is not repeated. */
-export function valueFault(issue: z.core.$ZodIssue | undefined, value: unknown, isSecret = false): string {
+/** `expected number, not "soon"`. Long values are cut; `isSecret` values are not repeated. */
+export function findValueFault(
+  issue: z.core.$ZodIssue | undefined,
+  value: unknown,
+  isSecret = false,
+): string {
   if (issue === undefined) return "not valid";
-  const told = issue.message
+  const message = issue.message
     .replace(/^(Invalid (input|option)|Too (small|big)): /, "")
     .replace(/, received .*$/, "")
     .replace("expected number to be >=0", "must be 0 or more")
     .replace("expected int", "expected a whole number")
     .replace("expected array", 'expected a list, ["…"]')
     .replace("expected record", 'expected a table, { NAME = "…" }')
-    .replace("expected string to have >=1 characters", "expected a text that is not empty");
-  if (isSecret) return told;
+    .replace("expected string to have >=1 characters", "expected a non-empty string");
+  if (isSecret) return message;
   const given = JSON.stringify(at(value, issue.path)) ?? "nothing";
-  return `${told}, not ${given.length > LONGEST ? `${given.slice(0, LONGEST)}…` : given}`;
+  return `${message}, not ${given.length > LONGEST ? `${given.slice(0, LONGEST)}…` : given}`;
 }
 
 function at(value: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,5 +1,5 @@
-// The ways in of clients: the Unix socket, with HTTP on it, and the loopback port, at the start or when the dashboard
-// is asked for.
+// Listeners for clients: the Unix socket, which also serves HTTP, and the loopback port, opened at start or with the first
+// link to the dashboard.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -21,7 +21,7 @@ export interface WaysIn {
   listening: Listening;
   /** Absent without `--http` and `--web`. */
   http?: HttpAddress;
-  /** A link to the dashboard, for the person who starts it. */
+  /** A link to the dashboard, for the user who starts the daemon. */
   webLink(): Promise<string>;
 }
 
@@ -46,7 +46,7 @@ export async function openWaysIn(
     port: config.http_port,
     webDirectory: fileURLToPath(webFiles),
   });
-  // First: a daemon that may not have the socket touches nothing else.
+  // First: a daemon that cannot bind the socket touches nothing else.
   const socket = await listenOnSocket(
     {
       ...shared,

@@ -1,4 +1,5 @@
-// observability.db, open: writes batches, reads pages, prunes. Synchronous; it lives in the thread of worker.ts.
+// Reads, writes and prunes observability.db. Synchronous; runs in the worker thread.
+
 import {
   closeDatabase,
   type Database,
@@ -9,6 +10,7 @@ import {
   openDatabase,
   type Statement,
 } from "../base/sqlite/database.ts";
+import { omitNulls } from "../base/values.ts";
 import { prune } from "./retention.ts";
 import type {
   EventRow,
@@ -28,7 +30,7 @@ import type { ObservedStats } from "./types.ts";
 export interface EventsOptions {
   path: string;
   now(): number;
-  /** The file was damaged: it is put aside, and a new one is in its place. */
+  /** A damaged file was moved aside and replaced by a new one. */
   onAside(aside: MovedAside): void;
 }
 
@@ -36,22 +38,22 @@ type Value = string | number | null;
 
 const COLUMNS = { tool: TOOL_COLUMNS, turn: TURN_COLUMNS } as const;
 const KINDS = ["tool", "turn"] as const;
-/** Enough of each table to know what a session did last. */
+/** Enough rows of each table to find a session's last action. */
 const NEWEST = 4;
 
-/** Steps of requests about a call. One that is orphaned after a restart no longer knows our turn. */
+/** Requests about a call. One that was orphaned by a restart has lost its turn. */
 const ASKED = `
   FROM tool_events AS asked
   WHERE asked.session_id = began.session_id AND asked.item_id = began.item_id AND asked.request_id IS NOT NULL
     AND (asked.turn_id = began.turn_id OR asked.id > began.id)`;
 const IS_ACCEPTED = `(asked.event_type = 'user_input_submitted' OR asked.approval_decision LIKE 'accept%')`;
-/** How long a person took to answer is not the command's time. */
+/** The time that a request was pending does not count as the command's. */
 const WAITED = `(SELECT coalesce(sum(asked.latency_ms), 0) ${ASKED} AND ${IS_ACCEPTED})`;
 const NOT_RUN = `
   CASE WHEN EXISTS (SELECT 1 ${ASKED}) AND NOT EXISTS (SELECT 1 ${ASKED} AND ${IS_ACCEPTED})
   THEN 'daemon_stopped' END`;
 
-/** What the end of a cut call has of its own; the rest is copied from its beginning. */
+/** Columns of the end row of a cut call; the others are copied from its start row. */
 const CUT_VALUES: Readonly<Partial<Record<(typeof TOOL_COLUMNS)[number], string>>> = {
   event_type: "'failed'",
   phase: "'post'",
@@ -65,7 +67,7 @@ const CUT_VALUES: Readonly<Partial<Record<(typeof TOOL_COLUMNS)[number], string>
   created_at_ms: ":now",
 };
 
-/** Every call of a turn that began and has no end gets one. */
+/** Adds an end row for every call of a turn that has none. */
 const CUT = `
   INSERT INTO tool_events (id, ${TOOL_COLUMNS.join(", ")})
   SELECT :last + row_number() OVER (ORDER BY began.id), ${TOOL_COLUMNS.map((name) => CUT_VALUES[name] ?? name).join(", ")}
@@ -79,7 +81,7 @@ export class EventsDatabase {
   readonly #options: EventsOptions;
   #db: Database;
   #inserts: Record<EventRow["kind"], Statement>;
-  /** Both tables share one sequence, so that rows of both stand in one order. */
+  /** Both tables share one sequence, so that their rows have one order. */
   #lastId: number;
 
   static async open(options: EventsOptions): Promise<EventsDatabase> {
@@ -90,10 +92,10 @@ export class EventsDatabase {
     this.#options = options;
     this.#db = db;
     this.#inserts = prepareInserts(db);
-    this.#lastId = lastId(db);
+    this.#lastId = readLastId(db);
   }
 
-  /** In one transaction. Gives how many rows can never be stored; throws when none was, and another try may do. */
+  /** In one transaction. Returns how many rows can never be stored; if it throws, nothing was stored: retry. */
   write(rows: readonly Row[]): { refused: number } {
     const before = this.#lastId;
     try {
@@ -107,8 +109,8 @@ export class EventsDatabase {
   /** Newest first. */
   page(query: RowQuery): StoredRow[] {
     const { kind, limit } = query;
-    if (kind !== undefined) return this.#pageOf(kind, query);
-    const rows = KINDS.flatMap((one) => this.#pageOf(one, query));
+    if (kind !== undefined) return this.#readPage(kind, query);
+    const rows = KINDS.flatMap((one) => this.#readPage(one, query));
     return rows.sort((a, b) => b.id - a.id).slice(0, limit);
   }
 
@@ -120,7 +122,7 @@ export class EventsDatabase {
     return ids.map(({ session_id }) => this.page({ session_id, limit: NEWEST }).reverse());
   }
 
-  /** With rows that are not stored yet, or just now. */
+  /** Includes `unstored` rows, some of which may already be stored. */
   stats({ unstored, ...query }: StatsOrder): ObservedStats {
     return toStats([...readStatRows(this.#db, query), ...unstored], query);
   }
@@ -133,8 +135,8 @@ export class EventsDatabase {
     closeDatabase(this.#db);
   }
 
-  /** After an error that says so: the whole file is looked at, and put aside if it is true. */
-  async mend(error: unknown): Promise<boolean> {
+  /** After an error that suggests damage: checks the whole file and moves it aside if it is damaged. */
+  async repair(error: unknown): Promise<boolean> {
     if (!isBroken(error)) return false;
     closeDatabase(this.#db);
     this.#db = await open(this.#options, (db) => {
@@ -143,13 +145,13 @@ export class EventsDatabase {
       migrate(db);
     });
     this.#inserts = prepareInserts(this.#db);
-    this.#lastId = lastId(this.#db);
+    this.#lastId = readLastId(this.#db);
     return true;
   }
 
   #store(row: Row): boolean {
     if (row.kind === "forget") this.#forget(row.row.session_id);
-    else if (row.kind === "cut") this.#cut(row.row);
+    else if (row.kind === "cut") this.#endCutCalls(row.row);
     else return this.#insert(row);
     return true;
   }
@@ -166,7 +168,7 @@ export class EventsDatabase {
     return true;
   }
 
-  #cut({ session_id, turn_id, error_code, error_message, created_at_ms }: TurnCut): void {
+  #endCutCalls({ session_id, turn_id, error_code, error_message, created_at_ms }: TurnCut): void {
     const { changes } = this.#db.prepare(CUT).run({
       last: this.#lastId,
       now: created_at_ms,
@@ -184,7 +186,7 @@ export class EventsDatabase {
     }
   }
 
-  #pageOf(kind: EventRow["kind"], { session_id, before, limit }: RowQuery): StoredRow[] {
+  #readPage(kind: EventRow["kind"], { session_id, before, limit }: RowQuery): StoredRow[] {
     const where = [
       ...(session_id === undefined ? [] : ["session_id = ?"]),
       ...(before === undefined ? [] : ["id < ?"]),
@@ -199,7 +201,7 @@ export class EventsDatabase {
          ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`} ORDER BY id DESC LIMIT ?`,
       )
       .all(...values, limit) as Record<string, Value>[];
-    return found.map(({ id, ...row }) => ({ id, kind, row: withoutNulls(row) }) as unknown as StoredRow);
+    return found.map(({ id, ...row }) => ({ id, kind, row: omitNulls(row) }) as unknown as StoredRow);
   }
 }
 
@@ -209,11 +211,11 @@ function open(options: EventsOptions, prepare: (db: Database) => void): Promise<
     path,
     now,
     onRecovery: onAside,
-    // People look into this file with tools of their own.
+    // Users may read this file with other tools.
     isShared: true,
     prepare(db) {
       prepare(db);
-      lastId(db);
+      readLastId(db);
     },
   });
 }
@@ -228,15 +230,10 @@ function prepareInserts(db: Database): Record<EventRow["kind"], Statement> {
   return { tool: insert("tool"), turn: insert("turn") };
 }
 
-function lastId(db: Database): number {
+function readLastId(db: Database): number {
   const ids = KINDS.map((kind) => {
     const found = db.prepare(`SELECT max(id) AS id FROM ${TABLES[kind]}`).get() as { id: number | null };
     return found.id ?? 0;
   });
   return Math.max(...ids);
-}
-
-/** Absent means not known, here as everywhere. */
-function withoutNulls(row: Record<string, Value>): Record<string, Value> {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }

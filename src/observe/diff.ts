@@ -1,44 +1,37 @@
-// How many lines a change adds and removes: "+3 -1".
+// Counts the lines that a change adds and removes: "+3 -1".
+import { diffHunks, endLastLine } from "../base/diff.ts";
 
 export interface DiffCount {
   added: number;
-  /** Absent: not known. */
+  /** Absent if unknown. */
   removed?: number;
 }
 
-/** A change larger than this is counted without looking for what stays. */
+/** Above this size all lines count as changed. */
 const MAX_CHARS = 200_000;
 
-export function diffText({ added, removed }: DiffCount): string {
+export function formatDiffCount({ added, removed }: DiffCount): string {
   return removed === undefined ? `+${added}` : `+${added} -${removed}`;
 }
 
-/** A newline at the end ends the last line; it does not begin another. */
-export function linesIn(text: unknown): number {
+/** A newline at the end ends the last line; it does not start another. */
+export function countLines(text: unknown): number {
   if (typeof text !== "string" || text === "") return 0;
   let lines = 0;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;
   return text.endsWith("\n") ? lines : lines + 1;
 }
 
-/** Lines at the beginning and the end that both texts have do not count. */
-export function editCount(before: unknown, after: unknown): DiffCount {
-  if (typeof before !== "string" || typeof after !== "string") {
-    return { added: linesIn(after), removed: linesIn(before) };
-  }
-  if (before.length + after.length > MAX_CHARS) return { added: linesIn(after), removed: linesIn(before) };
-  const old = linesOf(before);
-  const now = linesOf(after);
-  const most = Math.min(old.length, now.length);
-  let head = 0;
-  while (head < most && old[head] === now[head]) head += 1;
-  let tail = 0;
-  while (tail < most - head && old.at(-1 - tail) === now.at(-1 - tail)) tail += 1;
-  return { added: now.length - head - tail, removed: old.length - head - tail };
+export function countEdit(before: unknown, after: unknown): DiffCount {
+  if (typeof before !== "string" || typeof after !== "string" || before.length + after.length > MAX_CHARS)
+    return { added: countLines(after), removed: countLines(before) };
+  const lines = diffHunks(endLastLine(before), endLastLine(after), 0).flatMap((hunk) => hunk.lines);
+  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+  return { added: count("+"), removed: count("-") };
 }
 
-/** Of a unified diff, with or without the two lines that name the files. */
-export function hunkCount(diff: unknown): DiffCount {
+/** Counts a unified diff, with or without its file headers. */
+export function countHunks(diff: unknown): DiffCount {
   const count = { added: 0, removed: 0 };
   if (typeof diff !== "string") return count;
   let isInHunk = !diff.startsWith("--- ") && !diff.startsWith("diff ");
@@ -49,10 +42,4 @@ export function hunkCount(diff: unknown): DiffCount {
     else if (isInHunk && line.startsWith("-")) count.removed += 1;
   }
   return count;
-}
-
-function linesOf(text: string): string[] {
-  if (text === "") return [];
-  const lines = text.split("\n");
-  return text.endsWith("\n") ? lines.slice(0, -1) : lines;
 }

@@ -1,10 +1,10 @@
-// Rows on their way to observability.db: collected, written in batches by a thread that lives only while there is work,
-// tried again when the disk does not take them, and bounded meanwhile. Nobody on the path of events waits for any of it.
+// Buffers rows and writes them to observability.db in batches, in a thread that runs only while there is work. Failed
+// writes are retried; the buffer is bounded. The event path never waits for it.
 import { existsSync } from "node:fs";
-import { messageOf } from "../base/coded-error.ts";
+import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import type { Counter, Metrics } from "../base/metrics.ts";
-import { newestFirst } from "./memory-rows.ts";
+import { selectNewestFirst } from "./memory-rows.ts";
 import type { EventRow, Retention, Row, RowQuery, Rows, StoredRow } from "./rows.ts";
 import { toStats } from "./stats.ts";
 import { ObserveThread } from "./thread.ts";
@@ -14,15 +14,15 @@ import type { Op, Ops } from "./worker-calls.ts";
 export interface DiskTimes {
   /** How long rows are collected before they are written. */
   batchMs: number;
-  /** A thread without work is ended after this. */
+  /** An idle thread is stopped after this. */
   idleMs: number;
-  /** Between two tries when the disk took nothing; doubled up to `maxRetryMs`. */
+  /** Between retries of a failed write; doubled up to `maxRetryMs`. */
   retryMs: number;
   maxRetryMs: number;
-  /** Pruning after the start, and from then on. */
+  /** When to prune: after the start, then periodically. */
   firstPruneMs: number;
   pruneMs: number;
-  /** For what waits, and again for the thread to end. */
+  /** Limit for writing the rest, and again for stopping the thread. */
   closeMs: number;
 }
 
@@ -33,7 +33,7 @@ export interface DiskOptions {
   metrics: Metrics;
   retention: Retention;
   times?: Partial<DiskTimes>;
-  /** Rows that wait; past this the oldest are dropped. */
+  /** Above this many buffered rows the oldest are dropped. */
   maxWaiting?: number;
 }
 
@@ -47,7 +47,7 @@ const TIMES: DiskTimes = {
   closeMs: 1_500,
 };
 const MAX_BATCH = 500;
-/** Some 10 MB at most: a row is 2 KB of payload and less than that beside it. */
+/** At most about 10 MB: a row has up to 2 KB of payload, and less than that of other columns. */
 const MAX_WAITING = 4_000;
 
 export class DiskRows implements Rows {
@@ -56,20 +56,20 @@ export class DiskRows implements Rows {
   readonly #maxWaiting: number;
   readonly #counters: DiskCounters;
   #thread: ObserveThread | undefined;
-  /** Oldest first. What is being written stands in `#writing` until the thread has answered. */
+  /** Oldest first. Rows being written are in `#writing` until the thread replies. */
   #waiting: Row[] = [];
   #writing: Row[] = [];
   #written: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   readonly #pruneTimers: NodeJS.Timeout[];
-  /** The thread has nothing to do and is ending; the next one starts when the file is free. */
+  /** The idle thread is stopping; the next one starts when the file is free. */
   #resting: Promise<void> | undefined;
   #failures = 0;
   #cannotRead = false;
   #pending = 0;
   #closing: Promise<void> | undefined;
-  /** What is left has been counted as lost; nothing is tried again. */
+  /** The rest has been counted as lost; no more retries. */
   #isOver = false;
 
   constructor(options: DiskOptions) {
@@ -80,7 +80,7 @@ export class DiskRows implements Rows {
     const { metrics } = options;
     metrics.gauge(
       "blemees_observe_rows_waiting",
-      "Rows that are not in observability.db yet.",
+      "Rows not yet in observability.db.",
       () => this.#waiting.length + this.#writing.length,
     );
     metrics.gauge("blemees_observe_thread_running", "1 while observability.db is open.", () =>
@@ -107,17 +107,17 @@ export class DiskRows implements Rows {
 
   async page(query: RowQuery): Promise<(EventRow & { id?: number })[]> {
     let stored: StoredRow[] = [];
-    // The thread answers in order: what is handed over first is in the answer.
+    // The thread answers in order, so rows flushed now are in the reply.
     void this.#flush();
     if (this.#hasFile()) {
       try {
         stored = await this.#read("page", query);
       } catch {
-        // Told; what is in memory is still there.
+        // Reported; rows in memory are still returned.
       }
     }
     if (query.before !== undefined) return stored;
-    const unstored = newestFirst([...this.#writing, ...this.#waiting], query);
+    const unstored = selectNewestFirst([...this.#writing, ...this.#waiting], query);
     return [...unstored, ...stored].slice(0, query.limit);
   }
 
@@ -127,17 +127,17 @@ export class DiskRows implements Rows {
 
   async stats(query: StatsQuery): Promise<ObservedStats> {
     void this.#flush();
-    // What is being written may be in the answer already; that it counts once is up to the sum.
-    const unstored = [...this.#writing, ...this.#waiting].filter(isEvent).map(withoutPayload);
+    // Rows being written may already be in the reply; toStats counts them once.
+    const unstored = [...this.#writing, ...this.#waiting].filter(isEvent).map(dropPayload);
     if (!this.#hasFile()) return toStats(unstored, query);
     try {
       return await this.#read("stats", { ...query, unstored });
     } catch {
-      return toStats(unstored, query); // told; what is in memory is still there
+      return toStats(unstored, query); // reported; rows in memory still count
     }
   }
 
-  /** That it fails is told once until it goes well again: lists of sessions ask every second. */
+  /** Logs a failure once until a read succeeds again: lists of sessions ask every second. */
   async #read<K extends "page" | "newest" | "stats">(
     op: K,
     order: Ops[K]["order"],
@@ -147,13 +147,13 @@ export class DiskRows implements Rows {
       this.#cannotRead = false;
       return reply;
     } catch (error) {
-      if (!this.#cannotRead) this.#options.log.warn("observe.read_failed", { message: messageOf(error) });
+      if (!this.#cannotRead) this.#options.log.warn("observe.read_failed", { message: toMessage(error) });
       this.#cannotRead = true;
       throw error;
     }
   }
 
-  /** Also by the clock. Never rejects. */
+  /** Also runs periodically. Never rejects. */
   async prune(): Promise<void> {
     if (!this.#hasFile() || this.#closing !== undefined) return;
     const { log, retention } = this.#options;
@@ -171,7 +171,7 @@ export class DiskRows implements Rows {
         duration_ms: Math.round(durationMs),
       });
     } catch (error) {
-      log.error("observe.prune_failed", { message: messageOf(error) });
+      log.error("observe.prune_failed", { message: toMessage(error) });
     }
   }
 
@@ -188,7 +188,7 @@ export class DiskRows implements Rows {
     });
     await Promise.race([this.#writeRest(), isOver]);
     for (const timer of [limit, this.#timer, this.#idleTimer]) clearTimeout(timer);
-    this.#lose([...this.#writing, ...this.#waiting].filter(isEvent).length, "the daemon stops");
+    this.#countLost([...this.#writing, ...this.#waiting].filter(isEvent).length, "the daemon is stopping");
     this.#waiting = [];
     this.#isOver = true;
     await this.#resting;
@@ -196,7 +196,7 @@ export class DiskRows implements Rows {
     this.#thread = undefined;
   }
 
-  /** One more try for what is left, whatever the last one said. */
+  /** Tries once more to write the rest. */
   async #writeRest(): Promise<void> {
     await this.#written;
     while (this.#waiting.length > 0) {
@@ -206,7 +206,7 @@ export class DiskRows implements Rows {
     }
   }
 
-  /** One batch is on its way at a time. Never rejects. */
+  /** Writes one batch at a time. Never rejects. */
   #flush(): Promise<void> {
     if (this.#waiting.length === 0) return this.#written ?? Promise.resolve();
     this.#written ??= this.#writeBatch().finally(() => {
@@ -226,14 +226,14 @@ export class DiskRows implements Rows {
       this.#writing = [];
       this.#failures = 0;
       this.#counters.rows.add(batch.filter(isEvent).length - refused);
-      this.#lose(refused, "the database refuses them");
+      this.#countLost(refused, "the database rejected them");
     } catch (error) {
       this.#writing = [];
-      this.#failed(batch, messageOf(error));
+      this.#requeue(batch, toMessage(error));
     }
   }
 
-  #failed(batch: Row[], message: string): void {
+  #requeue(batch: Row[], message: string): void {
     if (this.#isOver) return;
     this.#failures += 1;
     this.#counters.writeErrors.add();
@@ -257,16 +257,16 @@ export class DiskRows implements Rows {
     this.#timer.unref();
   }
 
-  /** The oldest go first, a tenth at once; that a session is to be forgotten is not forgotten. */
+  /** Drops the oldest rows, a tenth at once, but keeps the orders to forget a session. */
   #drop(): void {
     const surplus = this.#waiting.length - this.#maxWaiting + Math.ceil(this.#maxWaiting / 10);
     const dropped = this.#waiting.slice(0, surplus);
     this.#waiting = [...dropped.filter(isForget), ...this.#waiting.slice(surplus)];
-    const why = this.#failures > 0 ? "the disk does not take them" : "they come faster than they are written";
-    this.#lose(dropped.filter(isEvent).length, why);
+    const why = this.#failures > 0 ? "writes fail" : "rows arrive faster than they can be written";
+    this.#countLost(dropped.filter(isEvent).length, why);
   }
 
-  #lose(rows: number, why: string): void {
+  #countLost(rows: number, why: string): void {
     if (rows <= 0) return;
     this.#counters.dropped.add(rows);
     this.#options.log.warn("observe.rows_dropped", { rows, why });
@@ -286,12 +286,12 @@ export class DiskRows implements Rows {
 
   #open(): ObserveThread {
     const { path, workerUrl, log } = this.#options;
-    if (this.#thread === undefined || this.#thread.isDead) {
+    if (this.#thread === undefined || this.#thread.hasEnded) {
       this.#thread = new ObserveThread({
         path,
         workerUrl,
         onAside: ({ aside, cut_bytes }) => log.warn("observe.recovered", { aside, bytes: cut_bytes }),
-        onDeath: (message) => {
+        onFailure: (message) => {
           this.#thread = undefined;
           log.error("observe.thread_died", { message });
         },
@@ -311,7 +311,7 @@ export class DiskRows implements Rows {
     this.#idleTimer.unref();
   }
 
-  /** A question alone makes no file. */
+  /** A query alone does not create the file. */
   #hasFile(): boolean {
     return this.#thread !== undefined || this.#written !== undefined || existsSync(this.#options.path);
   }
@@ -331,10 +331,10 @@ function declareCounters(metrics: Metrics): DiskCounters {
   for (const table of ["tool_events", "turn_events"]) pruned.add(0, { table });
   return {
     rows: metrics.counter("blemees_observe_rows_total", "Rows written to observability.db."),
-    dropped: metrics.counter("blemees_observe_rows_dropped_total", "Rows that the disk did not take."),
-    writeErrors: metrics.counter("blemees_observe_write_errors_total", "Batches that the disk did not take."),
+    dropped: metrics.counter("blemees_observe_rows_dropped_total", "Rows that were dropped."),
+    writeErrors: metrics.counter("blemees_observe_write_errors_total", "Batches that could not be written."),
     pruned,
-    prunes: metrics.counter("blemees_observe_prunes_total", "Times that retention ran."),
+    prunes: metrics.counter("blemees_observe_prunes_total", "Number of retention runs."),
     pruneSeconds: metrics.counter("blemees_observe_prune_seconds_total", "Time spent on retention."),
   };
 }
@@ -343,7 +343,7 @@ function isEvent(row: Row): row is EventRow {
   return row.kind === "tool" || row.kind === "turn";
 }
 
-function withoutPayload({ kind, row }: EventRow): EventRow {
+function dropPayload({ kind, row }: EventRow): EventRow {
   const { raw_payload_json: _, ...rest } = row;
   return { kind, row: rest } as EventRow;
 }

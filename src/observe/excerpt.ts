@@ -1,4 +1,4 @@
-// A bounded piece of a payload: always valid JSON, cut between characters, and where something is missing it says so.
+// Cuts payloads to a bounded size: valid JSON, whole characters, and a note wherever something is missing.
 
 export const PAYLOAD_BYTES = 2048;
 
@@ -6,12 +6,12 @@ interface Bounds {
   chars: number;
   items: number;
   depth: number;
-  /** Values looked at in all, so that the cost does not grow with the payload. */
+  /** Total values visited, so that the cost does not grow with the payload. */
   values: number;
 }
 
 const MAX_ITEMS = 32;
-/** From generous to terse; the first that fits is taken. */
+/** From generous to terse; the first that fits is used. */
 const BOUNDS: readonly Bounds[] = [
   { chars: 1200, items: MAX_ITEMS, depth: 6, values: 300 },
   { chars: 300, items: 12, depth: 4, values: 60 },
@@ -19,7 +19,7 @@ const BOUNDS: readonly Bounds[] = [
 ];
 const MAX_KEY_CHARS = 60;
 
-export function excerpt(value: unknown, maxBytes = PAYLOAD_BYTES): string {
+export function toExcerpt(value: unknown, maxBytes = PAYLOAD_BYTES): string {
   const keysOf = rememberKeys();
   for (const bounds of BOUNDS) {
     const text = JSON.stringify(shrink(value, bounds.depth, { ...bounds, keysOf })) ?? "null";
@@ -28,7 +28,7 @@ export function excerpt(value: unknown, maxBytes = PAYLOAD_BYTES): string {
   return '{"cut":true}';
 }
 
-/** At most `max` characters of the text, and how many are missing. */
+/** Up to `max` characters of the text, and how many are missing. */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text;
   const end = isHigh(text.charCodeAt(max - 1)) ? max - 1 : max;
@@ -36,15 +36,15 @@ export function cutText(text: string, max: number): string {
 }
 
 /** The last `max` characters. */
-export function tailOf(text: string, max: number): string {
+export function keepTail(text: string, max: number): string {
   if (text.length <= max) return text;
   const start = text.length - max;
   return text.slice(isLow(text.charCodeAt(start)) ? start + 1 : start);
 }
 
-/** One line of at most `max` characters, for people. */
-export function oneLine(text: string, max: number): string {
-  // Looked at only as far as it can be shown.
+/** One line of up to `max` characters, for display. */
+export function toOneLine(text: string, max: number): string {
+  // Reads no more than can be shown.
   const line = text
     .slice(0, 4 * max)
     .replace(/\s+/g, " ")
@@ -56,7 +56,7 @@ export function oneLine(text: string, max: number): string {
 
 type KeysOf = (value: object) => { count: number; first: string[] };
 
-/** A list of all keys costs as much as the object is large, and there is no other way to the first: once is enough. */
+/** Listing keys costs as much as the object is large, even for the first few, so it is done once per object. */
 function rememberKeys(): KeysOf {
   const known = new Map<object, ReturnType<KeysOf>>();
   return (value) => {

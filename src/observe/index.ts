@@ -1,4 +1,4 @@
-// The door of observability.
+// The public interface of observability.
 export { noObserver } from "./none.ts";
 export { createObserver, type ObserverOptions } from "./observer.ts";
 export type { Retention } from "./rows.ts";

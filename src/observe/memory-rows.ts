@@ -1,4 +1,4 @@
-// Rows in memory, for a daemon that keeps nothing: the newest of all sessions together.
+// Keeps rows in memory, for a daemon without a database: the newest of all sessions together.
 import type { EventRow, Row, RowQuery, Rows } from "./rows.ts";
 import { toStats } from "./stats.ts";
 import type { ObservedStats, StatsQuery } from "./types.ts";
@@ -18,18 +18,18 @@ export class MemoryRows implements Rows {
       this.#rows = this.#rows.filter((kept) => kept.row.session_id !== row.row.session_id);
     } else if (row.kind !== "cut") {
       this.#rows.push(row);
-      // A tenth at once: moving the rest for each row would cost more than the row.
+      // A tenth at once: shifting the array for every row would cost more than the row.
       if (this.#rows.length > this.#maxRows) this.#rows.splice(0, Math.ceil(this.#maxRows / 10));
     }
   }
 
-  /** One page holds all there is. */
+  /** Everything is on one page. */
   page(query: RowQuery): Promise<EventRow[]> {
     if (query.before !== undefined) return Promise.resolve([]);
-    return Promise.resolve(newestFirst(this.#rows, query));
+    return Promise.resolve(selectNewestFirst(this.#rows, query));
   }
 
-  /** What is here was seen by this daemon, so nobody has to be told. */
+  /** Nothing from earlier daemons. */
   newest(): Promise<EventRow[][]> {
     return Promise.resolve([]);
   }
@@ -43,8 +43,8 @@ export class MemoryRows implements Rows {
   }
 }
 
-/** Those of the query, from the end. */
-export function newestFirst(rows: readonly Row[], { kind, session_id, limit }: RowQuery): EventRow[] {
+/** Rows that match the query, newest first. */
+export function selectNewestFirst(rows: readonly Row[], { kind, session_id, limit }: RowQuery): EventRow[] {
   const found: EventRow[] = [];
   for (let at = rows.length - 1; at >= 0 && found.length < limit; at -= 1) {
     const row = rows[at];

@@ -1,4 +1,4 @@
-// An observer that sees nothing: for sessions without observability, as in tests.
+// An observer that does nothing: for sessions without observability, and tests.
 import type { Observer } from "./types.ts";
 
 export const noObserver: Observer = {

@@ -1,40 +1,41 @@
-// The ear on the one path of events: frames and ledger rows become rows, rows are kept, and what each session did last
-// is known without asking anybody.
-import { messageOf } from "../base/coded-error.ts";
+// Observes the event path: turns frames and ledger rows into rows, stores them, and remembers each session's last action.
+
+import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import { defined } from "../base/values.ts";
 import type { Action } from "../protocol/actions.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
-import { nextLast, toAction, toActions } from "./actions.ts";
-import { bounded } from "./bound.ts";
+import { chooseLast, toAction, toActions } from "./actions.ts";
+import { boundRow } from "./bound.ts";
 import { DiskRows, type DiskTimes } from "./disk-rows.ts";
 import { MemoryRows } from "./memory-rows.ts";
 import { flushHeld, isObserved, observe } from "./reduce.ts";
 import { observeRequest } from "./requests.ts";
 import type { EventRow, Retention, Row, Rows } from "./rows.ts";
-import { isIdle, newState, type SessionState } from "./state.ts";
+import { createState, isIdle, type SessionState } from "./state.ts";
 import type { Observer, RowsFilter } from "./types.ts";
 
 export interface ObserverOptions {
-  /** The database; absent: rows are kept in memory, the newest few thousand. */
+  /** The database. Absent: the newest few thousand rows are kept in memory. */
   path?: string;
   /** The bundle of worker.ts. */
   workerUrl: URL;
   log: Log;
   metrics: Metrics;
   retention: Retention;
-  /** What session managers call a backend: it can depend on how it is spoken to. */
+  /** A backend's name for session managers, which can depend on its transport. */
   provider?: (backend: string) => string;
   now?: () => number;
   times?: Partial<DiskTimes>;
   maxWaiting?: number;
 }
 
-/** One row each; the sessions that did something last are remembered. */
+/** One row each, of the sessions that acted last. */
 const MAX_LAST = 10_000;
 const MAX_STATES = 5_000;
-/** Rows read at once to make actions of: a call is two rows, or a few more. */
+/** Rows read per action: a call has two rows, or a few more. */
 const ROWS_PER_ACTION = 4;
 const MIN_PAGE = 100;
 
@@ -42,21 +43,21 @@ export function createObserver(options: ObserverOptions): Observer {
   const { path, log, metrics, now = Date.now } = options;
   const rows: Rows = path === undefined ? new MemoryRows() : new DiskRows({ ...options, path });
   const states = new Map<string, SessionState>();
-  /** Made into an action only when somebody asks. */
+  /** Turned into an action on demand. */
   const lasts = new Map<string, EventRow>();
   const faults = metrics.counter("blemees_observe_faults_total", "Frames that could not be observed.");
-  /** Forgotten since the start: what the database still says of them is old. */
+  /** Deleted since the start: rows still in the database are stale. */
   const forgotten = new Set<string>();
   let loading: Promise<void> | undefined;
   let isLoaded = path === undefined;
   let isClosed = false;
 
-  function stateOf(session: { session_id: string; backend: string }): SessionState {
+  function getState(session: { session_id: string; backend: string }): SessionState {
     let state = states.get(session.session_id);
     if (state === undefined) {
-      state = newState(session, options.provider?.(session.backend));
+      state = createState(session, options.provider?.(session.backend));
       states.set(session.session_id, state);
-      // A command that never ends keeps its session's state; the oldest such goes.
+      // A command that never ends keeps its session's state; drop the oldest.
       const [oldest] = states.keys();
       if (states.size > MAX_STATES && oldest !== undefined) states.delete(oldest);
     }
@@ -64,7 +65,7 @@ export function createObserver(options: ObserverOptions): Observer {
   }
 
   function keep(made: readonly Row[]): void {
-    for (const row of made.map(bounded)) {
+    for (const row of made.map(boundRow)) {
       rows.add(row);
       if (row.kind === "tool" || row.kind === "turn") noteLast(row);
     }
@@ -72,27 +73,30 @@ export function createObserver(options: ObserverOptions): Observer {
 
   function noteLast(row: EventRow): void {
     const { session_id } = row.row;
-    const next = nextLast(lasts.get(session_id), row);
+    const next = chooseLast(lasts.get(session_id), row);
     lasts.delete(session_id);
     lasts.set(session_id, next);
     const [oldest] = lasts.keys();
     if (lasts.size > MAX_LAST && oldest !== undefined) lasts.delete(oldest);
   }
 
-  /** Whatever a frame holds, the session goes on. */
-  function guarded(session: { session_id: string; backend: string }, make: (state: SessionState) => Row[]) {
+  /** A faulty frame must not affect the session. */
+  function observeSafely(
+    session: { session_id: string; backend: string },
+    make: (state: SessionState) => Row[],
+  ) {
     if (isClosed) return;
     try {
-      const state = stateOf(session);
+      const state = getState(session);
       keep(make(state));
       if (isIdle(state)) states.delete(session.session_id);
     } catch (error) {
       faults.add();
-      log.error("observe.failed", { session_id: session.session_id, message: messageOf(error) });
+      log.error("observe.failed", { session_id: session.session_id, message: toMessage(error) });
     }
   }
 
-  /** What the sessions of an earlier daemon did last. Once; a database that cannot be read is asked again. */
+  /** Loads the last actions of earlier daemons' sessions once; retried if the database cannot be read. */
   function load(): Promise<void> {
     loading ??= rows
       .newest()
@@ -106,14 +110,14 @@ export function createObserver(options: ObserverOptions): Observer {
         forgotten.clear();
       })
       .catch(() => {
-        loading = undefined; // told by the rows
+        loading = undefined; // already reported
       });
     return loading;
   }
 
-  // A list of sessions asks for all of them again and again.
+  // Lists of sessions ask for all of them repeatedly.
   const projections = new WeakMap<EventRow, Action>();
-  function actionOf(row: EventRow): Action {
+  function getAction(row: EventRow): Action {
     const action = projections.get(row) ?? toAction(row);
     projections.set(row, action);
     return action;
@@ -121,21 +125,21 @@ export function createObserver(options: ObserverOptions): Observer {
 
   return {
     frame(session: SessionRow, frame: object) {
-      // First and cheap: nine of ten frames are deltas.
+      // Checked first: nine of ten frames are deltas.
       const { type } = frame as { type?: unknown };
       if (type === "agent.delta" || !isObserved(type)) return;
-      guarded(session, (state) => observe(state, session, frame, now()));
+      observeSafely(session, (state) => observe(state, session, frame, now()));
     },
-    request: (row: RequestRow) => guarded(row, (state) => observeRequest(state, row, now())),
+    request: (row: RequestRow) => observeSafely(row, (state) => observeRequest(state, row, now())),
     async warm() {
       if (!isLoaded && !isClosed) await load();
     },
     lastAction(session_id) {
       const last = lasts.get(session_id);
       if (last === undefined && !isClosed) void load();
-      return last === undefined ? undefined : actionOf(last);
+      return last === undefined ? undefined : getAction(last);
     },
-    actions: (filter) => projected(rows, filter),
+    actions: (filter) => readActions(rows, filter),
     toolEvents: async (filter) => {
       const page = await rows.page({ ...filter, kind: "tool" });
       return page.flatMap((found) => (found.kind === "tool" ? [found.row] : []));
@@ -159,25 +163,25 @@ export function createObserver(options: ObserverOptions): Observer {
   };
 }
 
-/** Reads on until there are enough actions: several rows may be one. */
-async function projected(rows: Rows, { session_id, limit }: RowsFilter): Promise<Action[]> {
+/** Reads pages until there are enough actions; several rows may be one action. */
+async function readActions(rows: Rows, { session_id, limit }: RowsFilter): Promise<Action[]> {
   const actions: Action[] = [];
   const seen = new Set<string>();
-  const session = session_id === undefined ? {} : { session_id };
+  const session = defined({ session_id });
   let pageSize = Math.max(MIN_PAGE, limit * ROWS_PER_ACTION);
   let before: number | undefined;
   while (actions.length < limit) {
     const page = await rows.page({
       limit: pageSize,
       ...session,
-      ...(before === undefined ? {} : { before }),
+      ...defined({ before }),
     });
     actions.push(...toActions(page, seen));
     const last = page.at(-1);
     if (page.length < pageSize || last === undefined) break;
     if (last.id !== undefined) before = last.id;
     else {
-      // All of it is still in memory, where pages have no place: from the top again, further.
+      // These rows are still in memory and have no id to continue from: read again, with a larger page.
       pageSize *= 4;
       actions.length = 0;
       seen.clear();

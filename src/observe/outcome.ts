@@ -1,8 +1,8 @@
-// How a call of a tool ended, from its result and from what is known about it. sm#288 tells five ends apart.
+// How a tool call ended: completed, failed, interrupted, cancelled or timed out.
 import { isObject } from "../base/json.ts";
 import { isCut, isDeclined } from "../protocol/cut-calls.ts";
 import type { NotRunReason } from "../protocol/not-run.ts";
-import { type Asks, notRun } from "./asks.ts";
+import { type Asks, explainNotRun } from "./asks.ts";
 import { cutText } from "./excerpt.ts";
 import type { ToolEvent } from "./types.ts";
 
@@ -15,41 +15,41 @@ interface Ended {
   output: string;
   isError: boolean;
   isCommand: boolean;
-  /** Its agent tells the exit code of every command that failed, so that one which did not has code 0. */
-  tellsExitCode: boolean;
+  /** The agent reports the exit code of every failed command, so a successful one has code 0. */
+  reportsExitCode: boolean;
   asks: Asks | undefined;
 }
 
 const MAX_MESSAGE_CHARS = 500;
-/** An exit code or a reason is at the beginning or at the end. */
+/** Exit codes and reasons are at the start or the end. */
 const EDGE_CHARS = 400;
 
 const TIMED_OUT = /\bcommand timed out after \d/i;
 const EXIT_CODE = /^(?:Error: )?Exit code (-?\d{1,9})\b|\[exit code (-?\d{1,9})\]\s*$/i;
 
-/** Undefined: it was cut off, and by what is known only from what comes next. */
-export function outcomeOf(ended: Ended): Outcome | undefined {
-  const { output, isError, isCommand, tellsExitCode, asks } = ended;
+/** Undefined if the call was cut off: the next frame says why. */
+export function toOutcome(ended: Ended): Outcome | undefined {
+  const { output, isError, isCommand, reportsExitCode, asks } = ended;
   if (!isError) {
-    const exit_code = isCommand && tellsExitCode ? { exit_code: 0 } : {};
+    const exit_code = isCommand && reportsExitCode ? { exit_code: 0 } : {};
     return { event_type: "completed", final_status: "success", ...exit_code };
   }
   const edges = `${output.slice(0, EDGE_CHARS)}\n${output.slice(-EDGE_CHARS).trimEnd()}`;
-  const message = messageIn(output);
+  const message = toMessage(output);
   if (isDeclined(output)) {
-    return { ...notRunOutcome("declined", asks), ...message };
+    return { ...toNotRunOutcome("declined", asks), ...message };
   }
-  const reason = notRun(asks, "withdrawn");
+  const reason = explainNotRun(asks, "withdrawn");
   if (reason === "withdrawn" || (reason === undefined && isCut(output))) return undefined;
-  if (reason !== undefined) return { ...notRunOutcome(reason, asks), ...message };
-  const exit_code = isCommand ? exitCodeIn(edges) : {};
-  if (TIMED_OUT.test(edges)) return { ...end("timeout", "tool_timeout"), ...exit_code, ...message };
+  if (reason !== undefined) return { ...toNotRunOutcome(reason, asks), ...message };
+  const exit_code = isCommand ? findExitCode(edges) : {};
+  if (TIMED_OUT.test(edges)) return { ...toEnd("timeout", "tool_timeout"), ...exit_code, ...message };
   const error_code = "exit_code" in exit_code ? "exit_code" : "tool_error";
-  return { ...end("failed", error_code), ...exit_code, ...message };
+  return { ...toEnd("failed", error_code), ...exit_code, ...message };
 }
 
 /** The end of a call that has no result of its own. */
-export function end(
+export function toEnd(
   event_type: Exclude<Outcome["event_type"], "completed">,
   error_code: string,
   error_message?: string,
@@ -63,12 +63,12 @@ export function end(
 }
 
 /** The end of a call that never ran. */
-export function notRunOutcome(not_run: NotRunReason, asks?: Asks, error_message?: string): Outcome {
+export function toNotRunOutcome(not_run: NotRunReason, asks?: Asks, error_message?: string): Outcome {
   const isCancelled = not_run === "declined" && [...(asks?.verdicts.values() ?? [])].includes("cancelled");
   const [event_type, error_code] = isCancelled
     ? (["cancelled", "cancelled_by_user"] as const)
     : NOT_RUN_ENDS[not_run];
-  return { ...end(event_type, error_code, error_message), not_run };
+  return { ...toEnd(event_type, error_code, error_message), not_run };
 }
 
 const NOT_RUN_ENDS: Readonly<
@@ -83,7 +83,7 @@ const NOT_RUN_ENDS: Readonly<
 };
 
 /** The text of a result: a string, or the text blocks of one. */
-export function outputText(output: unknown): string {
+export function joinOutput(output: unknown): string {
   if (typeof output === "string") return output;
   if (!Array.isArray(output)) return "";
   return output
@@ -93,12 +93,12 @@ export function outputText(output: unknown): string {
     .join("\n");
 }
 
-function exitCodeIn(edges: string): { exit_code?: number } {
+function findExitCode(edges: string): { exit_code?: number } {
   const [, first, last] = EXIT_CODE.exec(edges) ?? [];
   const code = first ?? last;
   return code === undefined ? {} : { exit_code: Number(code) };
 }
 
-function messageIn(output: string): { error_message?: string } {
+function toMessage(output: string): { error_message?: string } {
   return output === "" ? {} : { error_message: cutText(output, MAX_MESSAGE_CHARS) };
 }

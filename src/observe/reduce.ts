@@ -1,19 +1,28 @@
-// One frame of a session → rows. Pure: changes only the state it is given, does no I/O, reads no clock. The frames are
-// our own (protocol/events.ts), so the same rows come out for every backend.
+// Turns a frame of a session into rows. Changes only the given state; no I/O, no clock. Frames are ours
+// (protocol/events.ts), so rows are the same for every backend.
+
 import { isObject, type JsonObject } from "../base/json.ts";
+import { defined } from "../base/values.ts";
 import { isCut } from "../protocol/cut-calls.ts";
 import type { SessionRow } from "../protocol/session.ts";
-import { isWaiting, notRun, waitOf } from "./asks.ts";
-import { describeCall, toPatch, writtenKind } from "./calls.ts";
-import { cutText, excerpt, tailOf } from "./excerpt.ts";
-import { end, notRunOutcome, type Outcome, outcomeOf, outputText } from "./outcome.ts";
+import { countWaitMs, explainNotRun, isWaiting } from "./asks.ts";
+import { describeCall, findWrittenKind, toPatch } from "./calls.ts";
+import { cutText, keepTail, toExcerpt } from "./excerpt.ts";
+import { joinOutput, type Outcome, toEnd, toNotRunOutcome, toOutcome } from "./outcome.ts";
 import type { EventRow, Row } from "./rows.ts";
-import { addCall, callRow, type HeldResult, noteSession, type OpenCall, type SessionState } from "./state.ts";
-import { endTurn, messageRow, startTurn } from "./turns.ts";
+import {
+  addCall,
+  type HeldResult,
+  noteSession,
+  type OpenCall,
+  type SessionState,
+  toCallRow,
+} from "./state.ts";
+import { endTurn, startTurn, toMessageRow } from "./turns.ts";
 
 type Observe = (state: SessionState, frame: JsonObject, nowMs: number) => Row[];
 
-/** Rows for the output of a running command: at most one a call in this time. */
+/** At most one row per call in this time for the output of a running command. */
 const OUTPUT_EVERY_MS = 1000;
 const OUTPUT_TAIL_CHARS = 500;
 
@@ -26,7 +35,7 @@ const OBSERVERS: ReadonlyMap<unknown, Observe> = new Map<unknown, Observe>([
   ["blemeesd.error", observeError],
 ]);
 
-/** Everything else, deltas above all, makes no row and changes nothing. */
+/** All other frames, mostly deltas, are ignored. */
 export function isObserved(type: unknown): boolean {
   return OBSERVERS.has(type);
 }
@@ -39,16 +48,16 @@ export function observe(state: SessionState, session: SessionRow, frame: object,
   return observer(state, fields, nowMs);
 }
 
-/** The daemon stops: what is held will not be explained any more. */
+/** On shutdown: ends held results without a cause. */
 export function flushHeld(state: SessionState, nowMs: number): Row[] {
   return releaseHeld(state, nowMs, { isInterrupted: false });
 }
 
-/** Calls in a message are complete; with partial messages they were announced before, without their input. */
+/** Calls in a message are complete. With partial messages they were announced earlier, without input. */
 function observeMessage(state: SessionState, frame: JsonObject, nowMs: number): Row[] {
   const rows: Row[] = releaseHeld(state, nowMs);
   const blocks = Array.isArray(frame["content"]) ? frame["content"].filter(isObject) : [];
-  if (frame["parent_tool_use_id"] === undefined) rows.push(...messageRow(state, blocks, nowMs));
+  if (frame["parent_tool_use_id"] === undefined) rows.push(...toMessageRow(state, blocks, nowMs));
   for (const { type, id, name, input } of blocks) {
     if (type !== "tool_use" || typeof id !== "string") continue;
     rows.push(...startCall(state, { id, name, input, parent: frame["parent_tool_use_id"] }, nowMs));
@@ -60,9 +69,9 @@ function observeToolUse(state: SessionState, frame: JsonObject, nowMs: number): 
   const { tool_use_id: id, name, input, index, parent_tool_use_id: parent } = frame;
   const rows: Row[] = releaseHeld(state, nowMs);
   if (typeof id !== "string") return rows;
-  // With an index it stands in a stream that has only begun: the whole call follows in a message.
+  // With an index it is part of a stream: the whole call follows in a message.
   if (index === undefined) return [...rows, ...startCall(state, { id, name, input, parent }, nowMs)];
-  if (!state.calls.has(id)) addCall(state, newCall(state, { id, name, input, parent }, nowMs));
+  if (!state.calls.has(id)) addCall(state, createCall(state, { id, name, input, parent }, nowMs));
   return rows;
 }
 
@@ -70,23 +79,24 @@ function observeToolResult(state: SessionState, frame: JsonObject, nowMs: number
   const id = frame["tool_use_id"];
   if (typeof id !== "string") return [];
   const known = state.calls.get(id);
-  const call = known ?? newCall(state, { id, name: undefined, input: undefined, parent: undefined }, nowMs);
+  const call =
+    known ?? createCall(state, { id, name: undefined, input: undefined, parent: undefined }, nowMs);
   state.calls.delete(id);
-  const output = outputText(frame["output"]);
-  const rows: Row[] = known === undefined || known.isTold ? [] : [tellStart(state, call, nowMs)];
-  const outcome = outcomeOf({
+  const output = joinOutput(frame["output"]);
+  const rows: Row[] = known === undefined || known.isReported ? [] : [reportStart(state, call, nowMs)];
+  const outcome = toOutcome({
     output,
     isError: frame["is_error"] === true,
     isCommand: call.item_type === "commandExecution",
-    // Other tools count some codes as success, such as that of a grep without a match.
-    tellsExitCode: call.tool_name === "shell",
+    // Other tools treat some non-zero codes as success, for example grep without a match.
+    reportsExitCode: call.tool_name === "shell",
     asks: state.asks.get(id),
   });
   if (outcome === undefined) {
     state.held.push({ call, output, atMs: nowMs });
     return rows;
   }
-  return [...rows, endRow(state, call, outcome, { output: frame["output"], nowMs })];
+  return [...rows, toEndRow(state, call, outcome, { output: frame["output"], nowMs })];
 }
 
 function observeNotice(state: SessionState, frame: JsonObject, nowMs: number): Row[] {
@@ -121,14 +131,14 @@ function observeResult(state: SessionState, frame: JsonObject, nowMs: number): R
   }
   const rows: Row[] = releaseHeld(state, nowMs, { isInterrupted: frame["subtype"] === "interrupted" });
   for (const call of [...state.calls.values()]) {
-    // Announced and then taken back: the agent asked its model again.
-    if (!call.isTold) state.calls.delete(call.item_id);
+    // Announced and then dropped: the agent retried its model.
+    if (!call.isReported) state.calls.delete(call.item_id);
     else {
       const isOver = frame["subtype"] === "interrupted" || state.crash !== undefined;
-      const outcome = isOver ? cutOutcome(state, call) : droppedOutcome(state, call);
+      const outcome = isOver ? toCutOutcome(state, call) : toDroppedOutcome(state, call);
       if (outcome === undefined) continue;
       state.calls.delete(call.item_id);
-      rows.push(endRow(state, call, outcome, { nowMs }));
+      rows.push(toEndRow(state, call, outcome, { nowMs }));
     }
   }
   rows.push(...endTurn(state, frame, nowMs));
@@ -136,132 +146,132 @@ function observeResult(state: SessionState, frame: JsonObject, nowMs: number): R
   return rows;
 }
 
-interface Told {
+interface CallStart {
   id: string;
   name: unknown;
   input: unknown;
   parent: unknown;
 }
 
-function newCall(state: SessionState, { id, name, input, parent }: Told, nowMs: number): OpenCall {
+function createCall(state: SessionState, { id, name, input, parent }: CallStart, nowMs: number): OpenCall {
   return {
     ...describeCall(typeof name === "string" ? cutText(name, 200) : "unknown", input),
     item_id: id,
     ...(state.turn === undefined ? {} : { turn_id: state.turn.turn_id }),
     started_at_ms: nowMs,
-    input: input === undefined ? undefined : JSON.parse(excerpt(input, 1024)),
+    input: input === undefined ? undefined : JSON.parse(toExcerpt(input, 1024)),
     ...(typeof parent === "string" ? { parent } : {}),
-    isTold: false,
+    isReported: false,
     outputChars: 0,
     outputTail: "",
   };
 }
 
-/** A row the first time that the call is seen with its input, and none for the second telling of it. */
-function startCall(state: SessionState, told: Told, nowMs: number): EventRow[] {
-  const known = state.calls.get(told.id);
-  if (known?.isTold === true) return [];
-  const call = newCall(state, told, nowMs);
+/** A row the first time a call appears with its input; none if it appears again. */
+function startCall(state: SessionState, start: CallStart, nowMs: number): EventRow[] {
+  const known = state.calls.get(start.id);
+  if (known?.isReported === true) return [];
+  const call = createCall(state, start, nowMs);
   addCall(state, call);
-  return [tellStart(state, call, nowMs)];
+  return [reportStart(state, call, nowMs)];
 }
 
-function tellStart(state: SessionState, call: OpenCall, nowMs: number): EventRow {
-  call.isTold = true;
-  return callRow(state, call, nowMs, {
+function reportStart(state: SessionState, call: OpenCall, nowMs: number): EventRow {
+  call.isReported = true;
+  return toCallRow(state, call, nowMs, {
     event_type: "started",
     phase: "running",
-    raw_payload_json: excerpt(toldOf(call)),
+    raw_payload_json: toExcerpt(toPayload(call)),
   });
 }
 
-/** A piece of what a running tool prints. */
+/** Adds a piece of a running tool's output. */
 function continueOutput(state: SessionState, { tool_use_id, text }: JsonObject, nowMs: number): Row[] {
   const call = typeof tool_use_id === "string" ? state.calls.get(tool_use_id) : undefined;
   if (call === undefined || typeof text !== "string") return [];
   call.outputChars += text.length;
-  call.outputTail = tailOf(call.outputTail + tailOf(text, OUTPUT_TAIL_CHARS), OUTPUT_TAIL_CHARS);
-  return outputRow(state, call, nowMs);
+  call.outputTail = keepTail(call.outputTail + keepTail(text, OUTPUT_TAIL_CHARS), OUTPUT_TAIL_CHARS);
+  return toOutputRow(state, call, nowMs);
 }
 
-/** All that a running tool shows by now. */
+/** Replaces a running tool's output. */
 function showOutput(state: SessionState, { tool_use_id, content }: JsonObject, nowMs: number): Row[] {
   const call = typeof tool_use_id === "string" ? state.calls.get(tool_use_id) : undefined;
-  const text = outputText(content);
+  const text = joinOutput(content);
   if (call === undefined || text === "") return [];
   call.outputChars = text.length;
-  call.outputTail = tailOf(text, OUTPUT_TAIL_CHARS);
-  return outputRow(state, call, nowMs);
+  call.outputTail = keepTail(text, OUTPUT_TAIL_CHARS);
+  return toOutputRow(state, call, nowMs);
 }
 
-/** The first piece at once, then what there is now and then. */
-function outputRow(state: SessionState, call: OpenCall, nowMs: number): Row[] {
-  if (nowMs - (call.outputToldMs ?? Number.NEGATIVE_INFINITY) < OUTPUT_EVERY_MS) return [];
-  call.outputToldMs = nowMs;
+/** Reports the first output at once, then periodically. */
+function toOutputRow(state: SessionState, call: OpenCall, nowMs: number): Row[] {
+  if (nowMs - (call.outputReportedMs ?? Number.NEGATIVE_INFINITY) < OUTPUT_EVERY_MS) return [];
+  call.outputReportedMs = nowMs;
   return [
-    callRow(state, call, nowMs, {
+    toCallRow(state, call, nowMs, {
       event_type: "output_delta",
       phase: "running",
-      latency_ms: ranMs(state, call, nowMs),
-      raw_payload_json: excerpt({ ...toldOf(call), chars: call.outputChars, tail: call.outputTail }),
+      latency_ms: countRunMs(state, call, nowMs),
+      raw_payload_json: toExcerpt({ ...toPayload(call), chars: call.outputChars, tail: call.outputTail }),
     }),
   ];
 }
 
-/** The input of a call, or its patch, may become known after it was shown; the end tells what it was then. */
+/** A call's input or patch may become known after its start; the end row has it. */
 function changeInput(state: SessionState, { tool_use_id, input, changes }: JsonObject): void {
   const call = typeof tool_use_id === "string" ? state.calls.get(tool_use_id) : undefined;
   if (call === undefined) return;
   if (isObject(input)) {
     Object.assign(call, describeCall(call.tool_name, input));
-    call.input = JSON.parse(excerpt(input, 1024));
+    call.input = JSON.parse(toExcerpt(input, 1024));
   }
   if (Array.isArray(changes)) Object.assign(call, toPatch(changes.filter(isObject)));
 }
 
-/** Results that were held back, once it is known what cut them off. `over`: the turn is, so all of them are due. */
+/** Ends held results once their cause is known. With `over` the turn has ended and all of them are due. */
 function releaseHeld(state: SessionState, nowMs: number, over?: { isInterrupted: boolean }): EventRow[] {
   if (state.held.length === 0) return [];
   const held = state.held.splice(0);
-  // Agents take their requests back before they say why.
+  // Agents withdraw their requests before they say why.
   const isEarly = ({ call }: HeldResult): boolean =>
-    over === undefined && notRun(state.asks.get(call.item_id), "withdrawn") !== undefined;
+    over === undefined && explainNotRun(state.asks.get(call.item_id), "withdrawn") !== undefined;
   state.held.push(...held.filter(isEarly));
   return held
     .filter((one) => !isEarly(one))
     .map(({ call, output, atMs }) => {
       const cause = over?.isInterrupted === true || isCut(output) ? "interrupted" : "withdrawn";
-      return endRow(state, call, cutOutcome(state, call, cause), { output, nowMs, endedMs: atMs });
+      return toEndRow(state, call, toCutOutcome(state, call, cause), { output, nowMs, endedMs: atMs });
     });
 }
 
-/** The agent's death is not an interrupt, and an answer that ends the turn is not one either. */
-function cutOutcome(
+/** Neither the agent's exit nor an answer that ends the turn counts as an interrupt. */
+function toCutOutcome(
   state: SessionState,
   { item_id }: OpenCall,
   cause: "interrupted" | "withdrawn" = "interrupted",
 ): Outcome {
   const { crash, isCancelled } = state;
   const asks = state.asks.get(item_id);
-  const reason = notRun(asks, crash === undefined ? cause : "agent_died");
-  if (reason !== undefined) return notRunOutcome(reason, asks, crash?.message);
-  if (crash !== undefined) return end("failed", crash.code, crash.message);
-  return isCancelled ? end("cancelled", "cancelled_by_user") : end("interrupted", "interrupted");
+  const reason = explainNotRun(asks, crash === undefined ? cause : "agent_died");
+  if (reason !== undefined) return toNotRunOutcome(reason, asks, crash?.message);
+  if (crash !== undefined) return toEnd("failed", crash.code, crash.message);
+  return isCancelled ? toEnd("cancelled", "cancelled_by_user") : toEnd("interrupted", "interrupted");
 }
 
-/** Undefined: after a good end a command may still be running, and its result comes later. */
-function droppedOutcome(state: SessionState, { item_id }: OpenCall): Outcome | undefined {
+/** Undefined if the command may still be running after a successful turn; its result comes later. */
+function toDroppedOutcome(state: SessionState, { item_id }: OpenCall): Outcome | undefined {
   const asks = state.asks.get(item_id);
-  const reason = isWaiting(asks) ? undefined : notRun(asks, "withdrawn");
-  return reason === undefined ? undefined : notRunOutcome(reason, asks);
+  const reason = isWaiting(asks) ? undefined : explainNotRun(asks, "withdrawn");
+  return reason === undefined ? undefined : toNotRunOutcome(reason, asks);
 }
 
-/** The time a person took to decide is not the call's time. */
-function ranMs(state: SessionState, { item_id, started_at_ms }: OpenCall, nowMs: number): number {
-  return Math.max(0, nowMs - started_at_ms - waitOf(state.asks.get(item_id), nowMs));
+/** The time that requests were pending does not count. */
+function countRunMs(state: SessionState, { item_id, started_at_ms }: OpenCall, nowMs: number): number {
+  return Math.max(0, nowMs - started_at_ms - countWaitMs(state.asks.get(item_id), nowMs));
 }
 
-/** A call that writes a whole file is named for what it did, once that is known. */
+/** Replaces `write` with what the call did, once that is known. */
 function nameWrite(call: OpenCall, kind: OpenCall["change_kind"]): void {
   if (call.change_kind === "write" && kind !== undefined) call.change_kind = kind;
 }
@@ -273,19 +283,19 @@ interface EndOfCall {
   endedMs?: number;
 }
 
-function endRow(state: SessionState, call: OpenCall, outcome: Outcome, ended: EndOfCall): EventRow {
+function toEndRow(state: SessionState, call: OpenCall, outcome: Outcome, ended: EndOfCall): EventRow {
   const { nowMs, output, endedMs = nowMs } = ended;
-  nameWrite(call, state.asks.get(call.item_id)?.change?.change_kind ?? writtenKind(outputText(output)));
-  const latency_ms = outcome.not_run === undefined ? ranMs(state, call, endedMs) : 0;
+  nameWrite(call, state.asks.get(call.item_id)?.change?.change_kind ?? findWrittenKind(joinOutput(output)));
+  const latency_ms = outcome.not_run === undefined ? countRunMs(state, call, endedMs) : 0;
   state.asks.delete(call.item_id);
-  return callRow(state, call, nowMs, {
+  return toCallRow(state, call, nowMs, {
     ...outcome,
     phase: "post",
     latency_ms,
-    raw_payload_json: excerpt({ ...toldOf(call), ...(output === undefined ? {} : { output }) }),
+    raw_payload_json: toExcerpt({ ...toPayload(call), ...defined({ output }) }),
   });
 }
 
-function toldOf({ tool_name, input, parent }: OpenCall): JsonObject {
-  return { tool: tool_name, input, ...(parent === undefined ? {} : { parent_tool_use_id: parent }) };
+function toPayload({ tool_name, input, parent }: OpenCall): JsonObject {
+  return { tool: tool_name, input, ...defined({ parent_tool_use_id: parent }) };
 }

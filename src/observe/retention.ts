@@ -1,4 +1,4 @@
-// Removes old rows: by age, and beyond so many a session.
+// Removes old rows: by age, and above a number per session.
 import { type Database, inTransaction } from "../base/sqlite/database.ts";
 import type { EventRow, PruneCounts, Retention } from "./rows.ts";
 import { TABLES } from "./schema.ts";
@@ -31,7 +31,7 @@ function pruneTable(
     `DELETE FROM ${table} WHERE session_id = ?1 AND id <= (
        SELECT id FROM ${table} WHERE session_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`,
   );
-  // A transaction a session, so that the log of the database stays small.
+  // One transaction per session keeps the WAL small.
   for (const { session_id } of crowded) {
     gone += inTransaction(db, () => Number(remove.run(session_id, maxRows).changes));
   }

@@ -1,9 +1,9 @@
-// What the reducer makes and a keeper of rows takes, in the order in which it happened.
+// The rows that the reducer produces, and the interface of what stores them.
 import type { ObservedStats, StatsQuery, ToolEvent, TurnEvent } from "./types.ts";
 
 export type EventRow = { kind: "tool"; row: ToolEvent } | { kind: "turn"; row: TurnEvent };
 
-/** How the calls of a turn end that nobody saw end: the daemon died in the middle of it. */
+/** Ends the open calls of a turn that was cut by the daemon's death. */
 export interface TurnCut {
   session_id: string;
   turn_id: string;
@@ -15,10 +15,10 @@ export interface TurnCut {
 export type Row =
   | EventRow
   | { kind: "cut"; row: TurnCut }
-  /** Nothing of the session up to here is kept. */
+  /** Removes all earlier rows of the session. */
   | { kind: "forget"; row: { session_id: string } };
 
-/** A row that is stored. The ids of both tables are one sequence. */
+/** A stored row. Both tables share one id sequence. */
 export type StoredRow = EventRow & { id: number };
 
 export interface RowQuery {
@@ -29,13 +29,13 @@ export interface RowQuery {
   before?: number;
 }
 
-/** For the thread that has the database. */
+/** A stats query for the database thread. */
 export interface StatsOrder extends StatsQuery {
   unstored: readonly EventRow[];
 }
 
 export interface Retention {
-  /** 0 switches a limit off. */
+  /** 0 disables a limit. */
   maxAgeMs: number;
   maxToolRows: number;
   maxTurnRows: number;
@@ -46,11 +46,11 @@ export interface PruneCounts {
   turn: number;
 }
 
-/** Keeps rows, on disk or in memory. */
+/** Stores rows, on disk or in memory. */
 export interface Rows {
   /** Never waits and never throws. */
   add(row: Row): void;
-  /** Newest first. `id` is absent for what is not stored yet; that comes before what is. */
+  /** Newest first. Rows that are not stored yet come first and have no `id`. */
   page(query: RowQuery): Promise<(EventRow & { id?: number })[]>;
   /** The newest few rows of every session, oldest first. */
   newest(): Promise<EventRow[][]>;

@@ -1,4 +1,4 @@
-// The tables of observability.db, as numbered steps (a step that was released is never edited), and their columns.
+// The schema of observability.db, as numbered steps (released steps are never edited), and its columns.
 import type { Database } from "../base/sqlite/database.ts";
 import { runMigrations } from "../base/sqlite/migrate.ts";
 import type { EventRow } from "./rows.ts";
@@ -56,14 +56,14 @@ export const TURN_COLUMNS = [
   "created_at_ms",
 ] as const satisfies (keyof TurnEvent)[];
 
-/** Which rows statistics are made of (stats-rows.ts), in the words of the indices on them. */
+/** Conditions of the rows used for statistics; must match their indices. */
 export const TURN_ROWS = "event_type <> 'message'";
 export const CALL_ROWS = "request_id IS NULL AND event_type <> 'output_delta'";
 export const REQUEST_ROWS = "request_id IS NOT NULL";
 
 const CREATED_AT = "strftime('%Y-%m-%dT%H:%M:%fZ', created_at_ms / 1000.0, 'unixepoch') AS created_at";
 
-/** The views have the rows of the Codex app-server under the names, and with the columns, of sm#288. */
+/** The views show rows of the Codex app-server under the names that session managers use. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE tool_events (
      id INTEGER PRIMARY KEY,

@@ -1,7 +1,8 @@
-// What the reducer remembers about a session: the turn that runs and the calls that have not ended. Plain data; only
-// reduce.ts and the files it calls change it.
+// The reducer's state of a session: the running turn and the open calls. Plain data; only reduce.ts and the files it
+// calls change it.
+import { defined } from "../base/values.ts";
 import { endWait, NO_WAIT, startWait, type WaitClock } from "../base/wait-clock.ts";
-import { verdictOf } from "../protocol/not-run.ts";
+import { toVerdict } from "../protocol/not-run.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import { type Asks, noteAsk } from "./asks.ts";
@@ -13,19 +14,19 @@ export interface OpenCall extends Call {
   item_id: string;
   turn_id?: string;
   started_at_ms: number;
-  /** An excerpt of what went in. */
+  /** An excerpt of the input. */
   input: unknown;
-  /** The call that started the sub-agent which made this one. */
+  /** The call that started the sub-agent of this call. */
   parent?: string;
-  /** Its `started` row is out. It waits for the input where the call is announced before that is known. */
-  isTold: boolean;
-  /** What it has printed so far. */
+  /** Its `started` row exists. A call announced without input gets it when the input is known. */
+  isReported: boolean;
+  /** Its output so far. */
   outputChars: number;
   outputTail: string;
-  outputToldMs?: number;
+  outputReportedMs?: number;
 }
 
-/** A result that says only that the call was cut off. By what is told by the next frame. */
+/** A result that says only that the call was cut off; the next frame says why. */
 export interface HeldResult {
   call: OpenCall;
   output: string;
@@ -38,21 +39,21 @@ export interface SessionState {
   thread_id?: string;
   cwd?: string;
   turn?: { turn_id: string; started_at_ms: number };
-  /** How long this turn has waited for people. */
+  /** How long this turn has waited for answers. */
   waits: WaitClock;
-  /** What was asked, by the call it is about. */
+  /** Requests by the call they are about. */
   readonly asks: Map<string, Asks>;
-  /** A person has ended the turn by their answer to a request. */
+  /** An answer to a request has ended the turn. */
   isCancelled: boolean;
   crash?: { code: string; message: string };
   readonly calls: Map<string, OpenCall>;
   readonly held: HeldResult[];
 }
 
-/** A call whose end never comes is forgotten when so many others are open. */
+/** Above this the oldest calls are dropped: they never ended. */
 const MAX_CALLS = 500;
 
-export function newState(
+export function createState(
   { session_id, backend }: { session_id: string; backend: string },
   source_provider = backend,
 ): SessionState {
@@ -67,13 +68,13 @@ export function newState(
   };
 }
 
-/** Nothing that a new state would not know. */
+/** Holds nothing beyond a new state. */
 export function isIdle(state: SessionState): boolean {
   const { turn, calls, held, asks } = state;
   return turn === undefined && calls.size === 0 && held.length === 0 && asks.size === 0;
 }
 
-/** The row knows the turn also when this daemon did not see it begin. */
+/** The row knows the turn even if this daemon did not see it start. */
 export function noteSession(state: SessionState, session: SessionRow): void {
   if (session.native_session_id !== undefined) state.thread_id = session.native_session_id;
   if (session.cwd !== undefined) state.cwd = session.cwd;
@@ -85,9 +86,9 @@ export function noteSession(state: SessionState, session: SessionRow): void {
   }
 }
 
-/** A step of a request: how long the turn and the call it is about wait, and what was decided. */
+/** Notes a change of a request: how long the turn and the call wait, and the decision. */
 export function noteRequest(state: SessionState, row: RequestRow, nowMs: number): void {
-  const verdict = verdictOf(row);
+  const verdict = toVerdict(row);
   if (verdict === "cancelled") state.isCancelled = true;
   state.waits =
     verdict === "waiting"
@@ -106,7 +107,7 @@ export function addCall(state: SessionState, call: OpenCall): void {
 }
 
 /** A row about one call. */
-export function callRow(
+export function toCallRow(
   state: SessionState,
   call: OpenCall,
   nowMs: number,
@@ -117,16 +118,11 @@ export function callRow(
   const row: ToolEvent = {
     session_id: state.session_id,
     source_provider: state.source_provider,
-    ...(state.thread_id === undefined ? {} : { thread_id: state.thread_id }),
-    ...(turn_id === undefined ? {} : { turn_id }),
+    ...defined({ thread_id: state.thread_id, turn_id }),
     item_id,
     item_type,
     tool_name,
-    ...(command === undefined ? {} : { command }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(file_path === undefined ? {} : { file_path }),
-    ...(change_kind === undefined ? {} : { change_kind }),
-    ...(diff_summary === undefined ? {} : { diff_summary }),
+    ...defined({ command, cwd, file_path, change_kind, diff_summary }),
     ...rest,
     created_at_ms: nowMs,
   };

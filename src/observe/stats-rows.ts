@@ -1,6 +1,7 @@
-// The rows of observability.db that statistics are made of: the newest beginnings and ends since some time, without
-// what was said and printed.
+// Reads the rows used for statistics: the newest start and end rows, without messages and output.
+
 import type { Database } from "../base/sqlite/database.ts";
+import { omitNulls } from "../base/values.ts";
 import type { EventRow } from "./rows.ts";
 import { CALL_ROWS, REQUEST_ROWS, TURN_ROWS } from "./schema.ts";
 import type { StatsQuery } from "./types.ts";
@@ -29,24 +30,20 @@ const KINDS = [
     columns: `${COMMON}, item_id, request_id, item_type, phase, approval_decision, latency_ms`,
   },
 ] as const;
-/** A beginning and an end. */
+/** A start and an end. */
 const ROWS_EACH = 2;
 
-/** Enough rows of each kind for one more than `limit`, so that it is seen that there are more. */
+/** Reads enough rows of each kind for one more than `limit`, to see whether there are more. */
 export function readStatRows(db: Database, { since_ms, session_id, limit }: StatsQuery): EventRow[] {
   const own = session_id === undefined ? "" : "AND session_id = ?";
-  // One session's rows stand together in the order of their ids; everybody's are found by their time.
+  // One session's rows are indexed by id; all sessions' rows by time.
   const order = session_id === undefined ? "created_at_ms" : "id";
   const values = [since_ms, ...(session_id === undefined ? [] : [session_id]), ROWS_EACH * (limit + 1)];
   return KINDS.flatMap(({ kind, from, index, where, columns }) => {
-    // Named: SQLite does not see by itself that the smaller index leaves out what is not asked for.
+    // Named explicitly: SQLite does not choose the partial index by itself.
     const by = session_id === undefined ? index : `${from}_by_session`;
     const sql = `SELECT ${columns} FROM ${from} INDEXED BY ${by} WHERE ${where} AND created_at_ms >= ? ${own} ORDER BY ${order} DESC LIMIT ?`;
     const found = db.prepare(sql).all(...values) as Record<string, unknown>[];
-    return found.map((row) => ({ kind, row: withoutNulls(row) }) as unknown as EventRow);
+    return found.map((row) => ({ kind, row: omitNulls(row) }) as unknown as EventRow);
   });
-}
-
-function withoutNulls(row: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }

@@ -1,5 +1,6 @@
-// Rows → what happened over time: turns, calls of tools and waits for a person, each from the rows of its beginning and
-// its end. Pure. An end says how long it took, so a beginning that is not among the rows is known all the same.
+// Computes turns, tool calls and waits over time from their start and end rows. Pure. An end row has the duration, so a
+// missing start row is no loss.
+import { defined } from "../base/values.ts";
 import type { ActionStatus } from "../protocol/actions.ts";
 import type { ToolStat, TurnStat, WaitStat } from "../protocol/stats.ts";
 import type { EventRow } from "./rows.ts";
@@ -19,7 +20,7 @@ const NO_ANSWER: Readonly<Partial<Record<ToolEventType, string>>> = {
 };
 const TOOL_WORDS = { commandExecution: "command", fileChange: "file change", tool: "tool" } as const;
 
-/** In any order; the same row twice counts once. */
+/** Rows may come in any order; a duplicate counts once. */
 export function toStats(rows: readonly EventRow[], query: StatsQuery): ObservedStats {
   const turns = new Map<string, TurnStat>();
   const tools = new Map<string, ToolStat>();
@@ -32,9 +33,9 @@ export function toStats(rows: readonly EventRow[], query: StatsQuery): ObservedS
     else if (row.item_id !== undefined) addTool(tools, row, row.item_id);
   }
   const lists = {
-    turns: newest([...turns.values()].map(forwards), query),
-    tools: newest([...tools.values()], query),
-    waits: newest([...waits.values()], query),
+    turns: selectNewest([...turns.values()].map(fixStart), query),
+    tools: selectNewest([...tools.values()], query),
+    waits: selectNewest([...waits.values()], query),
   };
   return {
     turns: lists.turns.kept,
@@ -72,12 +73,12 @@ function addTool(tools: Map<string, ToolStat>, row: ToolEvent, item_id: string):
   const known = tools.get(key);
   const begun = {
     session_id,
-    ...(turn_id === undefined ? {} : { turn_id }),
+    ...defined({ turn_id }),
     tool: row.tool_name ?? TOOL_WORDS[row.item_type],
   };
   const status = ENDS[event_type];
   if (status !== undefined) {
-    // What had to be approved began when it was.
+    // A call that needed approval started when it was approved.
     const started_at_ms = created_at_ms - latency_ms;
     tools.set(key, { ...begun, started_at_ms, ended_at_ms: created_at_ms, latency_ms, status });
   } else if (event_type === "started" && known === undefined)
@@ -98,17 +99,16 @@ function addWait(waits: Map<string, WaitStat>, row: ToolEvent, request_id: strin
   waits.set(key, { ...asked, started_at_ms, ended_at_ms: created_at_ms, outcome });
 }
 
-/** A clock that was set back in between: when it ended is known, how long it took is not. */
-function forwards(turn: TurnStat): TurnStat {
+/** If the clock was set back in between, the duration is unknown: the turn starts when it ends. */
+function fixStart(turn: TurnStat): TurnStat {
   const { started_at_ms, ended_at_ms = started_at_ms } = turn;
   return ended_at_ms < started_at_ms ? { ...turn, started_at_ms: ended_at_ms } : turn;
 }
 
 /** Oldest first. */
-function newest<T extends { session_id: string; started_at_ms: number; ended_at_ms?: number | undefined }>(
-  all: readonly T[],
-  { since_ms, limit }: StatsQuery,
-): { kept: T[]; isCut: boolean } {
+function selectNewest<
+  T extends { session_id: string; started_at_ms: number; ended_at_ms?: number | undefined },
+>(all: readonly T[], { since_ms, limit }: StatsQuery): { kept: T[]; isCut: boolean } {
   const meant = all.filter(({ ended_at_ms }) => ended_at_ms === undefined || ended_at_ms >= since_ms);
   meant.sort((a, b) => a.started_at_ms - b.started_at_ms || (a.session_id < b.session_id ? -1 : 1));
   return { kept: meant.slice(-limit), isCut: meant.length > limit };

@@ -1,15 +1,15 @@
-// One row in one line for people: "ran `npm test` (exit 1)", "edited src/a.ts (+3 -1)", "asked: Bash: rm -rf build",
+// Summarizes a row in one line: "ran `npm test` (exit 1)", "edited src/a.ts (+3 -1)", "asked: Bash: rm -rf build",
 // "asked to run `rm -rf build` (not run: declined)".
 import { isObject } from "../base/json.ts";
-import { notRunText } from "../protocol/not-run.ts";
+import { formatNotRun } from "../protocol/not-run.ts";
 import type { Decision } from "../protocol/requests.ts";
-import { oneLine } from "./excerpt.ts";
+import { toOneLine } from "./excerpt.ts";
 import type { ChangeKind, ToolEvent, TurnEvent } from "./types.ts";
 
 const MAX_CHARS = 160;
 const MAX_COMMAND_CHARS = 100;
-/** Fields of a tool's input that say best what it was about. */
-const TELLING = [
+/** Input fields that describe a call best, in order. */
+const HINT_FIELDS = [
   "file_path",
   "path",
   "pattern",
@@ -36,7 +36,7 @@ interface Verbs {
 
 const COMMAND: Verbs = { running: "running", done: "ran", asked: "run" };
 const TOOL: Verbs = { running: "using", done: "used", asked: "use" };
-/** Files that changed in different ways, or in a way nobody named. */
+/** Files that changed in different or unknown ways. */
 const CHANGE: Verbs = { running: "changing", done: "changed", asked: "change" };
 const CHANGES: Readonly<Record<ChangeKind, Verbs>> = {
   add: { running: "creating", done: "created", asked: "create" },
@@ -46,43 +46,43 @@ const CHANGES: Readonly<Record<ChangeKind, Verbs>> = {
   write: { running: "writing", done: "wrote", asked: "write" },
 };
 
-function verbsOf({ item_type, change_kind }: ToolEvent): Verbs {
+function findVerbs({ item_type, change_kind }: ToolEvent): Verbs {
   if (item_type === "commandExecution") return COMMAND;
   if (item_type === "tool") return TOOL;
   return (change_kind === undefined ? undefined : CHANGES[change_kind]) ?? CHANGE;
 }
 
-export function toolSummary(event: ToolEvent): string {
-  const verbs = verbsOf(event);
+export function summarizeTool(event: ToolEvent): string {
+  const verbs = findVerbs(event);
   const { not_run, phase } = event;
   const verb =
     phase === "running" ? verbs.running : not_run === undefined ? verbs.done : `asked to ${verbs.asked}`;
-  const end = not_run === undefined ? endNote(event) : notRunText(not_run);
+  const end = not_run === undefined ? describeEnd(event) : formatNotRun(not_run);
   const notes = [event.item_type === "fileChange" ? event.diff_summary : undefined, end];
   const shown = notes.filter((note) => note !== undefined).map((note) => ` (${note})`);
-  return oneLine(`${verb} ${objectOf(event)}${shown.join("")}`, MAX_CHARS);
+  return toOneLine(`${verb} ${describeObject(event)}${shown.join("")}`, MAX_CHARS);
 }
 
-export function requestSummary(event: ToolEvent): string {
-  const { title } = payloadOf(event);
+export function summarizeRequest(event: ToolEvent): string {
+  const { title } = readPayload(event);
   const what = typeof title === "string" ? title : (event.command ?? event.tool_name ?? "something");
-  const answer = event.phase === "pre" ? "" : ` (${answerWord(event)})`;
-  return oneLine(`asked: ${oneLine(what, MAX_CHARS - 30)}${answer}`, MAX_CHARS);
+  const answer = event.phase === "pre" ? "" : ` (${describeAnswer(event)})`;
+  return toOneLine(`asked: ${toOneLine(what, MAX_CHARS - 30)}${answer}`, MAX_CHARS);
 }
 
-export function turnSummary(event: TurnEvent): string {
+export function summarizeTurn(event: TurnEvent): string {
   switch (event.event_type) {
     case "message":
-      return oneLine(`said: ${String(payloadOf(event)["text"] ?? "")}`, MAX_CHARS);
+      return toOneLine(`said: ${String(readPayload(event)["text"] ?? "")}`, MAX_CHARS);
     case "started":
-      return event.origin === "agent" ? "began a turn by itself" : "began a turn";
+      return event.origin === "agent" ? "started a turn by itself" : "started a turn";
     case "completed":
       return "finished the turn";
     case "interrupted":
     case "cancelled":
       return `the turn was ${event.event_type}`;
     default:
-      return oneLine(
+      return toOneLine(
         `the turn failed: ${event.error_code ?? "error"}${event.error_message === undefined ? "" : `: ${event.error_message}`}`,
         MAX_CHARS,
       );
@@ -97,25 +97,25 @@ const DECISIONS: Readonly<Record<Decision, string>> = {
   cancel: "declined, and the turn stopped",
 };
 
-/** What became of a request. How it ended says more than an answer that never arrived. */
-function answerWord({ event_type, approval_decision: decision }: ToolEvent): string {
-  if (event_type === "timeout") return "nobody answered";
+/** How a request ended, which says more than an answer that was never delivered. */
+function describeAnswer({ event_type, approval_decision: decision }: ToolEvent): string {
+  if (event_type === "timeout") return "no answer";
   if (event_type === "cancelled") return "withdrawn";
   if (event_type === "interrupted") return "lost";
   return decision === undefined ? "answered" : (DECISIONS[decision as Decision] ?? decision);
 }
 
-function objectOf(event: ToolEvent): string {
+function describeObject(event: ToolEvent): string {
   const { item_type, command, file_path, cwd, tool_name = "a tool" } = event;
   if (item_type === "commandExecution") {
-    return command === undefined ? "a command" : `\`${oneLine(unwrapped(command), MAX_COMMAND_CHARS)}\``;
+    return command === undefined ? "a command" : `\`${toOneLine(unwrapShell(command), MAX_COMMAND_CHARS)}\``;
   }
-  if (item_type === "fileChange") return file_path === undefined ? "files" : relative(file_path, cwd);
-  const hint = hintIn(payloadOf(event)["input"], cwd);
+  if (item_type === "fileChange") return file_path === undefined ? "files" : toRelative(file_path, cwd);
+  const hint = findHint(readPayload(event)["input"], cwd);
   return hint === undefined ? tool_name : `${tool_name}: ${hint}`;
 }
 
-function endNote(event: ToolEvent): string | undefined {
+function describeEnd(event: ToolEvent): string | undefined {
   if (event.phase !== "post" || event.event_type === "completed") return undefined;
   if (event.event_type === "failed" && event.exit_code !== undefined) return `exit ${event.exit_code}`;
   if (event.event_type === "timeout") return "timed out";
@@ -124,20 +124,20 @@ function endNote(event: ToolEvent): string | undefined {
     : event.event_type;
 }
 
-function hintIn(input: unknown, cwd: string | undefined): string | undefined {
+function findHint(input: unknown, cwd: string | undefined): string | undefined {
   if (!isObject(input)) return undefined;
-  const key = TELLING.find((name) => typeof input[name] === "string" && input[name] !== "");
-  return key === undefined ? undefined : relative(oneLine(String(input[key]), MAX_COMMAND_CHARS), cwd);
+  const key = HINT_FIELDS.find((name) => typeof input[name] === "string" && input[name] !== "");
+  return key === undefined ? undefined : toRelative(toOneLine(String(input[key]), MAX_COMMAND_CHARS), cwd);
 }
 
 /** `/bin/bash -lc 'npm test'` → `npm test`. */
-function unwrapped(command: string): string {
+function unwrapShell(command: string): string {
   const inner = SHELL.exec(command)?.[1];
-  return inner === undefined ? command : (shellWord(inner) ?? inner);
+  return inner === undefined ? command : (parseShellWord(inner) ?? inner);
 }
 
-/** What a shell makes of one word in '…', "…" and bare pieces; undefined when it is something else. */
-function shellWord(text: string): string | undefined {
+/** Parses one shell word of '…', "…" and bare pieces; undefined if it is anything else. */
+function parseShellWord(text: string): string | undefined {
   let word = "";
   for (let rest = text; rest !== ""; ) {
     const [piece = "", single, double, escaped, bare] = PIECE.exec(rest) ?? [];
@@ -148,17 +148,17 @@ function shellWord(text: string): string | undefined {
   return word;
 }
 
-function relative(path: string, cwd: string | undefined): string {
+function toRelative(path: string, cwd: string | undefined): string {
   if (cwd === undefined || cwd === "/" || !path.startsWith(`${cwd}/`)) return path;
   return path.slice(cwd.length + 1);
 }
 
-function payloadOf({ raw_payload_json }: { raw_payload_json?: string }): Record<string, unknown> {
+function readPayload({ raw_payload_json }: { raw_payload_json?: string }): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(raw_payload_json ?? "{}");
     return isObject(value) ? value : {};
   } catch {
-    // Somebody else wrote into the database; the rest of the row still says something.
+    // Changed by another program; the rest of the row is still useful.
     return {};
   }
 }

@@ -1,7 +1,9 @@
-// The rows of a turn: its start, what the agent says in it, its end.
+// Rows of a turn: its start, the agent's messages, its end.
+
 import { isObject, type JsonObject } from "../base/json.ts";
+import { defined } from "../base/values.ts";
 import { NO_WAIT, waitedMs } from "../base/wait-clock.ts";
-import { cutText, excerpt } from "./excerpt.ts";
+import { cutText, toExcerpt } from "./excerpt.ts";
 import type { EventRow, Row } from "./rows.ts";
 import type { SessionState } from "./state.ts";
 import type { TurnEvent } from "./types.ts";
@@ -9,14 +11,14 @@ import type { TurnEvent } from "./types.ts";
 const MAX_SAID_CHARS = 600;
 const MAX_MESSAGE_CHARS = 500;
 
-/** `task_started`, which the daemon says for every backend. */
+/** From `task_started`, which the daemon sends for every backend. */
 export function startTurn(state: SessionState, data: JsonObject, nowMs: number): EventRow[] {
   const { turn_id, started_at_ms, origin } = data;
   if (typeof turn_id !== "string") return [];
   const startedMs = Number.isSafeInteger(started_at_ms) ? Number(started_at_ms) : nowMs;
   state.turn = { turn_id, started_at_ms: startedMs };
   return [
-    turnRow(state, startedMs, {
+    toTurnRow(state, startedMs, {
       turn_id,
       event_type: "started",
       origin: origin === "agent" ? "agent" : "user",
@@ -24,7 +26,7 @@ export function startTurn(state: SessionState, data: JsonObject, nowMs: number):
   ];
 }
 
-export function messageRow(state: SessionState, blocks: readonly JsonObject[], nowMs: number): EventRow[] {
+export function toMessageRow(state: SessionState, blocks: readonly JsonObject[], nowMs: number): EventRow[] {
   const text = blocks
     .filter((block) => block["type"] === "text" && typeof block["text"] === "string")
     .map((block) => block["text"])
@@ -32,10 +34,10 @@ export function messageRow(state: SessionState, blocks: readonly JsonObject[], n
     .trim();
   if (text === "") return [];
   return [
-    turnRow(state, nowMs, {
+    toTurnRow(state, nowMs, {
       ...(state.turn === undefined ? {} : { turn_id: state.turn.turn_id }),
       event_type: "message",
-      raw_payload_json: excerpt({ text: cutText(text, MAX_SAID_CHARS) }),
+      raw_payload_json: toExcerpt({ text: cutText(text, MAX_SAID_CHARS) }),
     }),
   ];
 }
@@ -43,26 +45,26 @@ export function messageRow(state: SessionState, blocks: readonly JsonObject[], n
 export function endTurn(state: SessionState, result: JsonObject, nowMs: number): Row[] {
   const { turn, crash } = state;
   const turn_id = typeof result["turn_id"] === "string" ? result["turn_id"] : turn?.turn_id;
-  const event_type = endOf(state, result);
+  const event_type = toEndType(state, result);
   const isKnown = turn !== undefined && turn.turn_id === turn_id;
   const waited = isKnown ? waitedMs(state.waits, nowMs) : 0;
   const usage = isObject(result["usage"]) ? result["usage"] : {};
   const row: Partial<TurnEvent> & Pick<TurnEvent, "event_type"> = {
-    ...(turn_id === undefined ? {} : { turn_id }),
+    ...defined({ turn_id }),
     event_type,
-    ...count("duration_ms", result["duration_ms"] ?? (isKnown ? nowMs - turn.started_at_ms : undefined)),
+    ...toCount("duration_ms", result["duration_ms"] ?? (isKnown ? nowMs - turn.started_at_ms : undefined)),
     ...(waited > 0 ? { waited_ms: waited } : {}),
-    ...count("time_to_first_token_ms", result["time_to_first_token_ms"]),
-    ...count("input_tokens", usage["input_tokens"]),
-    ...count("output_tokens", usage["output_tokens"]),
+    ...toCount("time_to_first_token_ms", result["time_to_first_token_ms"]),
+    ...toCount("input_tokens", usage["input_tokens"]),
+    ...toCount("output_tokens", usage["output_tokens"]),
     ...(Number.isFinite(result["cost_usd"]) ? { cost_usd: Number(result["cost_usd"]) } : {}),
     final_status: event_type === "completed" ? "success" : event_type,
-    ...errorOf(result),
-    raw_payload_json: excerpt({ subtype: result["subtype"], usage, error: result["error"] }),
+    ...readError(result),
+    raw_payload_json: toExcerpt({ subtype: result["subtype"], usage, error: result["error"] }),
   };
-  const rows: Row[] = [turnRow(state, nowMs, row)];
+  const rows: Row[] = [toTurnRow(state, nowMs, row)];
   if (!isKnown && crash !== undefined && turn_id !== undefined) {
-    // The daemon itself has died: which calls were open is only in the database.
+    // The daemon itself had died: only the database knows which calls were open.
     const { session_id } = state;
     const cut = { session_id, turn_id, error_code: crash.code, error_message: crash.message };
     rows.unshift({ kind: "cut", row: { ...cut, created_at_ms: nowMs } });
@@ -74,15 +76,15 @@ export function endTurn(state: SessionState, result: JsonObject, nowMs: number):
   return rows;
 }
 
-function endOf({ isCancelled }: SessionState, result: JsonObject): TurnEvent["event_type"] {
+function toEndType({ isCancelled }: SessionState, result: JsonObject): TurnEvent["event_type"] {
   const error = isObject(result["error"]) ? result["error"] : {};
   if (result["subtype"] === "success") return "completed";
   if (result["subtype"] === "interrupted") return isCancelled ? "cancelled" : "interrupted";
   return /timeout|timed_out/.test(String(error["code"] ?? "")) ? "timeout" : "failed";
 }
 
-/** A limit that ended the turn (`max_turns`) is named as the code. */
-function errorOf(result: JsonObject): Pick<TurnEvent, "error_code" | "error_message"> {
+/** For a limit that ended the turn (`max_turns`), the code names it. */
+function readError(result: JsonObject): Pick<TurnEvent, "error_code" | "error_message"> {
   const { subtype, error } = result;
   if (subtype === "success" || subtype === "interrupted") return {};
   const { code, message } = isObject(error) ? error : { code: undefined, message: undefined };
@@ -93,7 +95,7 @@ function errorOf(result: JsonObject): Pick<TurnEvent, "error_code" | "error_mess
   };
 }
 
-function turnRow(
+function toTurnRow(
   state: SessionState,
   created_at_ms: number,
   rest: Partial<TurnEvent> & Pick<TurnEvent, "event_type">,
@@ -101,14 +103,14 @@ function turnRow(
   const row: TurnEvent = {
     session_id: state.session_id,
     source_provider: state.source_provider,
-    ...(state.thread_id === undefined ? {} : { thread_id: state.thread_id }),
+    ...defined({ thread_id: state.thread_id }),
     ...rest,
     created_at_ms,
   };
   return { kind: "turn", row };
 }
 
-function count<K extends string>(key: K, value: unknown): { [P in K]?: number } {
+function toCount<K extends string>(key: K, value: unknown): { [P in K]?: number } {
   const isCount = typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
   return (isCount ? { [key]: Math.round(value) } : {}) as { [P in K]?: number };
 }

@@ -1,11 +1,11 @@
-// What the sessions tell the observability database, and what can be asked of it.
+// The rows of the observability database, and the interface that sessions use.
 import type { Action } from "../protocol/actions.ts";
 import type { NotRunReason } from "../protocol/not-run.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Stats } from "../protocol/stats.ts";
 
-/** The terms of sm#288; `phase` is before, while and after the tool runs. */
+/** `phase` is before, while and after the tool runs. */
 export const TOOL_EVENT_TYPES = [
   "request_approval",
   "approval_decision",
@@ -24,7 +24,7 @@ export type ToolEventType = (typeof TOOL_EVENT_TYPES)[number];
 export const ITEM_TYPES = ["commandExecution", "fileChange", "tool"] as const;
 export type ItemType = (typeof ITEM_TYPES)[number];
 
-/** `write`: it is not known whether there was a file before. */
+/** `write`: unknown whether the file existed. */
 export const CHANGE_KINDS = ["add", "overwrite", "update", "delete", "write"] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
@@ -47,10 +47,10 @@ export interface ToolEvent {
   change_kind?: ChangeKind;
   diff_summary?: string;
   approval_decision?: string;
-  /** Of a request: how long it waited. Of a call: how long it ran, without the time it waited for a person. */
+  /** Of a request: how long it was pending. Of a call: how long it ran, without pending requests. */
   latency_ms?: number;
   final_status?: string;
-  /** Present: it was asked for and never ran. */
+  /** Present if the call needed approval and never ran. */
   not_run?: NotRunReason;
   error_code?: string;
   error_message?: string;
@@ -59,7 +59,7 @@ export interface ToolEvent {
   created_at_ms: number;
 }
 
-/** `message`: what the agent said in the turn, as an excerpt. */
+/** `message`: an excerpt of the agent's text. */
 export type TurnEventType =
   | "started"
   | "message"
@@ -74,12 +74,12 @@ export interface TurnEvent {
   session_id: string;
   source_provider: string;
   thread_id?: string;
-  /** Absent on what an agent says outside of a turn. */
+  /** Absent on messages outside of a turn. */
   turn_id?: string;
   event_type: TurnEventType;
   origin?: "user" | "agent";
   duration_ms?: number;
-  /** How much of that it waited for people. */
+  /** The part of that spent waiting for answers. */
   waited_ms?: number;
   time_to_first_token_ms?: number;
   input_tokens?: number;
@@ -94,38 +94,38 @@ export interface TurnEvent {
 
 export interface RowsFilter {
   session_id?: string;
-  /** Newest first; at most so many. */
+  /** Maximum number of rows, newest first. */
   limit: number;
 }
 
 export interface StatsQuery {
-  /** What ended before is left out. */
+  /** Leaves out what ended earlier. */
   since_ms: number;
   session_id?: string;
-  /** Of each list, the newest. */
+  /** Maximum length of each list; the newest are kept. */
   limit: number;
 }
 
-/** `backend` is the name that the rows have it by; what nobody saw end has no end. */
+/** `backend` is the name in the rows. What was not seen to end has no end. */
 export type ObservedStats = Omit<Stats, "since_ms" | "until_ms">;
 
-/** The ear of observability on the one path of events. Nothing here waits or throws. */
+/** Observes the event path. `frame` and `request` never wait and never throw. */
 export interface Observer {
-  /** Every frame that a session publishes, in order, with its row as it is at that moment. */
+  /** Every frame that a session publishes, in order, with its current row. */
   frame(session: SessionRow, frame: object): void;
-  /** Every step of a row of the ledger that was stored. */
+  /** Every stored change of a ledger row. */
   request(row: RequestRow): void;
-  /** Resolves when `lastAction` also knows what an earlier daemon saw, or cannot. */
+  /** Resolves when `lastAction` has loaded what earlier daemons saw, or has failed to. */
   warm(): Promise<void>;
-  /** What the session did last, without asking the database. */
+  /** The session's last action, from memory. */
   lastAction(session_id: string): Action | undefined;
   /** Newest first. */
   actions(filter: RowsFilter): Promise<Action[]>;
   toolEvents(filter: RowsFilter): Promise<ToolEvent[]>;
   turnEvents(filter: RowsFilter): Promise<TurnEvent[]>;
   stats(query: StatsQuery): Promise<ObservedStats>;
-  /** The session's history is deleted. */
+  /** Removes all rows of the session. */
   forget(session_id: string): void;
-  /** Writes what waits and closes the database. */
+  /** Writes buffered rows and closes the database. */
   close(): Promise<void>;
 }

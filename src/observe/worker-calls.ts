@@ -1,4 +1,4 @@
-// What crosses between the daemon and the thread of observability.db: one call in, one reply out, in order.
+// Messages between the daemon and the observability thread: one reply per call, in order.
 import type { MovedAside } from "../base/sqlite/database.ts";
 import type { PruneCounts, Retention, Row, RowQuery, StatsOrder, StoredRow } from "./rows.ts";
 import type { ObservedStats } from "./types.ts";
@@ -27,6 +27,6 @@ export interface WorkerReply {
   id: number;
   value?: unknown;
   fault?: string;
-  /** Files that were damaged and put aside since the last reply. */
+  /** Damaged files moved aside since the last reply. */
   asides?: MovedAside[];
 }

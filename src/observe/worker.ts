@@ -1,7 +1,7 @@
-// The thread of observability.db: opens it and answers calls one after another. Bundled as dist/observe-worker.js and
-// started by thread.ts; the one file of this folder that runs when it is loaded.
+// The entry point of the observability thread, bundled as dist/observe-worker.js: opens the database and answers calls in
+// order.
 import { parentPort, workerData } from "node:worker_threads";
-import { messageOf } from "../base/coded-error.ts";
+import { toMessage } from "../base/coded-error.ts";
 import type { MovedAside } from "../base/sqlite/database.ts";
 import { EventsDatabase } from "./database.ts";
 import type { Retention, Row, RowQuery, StatsOrder } from "./rows.ts";
@@ -11,7 +11,7 @@ const port = parentPort;
 
 if (port !== null) serve();
 
-/** Never rejects: while the database cannot be opened, that is the answer to every call. */
+/** If the database cannot be opened, every call is answered with that fault. */
 function serve(): void {
   const { path } = workerData as WorkerStart;
   let asides: MovedAside[] = [];
@@ -21,18 +21,18 @@ function serve(): void {
   const take = async (call: WorkerCall): Promise<void> => {
     const reply: WorkerReply = { id: call.id };
     try {
-      // A thread that was never asked anything has no file to close.
+      // A thread without calls has no file to close.
       if (call.op !== "close") database ??= await EventsDatabase.open({ path, now: Date.now, onAside });
-      if (database !== undefined) reply.value = await answerMending(database, call);
+      if (database !== undefined) reply.value = await answerWithRepair(database, call);
     } catch (error) {
-      reply.fault = messageOf(error);
+      reply.fault = toMessage(error);
     }
     if (asides.length > 0) {
       reply.asides = asides;
       asides = [];
     }
     port?.postMessage(reply);
-    // Nothing keeps the thread alive any more, so it ends by itself.
+    // Nothing else keeps the thread alive.
     if (call.op === "close") port?.close();
   };
   port?.on("message", (call: WorkerCall) => {
@@ -40,12 +40,12 @@ function serve(): void {
   });
 }
 
-/** A file that turns out to be damaged is put aside, and the call is made again on the new one. */
-async function answerMending(database: EventsDatabase, call: WorkerCall): Promise<unknown> {
+/** Moves a damaged file aside and repeats the call on the new one. */
+async function answerWithRepair(database: EventsDatabase, call: WorkerCall): Promise<unknown> {
   try {
     return answer(database, call);
   } catch (error) {
-    if (!(await database.mend(error))) throw error;
+    if (!(await database.repair(error))) throw error;
     return answer(database, call);
   }
 }

@@ -1,14 +1,12 @@
-// What an agent did, in the same few words for every backend: the projection behind `sm children`, `sm tail` and the
-// messages that wake a parent (sm#288 "compatibility projection").
+// What an agent did, in one vocabulary for all backends: the source of `sm children`, `sm tail` and the messages that wake
+// a parent. The names are those of sm#288 ("compatibility projection").
 import * as z from "zod";
 import { NOT_RUN_REASONS } from "./not-run.ts";
 
 export const ACTION_KINDS = ["command", "file_change", "tool", "message", "request", "turn"] as const;
 export type ActionKind = (typeof ACTION_KINDS)[number];
 
-/**
- * `success`: it ran and said so. The others are the outcomes that sm#288 names; `not_run` says which of them never ran.
- */
+/** `success`: it ran and reported success. `not_run` says whether the call ran at all. */
 export const ACTION_STATUSES = [
   "running",
   "waiting",
@@ -30,10 +28,10 @@ export const Action = z.strictObject({
   status: z.enum(ACTION_STATUSES),
   /** Why a call that was asked for never ran; absent when it ran. */
   not_run: z.enum(NOT_RUN_REASONS).optional(),
-  /** A call that had to be approved started when it was. */
+  /** A call that needed approval starts when it was approved. */
   started_at_ms: z.int(),
   ended_at_ms: z.int().optional(),
-  /** How much of a turn's time it waited for people. */
+  /** How long the turn waited for answers. */
   waited_ms: z.int().optional(),
   turn_id: z.string().optional(),
   item_id: z.string().optional(),

@@ -1,10 +1,10 @@
-// The user's message and the content blocks inside messages, in the shape that Claude made common.
+// The user's message and the content blocks of messages, in Claude's format.
 import * as z from "zod";
 
 export const ContentBlock = z.looseObject({ type: z.string() });
 export type ContentBlock = z.infer<typeof ContentBlock>;
 
-/** Extra fields pass through: the backend owns their meaning (spec §5.5). */
+/** Extra fields are passed through: the backend defines their meaning. */
 export const UserMessage = z.looseObject({
   role: z.literal("user"),
   content: z.union([z.string(), z.array(ContentBlock)]),

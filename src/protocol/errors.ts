@@ -1,36 +1,40 @@
-// Every error code that a client can meet, in one table. docs/errors.md is made from it.
+// Every error code that a client can receive, in one table. Source of docs/errors.md.
 
 export interface ErrorEntry {
   meaning: string;
-  /** The connection is closed behind the frame. */
+  /** The connection is closed after the frame. */
   fatal: boolean;
-  /** What the HTTP API answers with. */
+  /** HTTP status. */
   http: number;
-  /** The name in the blemees/1 dialect, where it differs. */
+  /** The name in the blemees/1 dialect, if different. */
   blemees1?: string;
 }
 
 export const ERRORS = {
   protocol_mismatch: { meaning: "Incompatible protocol version.", fatal: true, http: 400 },
-  invalid_message: { meaning: "Malformed JSON or bad field.", fatal: false, http: 400 },
+  invalid_message: { meaning: "Malformed JSON, or a missing or invalid field.", fatal: false, http: 400 },
   unknown_message: { meaning: "Unknown frame type.", fatal: false, http: 404 },
   unknown_backend: {
-    meaning: "`blemeesd.open.backend` is not a backend the daemon knows.",
+    meaning: "`blemeesd.open.backend` is not a known backend.",
     fatal: false,
     http: 400,
     blemees1: "invalid_message",
   },
-  unsafe_flag: { meaning: "The client asked for a refused flag.", fatal: false, http: 403 },
-  session_unknown: { meaning: "No such session, or it is not yours.", fatal: false, http: 404 },
+  unsafe_flag: { meaning: "The options contain a flag that is not allowed.", fatal: false, http: 403 },
+  session_unknown: { meaning: "No such session, or another client owns it.", fatal: false, http: 404 },
   session_exists: {
-    meaning: "The session id is taken, or a limit on the number of sessions is reached.",
+    meaning: "The session id is in use, or the session limit is reached.",
     fatal: false,
     http: 409,
   },
-  session_busy: { meaning: "Another turn is in flight.", fatal: false, http: 409 },
-  spawn_failed: { meaning: "The backend's program is missing or did not start.", fatal: false, http: 502 },
+  session_busy: { meaning: "A turn is already running.", fatal: false, http: 409 },
+  spawn_failed: {
+    meaning: "The backend's program was not found or failed to start.",
+    fatal: false,
+    http: 502,
+  },
   backend_crashed: {
-    meaning: "The backend's process ended unexpectedly, or the daemon was restarted during a turn.",
+    meaning: "The backend's process exited unexpectedly, or the daemon restarted during a turn.",
     fatal: false,
     http: 502,
     blemees1: "claude_crashed",
@@ -42,43 +46,43 @@ export const ERRORS = {
     blemees1: "oauth_expired",
   },
   pending_structured_request: {
-    meaning: "The agent waits for an answer; `data` has the oldest request. Answer it first.",
+    meaning: "The agent is waiting for an answer. Answer the request in `data` first.",
     fatal: false,
     http: 409,
     blemees1: "session_busy",
   },
   request_unknown: { meaning: "No such request in this session.", fatal: false, http: 404 },
-  request_expired: { meaning: "Nobody answered in time.", fatal: false, http: 404 },
+  request_expired: { meaning: "The request was not answered in time.", fatal: false, http: 404 },
   request_orphaned: {
-    meaning: "The agent that asked is gone (it, or the daemon, was restarted); no answer can reach it.",
+    meaning: "The agent that asked is gone (it or the daemon restarted), so no answer can reach it.",
     fatal: false,
     http: 410,
   },
-  request_withdrawn: { meaning: "The agent took the request back.", fatal: false, http: 410 },
+  request_withdrawn: { meaning: "The agent withdrew the request.", fatal: false, http: 410 },
   request_changed: {
-    meaning: "The answer is to something else than what is asked.",
+    meaning: "The request changed since it was shown. Read it again.",
     fatal: false,
     http: 409,
   },
-  invalid_answer: { meaning: "The answer does not fit what is asked.", fatal: false, http: 400 },
+  invalid_answer: { meaning: "The answer does not match the request.", fatal: false, http: 400 },
   answer_not_allowed: {
     meaning: "Only the session's owner may answer, unless it was opened with `answers: any`.",
     fatal: false,
     http: 403,
   },
   queue_full: {
-    meaning: "Too much waits in the session's queue; cancel some of it or wait.",
+    meaning: "The session's queue is full. Cancel messages or wait.",
     fatal: false,
     http: 429,
   },
-  message_unknown: { meaning: "No such message waits in this session's queue.", fatal: false, http: 404 },
+  message_unknown: { meaning: "No such message in this session's queue.", fatal: false, http: 404 },
   idempotency_mismatch: {
-    meaning: "The idempotency key was used before with another body.",
+    meaning: "The idempotency key was used with a different body.",
     fatal: false,
     http: 409,
   },
   family_limit: {
-    meaning: "The session has too many children, or is too deep in its family, to spawn another one.",
+    meaning: "The session has too many children or is nested too deeply to spawn another one.",
     fatal: false,
     http: 409,
   },
@@ -92,21 +96,25 @@ export const ERRORS = {
     fatal: false,
     http: 401,
   },
-  forbidden: { meaning: "HTTP: the Host or Origin header is not ours.", fatal: false, http: 403 },
+  forbidden: { meaning: "HTTP: the Host or Origin header is not allowed.", fatal: false, http: 403 },
   not_found: { meaning: "HTTP: no such route.", fatal: false, http: 404 },
-  method_not_allowed: { meaning: "HTTP: the route has another method.", fatal: false, http: 405 },
+  method_not_allowed: { meaning: "HTTP: the route does not support this method.", fatal: false, http: 405 },
   unsupported_media_type: {
     meaning: "HTTP: the body must be `application/json`.",
     fatal: false,
     http: 415,
   },
-  too_many_tries: { meaning: "HTTP: too many wrong one-time links were tried.", fatal: false, http: 429 },
+  too_many_tries: { meaning: "HTTP: too many attempts with invalid links.", fatal: false, http: 429 },
   too_many_streams: { meaning: "HTTP: too many event streams are open.", fatal: false, http: 503 },
-  store_failed: { meaning: "It could not be stored, so nothing was done.", fatal: false, http: 503 },
-  oversize_message: { meaning: "An inbound frame is too large.", fatal: true, http: 413 },
-  slow_consumer: { meaning: "The connection did not read for 30 s.", fatal: true, http: 503 },
+  store_failed: { meaning: "The change could not be stored, so nothing was done.", fatal: false, http: 503 },
+  oversize_message: { meaning: "The frame or body is too large.", fatal: true, http: 413 },
+  slow_consumer: {
+    meaning: "The client did not read for `slow_consumer_s` (30 s by default).",
+    fatal: true,
+    http: 503,
+  },
   daemon_shutdown: { meaning: "The daemon is shutting down.", fatal: true, http: 503 },
-  internal: { meaning: "An unexpected daemon error; the log has the details.", fatal: false, http: 500 },
+  internal: { meaning: "Unexpected error in the daemon; see its log.", fatal: false, http: 500 },
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;

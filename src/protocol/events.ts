@@ -1,6 +1,6 @@
-// The eight `agent.*` events, as a backend's translator makes them. A frame on the wire is an event plus its
-// envelope (session_id, seq): see wire/blemees2.ts. `raw` is the native event, only when the session asks;
-// with `native_events` it is on the first event made of it, and `null` on the others.
+// The eight `agent.*` events, as produced by backends. A frame on the wire is an event plus its envelope (session_id, seq):
+// see wire/blemees2.ts. `raw` is the native event, sent only if the session asks for it; with `native_events` it is on the
+// first event made from it, and `null` on the others.
 import * as z from "zod";
 import { ContentBlock } from "./content.ts";
 import { Usage } from "./usage.ts";
@@ -10,7 +10,7 @@ const common = {
   raw: z.unknown().optional(),
   /** Set on everything a sub-agent does: the tool call that started it. */
   parent_tool_use_id: z.string().optional(),
-  /** Which sub-agent that is, in the agent's own names, where it says so. */
+  /** The sub-agent's own name, if the agent reports one. */
   agent_id: z.string().optional(),
 };
 const index = z.int().min(0).optional();
@@ -66,7 +66,7 @@ export const ToolResult = z.strictObject({
   tool_use_id: z.string(),
   output: z.unknown().optional(),
   is_error: z.boolean().optional(),
-  /** Who decided that the tool may run or not, in the agent's own words, where it says so. */
+  /** Who allowed or denied the tool, in the agent's own terms, if reported. */
   permission: z
     .strictObject({ decision: z.string(), source: z.string().optional(), reason: z.string().optional() })
     .optional(),
@@ -76,7 +76,7 @@ export const Notice = z.strictObject({
   type: z.literal("agent.notice"),
   ...common,
   level: z.enum(["info", "warn", "error"]),
-  /** One of protocol/notices.ts, with the data that stands there; or what only one agent says. */
+  /** A category of protocol/notices.ts with its `data`, or one specific to an agent. */
   category: z.string(),
   text: z.string().optional(),
   data: z.record(z.string(), z.unknown()).optional(),
@@ -93,16 +93,16 @@ export const Result = z.strictObject({
   usage: Usage.optional(),
   turn_id: z.string().optional(),
   time_to_first_token_ms: z.int().min(0).optional(),
-  /** Spent on this turn, where the backend says so. */
+  /** Cost of this turn, if the backend reports it. */
   cost_usd: z.number().optional(),
   error: z
     .looseObject({
       /** One of protocol/failures.ts, or of protocol/errors.ts when the daemon ended the turn. */
       code: z.union([z.string(), z.number()]).optional(),
-      /** What the agent itself calls it. */
+      /** The agent's own code. */
       native_code: z.union([z.string(), z.number()]).optional(),
       message: z.string(),
-      /** How long to wait before another try, where the agent says so. */
+      /** How long to wait before retrying, if the agent reports it. */
       retry_after_ms: z.int().min(0).optional(),
     })
     .optional(),

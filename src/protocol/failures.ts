@@ -1,14 +1,14 @@
-// How a turn can fail, in one table for all agents, and how the code is found in what an agent says: the names that
-// vendors and agents use, the HTTP status of the model's service, or the words. docs/errors.md is made from the table.
-// A turn whose agent died ends with `backend_crashed` (protocol/errors.ts): blemees/2 names it so.
+// How a turn can fail, in one table for all agents, and how the code is derived: from names that vendors and agents use, the
+// HTTP status of the model's service, or the message text. Source of docs/errors.md. A turn whose agent died ends with
+// `backend_crashed` (protocol/errors.ts).
 
 /** `error.code` of an `agent.result` when the agent or its model failed. */
 export const FAILURES = {
   auth_failed: "The agent is not logged in, or its key is refused. Log in with the agent's own program.",
   quota_exhausted:
-    "The account has no credit left, or its usage limit is reached. Retrying soon does not help.",
+    "The account has no credit left, or its usage limit is reached. Retrying soon will not help.",
   rate_limited:
-    "The model's service received too many requests. Try again after `retry_after_ms`, or later where that is absent.",
+    "The model's service received too many requests. Retry after `retry_after_ms`, or later if it is absent.",
   overloaded: "The model's service, or the model, is at capacity. Try again later, or use another model.",
   model_error: "The model's service failed. Try again.",
   network: "The model's service could not be reached.",
@@ -21,37 +21,37 @@ export const FAILURES = {
 } as const;
 export type FailureCode = keyof typeof FAILURES;
 
-/** What is known of a failure. */
+/** What is known about a failure. */
 export interface Signs {
-  /** What vendor and agent call it, the most exact first; anything else than a string is passed over. */
+  /** Names used by vendor and agent, the most specific first; values that are not strings are ignored. */
   names?: readonly unknown[];
   /** The HTTP status of the model's service. */
   status?: number | undefined;
   words?: string | undefined;
 }
 
-/** Exact names first, then a status that can mean only one thing, then the words, then whatever is left. */
-export function failureCode({ names = [], status = 0, words = "" }: Signs): FailureCode {
+/** Exact names first, then an unambiguous status, then the message text, then the rest. */
+export function toFailureCode({ names = [], status = 0, words = "" }: Signs): FailureCode {
   const said = names.flatMap((name) => (typeof name === "string" ? [toName(name)] : []));
-  const named = (table: ReadonlyMap<string, FailureCode>) =>
+  const findName = (table: ReadonlyMap<string, FailureCode>) =>
     said.map((name) => table.get(name)).find(Boolean);
   const spoken = WORDS.find(([, pattern]) => pattern.test(words))?.[0];
-  return named(NAMES) ?? STATUSES.get(status) ?? spoken ?? named(VAGUE_NAMES) ?? ofStatus(status);
+  return findName(NAMES) ?? STATUSES.get(status) ?? spoken ?? findName(VAGUE_NAMES) ?? classifyStatus(status);
 }
 
 const WAIT =
   /\b(?:try again|retry) (?:in|after) (\d+(?:\.\d+)?) ?(ms|s|sec|seconds?|m|min|minutes?|h|hours?)\b/i;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
-/** How long to wait, where the words say so: "Please try again in 11.054s". */
-export function retryAfterMs(words: string): number | undefined {
+/** How long to wait, if the text says so: "Please try again in 11.054s". */
+export function parseRetryAfterMs(words: string): number | undefined {
   const [, amount, unit = ""] = WAIT.exec(words) ?? [];
   if (amount === undefined) return undefined;
   const factor = unit.toLowerCase() === "ms" ? 1 : UNIT_MS[unit.charAt(0).toLowerCase()];
   return factor === undefined ? undefined : Math.round(Number(amount) * factor);
 }
 
-function ofStatus(status: number): FailureCode {
+function classifyStatus(status: number): FailureCode {
   if (status >= 500 && status < 600) return "model_error";
   return status >= 400 && status < 500 ? "bad_request" : "agent_error";
 }
@@ -61,7 +61,7 @@ function toName(name: string): string {
   return name.replace(/([a-z])([A-Z])/g, "$1_$2").toLowerCase();
 }
 
-const NAMES = tableOf({
+const NAMES = toTable({
   auth_failed:
     "auth_failed auth authentication_failed authentication_error unauthorized unauthenticated permission_denied permission_error invalid_api_key missing_api_key missing_key api_key_invalid",
   quota_exhausted:
@@ -74,8 +74,8 @@ const NAMES = tableOf({
   refused: "refusal content_filter content_policy_violation cyber_policy",
 });
 
-/** Names that say less than a status or the words beside them. */
-const VAGUE_NAMES = tableOf({
+/** Names that are less specific than a status or the message text. */
+const VAGUE_NAMES = toTable({
   model_error: "server_error internal_server_error server internal",
   network:
     "network http_connection_failed response_stream_connection_failed response_too_many_failed_attempts",
@@ -94,7 +94,7 @@ const STATUSES: ReadonlyMap<number, FailureCode> = new Map([
   [529, "overloaded"],
 ]);
 
-/** The first that fits. */
+/** The first match wins. */
 const WORDS: ReadonlyArray<readonly [FailureCode, RegExp]> = [
   [
     "context_exceeded",
@@ -124,7 +124,7 @@ const WORDS: ReadonlyArray<readonly [FailureCode, RegExp]> = [
   ["bad_request", /\b400\b/],
 ];
 
-function tableOf(names: Partial<Record<FailureCode, string>>): ReadonlyMap<string, FailureCode> {
+function toTable(names: Partial<Record<FailureCode, string>>): ReadonlyMap<string, FailureCode> {
   const entries = Object.entries(names) as [FailureCode, string][];
   return new Map(entries.flatMap(([code, list]) => list.split(" ").map((name) => [name, code] as const)));
 }

@@ -1,11 +1,17 @@
-// The text of a user's message. Apart from its schema (content.ts), so that a screen need not load what checks schemas.
+// The text of messages. Separate from their schemas (content.ts), so that screens do not load zod.
 import type { UserMessage } from "./content.ts";
 
-/** Its string, or its text blocks joined by `separator`. */
-export function textOf(message: UserMessage, separator: string): string {
+/** The string, or the text blocks joined by `separator`. */
+export function readText(message: UserMessage, separator: string): string {
   if (typeof message.content === "string") return message.content;
   return message.content
     .filter((block) => block.type === "text" && typeof block["text"] === "string")
     .map((block) => String(block["text"]))
     .join(separator);
+}
+
+/** The text blocks of content of unknown shape, joined. */
+export function joinText(content: unknown): string {
+  if (!Array.isArray(content)) return "";
+  return content.map((block) => (block?.type === "text" ? String(block.text ?? "") : "")).join("");
 }

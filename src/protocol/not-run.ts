@@ -1,29 +1,29 @@
-// Why a tool call that an agent asked permission for never ran. Free of schemas, so that browsers and the command line
-// can use it without loading zod.
+// Why a tool call that needed permission never ran. Has no schemas, so that the browser and command line can use it without
+// loading zod.
 import type { RequestRow } from "./requests.ts";
 
-/** Each reason with the words people read after "not run: ". */
-export const NOT_RUN_WORDS = {
+/** Each reason with the text shown after "not run: ". */
+export const NOT_RUN_TEXTS = {
   declined: "declined",
   /** The request timed out, and policy declined it. */
-  expired: "nobody answered",
-  /** The agent took its request back. */
+  expired: "no answer in time",
+  /** The agent withdrew its request. */
   withdrawn: "withdrawn",
   interrupted: "interrupted",
   agent_died: "the agent died",
   daemon_stopped: "the daemon stopped",
 } as const;
 
-export type NotRunReason = keyof typeof NOT_RUN_WORDS;
+export type NotRunReason = keyof typeof NOT_RUN_TEXTS;
 
-export const NOT_RUN_REASONS = Object.keys(NOT_RUN_WORDS) as [NotRunReason, ...NotRunReason[]];
+export const NOT_RUN_REASONS = Object.keys(NOT_RUN_TEXTS) as [NotRunReason, ...NotRunReason[]];
 
 /** "not run: declined". */
-export function notRunText(reason: NotRunReason): string {
-  return `not run: ${NOT_RUN_WORDS[reason]}`;
+export function formatNotRun(reason: NotRunReason): string {
+  return `not run: ${NOT_RUN_TEXTS[reason]}`;
 }
 
-/** How one request about a call stands. `cancelled`: declined, and the turn stopped with it. */
+/** The state of one request about a call. `cancelled`: declined, and the turn was stopped. */
 export type Verdict =
   | "waiting"
   | "accepted"
@@ -34,14 +34,14 @@ export type Verdict =
   | "agent_died"
   | "daemon_stopped";
 
-export function verdictOf(row: Pick<RequestRow, "status" | "answer" | "error_code">): Verdict {
+export function toVerdict(row: Pick<RequestRow, "status" | "answer" | "error_code">): Verdict {
   const { status, answer, error_code } = row;
   if (status === "pending") return "waiting";
-  // Policy's answer reached the agent, but nobody gave it.
+  // The policy's answer reached the agent, but no client gave it.
   if (status === "expired" || error_code === "request_expired") return "expired";
-  // An answer that the agent no longer took changed nothing.
+  // The agent no longer took the answer, so it had no effect.
   if (status === "withdrawn") return "withdrawn";
-  // Whether an answer still reached an agent that died is not known: it counts.
+  // It is unknown whether the answer reached an agent that died; assume it did.
   if (answer === undefined) return error_code === "server_restarted" ? "daemon_stopped" : "agent_died";
   const decision = "decision" in answer ? answer.decision : "accept";
   if (decision === "cancel") return "cancelled";
@@ -49,10 +49,10 @@ export function verdictOf(row: Pick<RequestRow, "status" | "answer" | "error_cod
 }
 
 /**
- * Why a call did not run, from how the requests about it stand. Undefined: nothing was asked, or it was accepted.
- * `cause`: what ended the call while nobody had decided.
+ * Why a call did not run, given the states of its requests. Undefined: nothing was asked, or it was accepted.
+ * `cause`: what ended the call before a decision.
  */
-export function notRunReason(verdicts: Iterable<Verdict>, cause: NotRunReason): NotRunReason | undefined {
+export function findNotRunReason(verdicts: Iterable<Verdict>, cause: NotRunReason): NotRunReason | undefined {
   const all = new Set(verdicts);
   if (all.size === 0 || all.has("accepted")) return undefined;
   if (all.has("declined") || all.has("cancelled")) return "declined";

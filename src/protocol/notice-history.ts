@@ -1,5 +1,5 @@
-// Databases written before notices.ts hold categories by the names of single agents. Readers of history pass each notice
-// through here once, so that they know today's words only. It loads no zod: the dashboard runs it.
+// Older databases contain agent-specific notice categories. Readers of history convert each notice here, so that they only
+// know the categories of notices.ts. Loads no zod: the dashboard uses it.
 
 type Data = Readonly<Record<string, unknown>>;
 type ToData = (data: Data) => Data;
@@ -8,15 +8,15 @@ const same: ToData = (data) => data;
 const asNative: ToData = (native) => ({ native });
 
 const OLD: ReadonlyMap<unknown, readonly [category: string, toData: ToData]> = new Map([
-  ["codex_output_delta", ["tool_output", ofItem]],
+  ["codex_output_delta", ["tool_output", renameItem]],
   ["acp_output_delta", ["tool_output", same]],
   ["acp_tool_progress", ["tool_progress", same]],
   ["acp_tool_input", ["tool_input", same]],
-  ["codex_patch_updated", ["tool_input", ofItem]],
+  ["codex_patch_updated", ["tool_input", renameItem]],
   ["codex_late_result", ["late_result", same]],
   ["acp_late_result", ["late_result", lateResult]],
   ["codex_subagent_result", ["subagent_finished", same]],
-  ["system_api_retry", ["model_retry", retryOf]],
+  ["system_api_retry", ["model_retry", convertRetry]],
   ["codex_retry", ["model_retry", same]],
   ["acp_retry", ["model_retry", asNative]],
   ["demian_provider_retry", ["model_retry", asNative]],
@@ -50,8 +50,8 @@ const OLD: ReadonlyMap<unknown, readonly [category: string, toData: ToData]> = n
   ],
 ]);
 
-/** The notice in today's words; one that has them is given back as it is. */
-export function currentNotice<T extends object>(notice: T): T {
+/** Converts a notice to a current category; a current one is returned unchanged. */
+export function convertNotice<T extends object>(notice: T): T {
   const { category, data } = notice as { category?: unknown; data?: unknown };
   const [name, toData] = OLD.get(category) ?? [];
   if (name === undefined || toData === undefined) return notice;
@@ -59,7 +59,7 @@ export function currentNotice<T extends object>(notice: T): T {
   return { ...notice, category: name, data: toData(before) };
 }
 
-function ofItem({ item_id, ...data }: Data): Data {
+function renameItem({ item_id, ...data }: Data): Data {
   return { ...data, tool_use_id: item_id };
 }
 
@@ -67,7 +67,7 @@ function lateResult({ status, ...data }: Data): Data {
   return { ...data, is_error: status === "failed" };
 }
 
-function retryOf(data: Data): Data {
+function convertRetry(data: Data): Data {
   const { attempt, max_retries, error_status, error } = data;
   return { attempt, max_attempts: max_retries, http_status: error_status, native_code: error };
 }

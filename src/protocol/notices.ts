@@ -1,8 +1,10 @@
-// The words of `agent.notice`: one category, with typed `data`, for everything that more than one agent reports or that
-// anything above the backends interprets. What only one vendor says goes into `data.native`. Events without a row here
-// keep a category of their own (UNKNOWN_PREFIXES); nothing above the backends reads those. docs/notices.md and
-// schemas/notices/ are made from the table. notice-history.ts maps the categories of older databases to these.
+// Categories of `agent.notice`: one, with typed `data`, for everything that several agents report or that code above the
+// backends interprets. Vendor-specific data goes into `data.native`. Other events keep a category of their own
+// (UNKNOWN_PREFIXES), which only clients read. Source of docs/notices.md and schemas/notices/. notice-history.ts converts
+// the categories of older databases.
+
 import * as z from "zod";
+import { defined } from "../base/values.ts";
 import type { NoticeEvent } from "./events.ts";
 import { FAILURES, type FailureCode } from "./failures.ts";
 import { INPUT_KINDS } from "./queue.ts";
@@ -11,7 +13,7 @@ import { Usage } from "./usage.ts";
 
 const text = z.string().optional();
 const count = z.int().min(0).optional();
-/** What the agent said besides, in its own words and shape. */
+/** Additional data in the agent's own format. */
 const native = z.record(z.string(), z.unknown()).optional();
 const none = z.strictObject({ native });
 const tool_use_id = z.string();
@@ -31,9 +33,9 @@ const Limit = z.strictObject({
 const subAgent = {
   /** The call that started it. */
   tool_use_id: text,
-  /** Its name, or its kind. */
+  /** Its name or type. */
   agent: text,
-  /** The names from below the session's own agent down to this one. */
+  /** Names from the session's main agent (exclusive) down to this one. */
   path: z.array(z.string()).optional(),
   provider: text,
   model: text,
@@ -52,42 +54,42 @@ const notRun = z.strictObject({ tool_use_id: text, tool_name: text, reason: text
 const request = z.strictObject({ request: RequestRow.partial({ payload: true }) });
 
 export const NOTICES = {
-  task_started: row("A turn began. `turn_id` is the daemon's own, as in `agent.result`.", {
+  task_started: row("A turn started. `turn_id` is the daemon's, as in `agent.result`.", {
     turn_id: z.string(),
     started_at_ms: z.int(),
     origin: z.literal("agent").optional(),
   }),
-  native_turn_started: row("The agent's own name for the running turn.", {
+  native_turn_started: row("The agent's own id of the current turn.", {
     native_turn_id: text,
     context_window: count,
     started_at_ms: count,
   }),
   own_turn_ended: row(
-    "The agent finished a turn it had started by itself; the message that waited is next.",
+    "The agent finished a turn that it had started on its own; the waiting message is next.",
     {
       native,
     },
   ),
-  tool_output: row("A piece of what a running tool prints.", { tool_use_id, text: z.string() }),
-  tool_progress: row("All that a running tool shows so far, or how long it has run.", {
+  tool_output: row("Part of a running tool's output.", { tool_use_id, text: z.string() }),
+  tool_progress: row("All output of a running tool so far, or how long it has run.", {
     tool_use_id,
     content: z.unknown().optional(),
     elapsed_ms: count,
     native,
   }),
-  tool_input: row("The input of a call, or the files it changes, as they are known by now.", {
+  tool_input: row("The input of a call, or the files it changes, as known so far.", {
     tool_use_id,
     name: text,
     input: z.unknown().optional(),
     changes: z.array(z.record(z.string(), z.unknown())).optional(),
   }),
-  late_result: row("What became of a call that already had a result, such as `interrupted`.", {
+  late_result: row("The final result of a call that already had one, such as `interrupted`.", {
     tool_use_id,
     output: z.unknown().optional(),
     is_error: z.boolean().optional(),
     native,
   }),
-  subagent_started: row("A sub-agent began to work.", { ...subAgent, depth: count, handoff_tokens: count }),
+  subagent_started: row("A sub-agent started.", { ...subAgent, depth: count, handoff_tokens: count }),
   subagent_finished: row("A sub-agent ended.", {
     ...subAgent,
     subtype: z.enum(["success", "error", "interrupted", "max_turns", "max_budget"]),
@@ -98,7 +100,7 @@ export const NOTICES = {
     cost_usd: z.number().optional(),
     error: z.looseObject({ ...failed, message: z.string() }).optional(),
   }),
-  model_retry: row("The model did not answer, and the agent asks it again.", {
+  model_retry: row("The model did not answer; the agent retries.", {
     ...failed,
     attempt: count,
     max_attempts: count,
@@ -106,49 +108,52 @@ export const NOTICES = {
     details: text,
     native,
   }),
-  error_reported: row("The agent reports an error that ended no turn, or before it ends one.", {
+  error_reported: row("The agent reported an error that did not end the turn, or has not ended it yet.", {
     ...failed,
     details: text,
     native,
   }),
-  rate_limits: row("How much of the account's limits is used up.", {
+  rate_limits: row("Usage of the account's limits.", {
     limit: Limit.optional(),
     secondary_limit: Limit.optional(),
     vendor: z.record(z.string(), z.unknown()).optional(),
   }),
-  compacted: row("The conversation was summarised to make room.", {
+  compacted: row("The conversation was summarized to free context.", {
     trigger: z.enum(["auto", "manual"]).optional(),
     before_tokens: count,
     after_tokens: count,
     native,
   }),
-  context_usage: row("How full the model's context is, and what the session has cost.", {
+  context_usage: row("Context usage and the cost of the session.", {
     used_tokens: count,
     context_window: count,
     session_cost: z.strictObject({ amount: z.number(), currency: z.string() }).optional(),
   }),
-  plan: row("The agent's plan as it is now.", {
+  plan: row("The agent's current plan.", {
     plan: z.array(z.looseObject({ step: z.string(), status: text, priority: text })),
     explanation: text,
   }),
-  turn_diff: row("The unified diff of everything that the turn has changed so far.", { diff: z.string() }),
-  stop_reason: row("Why a turn ended, where its subtype does not tell.", { stop_reason: z.string(), native }),
-  permission_granted: row("A tool was allowed without asking a person.", notRun.shape),
-  permission_denied: row("A tool or a question was refused without asking a person.", notRun.shape),
-  request_unsupported: row("The agent asked for something that the daemon does not offer.", {
+  turn_diff: row("The unified diff of all changes of the turn so far.", { diff: z.string() }),
+  stop_reason: row("Why a turn ended, if the subtype is not specific enough.", {
+    stop_reason: z.string(),
+    native,
+  }),
+  permission_granted: row("A tool was allowed without asking the user.", notRun.shape),
+  permission_denied: row("A tool or question was refused without asking the user.", notRun.shape),
+  request_unsupported: row("The agent asked for something that the daemon does not support.", {
     method: z.string(),
   }),
-  agent_notice: row("The agent has something to say to the user: a warning, a deprecation.", {
+  agent_notice: row("A message from the agent to the user, such as a warning or deprecation.", {
     kind: text,
     native,
   }),
-  session_info: row("The agent's own title of the conversation.", { title: text, updated_at: text, native }),
-  available_commands: row("The commands that a message may begin with.", {
+  session_info: row("The agent's title for the conversation.", { title: text, updated_at: text, native }),
+  available_commands: row("Commands that a message may start with.", {
     commands: z.array(z.record(z.string(), z.unknown())),
   }),
   config_options: row("The agent's settings.", { config: z.record(z.string(), z.unknown()) }),
   mode: row("The agent's mode.", { mode: z.string() }),
-  backend_mcp_startup: row("An MCP server of the agent starts.", {
+  backend_mcp_startup: row("An MCP server of the agent is starting.", {
     server: text,
     status: z.unknown().optional(),
     error: z.unknown().optional(),
@@ -159,32 +164,32 @@ export const NOTICES = {
     failed: z.unknown().optional(),
     cancelled: z.unknown().optional(),
   }),
-  injected_message: row("The agent put a message of its own into the conversation, as if the user said it.", {
+  injected_message: row("The agent added a message to the conversation in the user's name.", {
     native,
   }),
-  late_text: row("The agent said something while no turn ran.", { kind: text, native }),
-  unreadable_output: row("A line of the agent could not be read and was skipped.", {
+  late_text: row("The agent sent text while no turn was running.", { kind: text, native }),
+  unreadable_output: row("A line of the agent's output could not be parsed and was skipped.", {
     size: count,
     text,
     is_cut: z.boolean().optional(),
   }),
-  stalled: row("The agent has been silent for long, runs no tool and asks nothing.", {
+  stalled: row("The agent has been silent for too long without running a tool or waiting for an answer.", {
     silent_s: z.number(),
   }),
-  session_lost: row("The agent does not remember the conversation before.", none.shape),
-  resume_waits: row("The conversation is loaded later, because the agent would lose it now.", none.shape),
-  native: row("Carries the `raw` of a native frame that makes no event (`native_events`).", none.shape),
-  idle_timeout: row("A turn was ended because nobody owned the session for too long.", none.shape),
+  session_lost: row("The agent has lost the earlier conversation.", none.shape),
+  resume_waits: row("The conversation will be loaded later; the agent would lose it now.", none.shape),
+  native: row("Carries the `raw` of a native frame that has no event (`native_events`).", none.shape),
+  idle_timeout: row("A turn was ended because the session had no owner for too long.", none.shape),
   input_delivered: row("A queued message became a turn.", input),
-  input_cancelled: row("A queued message was taken back.", input),
+  input_cancelled: row("A queued message was cancelled.", input),
   input_failed: row("A queued message could not be delivered.", input),
-  request_pending: row("The agent asks.", request.shape),
+  request_pending: row("The agent asked something.", request.shape),
   request_resolved: row("A request was answered.", request.shape),
-  request_expired: row("Nobody answered a request in time.", request.shape),
+  request_expired: row("A request was not answered in time.", request.shape),
   request_orphaned: row("The agent that asked is gone.", request.shape),
-  request_withdrawn: row("The agent took its request back.", request.shape),
+  request_withdrawn: row("The agent withdrew its request.", request.shape),
   request_refused: row("A request was refused because it could not be shown or stored.", none.shape),
-  event_persist_recovered: row("The log works again; frames before this one are missing from it.", {
+  event_persist_recovered: row("The log works again; some frames before this one are missing from it.", {
     lost: count,
     after_seq: z.int(),
   }),
@@ -193,7 +198,7 @@ export const NOTICES = {
 export type NoticeCategory = keyof typeof NOTICES;
 export type NoticeData<C extends NoticeCategory> = z.infer<(typeof NOTICES)[C]["data"]>;
 
-/** Categories of what only one agent says and nobody interprets begin with one of these. */
+/** Prefixes of agent-specific categories that nothing here interprets. */
 export const UNKNOWN_PREFIXES = [
   "claude_unknown_",
   "claude_system_",
@@ -214,11 +219,11 @@ export interface NoticeParts<C extends NoticeCategory | UnknownCategory> {
   level?: NoticeEvent["level"];
   text?: string | undefined;
   data?: (C extends NoticeCategory ? NoticeData<C> : Record<string, unknown>) | undefined;
-  /** The call that started the sub-agent which it is about. */
+  /** The call that started the sub-agent it belongs to. */
   parent?: string | undefined;
 }
 
-/** The one way in which backends make a notice. Empty parts are left out. */
+/** Creates a notice; the only way backends do. Empty parts are omitted. */
 export function toNotice<C extends NoticeCategory | UnknownCategory>(
   backend: string,
   category: C,
@@ -229,14 +234,17 @@ export function toNotice<C extends NoticeCategory | UnknownCategory>(
     backend,
     level,
     category,
-    ...(text === undefined ? {} : { text }),
+    ...defined({ text }),
     ...(data === undefined || Object.keys(data).length === 0 ? {} : { data }),
-    ...(parent === undefined ? {} : { parent_tool_use_id: parent }),
+    ...defined({ parent_tool_use_id: parent }),
   };
 }
 
-/** What is wrong with a notice by the table; undefined: nothing. For tests: agents are trusted at run time. */
-export function noticeFault({ category, data }: Pick<NoticeEvent, "category" | "data">): string | undefined {
+/** What the table says is wrong with a notice, or undefined. For tests: agents are trusted at run time. */
+export function findNoticeFault({
+  category,
+  data,
+}: Pick<NoticeEvent, "category" | "data">): string | undefined {
   if (UNKNOWN_PREFIXES.some((prefix) => category.startsWith(prefix))) return undefined;
   if (!Object.hasOwn(NOTICES, category)) return `${category} is not in the table`;
   const checked = NOTICES[category as NoticeCategory].data.safeParse(data ?? {});

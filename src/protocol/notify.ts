@@ -1,8 +1,8 @@
-// What the notify hook is told (sessions/notify/notify.ts): JSON on the command's stdin, or the body of the webhook.
+// The notify hook's payload (sessions/notify/notify.ts): JSON on the command's stdin, or the body of the webhook.
 import * as z from "zod";
 import { SESSION_STATES } from "./session.ts";
 
-/** `waits`: the agent asks and goes on only when it is answered. The others are ends, or the lack of one. */
+/** `waits`: the agent is waiting for an answer. `stalled`: it has been silent for too long. */
 export const NOTIFY_EVENTS = ["waits", "done", "failed", "stalled"] as const;
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 

@@ -1,14 +1,14 @@
-// What the daemon keeps about a session: the row in the store (and the JSONL driver's `<id>.usage.json`).
+// The stored row of a session (also in `<id>.usage.json`), and the session states that clients see.
 import * as z from "zod";
 import { InputRecord, QueuedMessage } from "./queue.ts";
 import { Usage } from "./usage.ts";
 
-/** No id ever becomes a path or an argument unchecked (DESIGN R10). */
+/** Checked before an id becomes part of a path or an argument. */
 export const SessionId = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/, {
   message: "expected 1-128 characters of [A-Za-z0-9._-], not starting with '.' or '-'",
 });
 
-/** What a session may spend. Stored and shown; the agents themselves keep to what they know of it. */
+/** Spending limits of a session. Stored and shown; agents enforce those they support. */
 export const Budget = z.strictObject({
   max_cost_usd: z.number().min(0).optional(),
   max_turns: z.int().min(1).optional(),
@@ -21,7 +21,7 @@ export const LastResult = z.strictObject({
   turn_id: z.string(),
   subtype: z.string(),
   ended_at_ms: z.int(),
-  /** The end of what the agent said, bounded. */
+  /** The end of the agent's last message, bounded. */
   text: z.string().optional(),
   error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
 });
@@ -30,7 +30,7 @@ export type LastResult = z.infer<typeof LastResult>;
 export const WAKE_KINDS = ["finished", "failed", "interrupted", "blocked", "stalled"] as const;
 export type WakeKind = (typeof WAKE_KINDS)[number];
 
-/** Something that the parent must be told and was not yet. Its id is the id of the message that tells it. */
+/** An event the parent has not been sent yet. Its id becomes the id of the message. */
 export const Wake = z.strictObject({
   wake_id: z.string(),
   kind: z.enum(WAKE_KINDS),
@@ -52,50 +52,50 @@ export const SessionRow = z.object({
   started_at_ms: z.int(),
   last_active_at_ms: z.int(),
   last_seq: z.int().min(0),
-  /** Only in a row from the store: what was given out behind this seq, up to `last_seq`, is gone. */
+  /** Only in stored rows: frames after this seq, up to `last_seq`, were sent to clients but are lost. */
   lost_after: z.int().min(0).optional(),
   turns: z.int().min(0),
   last_turn_at_ms: z.int().optional(),
   last_turn_usage: Usage,
   cumulative_usage: Usage,
   cost_usd: z.number().optional(),
-  /** The conversation began in this daemon (not by resuming a foreign one), so nothing to resume is no error. */
+  /** The conversation started in this daemon, so having nothing to resume is not an error. */
   began_here: z.boolean(),
   /** Clients other than the owner may answer requests. */
   answers: z.enum(["owner", "any"]).optional(),
-  /** What people call it. */
+  /** Display name. */
   name: z.string().optional(),
   /** The session whose agent spawned it. */
   parent: SessionId.optional(),
-  /** Spawned for everybody: it lives without an owner, and its agent stays between turns. */
+  /** Spawned by a manager: it lives without an owner, and its agent stays up between turns. */
   managed: z.boolean().optional(),
   budget: Budget.optional(),
-  /** Its parent is woken by what happens to it; absent means yes. */
+  /** Whether events of this session wake its parent; absent means yes. */
   wakes_parent: z.boolean().optional(),
-  /** Wakes on their way to the parent. */
+  /** Wakes not yet delivered to the parent. */
   wakes: z.array(Wake).optional(),
-  /** Called for this session, beside what the configuration says. */
+  /** Hook for this session, in addition to the configured one. */
   notify_url: z.string().optional(),
-  /** The idempotency key of the spawn, and a hash of what was asked with it. */
+  /** The idempotency key of the spawn, and a hash of its body. */
   spawn: z.strictObject({ key: z.string(), hash: z.string() }).optional(),
-  /** Ended by a person or a parent: only a client's message starts it again, a wake does not. */
+  /** Stopped by the user or the parent: a client's message starts it again, a wake does not. */
   stopped_at_ms: z.int().optional(),
   queue: z.array(QueuedMessage).optional(),
   inputs: z.array(InputRecord).optional(),
   last_result: LastResult.optional(),
-  /** The turn that runs; present after a crash means it never got its result. */
+  /** The current turn. Present after a crash: that turn never got its result. */
   turn: z
     .object({
       turn_id: z.string(),
       started_at_ms: z.int(),
-      /** The wake that began it: told once more when the daemon dies with the turn, for nobody else would. */
+      /** The wake that started the turn. Sent again if the daemon dies during the turn. */
       wake: QueuedMessage.optional(),
     })
     .optional(),
 });
 export type SessionRow = z.infer<typeof SessionRow>;
 
-/** What a session does, as clients of the socket know it. */
+/** Session states on the socket. */
 export const ACTIVITY_STATES = [
   "working",
   "thinking",
@@ -104,14 +104,14 @@ export const ACTIVITY_STATES = [
   "idle",
   "stopped",
 ] as const;
-/** The same where managers look. `starting`: its agent is on its way up; on the socket that is still `stopped`. */
+/** States for managers. `starting`: the agent is starting; on the socket this is still `stopped`. */
 export const SESSION_STATES = [...ACTIVITY_STATES, "starting"] as const;
 export type ActivityState = (typeof SESSION_STATES)[number];
-/** What a list can be filtered by. `failed` is told by the view's field of that name. */
+/** Filters for lists. `failed` is the view's field of that name. */
 export const FILTER_STATES = [...SESSION_STATES, "failed"] as const;
 export type FilterState = (typeof FILTER_STATES)[number];
 
-/** One row of a `blemeesd.sessions` reply: a live session, a transcript on disk, or both merged (spec §5.16). */
+/** One row of a `blemeesd.sessions` reply: a live session, a transcript on disk, or both merged. */
 export const SessionSummary = z.strictObject({
   session_id: z.string(),
   backend: z.string(),

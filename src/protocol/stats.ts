@@ -1,5 +1,5 @@
-// What agents did over time, for charts: turns with what they cost, tools with how long they took, and what waited for
-// a person. Made from the observability database; the oldest are pruned there.
+// What agents did over time, for charts: turns and their cost, tools and their duration, and time spent waiting for answers.
+// From the observability database, which prunes the oldest.
 import * as z from "zod";
 import { ACTION_STATUSES } from "./actions.ts";
 
@@ -8,7 +8,7 @@ export const TurnStat = z.strictObject({
   backend: z.string(),
   turn_id: z.string().optional(),
   started_at_ms: z.int(),
-  /** Absent while it runs. */
+  /** Absent while running. */
   ended_at_ms: z.int().optional(),
   status: z.enum(ACTION_STATUSES),
   input_tokens: z.int().optional(),
@@ -21,11 +21,11 @@ export type TurnStat = z.infer<typeof TurnStat>;
 export const ToolStat = z.strictObject({
   session_id: z.string(),
   turn_id: z.string().optional(),
-  /** "Bash", "apply_patch"; the kind of item where the agent gives no name. */
+  /** "Bash", "apply_patch"; the item type if the agent gives no name. */
   tool: z.string(),
   started_at_ms: z.int(),
   ended_at_ms: z.int().optional(),
-  /** From its start to its end; the time it waited for a person is not in it. */
+  /** From start to end, without time spent waiting for approval. */
   latency_ms: z.int().optional(),
   status: z.enum(ACTION_STATUSES),
 });
@@ -35,9 +35,9 @@ export const WaitStat = z.strictObject({
   session_id: z.string(),
   request_id: z.string(),
   started_at_ms: z.int(),
-  /** Absent while it waits. */
+  /** Absent while pending. */
   ended_at_ms: z.int().optional(),
-  /** How it ended: the decision, "answers", or why there was none. */
+  /** The outcome: the decision, "answers", or why there was none. */
   outcome: z.string().optional(),
 });
 export type WaitStat = z.infer<typeof WaitStat>;
@@ -49,7 +49,7 @@ export const Stats = z.strictObject({
   turns: z.array(TurnStat),
   tools: z.array(ToolStat),
   waits: z.array(WaitStat),
-  /** There were more than were asked for: the oldest are left out. */
+  /** The limit was reached: the oldest are omitted. */
   is_cut: z.boolean(),
 });
 export type Stats = z.infer<typeof Stats>;

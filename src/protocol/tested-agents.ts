@@ -1,13 +1,13 @@
-// The versions of each agent that the end-to-end tests run on: what `sm doctor` compares with and the documents name. A
-// test holds this table against scripts/e2e-agents.mjs, which installs them.
+// Agent versions covered by the end-to-end tests, for `sm doctor` and the docs. A test compares this table with
+// scripts/e2e-agents.mjs, which installs them.
 
 export interface TestedAgent {
-  /** As its program is called. */
+  /** The name of its program. */
   name: string;
   title: string;
   oldest: string;
   newest: string;
-  /** The daemon finds it on the PATH, without a line of configuration. */
+  /** The daemon finds it on the PATH without configuration. */
   isFound?: true;
 }
 
@@ -19,13 +19,13 @@ export const TESTED_AGENTS: readonly TestedAgent[] = [
   { name: "codex-acp", title: "codex-acp", oldest: "2.6.0", newest: "2.6.0" },
 ];
 
-/** The programs that somebody who has no agent yet can install and use at once. */
+/** Programs that a user without any agent can install and use right away. */
 export const INSTALLABLE: readonly string[] = TESTED_AGENTS.flatMap(({ name, isFound }) =>
   isFound ? [name] : [],
 );
 
-/** How what a program says of its version stands to what was tested; undefined: within it, or nobody knows. */
-export function comparedToTested(
+/** Compares a reported version with the tested range; undefined if within it or unknown. */
+export function compareToTested(
   name: string,
   said: string,
 ): { is: "older" | "newer"; than: string } | undefined {
@@ -36,7 +36,7 @@ export function comparedToTested(
   return compareVersions(version, tested.newest) > 0 ? { is: "newer", than: tested.newest } : undefined;
 }
 
-/** By their numbers: 2.1.99 is older than 2.1.197. */
+/** Numerically: 2.1.99 is older than 2.1.197. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [one, other].map((version) => version.split(".").map(Number)) as [number[], number[]];
   for (let at = 0; at < Math.max(a.length, b.length); at += 1) {

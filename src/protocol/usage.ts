@@ -1,4 +1,4 @@
-// Token counts of a turn, normalised across backends. Other integer keys of a vendor may ride along.
+// Token counts of a turn, normalized across backends. A vendor's other integer keys are kept.
 import * as z from "zod";
 
 const count = z.int().min(0);

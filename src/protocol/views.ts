@@ -1,4 +1,4 @@
-// What is shown of sessions to whoever manages them: the same shapes on every wire.
+// Sessions as managers see them: the same shapes on every wire.
 import * as z from "zod";
 import { Action } from "./actions.ts";
 import { InputRecord } from "./queue.ts";
@@ -6,11 +6,11 @@ import { RequestRow } from "./requests.ts";
 import { Budget, LastResult, SESSION_STATES } from "./session.ts";
 import { Usage } from "./usage.ts";
 
-/** A session as a manager sees it. */
+/** A session with its activity. */
 export const SessionView = z.strictObject({
   session_id: z.string(),
   backend: z.string(),
-  /** The backend in the words of session managers: the Codex app-server is `codex-app`. */
+  /** The backend as session managers name it: the Codex app-server is `codex-app`. */
   provider: z.string(),
   name: z.string().optional(),
   title: z.string().optional(),
@@ -20,21 +20,21 @@ export const SessionView = z.strictObject({
   children: z.array(z.string()),
   managed: z.boolean(),
   activity_state: z.enum(SESSION_STATES),
-  /** It is at rest because its last turn failed, or because its agent did not start. */
+  /** Idle because the last turn failed or the agent did not start. */
   failed: z.literal(true).optional(),
-  /** A client drives it over the socket. */
+  /** A client owns it over the socket. */
   attached: z.boolean(),
   running: z.boolean(),
   turn: z.strictObject({ turn_id: z.string(), started_at_ms: z.int() }).optional(),
-  /** No event for longer than `stall_s` although a turn runs and nothing is asked. */
+  /** No event for longer than `stall_s` during a turn, and nothing pending. */
   stalled: z.boolean(),
   last_result: LastResult.optional(),
   last_action: Action.optional(),
   pending_requests: z.int(),
-  /** Also those of all sessions below it. */
+  /** Including all descendants. */
   family_pending_requests: z.int(),
   queued: z.int(),
-  /** Why nothing of the queue is delivered although its agent is free. */
+  /** Why the queue is not delivered although the agent is free. */
   held: z.string().optional(),
   turns: z.int(),
   usage: Usage,
@@ -43,43 +43,43 @@ export const SessionView = z.strictObject({
   budget: Budget.optional(),
   started_at_ms: z.int(),
   last_active_at_ms: z.int(),
-  /** When its agent last said anything, in this life of the daemon. */
+  /** When the agent last sent anything since the daemon started. */
   last_event_at_ms: z.int().optional(),
   stopped_at_ms: z.int().optional(),
   last_seq: z.int(),
 });
 export type SessionView = z.infer<typeof SessionView>;
 
-/** Why the history has a hole: `retention` pruned it, `persistence_error` could not write it. */
+/** Why the history has a gap: `retention` pruned it, `persistence_error` could not write it. */
 export const GAP_REASONS = ["retention", "persistence_error", "unknown"] as const;
 
 export const EventView = z.strictObject({
   session_id: z.string(),
-  /** null: it was never stored (`persisted: false`). */
+  /** null: never stored (`persisted: false`). */
   seq: z.int().nullable(),
   persisted: z.boolean(),
-  /** When it was stored; null where the store keeps no times (JSONL files). */
+  /** When it was stored; null if that is not known. */
   timestamp_ms: z.int().nullable(),
   type: z.string(),
   turn_id: z.string().nullable(),
-  /** One bounded line for people. */
+  /** One bounded line. */
   preview: z.string(),
-  /** The frame as on the socket. */
+  /** The frame, as on the socket. */
   frame: z.record(z.string(), z.unknown()),
 });
 export type EventView = z.infer<typeof EventView>;
 
-/** The cursor contract of sm#288. */
+/** Cursor fields as in sm#288. */
 export const EventsPage = z.strictObject({
   events: z.array(EventView),
-  /** The oldest stored event; null when there is none. */
+  /** The oldest stored event; null if there is none. */
   earliest_seq: z.int().nullable(),
   latest_seq: z.int(),
-  /** Ask with `since_seq` of this for what follows. */
+  /** Pass this as `since_seq` to continue. */
   next_seq: z.int(),
   history_gap: z.boolean(),
   gap_reason: z.enum(GAP_REASONS).nullable(),
-  /** On demand (`include_unpersisted`): what could not be stored, as far as it is still in memory. */
+  /** With `include_unpersisted`: frames that could not be stored and are still in memory. */
   unpersisted: z.array(EventView).optional(),
 });
 export type EventsPage = z.infer<typeof EventsPage>;
@@ -88,12 +88,12 @@ export const WAIT_REASONS = ["idle", "blocked", "stopped", "input_done", "timeou
 export const WaitReply = z.strictObject({
   reason: z.enum(WAIT_REASONS),
   session: SessionView,
-  /** What became of the message that was waited for. */
+  /** State of the message that was waited for. */
   input: InputRecord.optional(),
 });
 export type WaitReply = z.infer<typeof WaitReply>;
 
-/** What the global stream tells. `reset`: something may have been missed, look at all sessions anew. */
+/** An event of the global stream. `reset`: events may have been missed; reload all sessions. */
 export const ChangeView = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("session"), session: SessionView }),
   z.strictObject({ kind: z.literal("session_removed"), session_id: z.string() }),

@@ -1,5 +1,5 @@
-// What a command sees of our environment: everything but the keys of model providers. A command has no use for them,
-// and a model that was talked into printing one must not be able to.
+// The environment that commands get: ours without the keys of model providers. A command does not need them, and a
+// model tricked into printing one must not be able to.
 import type { DemianConfig } from "./config/schema.ts";
 import type { Env } from "./state-dir.ts";
 
@@ -7,12 +7,12 @@ const GIT_SETTINGS = [
   ["safe.bareRepository", "explicit"],
   ["core.fsmonitor", "false"],
 ] as const;
-/** Logins and keys of models that no provider of the configuration has to name. */
+/** Keys and logins of models that need no entry in the configuration. */
 const LOGIN_VARIABLES = ["CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN", "GEMINI_API_KEY"];
-/** Told to shells and programs to run something first. */
+/** Make shells and programs run something first. */
 const CODE_VARIABLES = ["BASH_ENV", "ENV", "PROMPT_COMMAND"];
 
-export function commandEnv(env: Env, providers: DemianConfig["providers"]): Record<string, string> {
+export function buildCommandEnv(env: Env, providers: DemianConfig["providers"]): Record<string, string> {
   const names = new Set([...CODE_VARIABLES, ...LOGIN_VARIABLES]);
   const secrets = new Set<string>();
   for (const provider of Object.values(providers)) {
@@ -20,19 +20,19 @@ export function commandEnv(env: Env, providers: DemianConfig["providers"]): Reco
     if (typeof apiKeyEnv === "string") names.add(apiKeyEnv);
     if (typeof apiKey === "string" && apiKey !== "") secrets.add(apiKey);
   }
-  // The same key under another name is the same key.
+  // The same key under another name.
   for (const name of names) if (!CODE_VARIABLES.includes(name) && env[name]) secrets.add(env[name]);
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || names.has(name) || secrets.has(value)) continue;
-    // Exported shell functions replace the commands that they are called after.
+    // Exported shell functions, which override commands of the same name.
     if (!name.startsWith("BASH_FUNC_")) kept[name] = value;
   }
-  return { ...kept, ...gitSettings(kept["GIT_CONFIG_COUNT"]) };
+  return { ...kept, ...buildGitSettings(kept["GIT_CONFIG_COUNT"]) };
 }
 
-/** Files that look like a repository must not be able to choose what `git status` runs. */
-function gitSettings(before: string | undefined): Record<string, string> {
+/** Files that look like a repository must not decide what `git status` runs. */
+function buildGitSettings(before: string | undefined): Record<string, string> {
   const first = /^\d{1,3}$/.test(before ?? "") ? Number(before) : 0;
   const settings = GIT_SETTINGS.flatMap(([key, value], at) => [
     [`GIT_CONFIG_KEY_${first + at}`, key],

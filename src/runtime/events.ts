@@ -1,18 +1,18 @@
-// What the runtime tells while it works: to its face, and to the transcript, in this order and this shape.
+// The events of the runtime, as the client and the transcript get them, in this order and shape.
 import type { Decision } from "./permissions/types.ts";
 import type { ProviderFailure, RetryNotice, StopReason, TokenUsage } from "./providers/types.ts";
 import type { ToolResultMetadata } from "./tools/types.ts";
 import type { FileChange } from "./workspace/types.ts";
 
-/** Who did it, in multi-agent mode. The main agent has its own invocation, `main`. */
+/** The agent that caused an event, in multi-agent mode. The main agent's invocation is `main`. */
 export interface InvocationFields {
   rootSessionId?: string;
   agentSessionId?: string;
   invocationId?: string;
   parentInvocationId?: string;
-  /** The call of `delegate_agent` that it is part of. */
+  /** The `delegate_agent` call it belongs to. */
   parentCallId?: string;
-  /** Names from below the main agent down to the one that did it; absent for the main agent. */
+  /** Agent names from below the main agent down to this one; absent for the main agent. */
   agentPath?: string[];
 }
 
@@ -162,27 +162,27 @@ export type EventBody =
       usage: TokenUsage;
       durationMs: number;
     } & Invocation)
-  /** An agent of its own (Claude Code) begins anew: its session does not fit any more. */
+  /** An agent of its own (Claude Code) starts a new session, because the old one no longer fits. */
   | { type: "session.context.split"; executor: string; reason: string; message: string }
   | { type: "warning"; message: string };
 
-/** Which call of `delegate_agent` it is about. */
+/** The `delegate_agent` call the event is about. */
 interface Invocation {
   callId: string;
   targetAgent: string;
 }
 
-/** Where the tools of another agent run: ours carry none of it. */
+/** The external runtime whose tool ran; absent for our own tools. */
 interface Executed {
   executor?: string;
   /** "claudecode.Bash" */
   qualifiedName?: string;
 }
 
-/** Why a tool call did not succeed. */
+/** Why a tool call failed. */
 export type ToolFailure = "unknown_tool" | "invalid_input" | "blocked" | "denied" | "aborted" | "failed";
 
-/** How a user message was dealt with. */
+/** How a user message ended. */
 export type TurnEnd =
   | "completed"
   | "max_turns"

@@ -1,4 +1,4 @@
-// One message to whoever is to answer it: a model that we ask ourselves, or an agent with a loop of its own.
+// Sends one message to the agent that answers it: a model we call ourselves, or an external agent with its own loop.
 import { runTurn } from "./agent-loop.ts";
 import { runExternalTurn } from "./external/turn.ts";
 import type { UserMessage } from "./messages.ts";

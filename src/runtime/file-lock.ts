@@ -1,11 +1,10 @@
-// One writer at a time among processes, for a few milliseconds: a file that only one of them can make. For what is held
-// longer there is process-lock.ts.
+// A lock file among processes, held for a few milliseconds. For longer locks see process-lock.ts.
 import { randomUUID } from "node:crypto";
 import { link, open, rename, rm, stat } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
-import { CodedError, errnoOf } from "../base/coded-error.ts";
+import { CodedError, readErrno } from "../base/coded-error.ts";
 
-/** Whoever holds it writes one small file: after so long it is dead. */
+/** The holder writes one small file: after this long it is dead. */
 const STALE_MS = 10_000;
 const LIMIT_MS = 15_000;
 const POLL_MS = 5;
@@ -14,7 +13,7 @@ export async function withFileLock<T>(path: string, operation: () => Promise<T>)
   const deadline = performance.now() + LIMIT_MS;
   while (!(await take(path))) {
     if (performance.now() > deadline) {
-      throw new CodedError("locked", `${path} is held by another process; delete it if none runs`);
+      throw new CodedError("locked", `${path} is locked by another process; delete it if none is running`);
     }
     await removeStale(path);
     await wait(POLL_MS + Math.random() * POLL_MS);
@@ -31,12 +30,12 @@ async function take(path: string): Promise<boolean> {
     await (await open(path, "wx", 0o600)).close();
     return true;
   } catch (error) {
-    if (errnoOf(error) === "EEXIST") return false;
+    if (readErrno(error) === "EEXIST") return false;
     throw error;
   }
 }
 
-/** Moved away first: of several that find it only one can, and who finds that it moved a fresh one puts it back. */
+/** Renamed first: only one of several finders succeeds, and one that moved a fresh lock puts it back. */
 async function removeStale(path: string): Promise<void> {
   const before = await stat(path).catch(() => undefined);
   if (before === undefined || Date.now() - before.mtimeMs < STALE_MS) return;
@@ -45,7 +44,7 @@ async function removeStale(path: string): Promise<void> {
     await rename(path, aside);
     if ((await stat(aside)).ino !== before.ino) await link(aside, path);
   } catch (error) {
-    if (errnoOf(error) !== "ENOENT" && errnoOf(error) !== "EEXIST") throw error;
+    if (readErrno(error) !== "ENOENT" && readErrno(error) !== "EEXIST") throw error;
   } finally {
     await rm(aside, { force: true });
   }

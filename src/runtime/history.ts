@@ -1,11 +1,11 @@
-// The conversation of a session, without system messages. It is always whole: every tool call in it has its answer,
-// also when a turn was cut short.
+// The conversation of a session, without system messages. Always complete: every tool call in it has a result, even if
+// a turn was cut short.
 import { randomUUID } from "node:crypto";
 import {
   type AssistantMessage,
   type Message,
+  readUserText,
   type ToolCall,
-  textOfUser,
   type UserMessage,
 } from "./messages.ts";
 
@@ -14,7 +14,7 @@ export interface HistoryWatcher {
   onHistory?(history: readonly Message[]): void;
 }
 
-/** Some providers count their calls anew in each answer, and an id becomes part of a file's name. */
+/** Some providers restart their call ids with each answer, and an id becomes part of a file name. */
 const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 const INTERRUPTED = "This call was interrupted before it gave a result.";
@@ -26,7 +26,7 @@ export class History {
   #messages: Message[] = [];
   #chars = 0;
 
-  /** `callIds`: those that are taken already, shared by histories whose calls are told together. */
+  /** `callIds`: ids in use, shared by histories whose calls appear in one event stream. */
   constructor(
     watcher: HistoryWatcher,
     messages: readonly Message[] = [],
@@ -34,7 +34,7 @@ export class History {
   ) {
     this.#callIds = callIds;
     this.#watcher = watcher;
-    this.#messages = answered(messages.filter(({ role }) => role !== "system"));
+    this.#messages = completeToolCalls(messages.filter(({ role }) => role !== "system"));
     for (const message of this.#messages) this.#remember(message);
   }
 
@@ -42,24 +42,24 @@ export class History {
     return this.#messages;
   }
 
-  /** About what it takes in memory, images as well. */
+  /** Approximate size in memory, including images. */
   get chars(): number {
     return this.#chars;
   }
 
-  /** What the user asked for last, as hooks left it. */
+  /** The last user request, as hooks left it. */
   get request(): string {
     return this.#request;
   }
 
-  /** For other histories. */
+  /** Shared with the histories of sub-agents. */
   get callIds(): Set<string> {
     return this.#callIds;
   }
 
-  /** A user's message: a turn begins. */
+  /** Starts a turn with a user message. */
   begin(message: UserMessage): void {
-    this.#request = textOfUser(message);
+    this.#request = readUserText(message);
     this.push(message);
   }
 
@@ -71,12 +71,12 @@ export class History {
 
   replace(messages: readonly Message[]): void {
     this.#messages = [...messages];
-    this.#chars = this.#messages.reduce((sum, message) => sum + charsOf(message), 0);
+    this.#chars = this.#messages.reduce((sum, message) => sum + countChars(message), 0);
     this.#watcher.onHistory?.(this.#messages);
   }
 
-  /** The same answer, its calls with ids that occur once in this conversation. */
-  named(message: AssistantMessage): AssistantMessage {
+  /** The same answer, with call ids that are unique in this conversation. */
+  makeCallIdsUnique(message: AssistantMessage): AssistantMessage {
     const { toolCalls } = message;
     if (toolCalls === undefined || toolCalls.length === 0) return message;
     const seen = new Set<string>();
@@ -90,18 +90,18 @@ export class History {
   }
 
   #remember(message: Message): void {
-    this.#chars += charsOf(message);
+    this.#chars += countChars(message);
     if (message.role === "assistant") for (const { id } of message.toolCalls ?? []) this.#callIds.add(id);
   }
 }
 
-function charsOf({ content, ...rest }: Message): number {
+function countChars({ content, ...rest }: Message): number {
   const text = typeof content === "string" ? content.length : JSON.stringify(content ?? "").length;
   return text + ("toolCalls" in rest ? JSON.stringify(rest.toolCalls).length : 0);
 }
 
-/** What a process that died left behind: calls without answers get one, answers without calls are left out. */
-export function answered(messages: readonly Message[]): Message[] {
+/** Repairs the history of a process that died: calls without results get one, results without calls are dropped. */
+export function completeToolCalls(messages: readonly Message[]): Message[] {
   const whole: Message[] = [];
   let open: ToolCall[] = [];
   const close = () => {

@@ -1,18 +1,18 @@
-// Images that go with a user message (§15): an address is passed on, a file becomes a data URL.
+// Images of a user message: a URL is passed on, a file becomes a data URL.
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { CodedError, errnoOf, messageOf } from "../base/coded-error.ts";
+import { CodedError, readErrno, toMessage } from "../base/coded-error.ts";
 import type { ImageDetail, UserContentPart } from "./messages.ts";
 
 export interface ImageOrder {
-  /** Where relative paths begin. The user names the file, so it may lie anywhere. */
+  /** Base of relative paths. The user names the file, so it may be anywhere. */
   cwd: string;
   maxImageBytes: number;
   detail: ImageDetail;
 }
 
-/** What is common to all models, told by how the file begins. */
+/** The formats all models accept, by their first bytes. */
 const KINDS: readonly { type: string; fits(bytes: Buffer): boolean }[] = [
   {
     type: "image/png",
@@ -24,14 +24,14 @@ const KINDS: readonly { type: string; fits(bytes: Buffer): boolean }[] = [
 ];
 const KIND_NAMES = "PNG, JPEG, GIF or WebP";
 
-/** Throws `bad_image` with what to do. */
-export async function imagePart(pathOrUrl: string, order: ImageOrder): Promise<UserContentPart> {
-  const url = isAddress(pathOrUrl) ? checkAddress(pathOrUrl) : await dataUrl(pathOrUrl, order);
+/** Throws `bad_image`. */
+export async function loadImagePart(pathOrUrl: string, order: ImageOrder): Promise<UserContentPart> {
+  const url = isAddress(pathOrUrl) ? checkAddress(pathOrUrl) : await readDataUrl(pathOrUrl, order);
   return { type: "image_url", image_url: { url, detail: order.detail } };
 }
 
-/** Bytes that somebody else has read (a program that embeds us). Throws `bad_image`. */
-export function imageFromBytes(bytes: Buffer, order: Omit<ImageOrder, "cwd">): UserContentPart {
+/** Image bytes from an embedding program. Throws `bad_image`. */
+export function createImagePart(bytes: Buffer, order: Omit<ImageOrder, "cwd">): UserContentPart {
   if (bytes.length > order.maxImageBytes) throw tooLarge("the image", bytes.length, order.maxImageBytes);
   return { type: "image_url", image_url: { url: toDataUrl(bytes, "the image"), detail: order.detail } };
 }
@@ -42,26 +42,23 @@ function isAddress(text: string): boolean {
 
 function checkAddress(text: string): string {
   if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
-  throw new CodedError(
-    "bad_image",
-    `${text}: only http:// and https:// addresses and paths of files can be images`,
-  );
+  throw new CodedError("bad_image", `${text}: an image must be an http:// or https:// URL or a file path`);
 }
 
-async function dataUrl(path: string, { cwd, maxImageBytes }: ImageOrder): Promise<string> {
+async function readDataUrl(path: string, { cwd, maxImageBytes }: ImageOrder): Promise<string> {
   const full = resolve(cwd, path);
   let file: FileHandle;
   try {
-    // A pipe of that name must not keep us waiting.
+    // Must not block on a named pipe.
     file = await open(full, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (cause) {
-    const home = path.startsWith("~") ? '; "~" is for your shell to replace: leave out the quotes' : "";
-    const what = errnoOf(cause) === "ENOENT" ? "there is no such file" : messageOf(cause);
+    const home = path.startsWith("~") ? '; "~" is expanded by your shell: remove the quotes' : "";
+    const what = readErrno(cause) === "ENOENT" ? "no such file" : toMessage(cause);
     throw new CodedError("bad_image", `cannot read the image ${full}: ${what}${home}`, { cause });
   }
   try {
     const stat = await file.stat();
-    if (!stat.isFile()) throw new CodedError("bad_image", `${full} is no regular file`);
+    if (!stat.isFile()) throw new CodedError("bad_image", `${full} is not a regular file`);
     if (stat.size > maxImageBytes) throw tooLarge(full, stat.size, maxImageBytes);
     const bytes = Buffer.alloc(stat.size);
     const { bytesRead } = await file.read(bytes, 0, stat.size, 0);
@@ -81,6 +78,6 @@ function toDataUrl(bytes: Buffer, name: string): string {
 function tooLarge(name: string, bytes: number, maxBytes: number): CodedError {
   return new CodedError(
     "bad_image",
-    `${name} has ${bytes} bytes, and at most ${maxBytes} are sent; make it smaller, or raise multimodal.maxImageBytes`,
+    `${name} has ${bytes} bytes; the limit is ${maxBytes}. Make it smaller, or raise multimodal.maxImageBytes`,
   );
 }

@@ -1,4 +1,4 @@
-// The conversation as the loop keeps it: OpenAI-shaped. Providers whose API differs convert at their own boundary.
+// The conversation as the loop keeps it, in OpenAI's shape. Other providers convert it themselves.
 
 export interface SystemMessage {
   role: "system";
@@ -19,7 +19,7 @@ export interface UserMessage {
 export interface ToolCall {
   id: string;
   name: string;
-  /** Not checked yet. What could not be parsed as JSON is the raw string. */
+  /** Not validated. The raw string where it is not valid JSON. */
   input: unknown;
 }
 
@@ -39,7 +39,7 @@ export interface ToolMessage {
 
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
-export function textOfUser(message: UserMessage): string {
+export function readUserText(message: UserMessage): string {
   if (typeof message.content === "string") return message.content;
   return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }

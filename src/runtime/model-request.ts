@@ -1,11 +1,13 @@
-// One question to the model: what it is shown, its answer as it comes, and what became of it. It never throws for what
-// a provider does; only a bug does.
-import { messageOf } from "../base/coded-error.ts";
+// One model request: what it contains, the streamed answer and how it ended. Provider failures are results; only a bug
+// throws.
+
+import { toMessage } from "../base/coded-error.ts";
+import { defined } from "../base/values.ts";
 import { contextPolicy } from "./context/budget.ts";
 import { type CompiledContext, type ContextView, compileContext } from "./context/compact.ts";
 import { estimateText } from "./context/estimate.ts";
 import { SecretStream } from "./hooks/builtin/secret-stream.ts";
-import { windowByName } from "./providers/context-window.ts";
+import { guessWindow } from "./providers/context-window.ts";
 import {
   type ChatRequest,
   type ChatResponse,
@@ -16,9 +18,9 @@ import {
 import type { NativeServices } from "./services.ts";
 
 export interface ModelMemory {
-  /** What the last request showed: the next one begins with it. */
+  /** The previous request; the next one starts with it. */
   view?: ContextView;
-  /** What is known of the model that is asked. */
+  /** Known limits of the current model. */
   room?: KnownRoom;
 }
 
@@ -30,10 +32,10 @@ interface KnownRoom {
   learnedTokens?: number;
 }
 
-/** Shorter requests fit every model: its vendor's list is not asked for them. */
+/** Shorter requests fit every model, so the vendor's model list is not fetched for them. */
 const ASK_LIST_FROM_TOKENS = 6000;
 const LIST_LIMIT_MS = 3000;
-/** What a request may have, of one that the provider found too long. */
+/** Size limit after the provider rejected a request as too long. */
 const AFTER_OVERFLOW = 0.7;
 
 export async function askModel(
@@ -54,13 +56,13 @@ export async function askModel(
   const response = await ask(first);
   if (response.error?.kind !== "context_too_long" || (response.message.content ?? "") !== "") return response;
   const learnedTokens = Math.floor(first.estimatedTokens * AFTER_OVERFLOW);
-  memory.room = { ...roomOf(services, memory), learnedTokens };
+  memory.room = { ...findRoom(services, memory), learnedTokens };
   delete memory.view;
   const second = await compile(services, tools, memory, signal);
   if (signal.aborted || second.estimatedTokens >= first.estimatedTokens) return response;
   emit({
     type: "warning",
-    message: `${provider.key} rejected the conversation as too long for ${provider.model}; it was compacted and sent again`,
+    message: `${provider.key} rejected the conversation as too long for ${provider.model}; it was compacted and resent`,
   });
   return ask(second);
 }
@@ -91,17 +93,16 @@ async function send(
     messages,
     tools,
     model: provider.model,
-    ...(provider.maxTokens === undefined ? {} : { maxTokens: provider.maxTokens }),
-    ...(provider.temperature === undefined ? {} : { temperature: provider.temperature }),
+    ...defined({ maxTokens: provider.maxTokens, temperature: provider.temperature }),
     signal,
     rootSessionId: services.sessionId,
     onWarning: (message) => emit({ type: "warning", message }),
     onRetry: (notice) => emit({ type: "provider.retry", provider: provider.key, ...notice }),
   };
   try {
-    return stream ? await streamed(services, request) : await provider.provider.chat(request);
+    return stream ? await streamAnswer(services, request) : await provider.provider.chat(request);
   } catch (error) {
-    return failed(failureOf(error, signal));
+    return toFailedResponse(toFailure(error, signal));
   }
 }
 
@@ -113,9 +114,9 @@ async function compile(
 ): Promise<CompiledContext> {
   const { limits, history, systemPrompt, provider, emit } = services;
   const overheadTokens = estimateText(JSON.stringify(tools));
-  memory.room = roomOf(services, memory);
+  memory.room = findRoom(services, memory);
   const compileWith = (room: KnownRoom): CompiledContext & { limitTokens: number } => {
-    const windowTokens = provider.contextTokens ?? room.listedTokens ?? windowByName(provider.model);
+    const windowTokens = provider.contextTokens ?? room.listedTokens ?? guessWindow(provider.model);
     const { maxTokens } = provider;
     const policy = contextPolicy(limits.context, {
       windowTokens,
@@ -142,13 +143,13 @@ async function compile(
   return compiled;
 }
 
-/** Another model is another room. */
-function roomOf({ provider }: NativeServices, { room }: ModelMemory): KnownRoom {
+/** Another model has another limit. */
+function findRoom({ provider }: NativeServices, { room }: ModelMemory): KnownRoom {
   const of = JSON.stringify([provider.key, provider.model]);
   return room?.of === of ? room : { of, isListAsked: false };
 }
 
-async function streamed({ provider, emit }: NativeServices, request: ChatRequest): Promise<ChatResponse> {
+async function streamAnswer({ provider, emit }: NativeServices, request: ChatRequest): Promise<ChatResponse> {
   const events = provider.provider.stream?.(request) ?? [];
   const said = new SecretStream();
   const thought = new SecretStream();
@@ -163,23 +164,23 @@ async function streamed({ provider, emit }: NativeServices, request: ChatRequest
       if (event.type === "done") return event.response;
     }
   } finally {
-    // Also of an answer that broke off: what is held back may be its last words.
+    // Also after a broken stream: buffered text may be the end of the answer.
     tell("model.reasoning.delta", thought.end());
     tell("model.text.delta", said.end());
   }
-  return failed({
+  return toFailedResponse({
     kind: "protocol",
-    message: `${provider.key} ended its answer without saying so; try again`,
+    message: `${provider.key} ended its answer without a stop reason; try again`,
   });
 }
 
-function failureOf(error: unknown, signal: AbortSignal): ProviderFailure {
+function toFailure(error: unknown, signal: AbortSignal): ProviderFailure {
   if (signal.aborted) return { kind: "aborted", message: "the request was aborted" };
   if (error instanceof ProviderError) return error.failure;
-  return { kind: "protocol", message: messageOf(error) };
+  return { kind: "protocol", message: toMessage(error) };
 }
 
-function failed(error: ProviderFailure): ChatResponse {
+function toFailedResponse(error: ProviderFailure): ChatResponse {
   return {
     message: { role: "assistant", content: null },
     toolCalls: [],

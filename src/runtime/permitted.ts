@@ -1,15 +1,15 @@
-// May it happen? The gate's word about a tool, of ours or of another agent's, with the events that tell of it.
+// Asks the permission gate about a tool call, ours or an external agent's, and emits the matching events.
+import { defined } from "../base/values.ts";
 import type { GateCall, GateDecision } from "./permissions/gate.ts";
-import { hookInput, type Services } from "./services.ts";
+import { buildHookInput, type Services } from "./services.ts";
 
-/** What is asked for. */
 export interface PermissionTargetName {
   targetType: "tool" | "agent";
   targetName: string;
 }
 
 /** Never rejects. */
-export async function permitted(
+export async function requestPermission(
   services: Services,
   call: Omit<GateCall, "sessionId" | "onRequest">,
   about: PermissionTargetName,
@@ -30,26 +30,26 @@ export async function permitted(
           ...target,
           title,
           decision: "ask",
-          ...(always === undefined ? {} : { always }),
+          ...defined({ always }),
         });
         const input = { callId, toolName: call.tool, toolInput: prompt.input, decision: "ask" };
-        return hooks.dispatch(hookInput(services, "PermissionRequest", input), signal);
+        return hooks.dispatch(buildHookInput(services, "PermissionRequest", input), signal);
       },
     },
     signal,
   );
   const { by, reason } = verdict;
   if (verdict.allowed) emit({ type: "permission.granted", ...target, by, always: verdict.always });
-  else emit({ type: "permission.denied", ...target, by, ...(reason === undefined ? {} : { reason }) });
+  else emit({ type: "permission.denied", ...target, by, ...defined({ reason }) });
   return verdict;
 }
 
-/** Told to whoever wanted it. */
-export function denial({ by, reason }: Pick<GateDecision, "by" | "reason">): string {
+/** The denial as the model reads it. */
+export function explainDenial({ by, reason }: Pick<GateDecision, "by" | "reason">): string {
   const why = reason === undefined ? "" : `: ${reason}`;
   if (by === "user")
-    return `The user denied this${why}. Do not try it again in another way; ask, or go on without it.`;
+    return `The user denied this${why}. Do not try to do it another way; ask, or continue without it.`;
   if (by === "nobody")
-    return `This needs a person's consent, and nobody can be asked here${why}. Do not try it in another way; go on without it.`;
-  return `Denied by policy${why}. Do not try it again in another way.`;
+    return `This needs the user's approval, and no user is available${why}. Do not try to do it another way; continue without it.`;
+  return `Denied by policy${why}. Do not try to do it another way.`;
 }

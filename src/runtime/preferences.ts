@@ -1,7 +1,7 @@
-// The provider and model somebody chose last in a project (§13). Only their names are kept, and not in the workspace.
+// The provider and model last chosen in a project. Only their names are kept, outside the workspace.
 import { join } from "node:path";
 import * as z from "zod";
-import { messageOf } from "../base/coded-error.ts";
+import { toMessage } from "../base/coded-error.ts";
 import { readStateFile, writeStateFile } from "./state-dir.ts";
 
 const Preferences = z.object({
@@ -10,24 +10,24 @@ const Preferences = z.object({
 });
 export type Preferences = z.infer<typeof Preferences>;
 
-/** `directory` is the project's in the state directory (state-dir.ts). Never throws: what cannot be read is ignored. */
+/** `directory` is the project's state directory (state-dir.ts). Never throws: an unreadable file is ignored. */
 export async function loadPreferences(
   directory: string,
 ): Promise<{ preferences: Preferences; warning?: string }> {
-  const path = pathIn(directory);
+  const path = toPreferencesPath(directory);
   try {
     const stored = await readStateFile(path);
     return { preferences: stored === undefined ? {} : Preferences.parse(stored) };
   } catch (error) {
-    const why = error instanceof z.ZodError ? "it does not hold preferences" : messageOf(error);
-    return { preferences: {}, warning: `${path} is ignored: ${why}; the next choice replaces it` };
+    const why = error instanceof z.ZodError ? "not a preferences file" : toMessage(error);
+    return { preferences: {}, warning: `${path} is ignored: ${why}; it is replaced at the next choice` };
   }
 }
 
 export async function savePreferences(directory: string, { provider, model }: Preferences): Promise<void> {
-  await writeStateFile(pathIn(directory), Preferences.parse({ provider, model }));
+  await writeStateFile(toPreferencesPath(directory), Preferences.parse({ provider, model }));
 }
 
-function pathIn(directory: string): string {
+function toPreferencesPath(directory: string): string {
   return join(directory, "preferences.json");
 }

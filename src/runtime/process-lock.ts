@@ -1,14 +1,17 @@
-// A file that says: this process has that open, for as long as it lives. Advisory: it keeps two processes from going on with
-// one conversation, or from renewing one login. For a few milliseconds there is file-lock.ts.
+// A lock file held for the lifetime of a process. Advisory: it keeps two processes from continuing one conversation or
+// renewing one login. For short locks see file-lock.ts.
 import { randomUUID } from "node:crypto";
 import { linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { CodedError, errnoOf, messageOf } from "../base/coded-error.ts";
+import { CodedError, readErrno, toMessage } from "../base/coded-error.ts";
 
 export interface LockOptions {
-  /** Who holds it shows that often that it does; who has not for `staleMs` counts as gone though its process is there. */
+  /**
+   * The holder touches the file every `beatMs`; without a touch for `staleMs` it counts as dead even if the process
+   * exists.
+   */
   beatMs?: number;
   staleMs?: number;
-  /** What to do while another has it; default: "close it there first". */
+  /** Advice while another process holds it; default: "close it there first". */
   advice?: string;
 }
 
@@ -18,39 +21,39 @@ interface Holder {
   isAlive: boolean;
 }
 
-/** Takes the lock; a dead process's lock is taken over. Throws `session_locked`. Gives back how to free it. */
+/** Takes the lock, also from a dead process, and returns a function that releases it. Throws `session_locked`. */
 export function takeLock(path: string, what: string, options: LockOptions = {}): () => void {
-  const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid), id: randomUUID() });
+  const mine = JSON.stringify({ pid: process.pid, started: readStartTime(process.pid), id: randomUUID() });
   const draft = `${path}.${randomUUID()}`;
   try {
     writeDraft(draft, mine, what);
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      if (linked(draft, path)) return held(path, mine, options.beatMs);
+      if (tryLink(draft, path)) return keepLock(path, mine, options.beatMs);
       const holder = readHolder(path, options.staleMs);
       if (holder === undefined) continue;
-      if (holder.isAlive) throw locked(what, options, holder.pid);
+      if (holder.isAlive) throw lockedError(what, options, holder.pid);
       moveAside(path, holder.text, `${draft}.stale`);
     }
   } finally {
     remove(draft);
   }
-  throw locked(what, options);
+  throw lockedError(what, options);
 }
 
-function held(path: string, mine: string, beatMs: number | undefined): () => void {
-  const timer = beatMs === undefined ? undefined : setInterval(() => beat(path, mine), beatMs).unref();
+function keepLock(path: string, mine: string, beatMs: number | undefined): () => void {
+  const timer = beatMs === undefined ? undefined : setInterval(() => touchLock(path, mine), beatMs).unref();
   return () => {
     clearInterval(timer);
     if (readHolder(path)?.text === mine) remove(path);
   };
 }
 
-function beat(path: string, mine: string): void {
+function touchLock(path: string, mine: string): void {
   try {
     const now = new Date();
     if (readFileSync(path, "utf8") === mine) utimesSync(path, now, now);
   } catch {
-    // Somebody removed it: there is nothing to keep fresh.
+    // Already removed.
   }
 }
 
@@ -58,23 +61,27 @@ function writeDraft(draft: string, text: string, what: string): void {
   try {
     writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
   } catch (cause) {
-    const message = `${what} cannot be opened, because nothing can be written where it is kept: ${messageOf(cause)}`;
+    const message = `${what} cannot be opened: its directory is not writable: ${toMessage(cause)}`;
     throw new CodedError("not_writable", message, { cause });
   }
 }
 
-function locked(what: string, { advice = "close it there first" }: LockOptions, pid?: number): CodedError {
+function lockedError(
+  what: string,
+  { advice = "close it there first" }: LockOptions,
+  pid?: number,
+): CodedError {
   const who = pid === undefined ? "another process" : `process ${pid}`;
   return new CodedError("session_locked", `${what} is open in ${who}; ${advice}`);
 }
 
-/** A hard link appears whole or not at all, so nobody reads half a lock. */
-function linked(draft: string, path: string): boolean {
+/** A hard link appears atomically, so no reader sees a partial lock. */
+function tryLink(draft: string, path: string): boolean {
   try {
     linkSync(draft, path);
     return true;
   } catch (error) {
-    if (errnoOf(error) === "EEXIST") return false;
+    if (readErrno(error) === "EEXIST") return false;
     throw error;
   }
 }
@@ -86,26 +93,26 @@ function readHolder(path: string, staleMs = Number.POSITIVE_INFINITY): Holder | 
     ageMs = Date.now() - statSync(path).mtimeMs;
     text = readFileSync(path, "utf8");
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
+    if (readErrno(error) === "ENOENT") return undefined;
     throw error;
   }
   try {
     const { pid, started } = JSON.parse(text) as { pid: number; started?: string };
-    const now = startOf(pid);
+    const now = readStartTime(pid);
     return { text, pid, isAlive: now !== undefined && now === started && ageMs < staleMs };
   } catch {
-    // No lock of ours looks like this: nobody holds it.
+    // Not one of our locks: free.
     return { text, isAlive: false };
   }
 }
 
-/** Two may find the same dead lock: who moves a lock that is not the one it read puts it back. */
+/** Two processes may find the same dead lock: one that moved a different lock than it read puts it back. */
 function moveAside(path: string, expected: string, aside: string): void {
   try {
     renameSync(path, aside);
-    if (readFileSync(aside, "utf8") !== expected) linked(aside, path);
+    if (readFileSync(aside, "utf8") !== expected) tryLink(aside, path);
   } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error;
+    if (readErrno(error) !== "ENOENT") throw error;
   } finally {
     remove(aside);
   }
@@ -115,30 +122,30 @@ function remove(path: string): void {
   rmSync(path, { force: true });
 }
 
-/** Tells a process from a later one with its number; undefined: there is none. */
-function startOf(pid: number): string | undefined {
+/** Start time of a process, to detect a reused pid; undefined: no such process. */
+function readStartTime(pid: number): string | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
-  if (process.platform !== "linux") return isThere(pid) ? "there" : undefined;
+  if (process.platform !== "linux") return isRunning(pid) ? "there" : undefined;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in brackets may hold anything; state and start time stand behind it.
+    // The name in parentheses may contain anything; state and start time follow it.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? undefined : `${bootId()}:${fields[19]}`;
+    return fields[0] === "Z" ? undefined : `${readBootId()}:${fields[19]}`;
   } catch {
-    // No such process, or not ours to see.
+    // No such process, or not visible to us.
     return undefined;
   }
 }
 
-function bootId(): string {
+function readBootId(): string {
   return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
 }
 
-function isThere(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return errnoOf(error) === "EPERM";
+    return readErrno(error) === "EPERM";
   }
 }

@@ -1,42 +1,45 @@
-// One conversation and all authority in it: its history, its agent and provider, permissions, transcript, and at most one
-// turn at a time.
+// One conversation and all authority in it: history, agent, provider, permissions, transcript, and at most one turn at
+// a time.
 import { CodedError } from "../base/coded-error.ts";
 import { compactHistory } from "./context/compact.ts";
-import { type Delegation, MAIN, mainCaller } from "./delegation/delegation.ts";
+import { createMainCaller, type Delegation, MAIN } from "./delegation/delegation.ts";
 import type { EventBody, InvocationFields, RuntimeEvent } from "./events.ts";
 import { execute } from "./execution.ts";
-import { introduction } from "./introduction.ts";
+import { collectIntroduction } from "./introduction.ts";
 import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
-import { hookInput, type Services } from "./services.ts";
+import { buildHookInput, type Services } from "./services.ts";
 import type { CompactReport, DemianSession, TurnInput, TurnReport } from "./session-types.ts";
 import type { TranscriptWriter } from "./transcript.ts";
 
-/** Beyond it old turns are folded for good: what nobody is shown any more is not kept for ever. */
+/** Above this size old turns are compacted for good, to bound memory. */
 const MAX_HISTORY_CHARS = 32 * 1024 * 1024;
 
-/** What may change between turns. */
-export type Choice = Pick<Services, "agent" | "provider" | "systemPrompt" | "tools">;
+/** Can change between turns. */
+export type SessionChoice = Pick<Services, "agent" | "provider" | "systemPrompt" | "tools">;
 
 export interface SessionParts {
-  /** All but what a choice brings and `emit`. */
-  fixed: Omit<Services, keyof Choice | "emit" | "hooks" | "invocation" | "delegator"> & {
+  /** Everything except the parts of a choice and `emit`. */
+  fixed: Omit<Services, keyof SessionChoice | "emit" | "hooks" | "invocation" | "delegator"> & {
     hooks(emit: (event: EventBody) => void): Services["hooks"];
   };
-  /** Throws with what is wrong. */
-  choose(change: { agent?: string; provider?: string; model?: string }, now?: Choice): Promise<Choice>;
-  first: Choice;
+  /** Throws if the choice is not valid. */
+  choose(
+    change: { agent?: string; provider?: string; model?: string },
+    now?: SessionChoice,
+  ): Promise<SessionChoice>;
+  first: SessionChoice;
   /** Only in multi-agent mode. */
   delegation?(root: DelegationRoot): Delegation;
   transcript(onProblem: (message: string) => void): TranscriptWriter | undefined;
   onEvent(event: RuntimeEvent): void;
-  /** For people; it may grow while the session runs. */
+  /** For the user; may grow while the session runs. */
   warnings: readonly string[];
-  /** Frees what only this session holds. */
+  /** Releases what only this session holds. */
   release(): Promise<void>;
 }
 
-/** What a root session lends to its sub-agents. */
+/** Shared with the sub-agents of this session. */
 export interface DelegationRoot {
   root(): Services;
   emit(event: EventBody, who: InvocationFields & { agent: string }): void;
@@ -53,7 +56,7 @@ export class RootSession implements DemianSession {
   readonly #invocation: InvocationFields;
   #plan: string | undefined;
   #warned = 0;
-  #choice: Choice;
+  #choice: SessionChoice;
   #running: { abort: AbortController; done: Promise<unknown> } | undefined;
   #closing: Promise<void> | undefined;
 
@@ -61,7 +64,7 @@ export class RootSession implements DemianSession {
     this.#parts = parts;
     this.#choice = parts.first;
     this.#hooks = parts.fixed.hooks((event) => this.#emit(event));
-    this.#transcript = parts.transcript((message) => this.#tell({ type: "warning", message }));
+    this.#transcript = parts.transcript((message) => this.#publish({ type: "warning", message }));
     this.#invocation =
       parts.delegation === undefined ? {} : { rootSessionId: parts.fixed.sessionId, invocationId: MAIN };
     this.#delegation = parts.delegation?.({
@@ -100,7 +103,7 @@ export class RootSession implements DemianSession {
     return this.#parts.fixed.history.messages;
   }
 
-  /** Before the first turn. A hook that blocks the session's start ends it. */
+  /** Before the first turn. A hook that blocks the start closes the session. */
   async begin(resumed: boolean): Promise<void> {
     const { config, workspace, sandbox } = this.#parts.fixed;
     this.#emit({
@@ -119,8 +122,8 @@ export class RootSession implements DemianSession {
   }
 
   run(input: TurnInput): Promise<TurnReport> {
-    if (this.#closing !== undefined) return Promise.reject(closed());
-    if (this.#running !== undefined) return Promise.reject(busy());
+    if (this.#closing !== undefined) return Promise.reject(closedError());
+    if (this.#running !== undefined) return Promise.reject(busyError());
     const abort = new AbortController();
     const { signal } = input;
     const stop = () => abort.abort();
@@ -136,12 +139,12 @@ export class RootSession implements DemianSession {
   }
 
   async #turn(input: TurnInput, signal: AbortSignal): Promise<TurnReport> {
-    // Not before `run` has returned: whoever hears of the first event can abort the turn already.
+    // Deferred until `run` has returned: a listener of the first event may abort the turn.
     await Promise.resolve();
     if (this.#parts.fixed.history.chars > MAX_HISTORY_CHARS) this.#compact(false);
     const report = await execute(
       this.#services(),
-      messageOf(withPlan(input, this.#plan)),
+      toUserMessage(prependPlan(input, this.#plan)),
       this.#memory,
       signal,
     );
@@ -156,7 +159,7 @@ export class RootSession implements DemianSession {
   }
 
   compact(): CompactReport | undefined {
-    if (this.#running !== undefined) throw busy();
+    if (this.#running !== undefined) throw busyError();
     return this.#compact(true);
   }
 
@@ -170,12 +173,12 @@ export class RootSession implements DemianSession {
   }
 
   async use(change: { agent?: string; provider?: string; model?: string }): Promise<void> {
-    if (this.#running !== undefined) throw busy();
+    if (this.#running !== undefined) throw busyError();
     const before = this.#choice;
     const choice = await this.#parts.choose(change, before);
-    if (this.#running !== undefined) throw busy();
+    if (this.#running !== undefined) throw busyError();
     this.#choice = choice;
-    // What the hooks said about the session names the agent and the model.
+    // The introduction names the agent and the model, so it is made again.
     try {
       await this.#introduce();
     } catch (error) {
@@ -191,7 +194,7 @@ export class RootSession implements DemianSession {
 
   async #close(): Promise<void> {
     await this.abort();
-    const input = hookInput(this.#services(), "SessionEnd", { reason: "closed" });
+    const input = buildHookInput(this.#services(), "SessionEnd", { reason: "closed" });
     await this.#hooks.dispatch(input, AbortSignal.timeout(10_000));
     this.#emit({ type: "session.ended", reason: "closed" });
     this.#transcript?.close();
@@ -204,7 +207,7 @@ export class RootSession implements DemianSession {
   }
 
   async #introduce(): Promise<void> {
-    const said = await introduction(this.#services(), new AbortController().signal);
+    const said = await collectIntroduction(this.#services(), new AbortController().signal);
     const systemPrompt = [this.#choice.systemPrompt, ...(said === "" ? [] : [said])].join("\n\n");
     this.#choice = { ...this.#choice, systemPrompt };
   }
@@ -218,19 +221,19 @@ export class RootSession implements DemianSession {
       emit: (event) => this.#emit(event),
     };
     if (this.#delegation === undefined) return services;
-    const delegator = this.#delegation.delegatorOf(mainCaller(this.#choice), services.emit);
+    const delegator = this.#delegation.createDelegator(createMainCaller(this.#choice), services.emit);
     return { ...services, delegator };
   }
 
   #emit(event: EventBody, who?: InvocationFields & { agent: string }): void {
-    const told = this.#tell(event, who);
-    this.#transcript?.write(told);
+    const stamped = this.#publish(event, who);
+    this.#transcript?.write(stamped);
   }
 
-  #tell(event: EventBody, who: InvocationFields & { agent: string } = this.#self): RuntimeEvent {
-    const told = { ...event, sessionId: this.id, ...who, ts: Date.now() };
-    this.#parts.onEvent(told);
-    return told;
+  #publish(event: EventBody, who: InvocationFields & { agent: string } = this.#self): RuntimeEvent {
+    const stamped = { ...event, sessionId: this.id, ...who, ts: Date.now() };
+    this.#parts.onEvent(stamped);
+    return stamped;
   }
 
   get #self(): InvocationFields & { agent: string } {
@@ -238,29 +241,29 @@ export class RootSession implements DemianSession {
   }
 }
 
-/** The plan goes in front: what is asked is to be done with it. */
-function withPlan(input: TurnInput, plan: string | undefined): TurnInput {
+/** The plan goes first; the request refers to it. */
+function prependPlan(input: TurnInput, plan: string | undefined): TurnInput {
   if (input.usePlan !== true) return input;
   if (plan === undefined) {
     throw new CodedError(
       "no_plan",
-      "there is no plan to use; ask an agent that plans (claudecode-plan) for one",
+      "there is no plan to use; ask a planning agent (claudecode-plan) for one first",
     );
   }
   const words = input.text.trim() === "" ? "Carry it out." : input.text;
   return { ...input, text: `This is the plan:\n\n${plan}\n\n${words}` };
 }
 
-function messageOf({ text, parts = [] }: TurnInput): UserMessage {
+function toUserMessage({ text, parts = [] }: TurnInput): UserMessage {
   if (parts.length === 0) return { role: "user", content: text };
   const words = text === "" ? [] : [{ type: "text" as const, text }];
   return { role: "user", content: [...words, ...parts] };
 }
 
-function busy(): CodedError {
-  return new CodedError("session_busy", "a turn is running; wait for its end, or stop it");
+function busyError(): CodedError {
+  return new CodedError("session_busy", "a turn is running; wait for it to end, or stop it");
 }
 
-function closed(): CodedError {
+function closedError(): CodedError {
   return new CodedError("session_closed", "the session is closed; open a new one");
 }

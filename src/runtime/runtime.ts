@@ -1,42 +1,44 @@
-// The runtime of one workspace: its configuration, and what that makes available. Sessions are opened here.
+// The runtime of one workspace: its configuration, agents, tools and providers. Opens sessions.
+
 import { randomUUID } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CodedError, messageOf } from "../base/coded-error.ts";
+import { CodedError, toMessage } from "../base/coded-error.ts";
 import { nearest } from "../base/nearest.ts";
-import { createAgentRegistry, mainAgent, settleDefaultAgent } from "./agents/from-config.ts";
+import { defined } from "../base/values.ts";
+import { createAgentRegistry, findMainAgent, settleDefaultAgent } from "./agents/from-config.ts";
 import { buildSystemPrompt } from "./agents/system-prompt.ts";
 import type { AgentDefinition, RegistrySource } from "./agents/types.ts";
-import { commandEnv } from "./command-env.ts";
+import { buildCommandEnv } from "./command-env.ts";
 import { type Contributions, loadContributions } from "./config/contributions.ts";
-import { fewer } from "./config/fewer.ts";
+import { limitWarnings } from "./config/fewer.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
-import { catalogText } from "./delegation/catalog.ts";
+import { renderCatalog } from "./delegation/catalog.ts";
 import { createDelegateTool } from "./delegation/delegate-tool.ts";
-import { callablesOf, Delegation, mainCaller } from "./delegation/delegation.ts";
+import { createMainCaller, Delegation, listCallables } from "./delegation/delegation.ts";
 import { DELEGATE_TOOL } from "./delegation/types.ts";
 import type { EventBody } from "./events.ts";
-import { hiddenPlaces, placesBelow } from "./hidden-places.ts";
+import { findPathsBelow, listHiddenPaths } from "./hidden-places.ts";
 import { History } from "./history.ts";
 import { createBuiltinHooks } from "./hooks/builtin/index.ts";
 import { createCommandHook } from "./hooks/command.ts";
 import { createHookDispatcher } from "./hooks/dispatcher.ts";
 import type { HookDispatcher } from "./hooks/types.ts";
 import { createPermissionGate, type PermissionGate } from "./permissions/gate.ts";
-import { writablePlaces } from "./permissions/grantable.ts";
+import { listWritableDirs } from "./permissions/grantable.ts";
 import { type GrantStore, openGrants } from "./permissions/grants.ts";
-import { unknownTools } from "./permissions/unknown-tools.ts";
+import { findUnknownTools } from "./permissions/unknown-tools.ts";
 import { settleRenewals } from "./providers/codex/refresh.ts";
-import { providerChoices, resolveProvider } from "./providers/resolve.ts";
+import { listProviderChoices, resolveProvider } from "./providers/resolve.ts";
 import type { ResolvedProvider } from "./providers/types.ts";
-import { type Choice, type DelegationRoot, RootSession } from "./root-session.ts";
+import { type DelegationRoot, RootSession, type SessionChoice } from "./root-session.ts";
 import { createSandbox } from "./sandbox/index.ts";
 import type { Sandbox } from "./sandbox/types.ts";
 import type { DemianSession, ProviderChoice, Runtime, RuntimeOrder, SessionOrder } from "./session-types.ts";
-import { ensurePrivateDir, homeDir, projectDir, stateDir } from "./state-dir.ts";
+import { ensurePrivateDir, getHomeDir, getProjectDir, getStateDir } from "./state-dir.ts";
 import { builtinTools } from "./tools/builtin.ts";
-import { keepOutput, outputDirectory } from "./tools/output.ts";
+import { getOutputDirectory, keepOutput } from "./tools/output.ts";
 import { ToolRegistry } from "./tools/registry.ts";
 import type { ToolDefinition } from "./tools/types.ts";
 import { openTranscript } from "./transcript.ts";
@@ -54,8 +56,7 @@ export async function createRuntime(order: RuntimeOrder): Promise<Runtime> {
   const loaded = await loadConfig({
     cwd,
     env: order.env,
-    ...(order.configPath === undefined ? {} : { configPath: order.configPath }),
-    ...(order.flags === undefined ? {} : { flags: order.flags }),
+    ...defined({ configPath: order.configPath, flags: order.flags }),
     ...(order.isAlone === true ? { isAlone: true } : {}),
   });
   const contributions =
@@ -84,12 +85,12 @@ class LoadedRuntime implements Runtime {
   constructor(order: RuntimeOrder, cwd: string, loaded: LoadedConfig, files?: Contributions) {
     this.#order = order;
     this.cwd = cwd;
-    // Trust is looked at for each: what is wrong with it is found twice.
+    // Trust is checked for each source, so its problems may be found twice.
     this.warnings = [...new Set([...loaded.warnings, ...(files?.warnings ?? [])])];
     for (const tool of order.isAlone === true ? [] : builtinTools()) this.tools.register(tool, BUILTIN);
     for (const tool of order.tools ?? []) {
       if (tool.name === DELEGATE_TOOL || !this.tools.register(tool, EMBEDDED))
-        this.warnings.push(taken("tool", tool.name));
+        this.warnings.push(warnNameTaken("tool", tool.name));
     }
     for (const { tool, source } of files?.tools ?? []) this.tools.register(tool, source);
     const { agents, warnings } = createAgentRegistry({
@@ -103,45 +104,54 @@ class LoadedRuntime implements Runtime {
     this.agents = agents;
     this.warnings.push(...warnings);
     for (const agent of order.agents ?? []) {
-      if (!agents.register(agent, EMBEDDED)) this.warnings.push(taken("agent", agent.name));
+      if (!agents.register(agent, EMBEDDED)) this.warnings.push(warnNameTaken("agent", agent.name));
     }
     const settled = settleDefaultAgent(loaded, agents);
     this.config = settled.config;
     this.warnings.push(...settled.warnings);
-    this.providers = [...embedded(order), ...providerChoices(loaded.config.providers, order.env)];
-    this.warnings.push(...this.#misspelt());
+    this.providers = [
+      ...listEmbeddedProviders(order),
+      ...listProviderChoices(loaded.config.providers, order.env),
+    ];
+    this.warnings.push(...this.#findMisspelledNames());
   }
 
-  /** What is configured and means nothing: it would only be noticed when it matters. */
-  #misspelt(): string[] {
+  /** Reports settings that refer to nothing, before they matter. */
+  #findMisspelledNames(): string[] {
     const { permissions, agents, defaultProvider } = this.config;
     const tools = this.tools.list().map(({ tool }) => tool.name);
     const keys = this.providers.map(({ key }) => key);
     const guess = nearest(defaultProvider, keys);
     const hint = guess === undefined ? "" : `; did you mean "${guess}"?`;
     return [
-      ...fewer(unknownTools(permissions, tools, "permissions"), "permissions"),
+      ...limitWarnings(findUnknownTools(permissions, tools, "permissions"), "permissions"),
       ...Object.entries(agents).flatMap(([name, agent]) =>
-        fewer(unknownTools(agent.permissions, tools, `agents.${name}.permissions`), `agents.${name}`),
+        limitWarnings(
+          findUnknownTools(agent.permissions, tools, `agents.${name}.permissions`),
+          `agents.${name}`,
+        ),
       ),
       ...(keys.includes(defaultProvider)
         ? []
-        : [`defaultProvider: no provider is called "${defaultProvider}"${hint}`]),
+        : [`defaultProvider: there is no provider "${defaultProvider}"${hint}`]),
     ];
   }
 
   async openSession(order: SessionOrder): Promise<DemianSession> {
     const sessionId = order.sessionId ?? `ses_${randomUUID()}`;
     if (!SESSION_ID.test(sessionId)) {
-      throw new CodedError("bad_session_id", `"${sessionId}" is no session id: use letters, digits, _ and -`);
+      throw new CodedError(
+        "bad_session_id",
+        `"${sessionId}" is not a valid session id: use letters, digits, _ and -`,
+      );
     }
     const first = await this.#choose(order);
-    const sandbox = await this.#sandboxed();
+    const sandbox = await this.#loadSandbox();
     const workspace = await openWorkspace(this.cwd);
     try {
-      const grants = await this.#grants();
+      const grants = await this.#openGrants();
       const isRecorded = order.transcript ?? this.config.transcript.enabled;
-      const env = { ...commandEnv(this.#order.env, this.config.providers), ...order.env };
+      const env = { ...buildCommandEnv(this.#order.env, this.config.providers), ...order.env };
       const history = new History(order, order.history);
       const session = new RootSession({
         fixed: {
@@ -150,21 +160,21 @@ class LoadedRuntime implements Runtime {
           workspace,
           sandbox,
           history,
-          hooks: (emit) => this.#hooks(env, emit),
+          hooks: (emit) => this.#createHooks(env, emit),
           gate: await this.#gate(order, grants, env["PATH"]),
           env,
-          host: { env: this.#order.env, stateDirectory: projectDir(this.#order.env, this.cwd) },
+          host: { env: this.#order.env, stateDirectory: getProjectDir(this.#order.env, this.cwd) },
           limits: { maxTurns: this.config.maxTurns, context: this.config.context.main },
           dryRun: order.dryRun === true,
           keepOutput: (callId, output) =>
-            keepOutput({ directory: outputDirectory(workspace.root), callId }, output),
+            keepOutput({ directory: getOutputDirectory(workspace.root), callId }, output),
           question: order.question,
         },
         choose: (change, now) => this.#choose(change, now),
         first,
         ...(this.config.agentMode === "single-agent"
           ? {}
-          : { delegation: (root) => this.#delegation(root, history) }),
+          : { delegation: (root) => this.#createDelegation(root, history) }),
         transcript: (onProblem) =>
           isRecorded ? openTranscript({ root: workspace.root, sessionId, onProblem }) : undefined,
         onEvent: order.onEvent,
@@ -183,9 +193,9 @@ class LoadedRuntime implements Runtime {
     }
   }
 
-  #grants(): Promise<GrantStore> {
+  #openGrants(): Promise<GrantStore> {
     const { enabled, ttlMs } = this.config.persistentGrants;
-    const directory = projectDir(this.#order.env, this.cwd);
+    const directory = getProjectDir(this.#order.env, this.cwd);
     return openGrants({ directory, root: this.cwd, persistent: enabled, ttlMs });
   }
 
@@ -194,29 +204,29 @@ class LoadedRuntime implements Runtime {
       mode: this.config.agentMode,
       globalRules: this.config.permissions,
       grants,
-      writable: await writablePlaces(this.cwd, tmpdir(), this.#elsewhere()),
-      hidden: await placesBelow(this.cwd, hiddenPlaces(this.#order.env, this.config.providers)),
+      writable: await listWritableDirs(this.cwd, tmpdir(), this.#listWritablePaths()),
+      hidden: await findPathsBelow(this.cwd, listHiddenPaths(this.#order.env, this.config.providers)),
       path,
       ask: order.ask,
       yes: order.yes === true,
     });
   }
 
-  /** Where else commands write: no program there is granted for longer. */
-  #elsewhere(): string[] {
-    const home = homeDir(this.#order.env);
+  /** Other writable directories: programs in them get no lasting grants. */
+  #listWritablePaths(): string[] {
+    const home = getHomeDir(this.#order.env);
     const named = this.config.sandbox.writable.map((path) => path.replace(/^~(?=\/|$)/, home));
     return [...named, ...[".npm", ".cache"].map((name) => join(home, name))];
   }
 
-  #hooks(env: Record<string, string>, emit: (event: EventBody) => void): HookDispatcher {
+  #createHooks(env: Record<string, string>, emit: (event: EventBody) => void): HookDispatcher {
     const own = createBuiltinHooks();
     const names = new Set(own.map(({ name }) => name));
     const context = { cwd: this.cwd, env };
     return createHookDispatcher({
       hooks: [...own, ...this.config.hooks.map((hook) => createCommandHook(hook, context))],
       onFired: (fired) => {
-        // The built-in ones look at everything: only what they found is worth a word.
+        // Built-in hooks see every event; only their findings are reported.
         if (fired.decision === "allow" && names.has(fired.hook)) return;
         emit({ type: "hook.fired", ...fired });
       },
@@ -226,69 +236,72 @@ class LoadedRuntime implements Runtime {
 
   async close(): Promise<void> {
     await Promise.all([...this.#sessions].map((session) => session.close()));
-    // A login that is being renewed is used up at the vendor: it must not be lost on the way to the disk.
+    // A renewed login invalidates the old one at the vendor, so it must reach the disk.
     await settleRenewals();
   }
 
-  /** Found out once: the first session waits for it, nobody else. */
-  #sandboxed(): Promise<Sandbox> {
+  /** Detected once; only the first session waits for it. */
+  #loadSandbox(): Promise<Sandbox> {
     this.#sandbox ??= this.#makeSandbox();
     return this.#sandbox;
   }
 
   async #makeSandbox(): Promise<Sandbox> {
     const { env } = this.#order;
-    // What is not there cannot be hidden, and would not be when it appears.
-    await ensurePrivateDir(stateDir(env)).catch((error: unknown) => {
-      this.warnings.push(`nothing can be remembered: ${messageOf(error)}`);
+    // A missing path cannot be hidden, not even once it appears.
+    await ensurePrivateDir(getStateDir(env)).catch((error: unknown) => {
+      this.warnings.push(`preferences cannot be saved: ${toMessage(error)}`);
     });
     return createSandbox(this.config.sandbox, {
       root: this.cwd,
-      hide: hiddenPlaces(env, this.config.providers),
-      home: homeDir(env),
-      cacheDirectory: join(projectDir(env, this.cwd), "caches"),
+      hide: listHiddenPaths(env, this.config.providers),
+      home: getHomeDir(env),
+      cacheDirectory: join(getProjectDir(env, this.cwd), "caches"),
     });
   }
 
-  async #choose(change: Pick<SessionOrder, "agent" | "provider" | "model">, now?: Choice): Promise<Choice> {
-    const agent = mainAgent(this.agents, change.agent ?? now?.agent.name ?? this.config.defaultAgent);
-    const key = change.provider ?? keyOf(agent, change, now) ?? this.config.defaultProvider;
+  async #choose(
+    change: Pick<SessionOrder, "agent" | "provider" | "model">,
+    now?: SessionChoice,
+  ): Promise<SessionChoice> {
+    const agent = findMainAgent(this.agents, change.agent ?? now?.agent.name ?? this.config.defaultAgent);
+    const key = change.provider ?? selectProviderKey(agent, change, now) ?? this.config.defaultProvider;
     const isSame = now?.provider.key === key;
     const model = change.model ?? (isSame ? now.provider.model : undefined);
     const provider = await this.#provider(key, model);
-    const tools = this.#toolsOf(agent);
-    const callables = this.#callables(agent, provider);
+    const tools = this.#selectTools(agent);
+    const callables = this.#listCallables(agent, provider);
     if (callables.length === 0) return { agent, provider, systemPrompt: buildSystemPrompt(agent), tools };
-    const systemPrompt = buildSystemPrompt(agent, { catalog: catalogText(callables) });
+    const systemPrompt = buildSystemPrompt(agent, { catalog: renderCatalog(callables) });
     return { agent, provider, systemPrompt, tools: [...tools, createDelegateTool(callables)] };
   }
 
-  #toolsOf(agent: AgentDefinition): ToolDefinition[] {
+  #selectTools(agent: AgentDefinition): ToolDefinition[] {
     return agent.tools.visible.flatMap((name) => this.tools.get(name) ?? []);
   }
 
-  /** Whom the main agent may delegate to. */
-  #callables(agent: AgentDefinition, provider: ResolvedProvider): AgentDefinition[] {
+  /** The agents the main agent may delegate to. */
+  #listCallables(agent: AgentDefinition, provider: ResolvedProvider): AgentDefinition[] {
     const { agentMode, delegation } = this.config;
     if (agentMode === "single-agent") return [];
-    return callablesOf(mainCaller({ agent, provider }), this.agents, delegation.maxDepth);
+    return listCallables(createMainCaller({ agent, provider }), this.agents, delegation.maxDepth);
   }
 
-  #delegation(root: DelegationRoot, history: History): Delegation {
+  #createDelegation(root: DelegationRoot, history: History): Delegation {
     const { config, agents } = this;
     return new Delegation(
       {
         ...root,
         config,
         agents,
-        toolsOf: (agent) => this.#toolsOf(agent),
+        toolsOf: (agent) => this.#selectTools(agent),
         provider: (agent, main) => this.#subAgentProvider(agent, main),
       },
       history.callIds,
     );
   }
 
-  /** By name only (§8). What was chosen for the main agent is not chosen for others, but for a model where none is named. */
+  /** By name only. A choice for the main agent does not apply to sub-agents, except the model where they name none. */
   async #subAgentProvider(agent: AgentDefinition, main: ResolvedProvider): Promise<ResolvedProvider> {
     const { profile, inheritRoot = true } = agent.provider ?? {};
     const key = profile ?? (inheritRoot ? main.key : this.config.defaultProvider);
@@ -301,21 +314,25 @@ class LoadedRuntime implements Runtime {
     if (given !== undefined) return model === undefined ? given : { ...given, model };
     return resolveProvider(key, this.config.providers, {
       env: this.#order.env,
-      ...(model === undefined ? {} : { model }),
+      ...defined({ model }),
     });
   }
 }
 
-/** An agent that names a provider brings it along; one that does not leaves it as it is. */
-function keyOf(agent: AgentDefinition, change: { agent?: string }, now?: Choice): string | undefined {
+/** An agent that names a provider selects it; otherwise the provider stays. */
+function selectProviderKey(
+  agent: AgentDefinition,
+  change: { agent?: string },
+  now?: SessionChoice,
+): string | undefined {
   if (now === undefined || change.agent !== undefined) return agent.provider?.profile ?? now?.provider.key;
   return now.provider.key;
 }
 
-function embedded({ providers }: RuntimeOrder): ProviderChoice[] {
+function listEmbeddedProviders({ providers }: RuntimeOrder): ProviderChoice[] {
   return [...(providers ?? [])].map(([key, { type, model }]) => ({ key, type, model, isReady: true }));
 }
 
-function taken(what: string, name: string): string {
-  return `the ${what} "${name}" of the embedding program is left out: that name is taken`;
+function warnNameTaken(what: string, name: string): string {
+  return `the ${what} "${name}" of the embedding program is ignored: the name is taken`;
 }

@@ -1,4 +1,5 @@
-// What the loop works with. A session puts it together once; a change of agent or model replaces a piece.
+// The parts the loop works with. A session assembles them once; a change of agent or model replaces some.
+import { defined } from "../base/values.ts";
 import type { AgentDefinition } from "./agents/types.ts";
 import type { DemianConfig } from "./config/schema.ts";
 import type { ContextLimits } from "./context/budget.ts";
@@ -24,39 +25,38 @@ export interface Services {
   readonly agent: AgentDefinition;
   readonly provider: ResolvedProvider;
   readonly systemPrompt: string;
-  /** What this agent sees, in its order. */
+  /** The tools this agent sees, in its order. */
   readonly tools: readonly ToolDefinition[];
-  /** How far one message may go: of the main agent, or of a sub-agent. */
+  /** Limits of one message, for the main agent or a sub-agent. */
   readonly limits: { maxTurns: number; context: ContextLimits };
-  /** Who this is among several agents; empty with one. */
+  /** This agent's identity in multi-agent mode; otherwise empty. */
   readonly invocation: InvocationFields;
-  /** Only of a sub-agent. */
+  /** Sub-agents only. */
   readonly subAgent?: SubAgentPlace | undefined;
-  /** Only where this agent may delegate. */
+  /** Only if this agent may delegate. */
   readonly delegator?: Delegator | undefined;
-  /** Of commands. */
+  /** The environment of commands. */
   readonly env: Readonly<Record<string, string>>;
-  /** For agents with a loop of their own: the environment of demian itself, and where this workspace's state is. */
+  /** For external agents: demian's own environment and this workspace's state directory. */
   readonly host: { env: Readonly<Record<string, string | undefined>>; stateDirectory: string };
   readonly dryRun: boolean;
   emit(event: EventBody): void;
-  /** For a tool call: keeps what is too long for the model. */
+  /** For tool calls: saves output that is too long for the model. */
   keepOutput(callId: string, output: string | Buffer): Promise<string>;
   readonly question: SessionOrder["question"];
 }
 
-/** What only a sub-agent has. */
 export interface SubAgentPlace {
   mainAgent: string;
-  /** Of what is kept in `.demian`, what it may read: its own outputs, and those that its handoff names. */
+  /** The files in `.demian` it may read: its own outputs, and those its handoff names. */
   ownFiles: ReadonlySet<string>;
 }
 
-/** With a model that we ask ourselves. */
+/** With a model that we call ourselves. */
 export type NativeServices = Services & { readonly provider: NativeProvider };
 
-/** What every hook is told. */
-export function hookInput(
+/** The fields every hook gets. */
+export function buildHookInput(
   services: Services,
   event: HookInput["event"],
   more: Omit<Partial<HookInput>, "event"> = {},
@@ -66,8 +66,7 @@ export function hookInput(
   return {
     event,
     sessionId,
-    ...(rootSessionId === undefined ? {} : { rootSessionId }),
-    ...(invocationId === undefined ? {} : { invocationId }),
+    ...defined({ rootSessionId, invocationId }),
     ...(rootSessionId === undefined ? {} : { agentPath: [subAgent?.mainAgent ?? agent.name, ...agentPath] }),
     agent: agent.name,
     cwd: workspace.root,

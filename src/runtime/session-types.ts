@@ -1,4 +1,4 @@
-// What a face (terminal, ACP) sees of the runtime: it opens sessions, gives them messages, and is told events.
+// The runtime as its clients (terminal, ACP) see it: open sessions, send messages, receive events.
 import type { AgentRegistry } from "./agents/registry.ts";
 import type { AgentDefinition } from "./agents/types.ts";
 import type { DemianConfig } from "./config/schema.ts";
@@ -9,21 +9,21 @@ import type { ProviderFailure, ResolvedProvider, TokenUsage } from "./providers/
 import type { ToolRegistry } from "./tools/registry.ts";
 import type { ToolDefinition, UserQuestion } from "./tools/types.ts";
 
-/** Where a setting came from, shown to people. */
+/** The origin of a setting, shown to the user. */
 export type SettingSource = "config" | "saved" | "flag" | "interactive";
 
-/** The configuration of one workspace, loaded and checked, with what it makes available. */
+/** The loaded and checked configuration of one workspace, and what it provides. */
 export interface Runtime {
   /** Absolute and real. */
   readonly cwd: string;
   readonly config: DemianConfig;
-  /** What was ignored or refused while loading, for people. */
+  /** Settings ignored or refused while loading, for the user. */
   readonly warnings: readonly string[];
   readonly agents: AgentRegistry;
   readonly tools: ToolRegistry;
-  /** Providers that could be chosen, with their default model. */
+  /** Providers to choose from, with their default model. */
   readonly providers: readonly ProviderChoice[];
-  /** Throws `CodedError` with what to do (unknown agent or provider, missing key, bad cwd). */
+  /** Throws `CodedError` (unknown agent or provider, missing key, bad cwd). */
   openSession(order: SessionOrder): Promise<DemianSession>;
   close(): Promise<void>;
 }
@@ -32,10 +32,10 @@ export interface ProviderChoice {
   key: string;
   type: string;
   model: string;
-  /** False: its key is missing; `problem` says which variable to set. */
+  /** False: the key is missing; `problem` names the variable to set. */
   isReady: boolean;
   problem?: string;
-  /** Nothing but a model is missing: it can be used as soon as one is named. */
+  /** Only a model is missing: usable once one is named. */
   needsModel?: true;
 }
 
@@ -44,40 +44,40 @@ export interface RuntimeOrder {
   env: Readonly<Record<string, string | undefined>>;
   /** `--config` */
   configPath?: string;
-  /** What flags say, as a piece of configuration: the strongest layer. */
+  /** Flags as configuration: the strongest layer. */
   flags?: Record<string, unknown>;
   /** Agents of the embedding program. */
   agents?: readonly AgentDefinition[];
   /** Tools of the embedding program. */
   tools?: readonly ToolDefinition[];
-  /** Providers of the embedding program, by key: a configured one of that key is not looked at. */
+  /** Providers of the embedding program, by key; they override configured ones. */
   providers?: ReadonlyMap<string, ResolvedProvider>;
-  /** There is nothing but what the embedding program brings: no file, no variable and nothing built in adds to it. */
+  /** Use only what the embedding program provides: no files, variables or built-ins. */
   isAlone?: true;
 }
 
 export interface SessionOrder {
-  /** `[A-Za-z0-9_-]+`; one is made when absent. */
+  /** `[A-Za-z0-9_-]+`; generated when absent. */
   sessionId?: string;
   agent?: string;
   provider?: string;
   model?: string;
-  /** Continue with these; system messages in it are left out. */
+  /** Continues this conversation; system messages are dropped. */
   history?: readonly Message[];
   ask: Asker;
   question?(question: UserQuestion, signal: AbortSignal): Promise<string | undefined>;
   /** In order, synchronously. */
   onEvent(event: RuntimeEvent): void;
-  /** Each message as it joins the history, in order: whoever keeps them can go on after a crash. */
+  /** Each message as it joins the history, in order; a client that stores them can resume after a crash. */
   onMessage?(message: Message): void;
   /** The history was rewritten (compaction). */
   onHistory?(history: readonly Message[]): void;
-  /** Allow what would be asked. Denials and hooks still hold. */
+  /** Allow what would be asked. Denials and hooks still apply. */
   yes?: boolean;
   dryRun?: boolean;
   /** Added to the environment of commands. */
   env?: Readonly<Record<string, string>>;
-  /** Default: as configured. */
+  /** Default: from the configuration. */
   transcript?: boolean;
 }
 
@@ -90,15 +90,15 @@ export interface DemianSession {
   readonly sandbox: string;
   /** Without system messages. */
   readonly history: readonly Message[];
-  /** One user message, until its answer. Never rejects but for a bad call (a turn is running, the session is closed). */
+  /** Runs one user message to its answer. Rejects only for misuse (a turn is running, the session is closed). */
   run(input: TurnInput): Promise<TurnReport>;
-  /** Ends the running turn; resolves when it has ended. */
+  /** Ends the running turn; resolves once it has ended. */
   abort(): Promise<void>;
-  /** Undefined: there is too little to compact. */
+  /** Undefined: too little to compact. */
   compact(): CompactReport | undefined;
-  /** What an agent that only plans (`claudecode-plan`) planned last; a message may be told to carry it out. */
+  /** The last plan of a planning agent (`claudecode-plan`); a message can ask to carry it out. */
   readonly plan: string | undefined;
-  /** Between turns only. Rejects with what is wrong (unknown agent, missing key); then nothing has changed. */
+  /** Between turns only. If it rejects (unknown agent, missing key), nothing changed. */
   use(change: { agent?: string; provider?: string; model?: string }): Promise<void>;
   close(): Promise<void>;
 }
@@ -107,22 +107,22 @@ export interface TurnInput {
   text: string;
   /** After the text, in order. */
   parts?: readonly UserContentPart[];
-  /** Puts the last plan in front of the text. */
+  /** Prepends the last plan to the text. */
   usePlan?: boolean;
   signal?: AbortSignal;
 }
 
 export interface TurnReport {
   outcome: TurnEnd;
-  /** The final answer; what there was of it when it was cut short. */
+  /** The final answer, or the part received before it was cut short. */
   text: string;
   turns: number;
-  /** Summed over the turn. */
+  /** Total of the turn. */
   usage: TokenUsage;
   failure?: ProviderFailure;
-  /** For people, with everything but "completed". */
+  /** For the user; absent for "completed". */
   message?: string;
-  /** It only planned, and this is the plan. */
+  /** The plan of a planning agent. */
   plan?: string;
 }
 

@@ -1,9 +1,9 @@
-// A small private file that several processes read and change: one JSON value, checked, replaced as a whole under a lock.
-// Losing it is told and never fatal. Not for what must not be lost.
+// A small private JSON file shared by several processes: validated, and replaced as a whole under a lock. Losing it is
+// reported and never fatal, so it is only for data that may be lost.
 import { rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type * as z from "zod";
-import { messageOf } from "../base/coded-error.ts";
+import { toMessage } from "../base/coded-error.ts";
 import { explainIssues } from "../base/schema.ts";
 import { withFileLock } from "./file-lock.ts";
 import { ensurePrivateDir, readPrivate, writeStateFile } from "./state-dir.ts";
@@ -11,9 +11,9 @@ import { ensurePrivateDir, readPrivate, writeStateFile } from "./state-dir.ts";
 export interface StateJsonOrder<T> {
   path: string;
   schema: z.ZodType<T>;
-  /** What is in it when there is no file. */
+  /** The value when there is no file. */
   empty: T;
-  /** What it costs when it cannot be used: "costs are counted from zero". */
+  /** The effect of losing it: "costs are counted from zero". */
   loss: string;
   warn(message: string): void;
 }
@@ -25,7 +25,7 @@ export class StateJson<T> {
     this.#order = order;
   }
 
-  /** Never rejects. A damaged file is set aside. */
+  /** Never rejects. A damaged file is moved aside. */
   async read(): Promise<T> {
     const { path, empty, loss, warn } = this.#order;
     try {
@@ -37,7 +37,7 @@ export class StateJson<T> {
       await rename(path, aside);
       warn(`${path} is damaged (${read.fault}) and was moved to ${aside}: ${loss}`);
     } catch (error) {
-      warn(`${path} cannot be read: ${messageOf(error)}; ${loss}`);
+      warn(`${path} cannot be read: ${toMessage(error)}; ${loss}`);
     }
     return empty;
   }
@@ -49,7 +49,7 @@ export class StateJson<T> {
       await ensurePrivateDir(dirname(path));
       await withFileLock(`${path}.lock`, async () => writeStateFile(path, change(await this.read())));
     } catch (error) {
-      warn(`${path} was not written: ${messageOf(error)}; ${loss}`);
+      warn(`${path} could not be written: ${toMessage(error)}; ${loss}`);
     }
   }
 
@@ -58,7 +58,7 @@ export class StateJson<T> {
     try {
       value = JSON.parse(text);
     } catch (error) {
-      return { fault: messageOf(error) };
+      return { fault: toMessage(error) };
     }
     const checked = this.#order.schema.safeParse(value);
     return checked.success ? { value: checked.data } : { fault: explainIssues(checked.error.issues) };

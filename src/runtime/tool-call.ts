@@ -1,15 +1,17 @@
-// One tool call from the model's wish to the message that it reads: check, hooks, permission, execution. Whatever
-// happens on the way is an answer for the model, never an exception.
-import { messageOf } from "../base/coded-error.ts";
+// Runs one tool call: input check, hooks, permission, execution. Every failure becomes a result for the model, never an
+// exception.
+
+import { toMessage } from "../base/coded-error.ts";
+import { defined } from "../base/values.ts";
 import type { AgentDefinition } from "./agents/types.ts";
 import { DELEGATE_TOOL } from "./delegation/types.ts";
 import type { ToolFailure } from "./events.ts";
 import type { HookOutcome } from "./hooks/types.ts";
 import type { ToolCall, ToolMessage } from "./messages.ts";
 import type { Decision } from "./permissions/types.ts";
-import { denial, permitted } from "./permitted.ts";
+import { explainDenial, requestPermission } from "./permitted.ts";
 import type { TokenUsage } from "./providers/types.ts";
-import { hookInput, type Services } from "./services.ts";
+import { buildHookInput, type Services } from "./services.ts";
 import {
   type ToolContext,
   type ToolDefinition,
@@ -20,13 +22,13 @@ import {
 
 export interface CallOutcome {
   message: ToolMessage;
-  /** The person wants no more of this turn. */
+  /** The user stopped the turn. */
   stop: boolean;
-  /** What a sub-agent spent for it. */
+  /** Usage of a sub-agent. */
   usage?: TokenUsage;
 }
 
-/** Ends the call on its way. */
+/** Ends the call early. */
 class CallFailed extends Error {
   readonly reason: ToolFailure;
   readonly stop: boolean;
@@ -47,34 +49,46 @@ export async function runToolCall(
 ): Promise<CallOutcome> {
   const startedMs = Date.now();
   services.emit({ type: "tool.requested", callId: call.id, name: call.name, input: call.input });
-  const told = (content: string) => ({
+  const toEventFields = (content: string) => ({
     callId: call.id,
     name: call.name,
-    preview: previewOf(content),
+    preview: toPreview(content),
     content,
     durationMs: Date.now() - startedMs,
   });
   try {
     const result = await perform(services, call, signal);
-    const metadata = result.metadata === undefined ? {} : { metadata: result.metadata };
-    if (result.ok) services.emit({ type: "tool.completed", ok: true, ...told(result.content), ...metadata });
+    const metadata = defined({ metadata: result.metadata });
+    if (result.ok)
+      services.emit({ type: "tool.completed", ok: true, ...toEventFields(result.content), ...metadata });
     else {
       const reason = signal.aborted ? "aborted" : "failed";
-      services.emit({ type: "tool.failed", ok: false, reason, ...told(result.content), ...metadata });
+      services.emit({
+        type: "tool.failed",
+        ok: false,
+        reason,
+        ...toEventFields(result.content),
+        ...metadata,
+      });
     }
     return {
-      message: answer(call, result.content, !result.ok),
+      message: toToolMessage(call, result.content, !result.ok),
       stop: result.stop === true,
-      ...(result.usage === undefined ? {} : { usage: result.usage }),
+      ...defined({ usage: result.usage }),
     };
   } catch (error) {
     const failure = toFailure(error, signal);
-    services.emit({ type: "tool.failed", ok: false, reason: failure.reason, ...told(failure.message) });
-    return { message: answer(call, failure.message, true), stop: failure.stop };
+    services.emit({
+      type: "tool.failed",
+      ok: false,
+      reason: failure.reason,
+      ...toEventFields(failure.message),
+    });
+    return { message: toToolMessage(call, failure.message, true), stop: failure.stop };
   }
 }
 
-/** A call that is not even begun, because the turn has ended. */
+/** Answers a call that was not started because the turn has ended. */
 export function skipToolCall(services: Services, call: ToolCall, why: string): ToolMessage {
   const { id: callId, name, input } = call;
   services.emit({ type: "tool.requested", callId, name, input });
@@ -89,15 +103,15 @@ export function skipToolCall(services: Services, call: ToolCall, why: string): T
     content,
     durationMs: 0,
   });
-  return answer(call, content, true);
+  return toToolMessage(call, content, true);
 }
 
 async function perform(services: Services, call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
-  const tool = visibleTool(services, call.name);
-  const context = contextOf(services, call, signal);
-  const input = await gated(services, tool, call, signal);
+  const tool = findVisibleTool(services, call.name);
+  const context = createContext(services, call, signal);
+  const input = await runPreHooks(services, tool, call, signal);
   const plan = await tool.plan(input.value, context);
-  await consented(services, tool, call, input.value, plan, input.warnings, signal);
+  await requirePermission(services, tool, call, input.value, plan, input.warnings, signal);
   services.emit({
     type: "tool.started",
     callId: call.id,
@@ -105,50 +119,53 @@ async function perform(services: Services, call: ToolCall, signal: AbortSignal):
     input: input.value,
     title: plan.title,
     ...(tool.metadata.sideEffect === "process" ? { sandbox: services.sandbox.adapter ?? "none" } : {}),
-    ...(plan.changes === undefined ? {} : { changes: plan.changes }),
+    ...defined({ changes: plan.changes }),
   });
   const result =
-    // A sub-agent runs dry itself.
+    // A sub-agent does its own dry run.
     context.dryRun && tool.metadata.sideEffect !== "none" && plan.invocation === undefined
-      ? dryRun(plan)
-      : await executed(services, tool, call, input.value, plan, context);
-  return afterwards(services, tool, call, result, signal);
+      ? toDryRunResult(plan)
+      : await runTool(services, tool, call, input.value, plan, context);
+  return runPostHooks(services, tool, call, result, signal);
 }
 
-function visibleTool({ tools, agent }: Services, name: string): ToolDefinition {
+function findVisibleTool({ tools, agent }: Services, name: string): ToolDefinition {
   const tool = tools.find((one) => one.name === name);
   if (tool !== undefined) return tool;
   const names = tools.map((one) => one.name).join(", ") || "none";
   throw new CallFailed("unknown_tool", `The agent ${agent.name} has no tool "${name}". Its tools: ${names}.`);
 }
 
-/** The checked input, after what PreToolUse hooks made of it. */
-async function gated(
+/** Returns the checked input, as PreToolUse hooks changed it. */
+async function runPreHooks(
   services: Services,
   tool: ToolDefinition,
   call: ToolCall,
   signal: AbortSignal,
 ): Promise<{ value: unknown; warnings: string[] }> {
-  const value = checked(tool, call.input);
+  const value = checkInput(tool, call.input);
   const outcome = await services.hooks.dispatch(
-    hookInput(services, "PreToolUse", { callId: call.id, toolName: tool.name, toolInput: value }),
+    buildHookInput(services, "PreToolUse", { callId: call.id, toolName: tool.name, toolInput: value }),
     signal,
   );
-  if (outcome.blocked) throw new CallFailed("blocked", `Blocked: ${outcome.reason ?? "a hook said so"}`);
+  if (outcome.blocked) throw new CallFailed("blocked", `Blocked: ${outcome.reason ?? "a hook refused it"}`);
   if (outcome.patch === undefined) return { value, warnings: outcome.warnings };
-  return { value: checked(tool, outcome.patch, " after a hook changed it"), warnings: outcome.warnings };
+  return { value: checkInput(tool, outcome.patch, " after a hook changed it"), warnings: outcome.warnings };
 }
 
-function checked(tool: ToolDefinition, input: unknown, where = ""): unknown {
+function checkInput(tool: ToolDefinition, input: unknown, where = ""): unknown {
   if (typeof input === "string") {
-    throw new CallFailed("invalid_input", `The input of ${tool.name} is no JSON object${where}: send one.`);
+    throw new CallFailed(
+      "invalid_input",
+      `The input of ${tool.name} is not a JSON object${where}: send one.`,
+    );
   }
   const verdict = tool.check(input);
   if (verdict.ok) return verdict.value;
   throw new CallFailed("invalid_input", `Invalid input for ${tool.name}${where}: ${verdict.message}`);
 }
 
-async function consented(
+async function requirePermission(
   services: Services,
   tool: ToolDefinition,
   call: ToolCall,
@@ -159,18 +176,18 @@ async function consented(
 ): Promise<void> {
   const { agent } = services;
   const { invocation } = plan;
-  const verdict = await permitted(
+  const verdict = await requestPermission(
     services,
     {
       tool: tool.name,
       input,
       plan,
-      agent: invocation === undefined ? agent : asCaller(agent, invocation.decision),
+      agent: invocation === undefined ? agent : applyInvocationDefault(agent, invocation.decision),
       callId: call.id,
       agentPath: services.invocation.agentPath,
       sandbox: services.sandbox.adapter ?? "none",
       ...(warnings.length === 0 ? {} : { reason: warnings.join("; ") }),
-      ...(tool.metadata.defaultDecision === undefined ? {} : { toolDefault: tool.metadata.defaultDecision }),
+      ...defined({ toolDefault: tool.metadata.defaultDecision }),
     },
     invocation === undefined
       ? { targetType: "tool", targetName: tool.name }
@@ -179,15 +196,15 @@ async function consented(
   );
   if (verdict.allowed) return;
   if (signal.aborted) throw new CallFailed("aborted", "Not run: the turn was aborted.");
-  throw new CallFailed("denied", denial(verdict), verdict.stop === true);
+  throw new CallFailed("denied", explainDenial(verdict), verdict.stop === true);
 }
 
-/** What the sub-agent says of being started is its default here; a caller that denies by default still does. */
-function asCaller(agent: AgentDefinition, decision: Decision): AgentDefinition {
+/** The sub-agent's `invocationDecision` is the default here; a caller that denies by default still denies. */
+function applyInvocationDefault(agent: AgentDefinition, decision: Decision): AgentDefinition {
   return agent.defaultDecision === "deny" ? agent : { ...agent, defaultDecision: decision };
 }
 
-async function executed(
+async function runTool(
   services: Services,
   tool: ToolDefinition,
   call: ToolCall,
@@ -198,12 +215,12 @@ async function executed(
   try {
     return await tool.execute(input, plan, context);
   } catch (error) {
-    if (!context.signal.aborted) await toolError(services, tool, call, messageOf(error), context.signal);
+    if (!context.signal.aborted) await runErrorHooks(services, tool, call, toMessage(error), context.signal);
     throw error;
   }
 }
 
-async function afterwards(
+async function runPostHooks(
   services: Services,
   tool: ToolDefinition,
   call: ToolCall,
@@ -212,22 +229,22 @@ async function afterwards(
 ): Promise<ToolResult> {
   if (!result.ok) {
     if (signal.aborted) return result;
-    await toolError(services, tool, call, result.content, signal);
+    await runErrorHooks(services, tool, call, result.content, signal);
     return result;
   }
-  // Aborted, hooks that would look at it hold it back: what they could not see is not kept.
+  // After an abort, a hook that cannot check the output withholds it.
   const outcome = await services.hooks.dispatch(
-    hookInput(services, "PostToolUse", {
+    buildHookInput(services, "PostToolUse", {
       callId: call.id,
       toolName: tool.name,
       toolResult: { ok: result.ok, content: result.content },
     }),
     signal,
   );
-  return { ...result, content: contentAfter(result.content, outcome) };
+  return { ...result, content: applyHookOutcome(result.content, outcome) };
 }
 
-async function toolError(
+async function runErrorHooks(
   services: Services,
   tool: ToolDefinition,
   call: ToolCall,
@@ -236,22 +253,22 @@ async function toolError(
 ): Promise<void> {
   const toolResult = { ok: false, content };
   const input = { callId: call.id, toolName: tool.name, toolResult };
-  await services.hooks.dispatch(hookInput(services, "ToolError", input), signal);
+  await services.hooks.dispatch(buildHookInput(services, "ToolError", input), signal);
 }
 
-/** The tool has run: a hook cannot undo that, but it can keep its output from the model. */
-function contentAfter(content: string, outcome: HookOutcome): string {
+/** The tool has already run; a hook can only withhold its output from the model. */
+function applyHookOutcome(content: string, outcome: HookOutcome): string {
   if (outcome.blocked)
-    return `The tool ran, but a hook holds its output back: ${outcome.reason ?? "no reason given"}`;
+    return `The tool ran, but a hook withheld its output: ${outcome.reason ?? "no reason given"}`;
   const patch = outcome.patch as { content?: unknown } | undefined;
   return typeof patch?.content === "string" ? patch.content : content;
 }
 
-function dryRun(plan: ToolPlan): ToolResult {
-  return { ok: true, content: `Dry run: "${plan.title}" was not carried out.`, metadata: { dryRun: true } };
+function toDryRunResult(plan: ToolPlan): ToolResult {
+  return { ok: true, content: `Dry run: "${plan.title}" was not executed.`, metadata: { dryRun: true } };
 }
 
-function contextOf(services: Services, call: ToolCall, signal: AbortSignal): ToolContext {
+function createContext(services: Services, call: ToolCall, signal: AbortSignal): ToolContext {
   const { sessionId, workspace, sandbox, env, dryRun: isDry, agent, question, delegator } = services;
   return {
     sessionId,
@@ -267,7 +284,7 @@ function contextOf(services: Services, call: ToolCall, signal: AbortSignal): Too
     progress: (text) => services.emit({ type: "tool.output", callId: call.id, text }),
     keepOutput: (output) => services.keepOutput(call.id, output),
     ...(question === undefined ? {} : { question: (asked) => question(asked, signal) }),
-    // No other tool starts agents: it would not be asked about.
+    // No other tool may start agents: that would bypass the permission check.
     ...(delegator === undefined || call.name !== DELEGATE_TOOL ? {} : { delegator }),
   };
 }
@@ -275,13 +292,10 @@ function contextOf(services: Services, call: ToolCall, signal: AbortSignal): Too
 function toFailure(error: unknown, signal: AbortSignal): CallFailed {
   if (error instanceof CallFailed) return error;
   if (signal.aborted) return new CallFailed("aborted", "Not finished: the turn was aborted.");
-  return new CallFailed(
-    "failed",
-    error instanceof ToolError ? error.message : `It failed: ${messageOf(error)}`,
-  );
+  return new CallFailed("failed", error instanceof ToolError ? error.message : `Failed: ${toMessage(error)}`);
 }
 
-function answer(call: ToolCall, content: string, isError: boolean): ToolMessage {
+function toToolMessage(call: ToolCall, content: string, isError: boolean): ToolMessage {
   return {
     role: "tool",
     toolCallId: call.id,
@@ -291,6 +305,6 @@ function answer(call: ToolCall, content: string, isError: boolean): ToolMessage 
   };
 }
 
-function previewOf(content: string): string {
+function toPreview(content: string): string {
   return content.length <= PREVIEW_CHARACTERS ? content : `${content.slice(0, PREVIEW_CHARACTERS)}…`;
 }

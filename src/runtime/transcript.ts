@@ -1,6 +1,6 @@
-// The record of a session: one JSON line an event in `.demian/transcripts/<sessionId>/session.jsonl`, in the order of the
-// events. It never stops a session: what cannot be written is told once. Each line is written before the next event, so a
-// process that dies loses none.
+// The transcript of a session: one JSON line per event in `.demian/transcripts/<sessionId>/session.jsonl`, in event
+// order. It never stops a session: a write failure is reported once. Each line is written before the next event, so a
+// crash loses none.
 import {
   closeSync,
   constants,
@@ -13,14 +13,14 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { CodedError, errnoOf, messageOf } from "../base/coded-error.ts";
+import { CodedError, readErrno, toMessage } from "../base/coded-error.ts";
 import type { RuntimeEvent } from "./events.ts";
 
 export interface TranscriptOrder {
   /** The workspace: absolute and real. */
   root: string;
   sessionId: string;
-  /** Told at most once, for people. */
+  /** Called at most once, with text for the user. */
   onProblem(message: string): void;
 }
 
@@ -32,7 +32,7 @@ export interface TranscriptWriter {
   close(): void;
 }
 
-/** Their whole text follows in `model.text`, `tool.completed` and `tool.failed`. */
+/** Partial output; the whole text follows in `model.text`, `tool.completed` and `tool.failed`. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["model.text.delta", "model.reasoning.delta", "tool.output"]);
 const SESSION_ID = /^[A-Za-z0-9_-]{1,128}$/;
 const MAX_TEXT_CHARS = 65_536;
@@ -41,18 +41,18 @@ const MAX_DEPTH = 16;
 const MAX_ITEMS = 1000;
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
 
-/** Never throws but for a session id that cannot be the name of a directory. */
+/** Throws only for a session id that is not a valid directory name. */
 export function openTranscript(order: TranscriptOrder): TranscriptWriter {
   if (!SESSION_ID.test(order.sessionId))
     throw new CodedError(
       "bad_session_id",
-      `"${order.sessionId}" is no session id: use A-Z, a-z, 0-9, _ and -`,
+      `"${order.sessionId}" is not a valid session id: use A-Z, a-z, 0-9, _ and -`,
     );
   return new Transcript(order);
 }
 
-/** From the workspace. */
-export function transcriptPath(sessionId: string): string {
+/** Relative to the workspace. */
+export function getTranscriptPath(sessionId: string): string {
   return join(".demian", "transcripts", sessionId, "session.jsonl");
 }
 
@@ -60,30 +60,30 @@ class Transcript implements TranscriptWriter {
   readonly path: string;
   readonly #onProblem: (message: string) => void;
   #file: number | undefined;
-  /** The last line was cut short by a failure: the next one must not become part of it. */
+  /** A crash cut the last line: start a new one. */
   #isTorn = false;
   #hasTold = false;
 
   constructor({ root, sessionId, onProblem }: TranscriptOrder) {
-    this.path = transcriptPath(sessionId);
+    this.path = getTranscriptPath(sessionId);
     this.#onProblem = onProblem;
     try {
       this.#file = openSafely(root, sessionId);
       this.#isTorn = !endsWithNewline(this.#file);
     } catch (error) {
-      this.#tell(error);
+      this.#reportProblem(error);
     }
   }
 
   write(event: RuntimeEvent): void {
     if (this.#file === undefined || LEFT_OUT.has(event.type)) return;
     try {
-      const bytes = Buffer.from(`${this.#isTorn ? "\n" : ""}${lineOf(event)}\n`);
+      const bytes = Buffer.from(`${this.#isTorn ? "\n" : ""}${toLine(event)}\n`);
       this.#isTorn = true;
       for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done);
       this.#isTorn = false;
     } catch (error) {
-      this.#tell(error);
+      this.#reportProblem(error);
     }
   }
 
@@ -94,18 +94,18 @@ class Transcript implements TranscriptWriter {
     try {
       closeSync(file);
     } catch (error) {
-      this.#tell(error);
+      this.#reportProblem(error);
     }
   }
 
-  #tell(error: unknown): void {
+  #reportProblem(error: unknown): void {
     if (this.#hasTold) return;
     this.#hasTold = true;
-    this.#onProblem(`the transcript ${this.path} is not complete: ${messageOf(error)}`);
+    this.#onProblem(`the transcript ${this.path} is incomplete: ${toMessage(error)}`);
   }
 }
 
-/** Every directory on the way is one of ours, none a link: a repository cannot send what we write elsewhere. */
+/** Every directory on the way must be a real one: a repository must not redirect our writes with a link. */
 function openSafely(root: string, sessionId: string): number {
   let directory = root;
   for (const name of [".demian", "transcripts", sessionId]) {
@@ -118,16 +118,16 @@ function openSafely(root: string, sessionId: string): number {
   const stat = fstatSync(file);
   if (stat.isFile() && stat.nlink === 1 && realpathSync(path) === path) return file;
   closeSync(file);
-  throw new Error(`${path} is no file of its own (a link, or not a regular file)`);
+  throw new Error(`${path} is a link or not a regular file`);
 }
 
 function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
+    if (readErrno(error) !== "EEXIST") throw error;
   }
-  if (!lstatSync(path).isDirectory()) throw new Error(`${path} is no directory (a link is not followed)`);
+  if (!lstatSync(path).isDirectory()) throw new Error(`${path} is not a directory (links are not followed)`);
 }
 
 function ignoreInGit(directory: string): void {
@@ -136,7 +136,7 @@ function ignoreInGit(directory: string): void {
     writeSync(file, "*\n");
     closeSync(file);
   } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
+    if (readErrno(error) !== "EEXIST") throw error;
   }
 }
 
@@ -146,26 +146,27 @@ function endsWithNewline(file: number): boolean {
   return size === 0 || (readSync(file, last, 0, 1, size - 1) === 1 && last[0] === 0x0a);
 }
 
-function lineOf(event: RuntimeEvent): string {
-  const line = JSON.stringify(bounded(event, 0));
+function toLine(event: RuntimeEvent): string {
+  const line = JSON.stringify(limitValue(event, 0));
   if (Buffer.byteLength(line) <= MAX_LINE_BYTES) return line;
   const { type, sessionId, agent, ts, rootSessionId, agentSessionId, invocationId } = event;
   const { parentInvocationId, parentCallId, agentPath } = event;
   const who = { rootSessionId, agentSessionId, invocationId, parentInvocationId, parentCallId, agentPath };
   const callId = "callId" in event ? { callId: event.callId } : {};
-  const cut = `${line.length} characters left out`;
+  const cut = `${line.length} characters omitted`;
   return JSON.stringify({ type, sessionId, ...who, agent, ts, ...callId, cut });
 }
 
-function bounded(value: unknown, depth: number): unknown {
+function limitValue(value: unknown, depth: number): unknown {
   if (typeof value === "string") {
     if (value.length <= MAX_TEXT_CHARS) return value;
     const kept = value.slice(0, MAX_TEXT_CHARS).replace(/[\ud800-\udbff]$/, "");
-    return `${kept} […${value.length - kept.length} more characters left out]`;
+    return `${kept} […${value.length - kept.length} more characters omitted]`;
   }
   if (typeof value !== "object" || value === null) return value;
-  if (depth >= MAX_DEPTH) return "[nested too deeply: left out]";
-  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item: unknown) => bounded(item, depth + 1));
+  if (depth >= MAX_DEPTH) return "[nested too deeply: omitted]";
+  if (Array.isArray(value))
+    return value.slice(0, MAX_ITEMS).map((item: unknown) => limitValue(item, depth + 1));
   const entries = Object.entries(value).slice(0, MAX_ITEMS);
-  return Object.fromEntries(entries.map(([key, item]) => [key, bounded(item, depth + 1)]));
+  return Object.fromEntries(entries.map(([key, item]) => [key, limitValue(item, depth + 1)]));
 }

@@ -1,5 +1,7 @@
-// The end of a turn, told and reported: the same for our loop and for that of another agent.
-import { messageOf } from "../base/coded-error.ts";
+// Ends a turn: emits its last event and returns its report, for our loop and external ones.
+
+import { toMessage } from "../base/coded-error.ts";
+import { defined } from "../base/values.ts";
 import type { TurnEnd } from "./events.ts";
 import type { ProviderFailure } from "./providers/types.ts";
 import type { Services } from "./services.ts";
@@ -11,9 +13,9 @@ export interface End {
   failure?: ProviderFailure;
 }
 
-/** Of what nobody expected. */
-export function bugEnd(error: unknown): End {
-  const message = `demian itself failed: ${messageOf(error)}; this is a bug, please report it`;
+/** The end of a turn that hit a bug. */
+export function toBugEnd(error: unknown): End {
+  const message = `internal error in demian: ${toMessage(error)}; please report this bug`;
   return { outcome: "failed", message, failure: { kind: "protocol", message } };
 }
 
@@ -23,7 +25,7 @@ export function reportEnd(
   work: Pick<TurnReport, "text" | "turns" | "usage" | "plan">,
 ): TurnReport {
   const { turns, usage } = work;
-  const why = failure === undefined ? {} : { failure };
+  const why = defined({ failure });
   emit({ type: "turn.ended", outcome, turns, usage, ...why });
-  return { outcome, ...work, ...why, ...(message === undefined ? {} : { message }) };
+  return { outcome, ...work, ...why, ...defined({ message }) };
 }

@@ -1,11 +1,11 @@
-// Tokens and money, added up.
+// Adds up tokens and cost.
 import type { TokenUsage } from "./providers/types.ts";
 
-export function noUsage(): TokenUsage {
+export function createUsage(): TokenUsage {
   return { inputTokens: 0, outputTokens: 0 };
 }
 
-/** Into the first. What nobody told stays untold. */
+/** Adds to the first. Unreported values stay absent. */
 export function addUsage(sum: TokenUsage, more: TokenUsage): void {
   sum.inputTokens += more.inputTokens;
   sum.outputTokens += more.outputTokens;

@@ -1,8 +1,8 @@
-// What every way in gets from the daemon, and what it gives back.
+// What every listener gets from the daemon, and its handle.
 import type { Log } from "../base/log.ts";
 import type { Hub } from "../sessions/index.ts";
 
-/** Facts about the daemon that replies carry. */
+/** Facts about the daemon for replies. */
 export interface DaemonFacts {
   /** "blemeesd/<version>" */
   daemon: string;
@@ -11,9 +11,9 @@ export interface DaemonFacts {
   startedAtMs: number;
   /** Agents found so far: name → version. */
   backends(): Record<string, string>;
-  /** The same, with `detecting` for those that are still being looked for. */
+  /** The same, with `detecting` for agents still being detected. */
   backendStates(): Record<string, string>;
-  /** Resolves when every agent has been looked for. */
+  /** Resolves when detection is done. */
   detected(): Promise<void>;
   config: {
     ring_buffer_size: number;
@@ -33,8 +33,8 @@ export interface ServerContext {
 
 export interface Listening {
   /**
-   * Says good-bye on every connection and to everybody who still comes. The way in itself stays taken until
-   * `close`, so that no second daemon starts on it while this one finishes its turns.
+   * Sends `daemon_shutdown` to all clients, also to new ones. The address stays bound until `close`, so that no second daemon
+   * starts on it while this one finishes its turns.
    */
   dismiss(): void;
   close(): Promise<void>;

@@ -1,14 +1,17 @@
-// What the socket asks of the sessions: a client owns a session, others watch it. Checks first, then commits: a refused
-// request leaves nothing behind.
+// Sessions as the socket sees them: one client owns a session, others watch it. Validates before committing: a refused
+// request changes nothing.
+
 import type { Backend } from "../backends/types.ts";
 import { CodedError } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
+import { defined } from "../base/values.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
 import { unknownSession } from "./core/refusals.ts";
-import type { Ledger, RespondOrder } from "./requests/ledger.ts";
-import type { Responded } from "./requests/words.ts";
+import type { Responded } from "./requests/frames.ts";
+import type { Ledger } from "./requests/ledger.ts";
+import type { RespondOrder } from "./requests/types.ts";
 import type { Session } from "./session.ts";
 import type { Publisher } from "./stream/publish.ts";
 import { exists, type Obtained, SessionTable, type TableOptions } from "./table.ts";
@@ -33,7 +36,7 @@ export class SessionHub implements Hub {
   readonly table: SessionTable;
   readonly #options: HubOptions;
   readonly #log: Log;
-  /** Opens under way, counted for the limits. */
+  /** Opens in progress, counted for the limits. */
   readonly #opening = new Map<Client, number>();
 
   constructor(options: HubOptions) {
@@ -64,7 +67,7 @@ export class SessionHub implements Hub {
       const release = await this.table.changing.lock(order.session_id);
       let obtained: Obtained<Attachment>;
       try {
-        // Queued in the session before the lock is given back: a message sent right behind comes after it.
+        // Queued in the session before the lock is released, so a message sent right after it is processed later.
         obtained = await this.table.obtain(backend, checked, (session) =>
           session.open(client, subscriber, checked),
         );
@@ -81,9 +84,9 @@ export class SessionHub implements Hub {
           resume: order.resume,
           connection_id: client.id,
         });
-        return opened(session, attachment);
+        return toOpened(session, attachment);
       } catch (error) {
-        // Somebody may have sent to it meanwhile, and was told that it is stored: then it stays.
+        // If another client has sent to it meanwhile and got a confirmation, the session stays.
         if (before !== undefined)
           await this.table.remove(session, "open_failed", { if: "abandoned", before });
         throw error;
@@ -109,7 +112,7 @@ export class SessionHub implements Hub {
     else await session.interrupt(client, acknowledged);
   }
 
-  /** A session that is not in memory waits for nothing; the ledger still knows how its requests ended. */
+  /** A session that is not loaded has no waits; the ledger still knows how its requests ended. */
   async respond(client: Client, order: RespondOrder): Promise<Responded> {
     await this.#options.ready;
     await this.table.changing.free(order.session_id);
@@ -127,13 +130,13 @@ export class SessionHub implements Hub {
     return this.#options.ledger.find(session_id, request_id);
   }
 
-  /** Closing what is unknown or somebody else's does nothing (wire facts §1). */
+  /** Closing an unknown session, or one of another owner, does nothing. */
   async close(client: Client, session_id: string, how: CloseOrder): Promise<void> {
-    // Asked for at once: an open that the client sends right behind must come after it.
+    // Requested immediately: an open sent right after this must come later.
     const release = await this.table.changing.lock(session_id);
     try {
       const session = this.table.live.get(session_id);
-      // An open of the same client that is still under way goes first.
+      // A pending open of the same client goes first.
       if (session === undefined || (session.owner !== client && !this.#opening.has(client))) return;
       const isAtWork = this.table.isAtWork(session_id);
       await this.table.unmake(session, "owner_closed", {
@@ -142,7 +145,7 @@ export class SessionHub implements Hub {
         afterwards: async () => {
           if (how.delete) {
             await this.#options.store.delete(session_id);
-            this.#options.hooks?.removed(session.row, isAtWork);
+            this.#options.hooks?.onRemoved(session.row, isAtWork);
           }
           if (how.deleteTranscript) {
             await session.backend.deleteTranscript?.(session_id, session.row.cwd);
@@ -203,14 +206,14 @@ export class SessionHub implements Hub {
   }
 
   /**
-   * Forgets sessions that nobody has owned for `idleMs`. Their history stays in the store. One that waits for a
-   * person's answer is not idle: the answer would reach nobody.
+   * Unloads sessions that had no owner for `idleMs`. Their history stays in the store. A session with a pending request
+   * is not idle, because its answer could no longer be delivered.
    */
   async reap(idleMs: number, nowMs: number): Promise<number> {
     const { durable } = this.#options.store;
     const parents = new Set(this.sessions.map(({ row }) => row.parent));
     const due = this.sessions.filter(({ row, idleSinceMs }) => {
-      // Without a store nothing is left of it, and its children would tell nobody.
+      // Without a store nothing would be left of it, and its children could not wake it.
       if (!durable && parents.has(row.session_id)) return false;
       return idleSinceMs !== undefined && nowMs - idleSinceMs >= idleMs;
     });
@@ -224,7 +227,7 @@ export class SessionHub implements Hub {
     return reaped.reduce<number>((sum, count) => sum + count, 0);
   }
 
-  /** Blocks for other backends are ignored (spec §5.4); without an own one, an unknown name is a typing error. */
+  /** Blocks for other backends are ignored; without a block for this one, an unknown name is probably a typo. */
   #checkBlocks(backend: Backend, { options, otherBlocks = [] }: OpenOrder): void {
     if (options !== undefined) return;
     const known = this.#options.backends.map((candidate) => candidate.name);
@@ -232,7 +235,7 @@ export class SessionHub implements Hub {
     if (stray === undefined) return;
     throw new CodedError(
       "invalid_message",
-      `/options/${stray}: no such backend; /options/${backend.name} is read`,
+      `/options/${stray}: unknown backend; this session uses /options/${backend.name}`,
     );
   }
 
@@ -252,14 +255,13 @@ export class SessionHub implements Hub {
   }
 }
 
-function opened(session: Session, attachment: Attachment): Opened {
+function toOpened(session: Session, attachment: Attachment): Opened {
   const { row, pid } = session;
   return {
     session_id: row.session_id,
     backend: row.backend,
     last_seq: row.last_seq,
-    ...(pid === undefined ? {} : { subprocess_pid: pid }),
-    ...(row.native_session_id === undefined ? {} : { native_session_id: row.native_session_id }),
+    ...defined({ subprocess_pid: pid, native_session_id: row.native_session_id }),
     attachment,
   };
 }

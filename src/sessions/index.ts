@@ -1,8 +1,9 @@
-// The door to the sessions.
+// Public interface of the sessions.
 export { type HubOptions, SessionHub } from "./hub.ts";
 export { recoverSessions } from "./recover.ts";
-export { Ledger, type RespondOrder } from "./requests/ledger.ts";
-export type { Responded } from "./requests/words.ts";
+export type { Responded } from "./requests/frames.ts";
+export { Ledger } from "./requests/ledger.ts";
+export type { RespondOrder } from "./requests/types.ts";
 export { drain } from "./shutdown.ts";
 export { createPublisher, type Publisher } from "./stream/publish.ts";
 export { createSessions, type Sessions, type SystemOptions } from "./system.ts";

@@ -1,11 +1,11 @@
 // Drives a session's reducer: takes one input at a time and performs its effects in order. Inputs caused by an effect
 // are queued. When the queue is empty, `proceed` continues whatever the state allows, step by step.
-import { randomUUID } from "node:crypto";
-import { activityOf } from "./core/activity.ts";
+import { makeHexId } from "../base/id.ts";
+import { deriveActivity } from "./core/activity.ts";
 import type { Effect } from "./core/effects.ts";
 import type { Happening, Input } from "./core/inputs.ts";
 import { mayProceed, reduce } from "./core/reduce.ts";
-import { isBusy, isSettling, type SessionState, turnOf } from "./core/state.ts";
+import { getTurn, isBusy, isSettling, type SessionState } from "./core/state.ts";
 
 export interface MachineParts {
   perform(effect: Effect): void;
@@ -25,7 +25,7 @@ export class Machine {
   #state: SessionState;
   #isTaking = false;
   #isLater = false;
-  #id = newId();
+  #id = makeHexId();
 
   constructor(state: SessionState, parts: MachineParts) {
     this.#state = state;
@@ -78,9 +78,9 @@ export class Machine {
     if (happening.kind !== "proceed" || state !== before) this.#parts.record?.(input, effects);
     if (state === before && effects.length === 0) return happening.kind === "proceed" ? "nothing" : "more";
     this.#state = state;
-    const turn_id = turnOf(state)?.turn_id;
-    if (turn_id === this.#id || state.run?.generation === this.#id) this.#id = newId();
-    if (state.row !== before.row || turn_id !== turnOf(before)?.turn_id) this.#parts.projected(state);
+    const turn_id = getTurn(state)?.turn_id;
+    if (turn_id === this.#id || state.run?.generation === this.#id) this.#id = makeHexId();
+    if (state.row !== before.row || turn_id !== getTurn(before)?.turn_id) this.#parts.projected(state);
     for (const effect of effects) this.#parts.perform(effect);
     if (looksDifferent(before, state)) this.#parts.changed();
     return effects.some(isReply) ? "reply" : "more";
@@ -91,10 +91,6 @@ function isReply({ kind }: Effect): boolean {
   return kind === "reply" || kind === "refuse" || kind === "own";
 }
 
-function newId(): string {
-  return randomUUID().replaceAll("-", "");
-}
-
 function looksDifferent(before: SessionState, state: SessionState): boolean {
   return (
     before.row !== state.row ||
@@ -102,6 +98,6 @@ function looksDifferent(before: SessionState, state: SessionState): boolean {
     isBusy(before) !== isBusy(state) ||
     isSettling(before) !== isSettling(state) ||
     before.owner !== state.owner ||
-    activityOf(before) !== activityOf(state)
+    deriveActivity(before) !== deriveActivity(state)
   );
 }

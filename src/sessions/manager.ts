@@ -1,7 +1,9 @@
-// What a manager asks of the sessions (manager-types.ts): spawn, look, send, wait, stop. Nobody owns anything here. A
-// session that is not in memory is made from the store first, without its agent.
+// Implements the manager (manager-types.ts): spawn, view, send, wait, stop. Sessions have no owner here. A session that
+// is not in memory is loaded from the store first, without its agent.
+
 import { CodedError } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
+import { defined } from "../base/values.ts";
 import type { Observer } from "../observe/types.ts";
 import type { Action } from "../protocol/actions.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
@@ -10,7 +12,7 @@ import type { SessionRow } from "../protocol/session.ts";
 import type { Stats } from "../protocol/stats.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
 import type { Store } from "../store/types.ts";
-import { unknownSession, waitingOf, waitsFor } from "./core/refusals.ts";
+import { toWaiting, unknownSession, waitsFor } from "./core/refusals.ts";
 import type { Family } from "./family/family.ts";
 import { descendants } from "./family/kin.ts";
 import type { SessionHooks } from "./hooks.ts";
@@ -23,8 +25,9 @@ import type {
   ViewFilter,
   WaitOrder,
 } from "./manager-types.ts";
-import type { Ledger, RespondOrder } from "./requests/ledger.ts";
-import type { Responded } from "./requests/words.ts";
+import type { Responded } from "./requests/frames.ts";
+import type { Ledger } from "./requests/ledger.ts";
+import type { RespondOrder } from "./requests/types.ts";
 import type { Receipt, Session } from "./session.ts";
 import { spawnSession } from "./spawn.ts";
 import type { SessionTable } from "./table.ts";
@@ -46,7 +49,7 @@ export interface ManagerParts {
   views: Views;
   /** Throws `notify_not_allowed`. */
   checkNotifyUrl(url: string): void;
-  removed: SessionHooks["removed"];
+  removed: SessionHooks["onRemoved"];
   log: Log;
 }
 
@@ -64,8 +67,8 @@ export class SessionManager implements Manager {
       table,
       checkParent: (parent) => family.checkSpawn(parent),
     });
-    changes.changed(session_id);
-    if (order.parent !== undefined) changes.changed(order.parent);
+    changes.markChanged(session_id);
+    if (order.parent !== undefined) changes.markChanged(order.parent);
     const { repeated } = spawned;
     log.info("session.spawn", { session_id, backend: order.backend, parent: order.parent, repeated });
     return { session: views.of(session_id), ...spawned };
@@ -79,20 +82,20 @@ export class SessionManager implements Manager {
   }
 
   async view(session_id: string): Promise<SessionView> {
-    await this.#known(session_id);
+    await this.#loadRow(session_id);
     await this.#parts.observer.warm();
     return this.#parts.views.of(session_id);
   }
 
   async family(session_id: string): Promise<{ depth: number; session: SessionView }[]> {
-    await this.#known(session_id);
+    await this.#loadRow(session_id);
     await this.#parts.observer.warm();
     return this.#parts.views.family(session_id);
   }
 
   async rename(session_id: string, name: string | null): Promise<SessionView> {
     await this.#parts.table.use(session_id, (session) => session.rename(name));
-    this.#parts.changes.changed(session_id);
+    this.#parts.changes.markChanged(session_id);
     return this.#parts.views.of(session_id);
   }
 
@@ -103,19 +106,18 @@ export class SessionManager implements Manager {
   async #input(session: Session, order: InputOrder): Promise<Receipt> {
     const { session_id, message, now = false, key, from } = order;
     const isKnown = key !== undefined && session.row.inputs?.some((record) => record.key === key);
-    const [waiting] = this.#parts.ledger.pendingOf(session_id);
+    const [waiting] = this.#parts.ledger.listPending(session_id);
     const { turn } = session.row;
-    // The hard gate of sm#288. Whoever interrupts a turn takes away what it asks, and a repetition changes nothing.
+    // A pending request blocks new messages. Interrupting withdraws it, and a repeated call changes nothing.
     const isTakenAway = now && turn !== undefined;
-    if (waiting !== undefined && !isTakenAway && isKnown !== true) throw waitsFor(waitingOf(waiting));
+    if (waiting !== undefined && !isTakenAway && isKnown !== true) throw waitsFor(toWaiting(waiting));
     const receipt = await session.enqueue({
       message,
       kind: "user",
       isFirst: now,
-      ...(key === undefined ? {} : { key }),
-      ...(from === undefined ? {} : { from }),
+      ...defined({ key, from }),
     });
-    // Not the turn that this message has begun meanwhile.
+    // Not the turn that this message has just started.
     const isStillRunning = turn !== undefined && session.row.turn?.turn_id === turn.turn_id;
     if (now && !receipt.repeated && isStillRunning) await this.interrupt(session_id, from);
     return receipt;
@@ -124,10 +126,10 @@ export class SessionManager implements Manager {
   async queue(
     session_id: string,
   ): Promise<{ queued: QueuedMessage[]; recent: InputRecord[]; held?: string }> {
-    const row = await this.#known(session_id);
+    const row = await this.#loadRow(session_id);
     const held = this.#parts.table.live.get(session_id)?.held;
     const recent = (row.inputs ?? []).filter(({ state }) => state !== "queued").toReversed();
-    return { queued: row.queue ?? [], recent, ...(held === undefined ? {} : { held }) };
+    return { queued: row.queue ?? [], recent, ...defined({ held }) };
   }
 
   async cancelInput(session_id: string, message_id: string): Promise<InputRecord> {
@@ -135,7 +137,7 @@ export class SessionManager implements Manager {
   }
 
   async interrupt(session_id: string, by?: string): Promise<{ was_idle: boolean }> {
-    await this.#known(session_id);
+    await this.#loadRow(session_id);
     const session = this.#parts.table.live.get(session_id);
     if (session === undefined) return { was_idle: true };
     this.#parts.family.noteStop(session_id, by);
@@ -148,7 +150,7 @@ export class SessionManager implements Manager {
 
   async stop(session_id: string, { tree, by }: { tree: boolean; by?: string }): Promise<string[]> {
     const ids = await this.#withTree(session_id, tree);
-    // Parents first: a manager that is ended does not hear of its children's end, and spawns no new ones.
+    // Parents first: a stopped manager is not woken by its children's end and spawns no new ones.
     for (const id of ids) {
       this.#parts.family.noteStop(id, by);
       await this.#parts.table.use(id, (session) =>
@@ -184,7 +186,7 @@ export class SessionManager implements Manager {
   }
 
   async wait(order: WaitOrder): Promise<WaitReply> {
-    await this.#known(order.session_id);
+    await this.#loadRow(order.session_id);
     const { changes, views } = this.#parts;
     return waitFor(order, {
       changes,
@@ -194,7 +196,7 @@ export class SessionManager implements Manager {
   }
 
   async respond(order: RespondOrder): Promise<Responded> {
-    await this.#known(order.session_id);
+    await this.#loadRow(order.session_id);
     const session = this.#parts.table.live.get(order.session_id);
     return session === undefined ? this.#parts.ledger.respond(order) : session.respond(undefined, order);
   }
@@ -202,7 +204,7 @@ export class SessionManager implements Manager {
   async requests({ tree, ...filter }: RequestsFilter & { tree?: boolean }): Promise<RequestsPage> {
     await this.#parts.table.ready;
     const { session_id } = filter;
-    if (session_id !== undefined) await this.#known(session_id);
+    if (session_id !== undefined) await this.#loadRow(session_id);
     if (tree !== true || session_id === undefined) return this.#parts.ledger.list(filter);
     const { session_id: _root, ...rest } = filter;
     const ids = new Set(await this.#withTree(session_id, true));
@@ -215,7 +217,7 @@ export class SessionManager implements Manager {
   }
 
   async actions(session_id: string, limit: number): Promise<Action[]> {
-    await this.#known(session_id);
+    await this.#loadRow(session_id);
     const actions = await this.#parts.observer.actions({ session_id, limit });
     const view = this.#parts.views.of(session_id);
     return actions.map((action) => settledAction(action, view));
@@ -224,8 +226,8 @@ export class SessionManager implements Manager {
   async stats({ session_id, ...order }: StatsOrder): Promise<Stats> {
     const { table, observer } = this.#parts;
     await table.ready;
-    if (session_id !== undefined) await this.#known(session_id);
-    const scope = session_id === undefined ? {} : { session_id };
+    if (session_id !== undefined) await this.#loadRow(session_id);
+    const scope = defined({ session_id });
     const until_ms = Date.now();
     const [observed, { requests: pending }] = await Promise.all([
       observer.stats({ ...order, ...scope }),
@@ -239,10 +241,10 @@ export class SessionManager implements Manager {
   }
 
   onChange(listener: (change: ChangeView) => void): () => void {
-    return this.#parts.changes.onChange(listener);
+    return this.#parts.changes.subscribe(listener);
   }
 
-  /** At the start of the daemon: what waits in the queues goes on, and so do wakes that were on their way. */
+  /** At daemon start: continues queues and wakes. */
   async resume(): Promise<void> {
     const { table, family, log } = this.#parts;
     await table.ready;
@@ -256,7 +258,7 @@ export class SessionManager implements Manager {
     }
   }
 
-  async #known(session_id: string): Promise<SessionRow> {
+  async #loadRow(session_id: string): Promise<SessionRow> {
     const { table } = this.#parts;
     await table.ready;
     const row = table.row(session_id);
@@ -269,7 +271,7 @@ export class SessionManager implements Manager {
     const row = table.row(session_id);
     if (row === undefined) return undefined;
     const session = table.live.get(session_id);
-    const pending = ledger.pendingOf(session_id).length;
+    const pending = ledger.listPending(session_id).length;
     return {
       row,
       isTurnActive: session?.isTurnActive === true,
@@ -281,7 +283,7 @@ export class SessionManager implements Manager {
   }
 
   async #withTree(session_id: string, tree: boolean): Promise<string[]> {
-    await this.#known(session_id);
+    await this.#loadRow(session_id);
     if (!tree) return [session_id];
     const below = descendants(session_id, this.#parts.table.rows());
     return [session_id, ...below.map(({ row }) => row.session_id)];
@@ -293,7 +295,7 @@ export class SessionManager implements Manager {
     const isAtWork = table.isAtWork(session_id);
     const erase = () => {
       return store.delete(session_id).catch((cause: unknown) => {
-        throw new CodedError("store_failed", "the disk did not take it: the session is still there", {
+        throw new CodedError("store_failed", "could not be stored; the session was not deleted", {
           cause,
         });
       });
@@ -301,7 +303,7 @@ export class SessionManager implements Manager {
     try {
       await table.erase(session_id, "deleted", erase);
     } catch (error) {
-      // Its agent was ended, and what is queued for it still wants to be done.
+      // Its agent was stopped, but its queue still has messages.
       void table.revive(session_id).then(
         (session) => session.goOn(),
         () => undefined,

@@ -47,10 +47,10 @@ export class Performer {
         break;
       case "write":
         publisher.saveRow(stream);
-        void this.#settled(effect.write_id);
+        void this.#awaitWrite(effect.write_id);
         break;
       case "settle":
-        void this.#settled(effect.write_id);
+        void this.#awaitWrite(effect.write_id);
         break;
       case "ask":
       case "withdraw":
@@ -87,10 +87,10 @@ export class Performer {
         clearTimeout(this.#timers.get(effect.name));
         break;
       case "turn_ended":
-        hooks.turnEnded(row, effect.result, effect.goesOn);
+        hooks.onTurnEnd(row, effect.result, effect.goesOn);
         break;
       case "input_failed":
-        hooks.inputFailed(row, effect.message_id, effect.error);
+        hooks.onInputFailed(row, effect.message_id, effect.error);
         break;
       case "input_changed":
         inputChanged(row.session_id, effect.input);
@@ -110,11 +110,11 @@ export class Performer {
     } else if (asker === undefined) return;
     else if (effect.kind === "ask") ledger.ask(asker, effect.ask);
     else if (effect.kind === "withdraw") ledger.withdrawn(asker, effect.native_id, effect.reason);
-    else if (effect.kind === "withdraw_all") ledger.interrupted(asker);
-    else if (effect.generation === asker.generation) ledger.ended(asker, effect.message);
+    else if (effect.kind === "withdraw_all") ledger.withdrawAll(asker);
+    else if (effect.generation === asker.generation) ledger.orphanAll(asker, effect.message);
   }
 
-  async #settled(write_id: string): Promise<void> {
+  async #awaitWrite(write_id: string): Promise<void> {
     const { stream, take } = this.#parts;
     await stream.settled();
     take({ kind: "written", write_id, isStored: !stream.isRowOwed });

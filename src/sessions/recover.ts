@@ -1,7 +1,9 @@
-// After a crash of the daemon: turns that never got their result get it now, and requests that nobody can answer any
-// more are told, so that whoever reads the history sees each of them end (DESIGN invariants 4 and 6).
-import { messageOf } from "../base/coded-error.ts";
+// Recovery after a crash: unfinished turns get their result, and unanswerable requests are closed, so that a reader of
+// the history sees each of them end.
+
+import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
+import { defined } from "../base/values.ts";
 import type { ResultEvent } from "../protocol/events.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
@@ -10,20 +12,20 @@ import type { Store } from "../store/types.ts";
 import type { Effect } from "./core/effects.ts";
 import { restore } from "./core/restore.ts";
 import type { SessionHooks } from "./hooks.ts";
-import { lost, noticeOf } from "./requests/words.ts";
+import { toLost, toRequestNotice } from "./requests/frames.ts";
 import { type Publisher, recoveredNotice } from "./stream/publish.ts";
 import { Stream } from "./stream/stream.ts";
 
-/** A result and what may stand behind it in the same write. */
+/** A result, and the frames that may follow it in the same write. */
 const TAIL_FRAMES = 256;
 const TAIL_BYTES = 1024 * 1024;
 
 export interface RecoverParts {
   store: Store;
   publisher: Publisher;
-  /** A turn was cut: what else belongs into the row is put there before it is stored. */
-  turnEnded?: SessionHooks["turnEnded"];
-  /** What an earlier daemon could not store; known when the store is open. */
+  /** An unfinished turn was ended: adds further fields to the row before it is stored. */
+  turnEnded?: SessionHooks["onTurnEnd"];
+  /** What the previous daemon could not store; known once the store is open. */
   losses?: () => Losses | undefined;
 }
 
@@ -50,24 +52,24 @@ export async function recoverSessions(
   });
   await Promise.all(
     cut.map((row) =>
-      // One session that cannot be mended must not keep the daemon from starting; it is tried again when it is opened.
+      // A session that cannot be recovered must not prevent the start; it is retried when opened.
       recoverOne(row, requests.get(row.session_id) ?? [], parts).catch((error: unknown) =>
-        log.error("session.recover_failed", { session_id: row.session_id, message: messageOf(error) }),
+        log.error("session.recover_failed", { session_id: row.session_id, message: toMessage(error) }),
       ),
     ),
   );
   const turns = cut.filter((row) => row.turn !== undefined).length;
   if (turns > 0) log.warn("session.turns_recovered", { count: turns });
   if (open.length > 0) log.warn("request.recovered", { count: open.length });
-  // Of a session that is gone there is nothing to tell.
+  // A deleted session needs no report.
   const gone = [...left.keys()].filter((session_id) => !all.some((row) => row.session_id === session_id));
-  for (const session_id of gone) extras.losses?.()?.told(session_id);
+  for (const session_id of gone) extras.losses?.()?.clear(session_id);
   const damaged = all.filter((row) => row.lost_after !== undefined).length;
   if (damaged > 0) log.warn("session.history_lost", { count: damaged });
   if (left.size > 0) log.warn("session.losses_recovered", { count: left.size });
 }
 
-/** The row as it is then. One stream for both: a session's frames have one writer. */
+/** The row at that time. One stream for both, because a session's frames have one writer. */
 export async function recoverOne(
   row: SessionRow,
   requests: readonly RequestRow[],
@@ -78,20 +80,20 @@ export async function recoverOne(
   const stream = new Stream({ row: rest, ringSize: 1, store, pressure: () => undefined });
   const lostAfter = parts.losses?.()?.left.get(row.session_id);
   if (lostAfter !== undefined) publisher.publish(stream, recoveredNotice(row.backend, undefined, lostAfter));
-  // The store has lost what others saw; the stream says so in front of whatever it writes first.
+  // The store has lost frames that clients saw; the stream reports this before its next frame.
   if (row.lost_after !== undefined) publisher.saveRow(stream);
-  // What the disk does not take now is told when the session is next opened.
+  // What cannot be stored now is reported when the session is next opened.
   const settled: Promise<unknown>[] = [];
   for (const request of requests) {
-    const next = lost(request);
-    settled.push(publisher.publishRequest(stream, next, noticeOf(next))); // mutation: restart-settles-requests
+    const next = toLost(request);
+    settled.push(publisher.publishRequest(stream, next, toRequestNotice(next))); // mutation: restart-settles-requests
   }
-  // Observers see a request once it is stored, and must know it before the turn's end: its call never ran.
+  // Observers see a request once it is stored, and need it before the turn's end: its call never ran.
   await Promise.all(settled);
   if (row.turn !== undefined) {
-    // A driver without transactions may have lost the row's last change but not the result itself.
+    // A driver without transactions may have lost the row's last change but kept the result.
     const result = await findResult(stream, row.turn.turn_id);
-    const found = result === undefined ? {} : { result };
+    const found = defined({ result });
     const { state, effects } = restore({ ...rest, turn: row.turn }, { at_ms: Date.now(), ...found });
     Object.assign(rest, state.row);
     for (const effect of effects) perform(effect, stream, parts);
@@ -100,7 +102,7 @@ export async function recoverOne(
   return rest;
 }
 
-/** All that ending a turn of a dead daemon asks for. */
+/** Dependencies of ending a turn of a previous daemon. */
 function perform(effect: Effect, stream: Stream, { publisher, turnEnded }: RecoverParts): void {
   if (effect.kind === "publish") publisher.publish(stream, effect.frame, effect.isSynced === true);
   else if (effect.kind === "save") publisher.saveRow(stream);

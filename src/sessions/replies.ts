@@ -1,5 +1,7 @@
 // Pending replies to callers, keyed by job id.
+
 import { CodedError } from "../base/coded-error.ts";
+import { defined } from "../base/values.ts";
 import type { Failure } from "./core/state.ts";
 import type { Feed } from "./stream/feed.ts";
 import type { Client, Subscriber } from "./types.ts";
@@ -37,7 +39,7 @@ export class PendingReplies {
   }
 
   refuse(job_id: string, { code, message, data }: Failure): void {
-    this.#take(job_id)?.reject(new CodedError(code, message, data === undefined ? {} : { data }));
+    this.#take(job_id)?.reject(new CodedError(code, message, defined({ data })));
   }
 
   acknowledge(job_id: string, was_idle: boolean): void {

@@ -1,8 +1,10 @@
 // One session: the shell around its core (core/). Calls become inputs; effects are performed here, by the agent, the
 // ledger and the stream. Contains no decisions of its own.
-import { randomUUID } from "node:crypto";
+
 import type { Backend } from "../backends/types.ts";
+import { makeId } from "../base/id.ts";
 import type { Log } from "../base/log.ts";
+import { defined } from "../base/values.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
@@ -10,7 +12,7 @@ import type { RequestRow } from "../protocol/requests.ts";
 import { type ActivityState, SessionRow } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
 import { Agent, type AgentParts } from "./agent/agent.ts";
-import { activityOf } from "./core/activity.ts";
+import { deriveActivity } from "./core/activity.ts";
 import type { Happening } from "./core/inputs.ts";
 import type { CloseCondition, Job } from "./core/jobs.ts";
 import type { NewInput } from "./core/queue.ts";
@@ -22,12 +24,13 @@ import type { SessionHooks } from "./hooks.ts";
 import { Machine } from "./machine.ts";
 import { Performer } from "./perform.ts";
 import { PendingReplies } from "./replies.ts";
-import type { Ledger, RespondOrder } from "./requests/ledger.ts";
+import type { Ledger } from "./requests/ledger.ts";
+import type { RespondOrder } from "./requests/types.ts";
 import { Audience } from "./stream/audience.ts";
 import type { Feed } from "./stream/feed.ts";
 import type { Publisher } from "./stream/publish.ts";
 import { Stream } from "./stream/stream.ts";
-import { traceOf } from "./trace.ts";
+import { openTrace } from "./trace.ts";
 import type { Client, OpenOrder, Subscriber } from "./types.ts";
 
 export interface SessionContext
@@ -37,7 +40,7 @@ export interface SessionContext
   ledger: Ledger;
   hooks: SessionHooks;
   ringSize: number;
-  /** Nothing is delivered from queues any more. */
+  /** Queues no longer deliver. */
   isQuiet(): boolean;
   /** A queued message has changed state. */
   inputChanged(session_id: string, input: InputRecord): void;
@@ -102,11 +105,11 @@ export class Session {
       log: this.#log,
       take: (happening) => this.#take(happening),
     });
-    this.#machine = new Machine(initialState(row, left_at_ms === undefined ? {} : { left_at_ms }), {
+    this.#machine = new Machine(initialState(row, defined({ left_at_ms })), {
       perform: (effect) => performer.perform(effect),
       projected: (state) => project(state, row),
-      changed: () => context.hooks.changed(row.session_id),
-      record: traceOf(context.traceDir, { row, left_at_ms }, this.#log),
+      changed: () => context.hooks.onChange(row.session_id),
+      record: openTrace(context.traceDir, { row, left_at_ms }, this.#log),
     });
   }
 
@@ -123,18 +126,18 @@ export class Session {
   }
 
   get activity(): ActivityState {
-    return activityOf(this.state);
+    return deriveActivity(this.state);
   }
 
   /** The agent's last sign of life; a turn that has just started counts. */
   get last_event_at_ms(): number | undefined {
-    const startedAtMs = facts.turnOf(this.state)?.started_at_ms;
+    const startedAtMs = facts.getTurn(this.state)?.started_at_ms;
     if (startedAtMs === undefined || this.#heardAtMs === undefined) return this.#heardAtMs ?? startedAtMs;
     return Math.max(this.#heardAtMs, startedAtMs);
   }
 
   get isTurnActive(): boolean {
-    return facts.turnOf(this.state) !== undefined;
+    return facts.getTurn(this.state) !== undefined;
   }
 
   get isRunning(): boolean {
@@ -176,11 +179,11 @@ export class Session {
 
   /** Requests waiting for an answer, oldest first. */
   get pending(): RequestRow[] {
-    return this.#context.ledger.pendingOf(this.row.session_id);
+    return this.#context.ledger.listPending(this.row.session_id);
   }
 
   get queued(): readonly QueuedMessage[] {
-    return facts.queued(this.row);
+    return facts.getQueue(this.row);
   }
 
   /** Why its queue is blocked. */
@@ -201,9 +204,7 @@ export class Session {
         client_id: client.id,
         isGone: client.isGone === true,
         resume,
-        ...(last_seen_seq === undefined ? {} : { last_seen_seq }),
-        ...(answers === undefined ? {} : { answers }),
-        ...(options === undefined ? {} : { options }),
+        ...defined({ last_seen_seq, answers, options }),
       },
     });
     return opened;
@@ -253,7 +254,7 @@ export class Session {
 
   /** Resolves once stored. Throws `queue_full`, `idempotency_mismatch`, `store_failed`. */
   enqueue(input: Omit<NewInput, "message_id"> & { message_id?: string }): Promise<Receipt> {
-    const { message_id = newMessageId() } = input;
+    const { message_id = makeId("msg") } = input;
     return this.#ask((job_id) => ({ kind: "enqueue", job_id, input: { ...input, message_id } }));
   }
 
@@ -341,13 +342,9 @@ export class Session {
   }
 }
 
-export function newMessageId(): string {
-  return `msg_${randomUUID().replaceAll("-", "")}`;
-}
-
 /** Copies the core's fields into the shared row. */
 function project(state: facts.SessionState, row: SessionRow): void {
-  const known: Record<string, unknown> = facts.rowOf(state);
+  const known: Record<string, unknown> = facts.toRow(state);
   const target: Record<string, unknown> = row;
   for (const key of CORE_FIELDS) {
     const value = known[key];

@@ -1,12 +1,11 @@
-// Ending all sessions when the daemon stops (spec §9.5): idle agents at once, running turns may finish within
-// the grace time, then everything that is left is ended, all in parallel.
+// Stops all sessions at shutdown, in parallel: idle agents immediately, running turns after a grace period.
 import type { Log } from "../base/log.ts";
 import type { SessionHub } from "./hub.ts";
 import type { Session } from "./session.ts";
 
 const POLL_MS = 20;
 
-/** `hurry` ends the grace time early. */
+/** `hurry` ends the grace period early. */
 export async function drain(hub: SessionHub, graceMs: number, hurry: AbortSignal, log: Log): Promise<void> {
   const sessions = hub.sessions;
   const untilMs = Date.now() + graceMs;
@@ -19,7 +18,7 @@ export async function drain(hub: SessionHub, graceMs: number, hurry: AbortSignal
   await Promise.all(sessions.map((session) => session.close("shutdown")));
 }
 
-/** A turn that waits for a person would wait in vain: nobody can reach it any more. */
+/** A turn with a pending request cannot finish, because no client can answer it. */
 function isFinishing({ isTurnActive, pending }: Session): boolean {
   return isTurnActive && pending.length === 0;
 }

@@ -1,12 +1,15 @@
-// Making a managed session: its row with the first message in the queue is stored at once, so that a spawn with the
-// same idempotency key finds it whatever happens in between.
+// Creates a managed session. Its row, with the first message queued, is stored at once, so that a spawn with the same
+// idempotency key finds it after any failure.
+
 import { createHash, randomUUID } from "node:crypto";
 import type { Backend } from "../backends/types.ts";
+import { makeId } from "../base/id.ts";
+import { defined } from "../base/values.ts";
 import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
-import { enqueue, hashOf, keyReused } from "./core/queue.ts";
+import { enqueue, hashValue, keyReused } from "./core/queue.ts";
 import type { SpawnOrder } from "./manager-types.ts";
-import { newMessageId, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import { exists, freshRow, type SessionTable } from "./table.ts";
 
 export interface Spawned {
@@ -17,7 +20,7 @@ export interface Spawned {
 
 export interface SpawnParts {
   table: SessionTable;
-  /** Throws when the parent may have no more children. */
+  /** Throws if the parent may not have more children. */
   checkParent(parent: string): void;
 }
 
@@ -25,7 +28,7 @@ export async function spawnSession(order: SpawnOrder, parts: SpawnParts): Promis
   const { table } = parts;
   await table.ready;
   if (order.key === undefined) return spawnOne(order, parts);
-  // No id has a blank in it.
+  // Ids contain no spaces.
   const release = await table.changing.lock(`spawn ${order.key}`);
   try {
     return await spawnOne(order, parts);
@@ -49,7 +52,7 @@ async function spawnOne(order: SpawnOrder, { table, checkParent }: SpawnParts): 
     check();
     let row = spawnRow(backend, { ...order, session_id }, { table, hash: bodyHash(order) });
     if (order.message !== undefined) {
-      const input = { message: order.message, kind: "user" as const, message_id: newMessageId() };
+      const input = { message: order.message, kind: "user" as const, message_id: makeId("msg") };
       ({ row, record: first } = enqueue(row, input, Date.now()));
     }
     session = await table.create(backend, row, check);
@@ -69,8 +72,7 @@ function spawnRow(
   const cwd = order.cwd ?? (parent === undefined ? undefined : table.row(parent)?.cwd);
   const options = backend.checkOptions({
     ...backend.spawnOptions({
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(model === undefined ? {} : { model }),
+      ...defined({ cwd, model }),
       approvals: order.approvals ?? true,
     }),
     ...order.options,
@@ -82,17 +84,12 @@ function spawnRow(
   return {
     ...row,
     managed: true,
-    ...(name === undefined ? {} : { name }),
-    ...(model === undefined ? {} : { model }),
-    ...(parent === undefined ? {} : { parent }),
-    ...(budget === undefined ? {} : { budget }),
-    ...(wakes_parent === undefined ? {} : { wakes_parent }),
-    ...(notify_url === undefined ? {} : { notify_url }),
+    ...defined({ name, model, parent, budget, wakes_parent, notify_url }),
     ...(key === undefined ? {} : { spawn: { key, hash } }),
   };
 }
 
-/** The key counts whatever id was asked for with it. */
+/** The key counts, whichever id was requested. */
 function spawnedBy(key: string | undefined, table: SessionTable): SessionRow | undefined {
   if (key === undefined) return undefined;
   for (const row of table.rows()) if (row.spawn?.key === key) return row;
@@ -101,7 +98,7 @@ function spawnedBy(key: string | undefined, table: SessionTable): SessionRow | u
 
 function sameAs(row: SessionRow, order: SpawnOrder): Spawned {
   if (order.key === undefined || row.spawn?.key !== order.key) {
-    throw exists(`session ${row.session_id} exists already; send to it, or spawn under another id`);
+    throw exists(`session ${row.session_id} already exists; send to it, or choose another id`);
   }
   if (row.spawn.hash !== bodyHash(order)) throw keyReused(order.key);
   const first = row.inputs?.find(({ kind, key }) => kind === "user" && key === undefined);
@@ -112,12 +109,12 @@ function sameAs(row: SessionRow, order: SpawnOrder): Spawned {
   };
 }
 
-/** What was asked for; the id only if the client chose it. */
+/** The request; the id only if the client chose it. */
 function bodyHash({ key: _key, ...body }: SpawnOrder): string {
-  return hashOf(body);
+  return hashValue(body);
 }
 
-/** A UUID, which some agents need; the same one for the same key, so that the key needs no table of its own. */
+/** A UUID, which some agents need; derived from the key, so keys need no table. */
 function idFor(key: string | undefined): string {
   if (key === undefined) return randomUUID();
   const hex = createHash("sha256").update(`spawn ${key}`).digest("hex");

@@ -1,6 +1,8 @@
-// Puts the parts of the sessions together: the path of events, the ledger, the table with its two faces (the socket's
-// hub, the manager), families and notifications. What each does is in its own file.
+// Builds the sessions: event path, ledger, the table with its two interfaces (hub and manager), families and
+// notifications.
+
 import type { Metrics } from "../base/metrics.ts";
+import { defined } from "../base/values.ts";
 import type { Observer } from "../observe/types.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { Losses } from "../store/losses.ts";
@@ -21,9 +23,9 @@ export interface SystemOptions
   extends Omit<HubOptions, "publisher" | "ledger" | "ready" | "hooks" | "inputChanged"> {
   observer: Observer;
   metrics: Metrics;
-  /** Known when the store is open. */
+  /** Known once the store is open. */
   losses?: () => Losses | undefined;
-  /** How long a request waits before policy answers it; 0 is for ever. */
+  /** How long a request waits before policy answers it; 0 is forever. */
   expiryMs: number;
   family: FamilyOptions;
   notify: NotifySettings & Pick<NotifyParts, "env" | "identity" | "userAgent">;
@@ -32,9 +34,9 @@ export interface SystemOptions
 export interface Sessions {
   hub: SessionHub;
   manager: SessionManager;
-  /** Rejects when the store cannot be opened. */
+  /** Rejects if the store cannot be opened. */
   ready: Promise<void>;
-  /** Before the agents are ended: nobody is told of that, and nothing is delivered any more. */
+  /** Before the agents are stopped: sends no more notifications and delivers nothing. */
   quiet(): Promise<void>;
 }
 
@@ -42,47 +44,47 @@ export function createSessions(options: SystemOptions): Sessions {
   const { store, log, observer, metrics } = options;
   const { env, identity, userAgent, ...settings } = options.notify;
   const notifier = new Notifier(settings, { log, metrics, env, identity, userAgent, now: Date.now });
-  // The hooks reach back to what is made behind them; nothing happens before all of it is there.
+  // The hooks refer to objects that are created below; nothing happens before all exist.
   const hooks: SessionHooks = {
-    turnEnded: (row, result, goesOn) => {
-      family.turnEnded(row, result, goesOn);
-      notifier.turnEnded(row, result, goesOn);
+    onTurnEnd: (row, result, goesOn) => {
+      family.onTurnEnd(row, result, goesOn);
+      notifier.onTurnEnd(row, result, goesOn);
     },
-    inputFailed: (row, message_id, error) => family.inputFailed(row, message_id, error),
-    asked: (row, request) => {
-      family.asked(row, request);
-      notifier.asked(row, request);
+    onInputFailed: (row, message_id, error) => family.onInputFailed(row, message_id, error),
+    onRequest: (row, request) => {
+      family.onRequest(row, request);
+      notifier.onRequest(row, request);
     },
-    removed: (row, isAtWork, by) => {
+    onRemoved: (row, isAtWork, by) => {
       observer.forget(row.session_id);
-      changes.removed(row.session_id);
-      if (isAtWork) void family.removed(row, by);
+      changes.markRemoved(row.session_id);
+      if (isAtWork) void family.onRemoved(row, by);
     },
-    changed: (session_id) => changes.changed(session_id),
+    onChange: (session_id) => changes.markChanged(session_id),
   };
   const requestChanged = (request: RequestRow) => {
     observer.request(request);
-    changes.request(request);
+    changes.reportRequest(request);
     const row = hub.table.row(request.session_id);
-    if (request.status !== "pending") family.settled(request);
-    else if (row !== undefined) hooks.asked(row, request);
+    if (request.status !== "pending") family.onSettled(request);
+    else if (row !== undefined) hooks.onRequest(row, request);
   };
-  const losses = options.losses === undefined ? {} : { losses: options.losses };
+  const losses = defined({ losses: options.losses });
   const publisher = createPublisher(store, log, {
     observer: { frame: (row, frame) => observer.frame(row, frame), request: requestChanged },
     metrics,
     ...losses,
   });
   const ledger = new Ledger({ store, publisher, log, expiryMs: options.expiryMs });
-  const ready = recoverSessions(store, publisher, log, { turnEnded: hooks.turnEnded, ...losses });
-  ready.catch(() => undefined); // whoever waits for it hears of it
+  const ready = recoverSessions(store, publisher, log, { turnEnded: hooks.onTurnEnd, ...losses });
+  ready.catch(() => undefined); // the waiting caller gets the error
   const hub = new SessionHub({
     ...options,
     publisher,
     ledger,
     ready,
     hooks,
-    inputChanged: (session_id, input) => changes.queue(session_id, input),
+    inputChanged: (session_id, input) => changes.reportInput(session_id, input),
   });
   const { table } = hub;
   declareGauges(metrics, table, ledger);
@@ -99,8 +101,8 @@ export function createSessions(options: SystemOptions): Sessions {
       metrics,
       lastAction: (session_id) => observer.lastAction(session_id),
       stalled: (row, silentMs) => {
-        notifier.stalled(row, silentMs);
-        changes.changed(row.session_id);
+        notifier.onStall(row, silentMs);
+        changes.markChanged(row.session_id);
       },
     },
     options.family,
@@ -108,7 +110,7 @@ export function createSessions(options: SystemOptions): Sessions {
   const manager = new SessionManager({
     ...{ table, ledger, store, observer, family, changes, views, log },
     checkNotifyUrl: (url) => void notifier.checkNotifyUrl(url),
-    removed: hooks.removed,
+    removed: hooks.onRemoved,
   });
   void table.ready.then(
     () => {
@@ -144,7 +146,7 @@ function familyParts(
         return session.store();
       }),
     enqueue: async (session_id, { message, message_id, from }) => {
-      const wake = { message, message_id, kind: "wake" as const, ...(from === undefined ? {} : { from }) };
+      const wake = { message, message_id, kind: "wake" as const, ...defined({ from }) };
       await table.use(session_id, (session) => session.enqueue(wake));
     },
     cancelQueued: (session_id, message_id) =>
@@ -154,7 +156,7 @@ function familyParts(
         return true;
       }),
     isPending: (session_id, request_id) =>
-      ledger.pendingOf(session_id).some((row) => row.request_id === request_id),
+      ledger.listPending(session_id).some((row) => row.request_id === request_id),
     *running() {
       for (const { row, isRunning, last_event_at_ms, isAsking } of table.live.values()) {
         if (isRunning) yield { row, last_event_at_ms, isAsking };

@@ -1,9 +1,11 @@
-// Which sessions there are: those in memory, and the rows of those that are only in the store. Makes and unmakes them,
-// one change of an id at a time, and keeps to the limits.
+// All sessions: those in memory, and the rows of those only in the store. Loads and unloads them, one operation per id
+// at a time, and enforces the limits.
+
 import type { Backend } from "../backends/types.ts";
 import { CodedError } from "../base/coded-error.ts";
 import { KeyedLock } from "../base/keyed-lock.ts";
 import type { Log } from "../base/log.ts";
+import { defined } from "../base/values.ts";
 import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
@@ -23,30 +25,30 @@ export interface TableOptions {
   publisher: Publisher;
   ledger: Ledger;
   log: Log;
-  /** The history is mended; no session is made before. */
+  /** Recovery is done; no session is loaded before. */
   ready: Promise<void>;
   limits: { maxSessions: number; maxSessionsPerClient: number };
   ringSize: number;
   stderrRate: { lines: number; windowMs: number };
   env: Record<string, string>;
-  /** Where the inputs of every session are kept; absent: nowhere. */
+  /** Directory for input recordings; absent: none. */
   traceDir?: string | undefined;
   hooks?: SessionHooks;
   inputChanged?(session_id: string, input: InputRecord): void;
 }
 
 export interface RemoveOrder {
-  /** Looked at when the session gets to it: it may have changed hands. */
+  /** Evaluated when the job runs: the owner may have changed. */
   if?: CloseCondition;
-  /** Once it is closed, before the id is free again. */
+  /** Called after it is closed, before the id is free again. */
   afterwards?: () => Promise<void>;
   /** Nothing of it is left in the store. */
   isForgotten?: boolean;
-  /** It never was what it is now: what was known of it before, if anything, counts again. */
+  /** The open failed: restores what was known before, if anything. */
   before?: { row: SessionRow | undefined };
 }
 
-/** `before`: it was made now, and this is what was known of it. */
+/** `before`: it was created now, and this was known of it. */
 export interface Obtained<T> {
   session: Session;
   opening: Promise<T>;
@@ -54,26 +56,26 @@ export interface Obtained<T> {
 }
 
 export class SessionTable {
-  /** Resolves when the rows of the store are known. */
+  /** Resolves when the stored rows are known. */
   readonly ready: Promise<void>;
-  /** Held while a session is made, handed over or unmade; what comes later for that id waits. */
+  /** Held while a session is created, handed over or unloaded; later calls for that id wait. */
   readonly changing = new KeyedLock();
   readonly #options: TableOptions;
   readonly #log: Log;
   readonly #live = new Map<string, Session>();
-  /** Rows of the sessions that are not in memory. */
+  /** Rows of sessions that are not in memory. */
   readonly #cold = new Map<string, SessionRow>();
   #version = 0;
-  /** The daemon stops: what waits in the queues waits for its next life. */
+  /** The daemon is stopping: queues wait for its next start. */
   isQuiet = false;
-  /** Sessions being made, counted for the limit before their agent runs. */
+  /** Sessions being created, counted for the limit before their agent runs. */
   #starting = 0;
 
   constructor(options: TableOptions) {
     this.#options = options;
     this.#log = options.log;
     this.ready = options.ready.then(() => this.#learn());
-    this.ready.catch(() => undefined); // whoever waits for it hears of it
+    this.ready.catch(() => undefined); // the waiting caller gets the error
   }
 
   get live(): ReadonlyMap<string, Session> {
@@ -84,7 +86,7 @@ export class SessionTable {
     return this.#live.get(session_id)?.row ?? this.#cold.get(session_id);
   }
 
-  /** It was not done with what it was told. */
+  /** The call failed. */
   isAtWork(session_id: string): boolean {
     const row = this.row(session_id);
     const isWaiting = (row?.queue ?? []).length > 0 || (row?.wakes ?? []).length > 0;
@@ -106,15 +108,15 @@ export class SessionTable {
       backends.find((one) => one.name === name) ?? backends.find((one) => one.provider === name);
     if (backend !== undefined) return backend;
     const known = backends.map((candidate) => candidate.name).join(", ");
-    throw new CodedError("unknown_backend", `no backend "${name}"; known are: ${known}`);
+    throw new CodedError("unknown_backend", `unknown backend "${name}"; available: ${known}`);
   }
 
-  /** What session managers call a backend. One that this daemon does not have goes by its own name. */
+  /** A backend's name for session managers. One this daemon does not have keeps its own name. */
   provider(name: string): string {
     return this.#options.backends.find((one) => one.name === name)?.provider ?? name;
   }
 
-  /** Another number when a session has come or gone. */
+  /** Changes whenever a session is added or removed. */
   get version(): number {
     return this.#version;
   }
@@ -126,8 +128,8 @@ export class SessionTable {
   }
 
   /**
-   * The live session of that id, or a new one made from what the store knows of it. `open` is called at once, so that
-   * the session counts as claimed before anybody else looks. Needs the lock of its id.
+   * The live session of that id, or one loaded from the store. `open` is called synchronously, so that the session
+   * counts as claimed before anyone else looks. Requires the lock of its id.
    */
   async obtain<T>(
     backend: Backend,
@@ -138,7 +140,7 @@ export class SessionTable {
     const live = this.#live.get(session_id);
     const claim = (session: Session): Obtained<T> => {
       const opening = open(session);
-      opening.catch(() => undefined); // whoever gets it hears of it
+      opening.catch(() => undefined); // the receiver gets the error
       return { session, opening };
     };
     if (live !== undefined) {
@@ -163,7 +165,7 @@ export class SessionTable {
     });
   }
 
-  /** The session of that id without an agent and without an owner; throws when nobody knows it. */
+  /** The session of that id without an agent and an owner; throws if it is unknown. */
   async revive(session_id: string): Promise<Session> {
     await this.changing.free(session_id);
     const live = this.#live.get(session_id);
@@ -184,27 +186,27 @@ export class SessionTable {
     }
   }
 
-  /** Does something with the session that `revive` gives, and not with one that is just being closed. */
+  /** Runs `use` with the session that `revive` returns, never with one that is being closed. */
   async use<T>(session_id: string, work: (session: Session) => T | Promise<T>): Promise<T> {
     let closing: Session | undefined;
     for (;;) {
       const session = await this.revive(session_id);
-      // It began to close while it was handed over. Its id is locked for that, so the next one is another one.
+      // It started to close meanwhile. Its id is locked for that, so the next one is a new object.
       if (!session.isClosed || session === closing) return work(session);
       closing = session;
     }
   }
 
-  /** A session that was never stored, with its agent running. If that fails, it never was. Needs the lock of its id. */
+  /** A new session with its agent running. If that fails, it never existed. Requires the lock of its id. */
   async create(backend: Backend, row: SessionRow, check: () => void): Promise<Session> {
     goOnBehind(row, await this.#options.store.highestSeq(row.session_id));
     const { session, beginning } = await this.withRoom(async (placed) => {
-      check(); // others may have been made while there was no room
+      check(); // others may have been created while waiting for a slot
       const made = new Session(row, { ...this.#context(), backend }, Date.now());
       this.#add(made);
       const begun = made.begin();
       placed();
-      begun.catch(() => undefined); // waited for below
+      begun.catch(() => undefined); // awaited below
       return { session: made, beginning: begun };
     });
     try {
@@ -225,7 +227,7 @@ export class SessionTable {
     }
   }
 
-  /** Needs the lock of the session's id. */
+  /** Requires the lock of the session's id. */
   async unmake(session: Session, reason: string, how: RemoveOrder): Promise<boolean> {
     const { session_id } = session.row;
     let isClosed = true;
@@ -243,13 +245,13 @@ export class SessionTable {
     return true;
   }
 
-  /** As it is stored: it may have got a name meanwhile. */
+  /** The stored version: it may have been renamed meanwhile. */
   async #asBefore(row: SessionRow | undefined): Promise<SessionRow | undefined> {
     if (row === undefined) return undefined;
     return (await this.#options.store.loadRow(row.session_id).catch(() => undefined)) ?? row;
   }
 
-  /** Out of memory; the row is what is known of it then. */
+  /** Unloads it; the row remains known. */
   #cool(session: Session, row: SessionRow | undefined): void {
     const { session_id } = session.row;
     if (this.#live.get(session_id) !== session) return;
@@ -258,7 +260,7 @@ export class SessionTable {
     if (row !== undefined && this.#options.store.durable) this.#cold.set(session_id, row);
   }
 
-  /** Ends the session, if it is in memory, and forgets it; `afterwards` takes it out of the store. */
+  /** Ends the session, if it is in memory, and forgets it; `afterwards` removes it from the store. */
   async erase(session_id: string, reason: string, afterwards: () => Promise<void>): Promise<void> {
     const release = await this.changing.lock(session_id);
     try {
@@ -273,23 +275,23 @@ export class SessionTable {
   }
 
   /**
-   * Does what makes one more session cost something: with an agent, or with a client that may talk to one at any time.
-   * When there are too many, the agent that has had nothing to do for longest goes; its session starts it again when
-   * it is needed. Throws when none is idle. `placed` is called when the session itself is counted.
+   * Runs an operation that needs a session slot: with an agent, or with a client that may start one at any time. If
+   * none is free, the longest idle agent is stopped; its session starts it again when needed. Throws if none is idle.
+   * `placed` is called when the session itself is counted.
    */
   async withRoom<T>(work: (placed: () => void) => Promise<T>): Promise<T> {
-    // Looked at and taken in one step: several may come at once.
+    // Checked and taken in one step: several calls may run at once.
     while (this.#busy >= this.#options.limits.maxSessions) await this.#letOneRest();
     this.#starting += 1;
     let isPlaced = false;
-    const placed = () => {
+    const onPlaced = () => {
       if (!isPlaced) this.#starting -= 1;
       isPlaced = true;
     };
     try {
-      return await work(placed);
+      return await work(onPlaced);
     } finally {
-      placed();
+      onPlaced();
     }
   }
 
@@ -299,7 +301,7 @@ export class SessionTable {
         return row.managed === true && isRunning && idleSinceMs !== undefined;
       })
       .sort((a, b) => (a.idleSinceMs ?? 0) - (b.idleSinceMs ?? 0));
-    // One that got something to do meanwhile stays.
+    // One that became busy meanwhile stays.
     for (const session of idle) if (await session.rest()) return;
     throw exists(
       `${this.#busy} sessions are open, the limit (max_concurrent_sessions); close or stop one first`,
@@ -346,22 +348,22 @@ export class SessionTable {
       store.highestSeq(session_id),
       store.requests({ session_id, open: true }),
     ]);
-    // Left by a daemon, or a session, that ended while the disk took nothing.
+    // Left by a daemon or session that ended while writes failed.
     const isCut = found !== undefined && (found.turn !== undefined || lost.length > 0);
     const { publisher, hooks = noHooks } = this.#options;
-    const parts: RecoverParts = { store, publisher, turnEnded: (...end) => hooks.turnEnded(...end) };
+    const parts: RecoverParts = { store, publisher, turnEnded: (...end) => hooks.onTurnEnd(...end) };
     const stored = isCut ? await recoverOne(found, lost, parts) : found;
     if (stored !== undefined && stored.backend !== backend.name) {
-      throw exists(`session ${session_id} was made on backend "${stored.backend}"`);
+      throw exists(`session ${session_id} was created with backend "${stored.backend}"`);
     }
     const row = stored ?? goOnBehind(freshRow(order, Date.now()), highestSeq);
-    // A conversation that begins anew has nothing to do with where an earlier one went on.
+    // A new conversation does not continue where an earlier one stopped.
     if (!order.resume) delete row.native_session_id;
     return new Session(row, { ...this.#context(), backend }, left_at_ms);
   }
 }
 
-/** A session of which the store has lost everything does not use its seqs again. */
+/** A session whose history was lost does not reuse its seqs. */
 function goOnBehind(row: SessionRow, last_seq: number): SessionRow {
   return last_seq === 0 ? row : Object.assign(row, { last_seq, lost_after: 0 });
 }
@@ -378,7 +380,7 @@ export function freshRow(order: Omit<OpenOrder, "last_seen_seq">, nowMs: number)
     last_seq: 0,
     ...noUsage(),
     began_here: !order.resume,
-    ...(order.answers === undefined ? {} : { answers: order.answers }),
+    ...defined({ answers: order.answers }),
   };
 }
 

@@ -2,7 +2,7 @@
 // `npm run replay FILE`. Each line is written before its effects are performed, so it survives a crash.
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../base/coded-error.ts";
+import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Effect } from "./core/effects.ts";
@@ -17,7 +17,7 @@ export interface Beginning {
 }
 
 /** Undefined if recording is off. */
-export function traceOf(
+export function openTrace(
   dir: string | undefined,
   { row, left_at_ms }: Beginning,
   log: Log,
@@ -34,7 +34,7 @@ export function traceOf(
     } catch (error) {
       // Recording is only a debugging aid: continue without it.
       isBroken = true;
-      log.warn("session.trace_failed", { message: messageOf(error) });
+      log.warn("session.trace_failed", { message: toMessage(error) });
     }
   };
   write({ row: scrub(row), left_at_ms });

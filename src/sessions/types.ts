@@ -1,18 +1,18 @@
-// What the servers give to the sessions and get from them. No vendor and no wire is named here.
+// The interface between servers and sessions. Names no vendor and no wire protocol.
 import type { SeqBatch } from "../base/ring.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
 import type { Usage } from "../protocol/usage.ts";
-import type { RespondOrder } from "./requests/ledger.ts";
-import type { Responded } from "./requests/words.ts";
+import type { Responded } from "./requests/frames.ts";
+import type { RespondOrder } from "./requests/types.ts";
 
-/** One client as the sessions see it; a connection makes one. */
+/** One client as the sessions see it; created by a connection. */
 export interface Client {
-  /** No other client has it: the sessions know their owner by it. */
+  /** Unique: identifies the owner. */
   readonly id: string;
   readonly peer_pid?: number | undefined;
-  /** It went away; what it asked for last is not carried out any more. */
+  /** The client disconnected; its last calls are no longer carried out. */
   readonly isGone?: boolean;
 }
 
@@ -21,15 +21,15 @@ export interface Batch extends SeqBatch {
   readonly session_id: string;
 }
 
-/** One client's ear on one session. Nothing here waits: a slow reader says `isFull` and is fed later. */
+/** One client's subscription to one session. Nothing here waits: a slow reader sets `isFull` and is fed later. */
 export interface Subscriber {
   write(batch: Batch): void;
   isFull(): boolean;
-  /** Frames behind `since_seq` are gone; the next one is `first_available_seq`. */
+  /** Frames after `since_seq` have been pruned; the next one is `first_available_seq`. */
   gap(since_seq: number, first_available_seq: number): void;
-  /** It was too slow for the live stream and is now fed from the log. */
+  /** It was too slow for the live stream and now reads from the store. */
   lagging(since_seq: number, last_seq: number): void;
-  /** Another client has taken the session over. */
+  /** Another client has taken over the session. */
   taken(by_peer_pid: number | undefined): void;
   /** The session was closed. */
   closed(reason: string): void;
@@ -39,8 +39,8 @@ export interface Subscriber {
 export interface Attachment {
   start(): void;
   /** The subscriber has room again. */
-  drained(): void;
-  /** Nothing will come any more. */
+  onDrain(): void;
+  /** Nothing more will be delivered. */
   readonly isOver: boolean;
 }
 
@@ -49,11 +49,11 @@ export interface OpenOrder {
   backend: string;
   resume: boolean;
   last_seen_seq?: number;
-  /** Who may answer requests, from now on. */
+  /** Which clients may answer requests, from now on. */
   answers?: "owner" | "any";
   /** The client's `options.<backend>` block; absent when the frame has none. */
   options?: Record<string, unknown>;
-  /** Names of the option blocks for other backends, to catch a misspelt one. */
+  /** Names of option blocks for other backends, to detect typos. */
   otherBlocks?: readonly string[];
 }
 
@@ -90,7 +90,7 @@ export interface SessionCounts {
   by_backend: Record<string, number>;
 }
 
-/** All that a server sees of the sessions. Errors are CodedErrors of protocol/errors.ts. */
+/** The sessions as a server sees them. Errors are CodedErrors of protocol/errors.ts. */
 export interface Hub {
   open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Opened>;
   send(client: Client, session_id: string, message: UserMessage): Promise<void>;
@@ -104,13 +104,13 @@ export interface Hub {
     last_seen_seq: number | undefined,
   ): Promise<{ last_seq: number; attachment: Attachment }>;
   unwatch(client: Client, session_id: string): Promise<boolean>;
-  /** Answers what an agent asked. The answer that counts comes back: this one, or an earlier one (`repeated`). */
+  /** Answers a request. Returns the answer that counts: this one, or an earlier one (`repeated`). */
   respond(client: Client, order: RespondOrder): Promise<Responded>;
-  /** A page of what agents wait for, oldest first. */
+  /** A page of pending requests, oldest first. */
   requests(filter: RequestsFilter): Promise<RequestsPage>;
-  /** One request, whole, whatever its state. Without `session_id` only one that waits is found. */
+  /** One request in full, in any state. Without `session_id`, only pending ones are found. */
   request(session_id: string | undefined, request_id: string): Promise<RequestRow | undefined>;
-  /** The client is gone: its sessions finish their turn and wait for somebody to resume them. */
+  /** The client disconnected: its sessions finish their turn and wait to be resumed. */
   detach(client: Client): void;
   list(filter: { cwd?: string; live?: boolean }): Promise<SessionSummary[]>;
   info(session_id: string): Promise<SessionInfo>;
@@ -123,22 +123,22 @@ export interface RequestsFilter {
   session_ids?: ReadonlySet<string>;
   /** Also those whose agent is gone. */
   orphaned?: boolean;
-  /** Also those that were answered, expired or taken back. */
+  /** Also settled ones. */
   settled?: boolean;
-  /** At most so many; fewer when they are large. */
+  /** Page size; fewer if they are large. */
   limit?: number;
-  /** Where the last page stopped: its `next`. */
+  /** The `next` of the previous page. */
   after?: string;
 }
 
 export interface RequestsPage {
   requests: RequestRow[];
-  /** There are more behind this. */
+  /** There are more after this. */
   next?: string;
 }
 
 export interface CloseOrder {
   delete: boolean;
-  /** Also remove the agent's own transcript (blemees/1 §5.8). */
+  /** Also removes the agent's own transcript. */
   deleteTranscript: boolean;
 }

@@ -1,5 +1,5 @@
-// What crosses between the daemon and its store thread: one call in, one reply out; and the `Store` made of it.
-import { CodedError, messageOf } from "../base/coded-error.ts";
+// Messages between the daemon and its store thread, one reply per call, and the `Store` built on them.
+import { CodedError, toMessage } from "../base/coded-error.ts";
 import type { JournalEnd } from "./journal/types.ts";
 import type { Driver, LogBatch, Recovery, Store, StoreConfig } from "./types.ts";
 
@@ -9,15 +9,15 @@ export type Result<K extends Op> = ReturnType<Driver[K]>;
 
 export interface StoreCall {
   id: number;
-  /** `fold` only moves the journal on. */
-  op: Op | "fold";
+  /** `fold` only moves the journal into the database; `export` then writes the JSONL files of the sessions in `args`. */
+  op: Op | "fold" | "export";
   args: unknown[];
-  /** The journal's records up to here are moved into the database before the call is answered. */
+  /** Journal records up to here are moved into the database before the call is answered. */
   journal?: JournalEnd;
 }
 
 export interface StoreReply {
-  /** 0 is the answer to the thread's start. */
+  /** 0 when the thread has started; -1 when it only reports recoveries. */
   id: number;
   value?: unknown;
   fault?: { code: string; message: string };
@@ -26,13 +26,13 @@ export interface StoreReply {
   unfolded?: string;
 }
 
-/** The value of answer 0. */
+/** The value of reply 0. */
 export interface ThreadReady {
-  /** The first journal file that may be written; absent for a driver that has no journal. */
-  firstJournal?: number;
+  /** The number of the first journal file that may be written. */
+  firstJournal: number;
 }
 
-/** What the thread is started with. */
+/** The thread's `workerData`. */
 export interface ThreadStart {
   store: StoreConfig;
 }
@@ -62,17 +62,17 @@ export function createStore(call: Caller, close: () => Promise<void>): Store {
 }
 
 export function toFault(error: unknown): { code: string; message: string } {
-  return { code: error instanceof CodedError ? error.code : "internal", message: messageOf(error) };
+  return { code: error instanceof CodedError ? error.code : "internal", message: toMessage(error) };
 }
 
-/** What a call gave, or throws its fault. */
+/** Returns the value of a reply, or throws its fault. */
 export function takeValue({ value, fault }: StoreReply): unknown {
   if (fault !== undefined) throw new CodedError(fault.code, fault.message);
   return value;
 }
 
-/** The memory of an answer that may move to the other thread instead of being copied. */
-export function movable(op: StoreCall["op"], value: unknown): ArrayBuffer[] {
+/** Buffers of a reply that can be transferred to the other thread instead of copied. */
+export function listTransfers(op: StoreCall["op"], value: unknown): ArrayBuffer[] {
   if (op !== "read" || value === undefined) return [];
   return [(value as LogBatch).bytes.buffer as ArrayBuffer];
 }

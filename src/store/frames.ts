@@ -1,10 +1,9 @@
-// Lines in a block of NDJSON bytes. Pure; a frame is one line with its \n, and line n of a batch has the seq
-// first_seq + n.
+// Lines in a block of NDJSON bytes. A frame is one line with its \n; line n of a batch has seq first_seq + n. Pure.
 import type { LogBatch } from "./types.ts";
 
 const LF = 0x0a;
 
-/** Why this is not a batch, or undefined. Slicing by line needs exactly one line a seq. */
+/** Why this is not a valid batch, or undefined. Slicing by line needs exactly one line per seq. */
 export function findBatchFault(batch: LogBatch): string | undefined {
   const { first_seq, last_seq, bytes } = batch;
   if (!Number.isSafeInteger(first_seq) || !Number.isSafeInteger(last_seq) || last_seq < first_seq) {
@@ -12,10 +11,10 @@ export function findBatchFault(batch: LogBatch): string | undefined {
   }
   const lines = countLines(bytes);
   if (bytes.at(-1) === LF && lines === last_seq - first_seq + 1) return undefined;
-  return `a batch of seq ${first_seq}-${last_seq} needs as many whole lines, got ${lines}`;
+  return `a batch of seq ${first_seq}-${last_seq} needs one whole line per seq, got ${lines}`;
 }
 
-export function sequenceFault(batch: LogBatch, lastSeq: number): string | undefined {
+export function findSequenceFault(batch: LogBatch, lastSeq: number): string | undefined {
   if (batch.first_seq === lastSeq + 1) return undefined;
   return `seq ${batch.first_seq} does not follow the last stored seq ${lastSeq}`;
 }
@@ -26,8 +25,8 @@ export function countLines(bytes: Uint8Array): number {
   return lines;
 }
 
-/** Where line `n` (from 0) begins; the length of `bytes` when there are fewer. */
-export function offsetOfLine(bytes: Uint8Array, n: number): number {
+/** The offset of line `n` (from 0), or the length of `bytes` if there are fewer lines. */
+export function findLine(bytes: Uint8Array, n: number): number {
   let offset = 0;
   for (let line = 0; line < n; line += 1) {
     const at = bytes.indexOf(LF, offset);
@@ -37,8 +36,8 @@ export function offsetOfLine(bytes: Uint8Array, n: number): number {
   return offset;
 }
 
-/** The length of the whole lines within `maxBytes`, but at least one line; 0 when there is no whole line. */
-export function wholeLines(bytes: Uint8Array, maxBytes: number): number {
+/** The length of the whole lines within `maxBytes`, at least one line; 0 if there is no whole line. */
+export function measureWholeLines(bytes: Uint8Array, maxBytes: number): number {
   if (maxBytes >= bytes.length) return bytes.lastIndexOf(LF) + 1;
   const within = maxBytes > 0 ? bytes.lastIndexOf(LF, maxBytes - 1) : -1;
   return (within === -1 ? bytes.indexOf(LF) : within) + 1;

@@ -1,6 +1,6 @@
-// The door of the store.
+// The public interface of the store.
 export { openInProcessStore } from "./in-process.ts";
-export { lateStore } from "./late.ts";
+export { createLateStore } from "./late.ts";
 export { type Losses, openLosses } from "./losses.ts";
 export { createMemoryStore } from "./memory.ts";
 export { openThreadStore } from "./thread.ts";

@@ -1,13 +1,13 @@
-// A store that is still being opened: calls wait for it. Lets the daemon listen before the disk is ready.
+// A store that is still opening; calls wait for it. Lets the daemon listen before the disk is ready.
 import type { Store } from "./types.ts";
 
-export function lateStore(opening: Promise<Store>, durable: boolean): Store {
+export function createLateStore(opening: Promise<Store>, durable: boolean): Store {
   let store: Store | undefined;
   const opened = opening.then((ready) => {
     store = ready;
     return ready;
   });
-  opened.catch(() => undefined); // whoever opens it reports the failure; a call gets it too
+  opened.catch(() => undefined); // reported by the code that opens it, and to every call
   return {
     durable,
     append: (order) => (store ? store.append(order) : opened.then((s) => s.append(order))),
@@ -22,7 +22,7 @@ export function lateStore(opening: Promise<Store>, durable: boolean): Store {
     request: async (session_id, request_id) => (await opened).request(session_id, request_id),
     delete: async (id) => (await opened).delete(id),
     prune: async (limits) => (await opened).prune(limits),
-    // What never opened needs no closing.
+    // A store that failed to open needs no closing.
     close: () =>
       opened.then(
         (s) => s.close(),

@@ -1,22 +1,22 @@
-// Which sessions have lost frames to a disk that took nothing. Who dies in such a time could write that nowhere, so the
-// room for it is taken when the daemon starts, and written over in place.
+// Records which sessions lost frames because the disk rejected writes. A daemon that dies on a full disk could not write
+// this anywhere, so the space is allocated at the start and overwritten in place.
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { isObject } from "../base/json.ts";
 
-/** Some 500 sessions; what does not fit is not told. */
+/** About 500 sessions; more are not recorded. */
 const SIZE = 32 * 1024;
 
 export interface Losses {
-  /** What an earlier daemon lost and could not tell: the seq behind which something is missing, by session. */
+  /** Losses that an earlier daemon did not report: by session, the seq after which frames are missing. */
   readonly left: ReadonlyMap<string, number>;
-  /** Frames behind this seq could not be stored. */
-  lost(session_id: string, after_seq: number): void;
-  /** The session's history says so now. */
-  told(session_id: string): void;
+  /** Frames after this seq could not be stored. */
+  record(session_id: string, after_seq: number): void;
+  /** The session's history now reports the loss. */
+  clear(session_id: string): void;
   close(): void;
 }
 
-/** Throws when there is no room for it now. */
+/** Throws if the space cannot be allocated. */
 export function openLosses(path: string): Losses {
   const fd = openSync(path, "a+", 0o600);
   closeSync(fd);
@@ -30,20 +30,20 @@ class LossFile implements Losses {
 
   constructor(fd: number) {
     this.#fd = fd;
-    this.#known = read(fd);
+    this.#known = readLosses(fd);
     this.left = new Map(this.#known);
-    // Taken once; a later write within it needs no more of the disk.
+    // Allocated once; later writes within it need no space.
     if (fstatSync(fd).size < SIZE) writeSync(fd, Buffer.alloc(SIZE), 0, SIZE, 0);
     this.#write();
   }
 
-  lost(session_id: string, after_seq: number): void {
+  record(session_id: string, after_seq: number): void {
     if (this.#known.has(session_id)) return;
     this.#known.set(session_id, after_seq);
     this.#write();
   }
 
-  told(session_id: string): void {
+  clear(session_id: string): void {
     if (this.#known.delete(session_id)) this.#write();
   }
 
@@ -54,17 +54,17 @@ class LossFile implements Losses {
   #write(): void {
     const room = Buffer.alloc(SIZE);
     const text = JSON.stringify(Object.fromEntries(this.#known));
-    if (room.write(text) < Buffer.byteLength(text)) return; // the ones that are there stay
+    if (room.write(text) < Buffer.byteLength(text)) return; // keep what is recorded
     try {
       writeSync(this.#fd, room, 0, SIZE, 0);
     } catch {
-      // A file system that writes elsewhere when it writes over: nothing can be done, and the log has the fault.
+      // A copy-on-write file system needs space even to overwrite. The failed append was already logged.
     }
   }
 }
 
-/** What cannot be read was written by somebody else, or half. */
-function read(fd: number): Map<string, number> {
+/** An unreadable file counts as empty. */
+function readLosses(fd: number): Map<string, number> {
   const bytes = Buffer.alloc(SIZE);
   const size = readSync(fd, bytes, 0, SIZE, 0);
   const end = bytes.indexOf(0);

@@ -1,10 +1,9 @@
-// The store of `store = "memory"` (DESIGN R1): keeps no frame and no session, so the ring is all there is. The ledger
-// has no other place, so its rows are kept here as long as the process lives.
+// The store of `store = "memory"`: keeps no frames and no sessions, only the request ledger, until the process ends.
 import type { RequestRow } from "../protocol/requests.ts";
-import { byAge, isMeant, isOpen, oldestKept, pageOf } from "./ledger.ts";
+import { compareAge, findCutoff, isOpen, matchesFilter, selectPage } from "./ledger.ts";
 import type { Store } from "./types.ts";
 
-/** Open rows are as many as agents ask; of the others the newest are kept. */
+/** Open rows are always kept; of settled ones, the newest. */
 const MAX_SETTLED = 1_000;
 
 export function createMemoryStore(): Store {
@@ -12,7 +11,7 @@ export function createMemoryStore(): Store {
   return {
     durable: false,
     append: async ({ batches, rows, requests = [] }) => {
-      // Copies, here and below: as from every store, what a caller changes later is not in it.
+      // Copies, here and below: later changes by callers must not reach the store.
       for (const row of requests) ledger.set(row.request_id, structuredClone(row));
       if (requests.length > 0) dropOldest(ledger);
       return [...batches, ...rows, ...requests].map(() => undefined);
@@ -24,8 +23,8 @@ export function createMemoryStore(): Store {
     rows: async () => [],
     saveRow: async () => undefined,
     requests: async (filter) => {
-      const found = [...ledger.values()].filter((row) => isMeant(row, filter));
-      return structuredClone(pageOf(found, filter));
+      const found = [...ledger.values()].filter((row) => matchesFilter(row, filter));
+      return structuredClone(selectPage(found, filter));
     },
     request: async (session_id, request_id) => {
       const row = ledger.get(request_id);
@@ -33,7 +32,7 @@ export function createMemoryStore(): Store {
     },
     delete: async (session_id) => removeAll(ledger, (row) => row.session_id === session_id),
     prune: async (limits) => {
-      const kept = oldestKept(limits, Date.now()) ?? Number.NEGATIVE_INFINITY;
+      const kept = findCutoff(limits, Date.now()) ?? Number.NEGATIVE_INFINITY;
       removeAll(ledger, (row) => row.requested_at_ms < kept && !isOpen(row));
       return { sessions: 0, events: 0, bytes: 0, over_total: 0 };
     },
@@ -43,7 +42,7 @@ export function createMemoryStore(): Store {
 
 function dropOldest(ledger: Map<string, RequestRow>): void {
   if (ledger.size <= MAX_SETTLED) return;
-  const settled = [...ledger.values()].filter((row) => !isOpen(row)).sort(byAge);
+  const settled = [...ledger.values()].filter((row) => !isOpen(row)).sort(compareAge);
   for (const { request_id } of settled.slice(0, Math.max(0, settled.length - MAX_SETTLED)))
     ledger.delete(request_id);
 }

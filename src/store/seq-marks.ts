@@ -1,15 +1,15 @@
-// The highest seq of each session that a client may have seen, in a file of its own: when the log is damaged or lost,
-// seq goes on behind it instead of being used twice. One slot a session, written over in place after each append
-// (1.2 µs), so the marks survive the death of the process. A slot that cannot be read counts as absent.
+// The highest seq of each session that a client may have seen, in a separate file: if the log is damaged or lost, seq
+// continues after it and is never reused. One slot per session, overwritten in place after each append (1.2 µs), so marks
+// survive a kill. An unreadable slot counts as absent.
 import { crc32 } from "node:zlib";
 import type { SessionRow } from "../protocol/session.ts";
 import type { FileSystem } from "./disk/file-system.ts";
 import { openIfThere, readAll, writeAll } from "./disk/whole.ts";
 import { isSessionId } from "./session-id.ts";
 
-/** Holds the longest id. A slot lies within one page, so a kill never leaves half of it. */
+/** Fits the longest id. A slot lies within one page, so a kill never leaves half of it. */
 const SLOT_BYTES = 256;
-/** The seq and the checksum of seq and id: what changes. */
+/** The part that changes: the seq, and the checksum of seq and id. */
 const MARK_BYTES = 12;
 const CRC_AT = 8;
 const ID_LENGTH_AT = 12;
@@ -18,7 +18,7 @@ const ID_AT = 13;
 interface Slot {
   offset: number;
   seq: number;
-  /** Of the id; the checksum goes on from it. */
+  /** CRC of the id, continued by the checksum. */
   crc: number;
 }
 
@@ -36,8 +36,8 @@ export class SeqMarks {
     this.#read();
   }
 
-  /** The highest seq given out for this session; 0 when none is known. */
-  of(session_id: string): number {
+  /** The highest seq given out for this session; 0 if unknown. */
+  get(session_id: string): number {
     return this.#slots.get(session_id)?.seq ?? 0;
   }
 
@@ -45,7 +45,7 @@ export class SeqMarks {
     return new Map([...this.#slots].map(([session_id, { seq }]) => [session_id, seq]));
   }
 
-  /** Throws when the disk does not take it. */
+  /** Throws if the write fails. */
   raise(session_id: string, seq: number): void {
     const slot = this.#slots.get(session_id);
     if (slot === undefined) this.#add(session_id, seq);
@@ -94,7 +94,7 @@ export class SeqMarks {
   }
 }
 
-/** The row of a session whose log ends with `logEnd`, when seqs up to `mark` were given out. */
+/** Corrects the row of a session whose log ends with `logEnd` although seqs up to `mark` were given out. */
 export function withMark(row: SessionRow, logEnd: number | undefined, mark: number): SessionRow {
   if (mark <= (logEnd ?? 0)) return row;
   return { ...row, last_seq: Math.max(row.last_seq, mark), lost_after: logEnd ?? 0 };

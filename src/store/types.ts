@@ -1,8 +1,7 @@
-// What a store driver is. Drivers are synchronous and run in a worker thread (worker.ts); the rest of the
-// daemon sees the asynchronous `Store` of index.ts.
+// The store's contracts: the synchronous `Driver`, which runs in a worker thread, and the asynchronous `Store` that the
+// rest of the daemon uses.
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
-import type { SeqMarks } from "./seq-marks.ts";
 
 /** Frames of one session, gapless, as NDJSON (each line ends in \n). */
 export interface LogBatch {
@@ -10,7 +9,7 @@ export interface LogBatch {
   first_seq: number;
   last_seq: number;
   bytes: Uint8Array;
-  /** When what begins at `first_seq` was stored, oldest first; from `read` only, and only where the store keeps times. */
+  /** When the frames from `first_seq` on were stored, oldest first. Only in results of `read`. */
   stamps?: { first_seq: number; at_ms: number }[];
 }
 
@@ -20,38 +19,38 @@ export interface AppendOrder {
   rows: SessionRow[];
   /** Rows of the ledger, new or changed, that must become durable together with the batches. */
   requests?: RequestRow[];
-  /** Wait until the disk has it (turn ends, ledger rows; DESIGN R3). */
+  /** Wait until it is synced to disk: turn ends and ledger rows. */
   sync: boolean;
 }
 
 /**
- * One entry a batch, then one a row, then one a request: undefined when it is stored, otherwise why not. A failed
- * batch left nothing behind. A row or request is stored with the last batch of its session, and fails with it.
+ * One entry per batch, then per row, then per request: undefined if stored, otherwise the reason. Nothing of a failed
+ * batch is stored. A row or request is stored with the last batch of its session, and fails with it.
  */
 export type AppendOutcome = (string | undefined)[];
 
-/** The newest frame of a session always survives, so that its `seq` goes on. Rows are never pruned. */
+/** The newest frame of a session is always kept, so that `seq` continues. Rows are never pruned. */
 export interface Retention {
-  /** 0 switches a limit off. */
+  /** 0 disables a limit. */
   maxAgeMs: number;
   maxRowsPerSession: number;
   maxBytesPerSession: number;
-  /** Of all sessions: past it the oldest frames go first, but not those of a running turn or from an open request on. */
+  /** Of all sessions. The oldest frames go first, except those of a running turn or since an open request. */
   maxTotalBytes: number;
 }
 
-/** Which rows of the ledger; an empty one gives all. */
+/** Selects ledger rows; empty selects all. */
 export interface RequestFilter {
   session_id?: string;
-  /** Only those that are not settled (protocol/requests.ts, `isSettled`). */
+  /** Only rows that are not settled (`isSettled` in protocol/requests.ts). */
   open?: boolean;
-  /** Only those behind this one, in the order of the answer. */
+  /** Only rows after this one, in result order. */
   after?: { requested_at_ms: number; request_id: string };
-  /** At most so many. */
+  /** Maximum number of rows. */
   limit?: number;
 }
 
-/** `sessions` counts those that lost frames; `over_total` is how many of the events went because of the total. */
+/** `sessions` counts sessions that lost frames; `over_total` counts events removed because of `maxTotalBytes`. */
 export interface PruneCounts {
   sessions: number;
   events: number;
@@ -59,28 +58,28 @@ export interface PruneCounts {
   over_total: number;
 }
 
-/** Every method but `append` may throw; `append` answers with outcomes. */
+/** Every method except `append` may throw; `append` returns outcomes. */
 export interface Driver {
-  /** A batch whose `first_seq` is not the last stored seq + 1 is refused: the log has no gap and no duplicate. */
+  /** Rejects a batch whose `first_seq` is not the last stored seq + 1: the log has no gaps and no duplicates. */
   append(order: AppendOrder): AppendOutcome;
   /**
-   * Frames behind `after_seq`, oldest first, about `max_bytes` of them, starting at exactly the first stored
-   * frame with seq > after_seq. Undefined when there is none.
+   * Frames after `after_seq`, oldest first, about `max_bytes`, starting with exactly the first stored frame whose
+   * seq > after_seq. Undefined if there is none.
    */
   read(session_id: string, after_seq: number, max_bytes: number): LogBatch | undefined;
-  /** The seq of the oldest stored frame; undefined when there is none. */
+  /** The seq of the oldest stored frame. */
   earliest(session_id: string): number | undefined;
   /**
-   * `last_seq` of a row that comes back is what the log really ends with, or the highest seq that was given out if
-   * the log has lost its end: the next append must be the seq behind it. A log without a row gives a row of defaults.
+   * The row's `last_seq` is the actual end of the log, or the highest seq given out if the log has lost its end: the
+   * next append must start right after it. A log without a row gives a row of defaults.
    */
   loadRow(session_id: string): SessionRow | undefined;
-  /** The highest seq that was ever given out for the session, also when nothing else is left of it; 0 for none. */
+  /** The highest seq ever given out for the session, even if nothing else is left of it; 0 if none. */
   highestSeq(session_id: string): number;
-  /** Rows as `loadRow` gives them, the most recently active first; a log without a row is not listed. */
+  /** Rows as from `loadRow`, most recently active first. A log without a row is not listed. */
   rows(): SessionRow[];
   saveRow(row: SessionRow): void;
-  /** Rows of the ledger, oldest first. Settled ones older than the retention age are pruned. */
+  /** Ledger rows, oldest first. Settled ones older than the retention age are pruned. */
   requests(filter: RequestFilter): RequestRow[];
   request(session_id: string, request_id: string): RequestRow | undefined;
   /** Removes the session's frames, its row and its requests. */
@@ -89,38 +88,45 @@ export interface Driver {
   close(): void;
 }
 
-/** What a driver found and mended, at the start or when a session is first touched; logged by the daemon. */
+/** A repair, an import, or a change of the export's state; logged by the daemon. */
 export interface Recovery {
-  /** Absent when it is not about one session. */
+  /** Absent: something was repaired. */
+  event?: "imported" | "export_failed" | "export_resumed";
+  /** Absent if it is not about one session. */
   session_id?: string;
   kept_seq: number;
   cut_bytes: number;
-  /** Where the cut bytes were put. */
+  /** The file that holds the removed bytes. */
   aside?: string;
-  /** What happened, where the fields do not say it. */
+  /** What happened, if the fields do not say it. */
   message?: string;
 }
 
 export interface DriverOptions {
-  /** What was given out in earlier lives; absent: the log is trusted. */
-  marks?: SeqMarks | undefined;
   onRecovery(recovery: Recovery): void;
   now(): number;
 }
 
+export interface JsonlConfig {
+  dir: string;
+  /** Seq marks of versions in which the files were the store; merged into `marks` once. */
+  oldMarks?: string;
+}
+
 export interface StoreConfig {
-  kind: "sqlite" | "jsonl";
-  /** The database file, or the directory of the JSONL files. */
+  /** The database file. */
   path: string;
   /** The file of the highest seqs that were given out (seq-marks.ts); absent: none is kept. */
   marks?: string;
+  /** Also writes the log as JSONL files, and imports those it does not know. */
+  jsonl?: JsonlConfig;
 }
 
 export interface StoreOptions {
   onRecovery?: (recovery: Recovery) => void;
 }
 
-/** The asynchronous face. `memory` stores answer `durable: false` and keep only the ledger, while they live. */
+/** The store as the daemon sees it. A memory store has `durable: false` and keeps only the ledger. */
 export interface Store {
   readonly durable: boolean;
   append(order: AppendOrder): Promise<AppendOutcome>;

@@ -1,10 +1,10 @@
-// Cuts an append order into what must be stored together: each batch is a unit, and a row goes with the last
-// batch of its session, and so do its requests. Without a batch, a session's requests are a unit.
+// Splits an append order into units that are stored together: each batch is a unit, with the row and requests that
+// belong to the last batch of their session. Without a batch, a session's requests are a unit.
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { AppendOrder, AppendOutcome, LogBatch } from "./types.ts";
 
-/** What an order wants stored. */
+/** The content of an order. */
 export type Content = Omit<AppendOrder, "sync">;
 
 export interface Unit {
@@ -38,7 +38,7 @@ export function toUnits(order: Content): Unit[] {
   return [...units, ...rest];
 }
 
-export function emptyOutcome({ batches, rows, requests }: Content): AppendOutcome {
+export function createOutcome({ batches, rows, requests }: Content): AppendOutcome {
   return new Array<undefined>(batches.length + rows.length + (requests?.length ?? 0)).fill(undefined);
 }
 
@@ -49,7 +49,6 @@ export function markUnit(outcome: AppendOutcome, unit: Unit, fault: string | und
   for (const { index } of unit.requests) outcome[index] = fault;
 }
 
-/** Whose unit it is. */
-export function sessionOf({ batch, row, requests }: Unit): string {
+export function getSessionId({ batch, row, requests }: Unit): string {
   return (batch ?? row ?? requests?.[0])?.value.session_id ?? "";
 }

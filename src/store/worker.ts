@@ -1,9 +1,8 @@
-// The store thread: opens the driver and answers calls one after another. Bundled as dist/store-worker.js and
-// started by thread.ts; the one file of this folder that runs when it is loaded.
+// The entry point of the store thread, bundled as dist/store-worker.js: opens the store and answers calls in order.
 import { parentPort, workerData } from "node:worker_threads";
 import { answer } from "./answer.ts";
 import {
-  movable,
+  listTransfers,
   type StoreCall,
   type StoreReply,
   type ThreadReady,
@@ -14,27 +13,36 @@ import { openDriver } from "./driver.ts";
 import type { Recovery } from "./types.ts";
 
 const port = parentPort;
+const RECOVERY_DELAY_MS = 50;
 let recoveries: Recovery[] = [];
 
 if (port !== null) void start();
 
-/** Never rejects: what goes wrong is the answer to call 0. */
+/** Never rejects: a failure is the reply to call 0. */
 async function start(): Promise<void> {
   try {
     const { store } = workerData as ThreadStart;
-    const onRecovery = (recovery: Recovery) => recoveries.push(recovery);
+    const onRecovery = (recovery: Recovery) => {
+      recoveries.push(recovery);
+      // Sent with the next reply, or soon if there is none: the JSONL files are also written between calls.
+      if (recoveries.length === 1) setTimeout(sendRecoveries, RECOVERY_DELAY_MS).unref();
+    };
     const open = await openDriver(store, { onRecovery, now: Date.now });
     port?.on("message", (call: StoreCall) => {
       const message = answer(open, call);
-      reply(message, movable(call.op, message.value));
-      // Nothing keeps the thread alive any more, so it ends by itself.
+      reply(message, listTransfers(call.op, message.value));
+      // Nothing else keeps the thread alive.
       if (call.op === "close") port?.close();
     });
-    const value: ThreadReady = open.folder === undefined ? {} : { firstJournal: open.folder.nextNumber };
+    const value: ThreadReady = { firstJournal: open.folder.nextNumber };
     reply({ id: 0, value });
   } catch (error) {
     reply({ id: 0, fault: toFault(error) });
   }
+}
+
+function sendRecoveries(): void {
+  if (recoveries.length > 0) reply({ id: -1 });
 }
 
 function reply(message: StoreReply, transfer: ArrayBuffer[] = []): void {

@@ -1,14 +1,16 @@
-// The door of the terminal UI. Light on purpose: Ink, React and what draws Markdown are loaded when a screen opens.
+// Public entry of the terminal UI. The screens, with Markdown and highlighting, are loaded when they open.
 import { CodedError } from "../base/coded-error.ts";
+import { defined } from "../base/values.ts";
+import { runApp } from "./app.ts";
 import { notifyMode } from "./notify/decide.ts";
 import type { Opener, TerminalIo } from "./screen-types.ts";
-import type { FleetDriver, News, SessionDriver } from "./types.ts";
+import type { FleetDriver, Notification, SessionDriver } from "./types.ts";
 
 export type { App, Input, Look, Opener, Screen, Size, TerminalIo } from "./screen-types.ts";
 export type {
   DriverCommand,
   FleetDriver,
-  News,
+  Notification,
   Picker,
   PickerOption,
   SessionDriver,
@@ -16,32 +18,30 @@ export type {
 
 export interface ScreenOptions {
   io: TerminalIo;
-  /** Told when a person should look although they look elsewhere. */
-  notify?: (news: News) => void;
+  /** Called when something needs the user's attention. */
+  notify?: (news: Notification) => void;
 }
 
-/** Shows one session until it is left; gives the exit code. The driver is closed at the end. */
+/** Shows one session until the user leaves; closes the driver and returns the exit code. */
 export async function runSessionScreen(options: ScreenOptions & { driver: SessionDriver }): Promise<number> {
   const { io, notify, driver } = options;
   assertTerminal(io);
-  const { openApp } = await withoutCi(() => import("./app.tsx"));
-  return openApp({ io, first: (await loadSession())(driver), ...(notify && { notify }) });
+  return runApp({ io, first: (await loadSession())(driver), ...defined({ notify }) });
 }
 
-/** Shows all sessions; Enter opens one, Esc comes back. */
+/** Shows all sessions; Enter opens one, Esc returns. */
 export async function runFleetScreen(options: ScreenOptions & { driver: FleetDriver }): Promise<number> {
   const { io, notify, driver } = options;
   assertTerminal(io);
-  const { openApp } = await withoutCi(() => import("./app.tsx"));
-  const { fleetScreen } = await import("./fleet/screen.tsx");
-  return openApp({ io, first: fleetScreen(driver, loadSession), ...(notify && { notify }) });
+  const { fleetScreen } = await import("./fleet/screen.ts");
+  return runApp({ io, first: fleetScreen(driver, loadSession), ...defined({ notify }) });
 }
 
 async function loadSession(): Promise<(driver: SessionDriver) => Opener> {
-  return (await import("./session/screen.tsx")).sessionScreen;
+  return (await import("./session/screen.ts")).sessionScreen;
 }
 
-/** A sentence instead of a mess where there is no screen to draw on, or a setting of ours is wrong. */
+/** Throws if there is no usable terminal or BLEMEES_NOTIFY is invalid. */
 export function assertTerminal({ stdin, stdout, env }: TerminalIo): void {
   if (!stdin.isTTY || !stdout.isTTY) {
     throw new CodedError(
@@ -52,21 +52,8 @@ export function assertTerminal({ stdin, stdout, env }: TerminalIo): void {
   if (env["TERM"] === "dumb") {
     throw new CodedError(
       "not_a_terminal",
-      "TERM=dumb cannot show a screen; use `sm tail -f` to look and `sm send` to talk, or set TERM",
+      "TERM=dumb cannot show a screen; set TERM, or use `sm tail -f` and `sm send`",
     );
   }
   notifyMode(env);
-}
-
-/** Ink draws nothing where these are set when it is loaded, and people run screens in such places. */
-const HIDDEN_FROM_INK = ["CI", "CONTINUOUS_INTEGRATION", "DEV"];
-
-async function withoutCi<Result>(load: () => Promise<Result>): Promise<Result> {
-  const kept = HIDDEN_FROM_INK.map((name) => [name, process.env[name]] as const);
-  for (const name of HIDDEN_FROM_INK) delete process.env[name];
-  try {
-    return await load();
-  } finally {
-    for (const [name, value] of kept) if (value !== undefined) process.env[name] = value;
-  }
 }

@@ -1,19 +1,21 @@
-// What to write so that a terminal shows other rows: only those that differ, each at its place. Pure. Every row is
-// written from its beginning and the terminal does not wrap, so that a character which it takes for wider than we do
-// spoils one row at most.
+// Computes the bytes that turn one frame into the next: only rows that differ, each at its absolute position. Pure. Rows
+// are written from column 0 with wrapping off, so a character the terminal draws wider than we think spoils one row only.
 
-export interface Painted {
+/** What a screen shows: rows with their ANSI styles, no wider than the terminal. */
+export interface Frame {
   rows: readonly string[];
   cursor?: { x: number; y: number } | undefined;
 }
 
-/** Terminals that know it show the whole change at once. */
+export const EMPTY_FRAME: Frame = { rows: [] };
+
+/** Synchronized update: terminals that support it show the whole change at once. */
 const BEGIN = "\x1b[?2026h\x1b[?25l";
 const END = "\x1b[?2026l";
 const SHOW_CURSOR = "\x1b[?25h";
 
-/** "" when nothing differs. */
-export function paint(before: Painted, after: Painted): string {
+/** Returns "" if nothing differs. */
+export function paint(before: Frame, after: Frame): string {
   const count = Math.max(before.rows.length, after.rows.length);
   let out = "";
   for (let at = 0; at < count; at++) {

@@ -1,7 +1,6 @@
-// What the screens and the app that shows them know of each other. Only types: the app is app.tsx, the terminal below
-// it render.tsx; a screen keeps its own state, draws it on demand and is told what was typed.
-import type { ReactElement } from "react";
-import type { News } from "./types.ts";
+// The contract between the app (app.ts) and its screens: a screen keeps its own state, handles input and draws on demand.
+import type { Frame } from "./paint.ts";
+import type { Notification } from "./types.ts";
 
 export interface Size {
   columns: number;
@@ -9,60 +8,60 @@ export interface Size {
 }
 
 /**
- * What was typed. `key`: a chord by its name, modifiers in the order ctrl-alt-shift-: "ctrl-c", "alt-enter", "up",
- * "shift-tab", "pageup", "f1", "escape", "enter", "backspace", "wheelup". `text`: one printable character. `paste`: a whole
- * paste, which is never a key.
+ * User input. `key`: a chord by name, modifiers in the order ctrl-alt-shift-: "ctrl-c", "alt-enter", "up", "shift-tab",
+ * "pageup", "f1", "escape", "enter", "backspace", "wheelup". `text`: one printable character. `paste`: a whole paste,
+ * never treated as keys.
  */
 export type Input =
   | { kind: "key"; chord: string }
   | { kind: "text"; text: string }
   | { kind: "paste"; text: string };
 
-/** A screen, from when it is opened until it is closed; it may be covered by another meanwhile. */
+/** An open screen. Another screen may cover it. */
 export interface Screen {
-  /** For the title of the terminal; others wrote it, so it is made safe where it is set. */
+  /** The terminal title. Untrusted text; sanitized where it is written. */
   title(): string;
   onInput(input: Input): void;
-  /** Draws what is there now: pure, called whenever the app said `changed` or the size is another. */
-  draw(size: Size): ReactElement;
-  /** It is on top again, or no longer. */
+  /** Draws the current state; called after `App.changed` and on resize. */
+  draw(size: Size): Frame;
+  /** The screen came to the top, or was covered. */
   onShown?(isShown: boolean): void;
   close(): Promise<void>;
 }
 
-/** What the app gives a screen that is opened. */
+/** What a screen can ask of the app. */
 export interface App {
   readonly look: Look;
   size(): Size;
-  /** Something is to be drawn: `now` because of a key, `soon` because of what came from the session. */
-  changed(when: "now" | "soon"): void;
-  /** Shows another screen on top of this one. */
+  /** Requests a redraw: `now` after a key, `soon` (at most one per frame interval) after session events. */
+  redraw(when: "now" | "soon"): void;
+  /** Opens another screen on top. */
   open(opener: Opener): void;
-  /** Closes the screen on top; the last one closed ends the app. */
+  /** Closes the top screen; closing the last one exits the app. */
   back(): void;
-  /** Whether there is a screen below the one that is being opened. */
+  /** Whether a screen being opened has another one below it. */
   canGoBack(): boolean;
-  /** Ends the app with this exit code. */
+  /** Exits the app with this code. */
   leave(code: number): void;
-  /** Stops the program like Ctrl-Z in a shell does. */
+  /** Suspends the program, like Ctrl-Z in a shell. */
   suspend(): void;
-  /** Draws everything anew. */
+  /** Clears the terminal and redraws. */
   repaint(): void;
-  /** Whether the mouse is for the screen (its wheel scrolls) or for the terminal (it selects text): the other one. */
+  /** Switches the mouse between the screen (wheel scrolls) and the terminal (selects text); true if it is the screen. */
   turnMouse(): boolean;
-  notify(news: News): void;
+  notify(news: Notification): void;
 }
 
 export type Opener = (app: App) => Screen;
 
-/** How things may look on this terminal. */
+/** What this terminal can display. */
 export interface Look {
-  hasColour: boolean;
-  /** Only ASCII: the locale is no UTF-8. */
+  hasColor: boolean;
+  /** The locale is not UTF-8: use ASCII only. */
   isAscii: boolean;
 }
 
-/** The terminal that a program runs in. */
+/** The terminal the program runs in. */
 export interface TerminalIo {
   stdin: NodeJS.ReadStream;
   stdout: NodeJS.WriteStream;

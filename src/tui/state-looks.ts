@@ -1,4 +1,4 @@
-// How the state of a session looks in the list and on its own screen: a sign and a colour, beside a word.
+// Sign and color of each session state, in the list and on the session screen.
 import type { SessionView } from "../client/view/types.ts";
 import { STYLE } from "./rows/style.ts";
 

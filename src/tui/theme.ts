@@ -1,22 +1,22 @@
-// Lines of the screens besides the feed: what is on the left, what on the right, and nothing wider than the screen.
+// Line building blocks for everything but the feed; nothing is wider than the screen.
 import { type Line, type Piece, piece, STYLE, toRow } from "./rows/style.ts";
 import { cutLine, lineWidth, wrapWords } from "./rows/wrap.ts";
 import type { Look } from "./screen-types.ts";
 
-/** A line as it is written to the terminal, cut to the width. */
-export function draw(line: Line, columns: number, look: Look): string {
+/** A line with its SGR codes, cut to the width. */
+export function drawLine(line: Line, columns: number, look: Look): string {
   return toRow(cutLine(line, columns), "", look).ansi;
 }
 
-/** In at most so many rows, broken between words; what does not fit is for `draw` to cut, in the last one. */
-export function inRows(line: Line, columns: number, most: number): Line[] {
+/** Wraps a line to at most `most` rows; the last one may be too wide, for `drawLine` to cut. */
+export function wrapToRows(line: Line, columns: number, most: number): Line[] {
   const rows = wrapWords(cutLine(line, columns * most), columns);
   if (rows.length <= most) return rows;
   const rest = rows.slice(most - 1).flatMap((row, at) => (at === 0 ? row : [piece(" "), ...row]));
   return [...rows.slice(0, most - 1), rest];
 }
 
-/** The right side keeps its place as long as there is room for some of the left. */
+/** Left and right text; the right side stays while there is room for some of the left. */
 export function spread(left: Line, right: Line, columns: number): Piece[] {
   const room = columns - lineWidth(right) - 1;
   if (room < Math.min(12, lineWidth(left))) return cutLine(left, columns);
@@ -24,8 +24,8 @@ export function spread(left: Line, right: Line, columns: number): Piece[] {
   return [...cut, piece(" ".repeat(columns - lineWidth(cut) - lineWidth(right))), ...right];
 }
 
-/** A rule across the screen with words in it. */
-export function rule(left: Line, right: Line, columns: number, style: string = STYLE.dim): Piece[] {
+/** A horizontal rule with text in it. */
+export function drawRule(left: Line, right: Line, columns: number, style: string = STYLE.dim): Piece[] {
   const start = left.length === 0 ? [] : [piece("─ ", style), ...left, piece(" ", style)];
   const end = right.length === 0 ? [] : [piece(" ", style), ...right, piece(" ─", style)];
   const room = columns - lineWidth(start) - lineWidth(end);
@@ -33,8 +33,8 @@ export function rule(left: Line, right: Line, columns: number, style: string = S
   return [...start, piece("─".repeat(room), style), ...end];
 }
 
-/** What of it fits, the first ones first, with a dot between. */
-export function parts(words: readonly (Piece | undefined)[], columns: number): Piece[] {
+/** Joins as many words as fit, separated by dots. */
+export function joinParts(words: readonly (Piece | undefined)[], columns: number): Piece[] {
   const line: Piece[] = [];
   for (const word of words) {
     if (word === undefined || word.text === "") continue;

@@ -1,61 +1,61 @@
-// What the screens know of what they drive: a session of the daemon and a runtime in this process look the same to
-// them. The screens draw a view (client/view.ts) and call these; they know no wire and no runtime.
+// What the screens drive: a daemon session or a runtime in this process, behind one interface. Screens draw a view
+// (client/view.ts) and know neither wire nor runtime.
 import type { Fleet } from "../client/view/fleet.ts";
 import type { Answer, RequestRow, ViewInput } from "../client/view/types.ts";
 
-/** One session on a screen. Every method may reject with a CodedError; the screen shows its message. */
+/** One session. Every method may reject with a CodedError; the screen shows its message. */
 export interface SessionDriver {
   readonly session_id: string;
-  /** How the header calls it before the session says so itself. */
+  /** Name in the header until the session reports one. */
   readonly title: string;
-  /** Tells what happened, in order, at most once a tick. Called once; history comes first, then what is new. */
+  /** Starts reporting events in order, history first. Called once. */
   start(listener: (inputs: readonly ViewInput[]) => void): void;
-  /** A message of the person. While a turn runs it is queued; `isNow` interrupts the turn for it. */
+  /** Sends a user message; queued while a turn is running, unless `isNow` interrupts it. */
   send(text: string, how?: { isNow?: boolean }): Promise<void>;
   interrupt(): Promise<void>;
-  /** Answers exactly what was shown: with the row's `shown_hash`. */
+  /** Answers the request as shown, identified by its `shown_hash`. */
   respond(request: RequestRow, answer: Answer): Promise<void>;
-  /** The request whole, when the row is cut. */
+  /** Loads the full version of a truncated request. */
   wholeRequest(request: RequestRow): Promise<RequestRow>;
   cancelQueued(message_id: string): Promise<void>;
   /**
-   * Begins earlier in the history: everything comes anew behind a `reset`. `kept_from`: where the view begins, when it
-   * dropped what came before. False: there is nothing earlier.
+   * Reloads from an earlier point of the history: all events follow a `reset`. `kept_from`: where the view starts, if it
+   * dropped older entries. Returns false if there is nothing earlier.
    */
   loadEarlier(kept_from?: number): Promise<boolean>;
-  /** Words that begin with `/` and are for the face, not for the agent; with `/exit` the screen deals itself. */
+  /** Slash commands handled here instead of by the agent; the screen adds `/help` and `/exit`. */
   readonly commands: readonly DriverCommand[];
-  /** Lists to choose from, opened by a key in an empty composer. */
+  /** Pickers opened by a key in an empty composer. */
   readonly pickers: readonly Picker[];
   /**
-   * Who decides when the composer turns to a request. `asked`: the person, by a key (sm#288). `modal`: it does by
-   * itself, because nothing else can be done meanwhile.
+   * What opens a request. `asked`: a key, so that typing never answers one by accident. `modal`: it opens by itself, because
+   * nothing else can be done meanwhile.
    */
   readonly requestFocus: "asked" | "modal";
-  /** It ends with the screen; by default it goes on without it. Ctrl-C is then its end as of any program: status 130. */
+  /** The session ends with the screen (by default it keeps running), and Ctrl-C exits with status 130. */
   readonly endsWithScreen?: boolean;
-  /** What stands in the status line beside the rest: provider, agent, sandbox. */
+  /** Extra facts for the header: provider, agent, sandbox. */
   settings?(): readonly string[];
   close(): Promise<void>;
 }
 
 export interface DriverCommand {
-  /** With its slash. */
+  /** Includes the slash. */
   name: string;
   summary: string;
-  /** May be typed while a turn runs. */
+  /** Available while a turn is running. */
   isAlways?: boolean;
-  /** What it says is shown in the feed. */
+  /** Output goes to the feed. */
   run(rest: string): Promise<void>;
 }
 
 export interface Picker {
-  /** One small letter. */
+  /** One lowercase letter. */
   key: string;
   title: string;
   load(): Promise<readonly PickerOption[]>;
   choose(value: string): Promise<void>;
-  /** A value that is not in the list may be typed. */
+  /** Values outside the list can be typed. */
   takesText?: boolean;
 }
 
@@ -64,18 +64,17 @@ export interface PickerOption {
   label: string;
   detail?: string;
   isCurrent?: boolean;
-  /** Why it cannot be chosen. */
+  /** Why it cannot be selected. */
   problem?: string;
 }
 
-/** All sessions on a screen. */
 export interface FleetDriver {
-  /** Tells the newest state, at most once a tick. */
+  /** Starts reporting the latest state. Called once. */
   start(listener: (fleet: Fleet) => void): void;
   open(session_id: string): SessionDriver;
-  /** Backends that can be spawned, the usual one first. */
+  /** Available backends, the default first. */
   backends(): Promise<readonly string[]>;
-  /** Gives the new session's id. */
+  /** Returns the new session's id. */
   spawn(order: { backend: string; prompt: string; cwd: string; name?: string }): Promise<string>;
   interrupt(session_id: string): Promise<void>;
   stop(session_id: string): Promise<void>;
@@ -84,10 +83,10 @@ export interface FleetDriver {
   close(): Promise<void>;
 }
 
-/** Something that a person should be told although they look elsewhere. */
-export interface News {
+/** An event the user should know about even when looking elsewhere. */
+export interface Notification {
   kind: "waits" | "done" | "failed";
   session_id: string;
-  /** One line; made safe where it is written. */
+  /** One line; sanitized where it is written. */
   text: string;
 }

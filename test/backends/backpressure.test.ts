@@ -29,7 +29,7 @@ test("a reader that has caught up meanwhile is not waited for", async () => {
   expect([calls, pressure.isPaused]).toEqual([["pause", "resume"], false]);
 });
 
-test("two who interrupt at once wait for the same, and the next one begins anew, also after a failure", async () => {
+test("two concurrent interrupts wait for the same end, and the next one starts over, also after a failure", async () => {
   const { pressure } = setUp();
   let count = 0;
   const fail = async () => {

@@ -58,11 +58,11 @@ export function testBackend(name: string, options: BackendUnderTest): void {
   const start = (over?: Partial<StartOrder>) => startBackend(options, over);
 
   describe(`${name} keeps the contract of a backend`, () => {
-    test("it tells its version", async () => {
+    test("it reports its version", async () => {
       expect(await backend.detect()).toMatch(/\d/);
     });
 
-    test("an option that it does not know is refused with the path of the field", () => {
+    test("an unknown option is refused with the path of the field", () => {
       const check = () => backend.checkOptions({ no_such_option: 1 });
       expect(check).toThrow(
         expect.objectContaining({
@@ -84,7 +84,7 @@ export function testBackend(name: string, options: BackendUnderTest): void {
       for (const event of sink.events) expect(AgentEvent.safeParse(event).error).toBeUndefined();
     });
 
-    test("when a result is told, the agent is not busy with that turn any more", async () => {
+    test("when a result is reported, the agent is no longer busy with that turn", async () => {
       const { run, sink } = await start();
       const busy: unknown[] = [];
       const { event } = sink;
@@ -98,7 +98,7 @@ export function testBackend(name: string, options: BackendUnderTest): void {
       expect(busy).toEqual([false]);
     });
 
-    test("an interrupt ends the turn once, and the agent goes on or says that it has ended", async () => {
+    test("an interrupt ends the turn once, and the agent continues or reports its end", async () => {
       const { run, sink } = await start();
       await run.send(user(prompts.slow));
       await sink.until(({ events }) => events.some((event) => event.type !== "agent.system_init"));
@@ -123,7 +123,7 @@ export function testBackend(name: string, options: BackendUnderTest): void {
     });
 
     test.each(["finish", "now"] as const)(
-      "stop %s ends it, told once, and leaves no process",
+      "stop %s ends it, reported once, and leaves no process",
       async (how) => {
         const { run, sink } = await start();
         const { pid } = run;
@@ -181,11 +181,11 @@ async function ask(start: () => Promise<Started>, prompt: string) {
   return { ...started, ask, answer };
 }
 
-/** What every backend that asks must do. */
+/** Rules for every backend that asks. */
 function testAsking(start: () => Promise<Started>, prompt: string): void {
   const startAsking = () => ask(start, prompt);
 
-  test("a request is whole: what is asked, and at least accept and decline to choose from", async () => {
+  test("a request is complete: its content, and at least accept and decline to choose from", async () => {
     const { run, ask } = await startAsking();
     expect(RequestPayload.safeParse(ask.payload).error).toBeUndefined();
     const decisions = ask.payload.choices.map((choice) => choice.decision);
@@ -196,7 +196,7 @@ function testAsking(start: () => Promise<Started>, prompt: string): void {
     await run.stop("now");
   });
 
-  test("an accepted request lets the turn end well, and is withdrawn by nobody", async () => {
+  test("an accepted request lets the turn end well, and is not withdrawn", async () => {
     const { run, sink, answer } = await startAsking();
     expect(await answer("accept")).toBe(true);
     await sink.untilResults(1);
@@ -222,7 +222,7 @@ function testAsking(start: () => Promise<Started>, prompt: string): void {
     await run.stop("finish");
   });
 
-  test("an answer to what was never asked is not sent", async () => {
+  test("an answer to an unknown request is not sent", async () => {
     const { run } = await startAsking();
     expect(await run.answer?.("no-such-request", { decision: "accept" })).toBe(false);
     await run.stop("now");
@@ -250,7 +250,7 @@ function testAsking(start: () => Promise<Started>, prompt: string): void {
   });
 }
 
-/** What every backend must do whose agent is a process that may die while it waits. */
+/** Rules for every backend whose agent is a process that may die while it waits. */
 function testUnreachable(start: () => Promise<Started>, prompt: string, unread: string): void {
   test("an answer that cannot be written is no answer: it rejects, and the agent ends", async () => {
     const { run, sink, answer } = await ask(start, unread);
@@ -262,10 +262,10 @@ function testUnreachable(start: () => Promise<Started>, prompt: string, unread: 
     expect(isRunning(pid)).toBe(false);
   });
 
-  test("an answer to an agent that was just killed never leaves a turn that waits", async () => {
+  test("an answer to an agent that was just killed never leaves a turn waiting", async () => {
     const { run, sink, answer } = await ask(start, prompt);
     process.kill(run.pid ?? 0, "SIGKILL");
-    // The pipe may still take it: then it is the end behind it that says what became of it.
+    // The pipe may still take it: then the end that follows shows what became of it.
     const outcome = await answer("accept").catch((error: unknown) => error);
     if (typeof outcome !== "boolean") expect(outcome).toMatchObject({ code: "backend_crashed" });
     await sink.untilEnded();

@@ -1,4 +1,4 @@
-// Recorded traffic of an agent (test/fixtures/<backend>/*.native.jsonl), and what holds for all that is made of it.
+// Recorded traffic of an agent (test/fixtures/<backend>/*.native.jsonl), and checks for its translation.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -21,7 +21,7 @@ export function readLines(path: string): JsonObject[] {
   return text === "" ? [] : text.split("\n").map((line) => JSON.parse(line) as JsonObject);
 }
 
-/** Every tool is told once, and has exactly one result, behind it. */
+/** Every tool is reported once, and has exactly one result, after it. */
 export function expectPairedTools(events: readonly AgentEvent[]): void {
   const open = new Set<string>();
   const done = new Set<string>();

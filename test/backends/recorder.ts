@@ -1,4 +1,4 @@
-// A sink that writes down everything it hears, in order, and lets a test wait for it.
+// A sink that records everything in order, and lets a test wait for it.
 import type { Ask, BackendSink, Ended } from "../../src/backends/types.ts";
 import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
 
@@ -57,7 +57,7 @@ export class Recorder implements BackendSink {
     return this.heard.flatMap((heard) => (heard.kind === "ask" ? [heard.ask] : []));
   }
 
-  /** The ids of what the agent took back. */
+  /** The ids of withdrawn requests. */
   get withdrawals(): string[] {
     return this.heard.flatMap((heard) => (heard.kind === "withdrawn" ? [heard.native_id] : []));
   }
@@ -73,7 +73,7 @@ export class Recorder implements BackendSink {
     );
   }
 
-  /** Resolves as soon as the claim is true of what was heard so far. */
+  /** Resolves as soon as the condition is true for what was recorded so far. */
   async until(claim: (recorder: Recorder) => boolean): Promise<void> {
     while (!claim(this)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
@@ -82,7 +82,7 @@ export class Recorder implements BackendSink {
     return this.until((recorder) => recorder.results.length >= count);
   }
 
-  /** The count-th thing that the agent asks. */
+  /** The count-th request of the agent. */
   async untilAsk(count: number): Promise<Ask> {
     await this.until((recorder) => recorder.asks.length >= count);
     return this.asks[count - 1] as Ask;

@@ -13,7 +13,7 @@ function setUp() {
   return { end, heard };
 }
 
-test("the end is told once, behind the process being given back, and everybody who waits hears of it", async () => {
+test("the end is reported once, after the process was released, to every waiter", async () => {
   const { end, heard } = setUp();
   end.tell({ expected: false, message: "crashed" }, () => heard.push("told"));
   end.tell({ expected: true, message: "closed" }, () => heard.push("told again"));
@@ -22,7 +22,7 @@ test("the end is told once, behind the process being given back, and everybody w
   expect(heard).toEqual(["release now", "ended: crashed", "told"]);
 });
 
-test("two who stop it wait for the same end, and the one in a hurry ends the waiting of the other", async () => {
+test("two concurrent stops wait for the same end, and the more urgent one shortens the wait of the other", async () => {
   const { end, heard } = setUp();
   const leave = async () => {
     heard.push("leave");
@@ -35,7 +35,7 @@ test("two who stop it wait for the same end, and the one in a hurry ends the wai
   expect(heard).toEqual(["leave", "release now", "ended: closed"]);
 });
 
-test("stopping resolves only when the end was told", async () => {
+test("stop resolves only after the end was reported", async () => {
   const { end, heard } = setUp();
   const left = gate();
   const stopped = end.stop("now", async () => left.open()).then(() => heard.push("stopped"));

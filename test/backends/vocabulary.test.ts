@@ -1,14 +1,14 @@
-// Every notice that any translator makes of the recorded traffic is in the table of protocol/notices.ts, with the data that
-// stands there, or is one of the few that only one agent knows.
+// Every notice that any translator makes of the recorded traffic is in the table of protocol/notices.ts, with the data
+// listed there, or is one of the few that only one agent has.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { AgentEvent, NoticeEvent } from "../../src/protocol/events.ts";
-import { currentNotice } from "../../src/protocol/notice-history.ts";
-import { noticeFault, toNotice, UNKNOWN_PREFIXES } from "../../src/protocol/notices.ts";
+import { convertNotice } from "../../src/protocol/notice-history.ts";
+import { findNoticeFault, toNotice, UNKNOWN_PREFIXES } from "../../src/protocol/notices.ts";
 import { readSources } from "../docs/sources.ts";
-import { ROOT } from "../support/daemon.ts";
+import { ROOT } from "../support/root.ts";
 import * as frames from "./acp/frames.ts";
 import * as acp from "./acp/traces.ts";
 import * as claude from "./claude/traces.ts";
@@ -37,12 +37,12 @@ const recorded: Record<string, NoticeEvent[]> = {
 };
 
 describe("the recorded traffic", () => {
-  test.each(Object.entries(recorded))("%s uses only words that are in the table", (_name, made) => {
+  test.each(Object.entries(recorded))("%s uses only categories that are in the table", (_name, made) => {
     expect(made.length).toBeGreaterThan(8);
-    expect([...new Set(made.flatMap((notice) => noticeFault(notice) ?? []))]).toEqual([]);
+    expect([...new Set(made.flatMap((notice) => findNoticeFault(notice) ?? []))]).toEqual([]);
   });
 
-  test("has the same word for what several agents report", () => {
+  test("has the same category for what several agents report", () => {
     const by = (category: string) =>
       Object.entries(recorded).flatMap(([name, made]) =>
         made.some((notice) => notice.category === category) ? [name] : [],
@@ -54,7 +54,7 @@ describe("the recorded traffic", () => {
   });
 });
 
-test("demian's own events use them too, and keep its own name only where nobody else has one", () => {
+test("demian's own events use them too, and keep their own name only if no other agent has one", () => {
   const extra: JsonObject[] = [
     {
       type: "provider.retry",
@@ -92,7 +92,7 @@ test("demian's own events use them too, and keep its own name only where nobody 
       extra.map((event) => frames.told(event)),
     ),
   );
-  expect(made.flatMap((notice) => noticeFault(notice) ?? [])).toEqual([]);
+  expect(made.flatMap((notice) => findNoticeFault(notice) ?? [])).toEqual([]);
   expect(made.map(({ category }) => category)).toEqual([
     "model_retry",
     "compacted",
@@ -106,19 +106,20 @@ test("demian's own events use them too, and keep its own name only where nobody 
 
 describe("the checker", () => {
   test.each([
-    ["a word that nobody defined", "codex_output_delta", {}],
+    ["an undefined category", "codex_output_delta", {}],
     ["data of another shape", "tool_output", { item_id: "a", text: "b" }],
     ["missing data", "tool_output", undefined],
     ["vendor detail beside `native`", "compacted", { compact_metadata: {} }],
     ["a failure that is not in the table", "model_retry", { code: "server_error" }],
   ])("finds %s", (_what, category, data) => {
-    expect(noticeFault({ category, ...(data === undefined ? {} : { data }) })).toContain(category);
+    expect(findNoticeFault({ category, ...(data === undefined ? {} : { data }) })).toContain(category);
   });
 
-  test("lets pass what only one agent knows", () => {
-    for (const prefix of UNKNOWN_PREFIXES) expect(noticeFault({ category: `${prefix}x` })).toBeUndefined();
+  test("accepts what only one agent has", () => {
+    for (const prefix of UNKNOWN_PREFIXES)
+      expect(findNoticeFault({ category: `${prefix}x` })).toBeUndefined();
     expect(
-      noticeFault(toNotice("x", "tool_output", { data: { tool_use_id: "a", text: "b" } })),
+      findNoticeFault(toNotice("x", "tool_output", { data: { tool_use_id: "a", text: "b" } })),
     ).toBeUndefined();
   });
 });
@@ -149,12 +150,12 @@ describe("an older history", () => {
     ],
     ["system_compact_boundary", { a: 1 }, "compacted", { native: { a: 1 } }],
     ["plan", { plan: [] }, "plan", { plan: [] }],
-  ])("%s is read in today's words", (category, data: JsonObject, now, then) => {
+  ])("%s is read with today's names", (category, data: JsonObject, now, then) => {
     const frame = { type: "agent.notice", category, data };
-    expect(currentNotice(frame)).toEqual({ ...frame, category: now, data: then });
+    expect(convertNotice(frame)).toEqual({ ...frame, category: now, data: then });
   });
 
-  test("without data is no fault", () => {
-    expect(currentNotice({ category: "codex_output_delta" })).toMatchObject({ category: "tool_output" });
+  test("without data is valid", () => {
+    expect(convertNotice({ category: "codex_output_delta" })).toMatchObject({ category: "tool_output" });
   });
 });

@@ -1,13 +1,13 @@
 // The allow-list of URLs, with the tricks that are tried on one.
 import { describe, expect, test } from "vitest";
-import { allowedUrl, parseAllowList } from "../../src/base/allowed-url.ts";
+import { checkAllowedUrl, parseAllowList } from "../../src/base/allowed-url.ts";
 
 const CODE = "notify_not_allowed";
 const LIST = parseAllowList(
   ["https://good.example/hooks", "http://127.0.0.1:9000", "https://slash.example/a/"],
   CODE,
 );
-const check = (url: string) => allowedUrl(url, LIST, CODE).href;
+const check = (url: string) => checkAllowedUrl(url, LIST, CODE).href;
 
 describe("allowed", () => {
   test.each([
@@ -27,7 +27,7 @@ describe("allowed", () => {
 
 describe("refused", () => {
   test.each([
-    // another place
+    // another host
     "https://evil.example/hooks",
     "https://good.example.evil/hooks",
     "https://evil.example/good.example/hooks",
@@ -68,13 +68,13 @@ describe("refused", () => {
     "https://good.example/hooks/%ff",
     "https://good.example/x?/hooks",
     "https://slash.example/a",
-    // somebody's name in front
+    // credentials before the host
     "https://good.example@evil.example/hooks",
     "https://good.example:443@evil.example/hooks",
     "https://user:pass@good.example/hooks",
     "https://user@good.example/hooks",
     "https://@good.example/hooks",
-    // what a reader and a parser see differently
+    // URLs that a reader and a parser see differently
     "https://evil.example\\@good.example/hooks",
     "https:\\\\good.example\\hooks",
     "https://good.example/hooks/..\\admin",
@@ -101,12 +101,12 @@ describe("refused", () => {
     }
   });
 
-  test("a refusal names the places of the list once, and not their paths: they can be secret", () => {
+  test("a refusal names the allowed hosts once, and not their paths: they can be secret", () => {
     const list = parseAllowList(
       ["https://good.example/SECRET-1", "https://good.example/SECRET-2", "http://127.0.0.1:9000/SECRET-3"],
       CODE,
     );
-    expect(() => allowedUrl("https://evil.example/", list, CODE)).toThrow(
+    expect(() => checkAllowedUrl("https://evil.example/", list, CODE)).toThrow(
       expect.objectContaining({
         message:
           "https://evil.example is not on the allow-list, which has: https://good.example, http://127.0.0.1:9000",
@@ -115,7 +115,7 @@ describe("refused", () => {
   });
 
   test("an empty list allows nothing and says so", () => {
-    expect(() => allowedUrl("https://good.example/", [], CODE)).toThrow(/allow-list, which is empty/);
+    expect(() => checkAllowedUrl("https://good.example/", [], CODE)).toThrow(/allow-list, which is empty/);
   });
 });
 

@@ -1,10 +1,10 @@
-// A process that cannot be started because there are no descriptors for its pipes.
+// A process that cannot be started because no descriptors are left for its pipes.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { expect, test } from "vitest";
 import { tempDir } from "../backends/temp-dir.ts";
-import { ROOT } from "../support/daemon.ts";
+import { ROOT } from "../support/root.ts";
 
 const SCRIPT = `
 import { openSync } from "node:fs";
@@ -21,7 +21,7 @@ await startChild(order, { output() {}, errorLine() {} }).then(
 );
 `;
 
-test("without descriptors the start fails with the reason, and the program goes on", () => {
+test("without descriptors the start fails with the reason, and the program continues", () => {
   const outfile = join(tempDir("descriptors"), "start.mjs");
   const stdin = { contents: SCRIPT, resolveDir: ROOT, loader: "ts" } as const;
   buildSync({ stdin, outfile, bundle: true, platform: "node", format: "esm", logLevel: "silent" });

@@ -1,4 +1,4 @@
-// What a child can be given beyond its three streams: more pipes, and another mark.
+// A child's options beyond its three streams: more pipes, and another marker.
 import { expect, test } from "vitest";
 import { type ChildOrder, RUN_MARKER, startChild } from "../../src/base/child.ts";
 
@@ -20,17 +20,17 @@ test("further pipes are descriptors 3 and 4: one to read to its end, one to writ
   expect(Buffer.concat(told).toString()).toBe("told\n");
 });
 
-test("a child that does not read what it is given ends all the same", async () => {
+test("a child that does not read its input still ends", async () => {
   expect(await run("echo done", { pipes: [{ input: Buffer.alloc(5_000_000) }, {}] })).toBe("done\n");
 });
 
-test("the mark has the name that was asked for, beside that of the program's own starter", async () => {
+test("the marker has the requested name, beside that of the program's own starter", async () => {
   const env = { PATH: process.env["PATH"], [RUN_MARKER]: "of-the-daemon" };
   const text = await run(`echo "$${RUN_MARKER} $OTHER_MARK"`, { env, marker: "OTHER_MARK" });
   expect(text).toMatch(/^of-the-daemon [0-9a-f-]{36}\n$/);
 });
 
-test("a program that is not there is told, with pipes as without", async () => {
+test("a program that does not exist is reported, with and without pipes", async () => {
   const order = {
     command: "/nonexistent/program",
     args: [],

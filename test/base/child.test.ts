@@ -59,7 +59,7 @@ describe("startChild", () => {
     await expect(child.write("late")).rejects.toThrow();
   });
 
-  test("what a paused process wrote before it died is not lost", async () => {
+  test("output that a paused process wrote before it died is not lost", async () => {
     const { child, output } = await sh("read go; seq 1 5000; exit 0");
     child.pause();
     await child.write("go");
@@ -82,7 +82,7 @@ describe("startChild", () => {
     await expect(failed).rejects.toMatchObject({ code: "spawn_failed", data: { reason: "not_executable" } });
   });
 
-  test("every child gets a run id of its own, or the one that it is given", async () => {
+  test("every child gets its own run id, or the given one", async () => {
     const one = await sh(`echo $${RUN_MARKER}`);
     const two = await sh(`echo $${RUN_MARKER}`, { env: { ...process.env, [RUN_MARKER]: "mine" } });
     await Promise.all([one.child.done, two.child.done]);
@@ -92,7 +92,7 @@ describe("startChild", () => {
 });
 
 describe("Child.stop", () => {
-  test("the end of input comes first when asked, so that a process can finish", async () => {
+  test("the end of input comes first if requested, so that a process can finish", async () => {
     const { child, output } = await sh("cat >/dev/null; echo finished");
     await child.stop({ finishMs: 5000 });
     expect(output()).toBe("finished\n");
@@ -124,7 +124,7 @@ describe("Child.stop", () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  test.skipIf(process.platform !== "linux")("a crash sweeps as well, although nobody asked", async () => {
+  test.skipIf(process.platform !== "linux")("a crash sweeps as well, without a stop", async () => {
     const file = join(dir, "crash-grandchild");
     const { child } = await sh(`(setsid sh -c 'echo $$ > ${file}; exec sleep 1000' &); read go; kill -9 $$`);
     const pid = await pidIn(file);

@@ -55,7 +55,7 @@ describe("Coalescer", () => {
     expect(Math.max(...source.reads.map((read) => read.delay))).toBe(0);
   });
 
-  test("a busy source of small chunks is read in batches, none later than the rest it takes", async () => {
+  test("a busy source of small chunks is read in batches, none later than its pause", async () => {
     const source = new FakeSource();
     await play(source, 1000, 1, 300);
     expect(source.reads.length).toBeLessThan(300);
@@ -69,7 +69,7 @@ describe("Coalescer", () => {
     expect(source.reads).toHaveLength(100);
   });
 
-  test("the first chunk after a pause is delivered at once, also after a busy time", async () => {
+  test("the first chunk after a quiet time is delivered at once, also after a busy time", async () => {
     const source = new FakeSource();
     await play(source, 100, 1, 300);
     source.write(300);
@@ -82,7 +82,7 @@ describe("Coalescer", () => {
     expect(source.reads).toHaveLength(4);
   });
 
-  test("a consumer that holds is not overruled when the rest ends", async () => {
+  test("a consumer that pauses is not resumed when the batching pause ends", async () => {
     const source = new FakeSource();
     for (let n = 0; n < 6; n += 1) source.write(300);
     source.coalescer.hold();

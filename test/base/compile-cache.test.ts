@@ -1,12 +1,12 @@
-// Where Node keeps compiled code, our programs use it, in a directory of the user's. Also run on Node 24
-// (scripts/test-node24.mjs), where it does.
+// If Node keeps compiled code, our programs use it, in a directory of the user's. Also run on Node 24
+// (scripts/test-node24.mjs), which does.
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import module from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempDir } from "../backends/temp-dir.ts";
-import { ROOT } from "../support/daemon.ts";
+import { ROOT } from "../support/root.ts";
 
 const canKeep = "enableCompileCache" in module;
 

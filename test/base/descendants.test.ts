@@ -1,7 +1,13 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { findByEnvironment, isAlive, killAll, type ProcessId, snapshot } from "../../src/base/descendants.ts";
+import {
+  findByEnvironment,
+  isAlive,
+  killAll,
+  type ProcessId,
+  takeSnapshot,
+} from "../../src/base/descendants.ts";
 import { isRunning, pidIn } from "../backends/processes.ts";
 import { tempDir } from "../backends/temp-dir.ts";
 
@@ -24,7 +30,7 @@ describe.skipIf(process.platform !== "linux")("descendants on Linux", () => {
     const file = join(dir, "tree");
     const root = shell(`sh -c 'echo $$ > ${file}; sleep 1000' ; true`, "tree");
     const grandchild = await pidIn(file);
-    const pids = (await snapshot(root)).map((id) => id.pid);
+    const pids = (await takeSnapshot(root)).map((id) => id.pid);
     expect(pids).toContain(grandchild);
     expect(pids).not.toContain(process.pid);
     expect(pids).not.toContain(root);
@@ -34,12 +40,12 @@ describe.skipIf(process.platform !== "linux")("descendants on Linux", () => {
     const file = join(dir, "lost");
     const root = shell(`(setsid sh -c 'echo $$ > ${file}; exec sleep 1000' &) ; sleep 1000`, "lost");
     const lost = await pidIn(file);
-    expect((await snapshot(root)).map((id) => id.pid)).not.toContain(lost);
+    expect((await takeSnapshot(root)).map((id) => id.pid)).not.toContain(lost);
     const found = await findByEnvironment(MARK, (value) => value === "lost");
     expect(found.map((id) => id.pid)).toContain(lost);
   });
 
-  test("the value of the marker must match whole", async () => {
+  test("the value of the marker must match completely", async () => {
     const pid = shell("sleep 1000", "run-12");
     const found = await findByEnvironment(MARK, (value) => value === "run-1");
     expect(found.map((id) => id.pid)).not.toContain(pid);
@@ -56,7 +62,7 @@ describe.skipIf(process.platform !== "linux")("descendants on Linux", () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  test("what ignores SIGTERM is gone after the grace all the same", async () => {
+  test("a process that ignores SIGTERM is still gone after the grace time", async () => {
     const file = join(dir, "stubborn");
     const pid = shell(`trap '' TERM; echo $$ > ${file}; while true; do sleep 1; done`, "stubborn");
     await pidIn(file);

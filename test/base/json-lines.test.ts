@@ -1,8 +1,8 @@
-// An agent's lines: what is too much to be parsed is put aside, and nothing is lost without a word.
+// An agent's lines: those too large to parse are set aside, and nothing is lost silently.
 import { describe, expect, test } from "vitest";
 import { MAX_VALUES } from "../../src/base/json.ts";
 import { FrameReader, type LineAside } from "../../src/base/json-lines.ts";
-import { hasMoreValues, outlineOf } from "../../src/base/json-outline.ts";
+import { hasMoreValues, readOutline } from "../../src/base/json-outline.ts";
 
 interface Skipped {
   size: number;
@@ -46,7 +46,7 @@ describe("a line of many values", () => {
     ]);
   });
 
-  test("of several megabytes keeps its beginning and says that it is cut, with no half character at its end", () => {
+  test("of several megabytes keeps its beginning and is marked as cut, without a lone surrogate at its end", () => {
     const line = `{"a":[${'"🦀",'.repeat(600_000)}1]}`;
     const data = read(line).skipped[0]?.aside?.data;
     expect(data).toMatchObject({ size: line.length, is_cut: true });
@@ -55,7 +55,7 @@ describe("a line of many values", () => {
     expect(/\p{Surrogate}/u.test(data?.text ?? "")).toBe(false);
   });
 
-  test("is not one whose commas, brackets and quotes are inside a text", () => {
+  test("is not one whose commas, brackets and quotes are inside a string", () => {
     const text = ',[{"\\"'.repeat(100_000);
     expect(read(JSON.stringify({ text })).frames).toEqual([{ text }]);
   });
@@ -68,8 +68,8 @@ test("values are counted outside strings, whatever the nesting", () => {
   expect(hasMoreValues(`["${'\\\\\\"'.repeat(5000)}",1]`, 300)).toBe(false);
 });
 
-test("an outline has the keys of the outermost object only, and a cut text is no reason to fail", () => {
-  const outline = outlineOf(
+test("an outline has the keys of the outermost object only, and a truncated text does not fail", () => {
+  const outline = readOutline(
     '{"jsonrpc":"2.0", "id" : "x\\"y" ,"result":{"method":"no","id":2},"n":-1.5e3,"ok":true}',
   );
   expect([...outline]).toEqual([
@@ -79,13 +79,13 @@ test("an outline has the keys of the outermost object only, and a cut text is no
     ["n", -1500],
     ["ok", true],
   ]);
-  expect([...outlineOf('{"a":"never ends')]).toEqual([["a", undefined]]);
-  expect([...outlineOf('no JSON: "a":')]).toEqual([]);
+  expect([...readOutline('{"a":"never ends')]).toEqual([["a", undefined]]);
+  expect([...readOutline('no JSON: "a":')]).toEqual([]);
 });
 
-test("the outline of a text that is not JSON has what can be read of it, and never throws", () => {
+test("the outline of invalid JSON has what can be read of it, and never throws", () => {
   const broken = '{"a":1.2.3,"\\x":1,"b":1e,"c":"\\q","d":2';
-  expect([...outlineOf(broken)]).toEqual([
+  expect([...readOutline(broken)]).toEqual([
     ["a", undefined],
     ["undefined", 1],
     ["b", undefined],
@@ -112,7 +112,7 @@ test.each([
   }
 });
 
-test("a line that is no object, or that the end of the stream cut, has no outline", () => {
+test("a line that is not an object, or that was cut by the end of the stream, has no outline", () => {
   const skipped: (LineAside | undefined)[] = [];
   const reader = new FrameReader(2000, {
     frame: () => expect.unreachable(),

@@ -1,4 +1,4 @@
-// What a client's line may not hold, whatever JSON.parse thinks of it.
+// What a client's line may not contain, even if JSON.parse accepts it.
 import { describe, expect, test } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import { findFault, isObject, MAX_DEPTH, parseUntrusted } from "../../src/base/json.ts";
@@ -17,7 +17,7 @@ function refusal(text: string): string {
 const nested = (depth: number) => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
 
 describe("parseUntrusted", () => {
-  test("an object passes as it is", () => {
+  test("an object passes unchanged", () => {
     expect(parseUntrusted('{"type":"x","n":[1,{"b":null}],"s":"\\u0000"}')).toEqual({
       type: "x",
       n: [1, { b: null }],
@@ -33,7 +33,7 @@ describe("parseUntrusted", () => {
   );
 
   test.each(["[]", "1", '"text"', "null", "true"])("%s is not an object", (text) => {
-    expect(refusal(text)).toBe("a frame is one JSON object on one line");
+    expect(refusal(text)).toBe("a frame must be one JSON object on one line");
   });
 
   test("a hundred thousand levels are refused without a stack overflow", () => {
@@ -52,7 +52,7 @@ describe("parseUntrusted", () => {
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 
-  test("an escaped forbidden key is seen through", () => {
+  test("an escaped forbidden key is recognized", () => {
     expect(refusal('{"\\u005f_proto__":1}')).toBe('the key "__proto__" is not allowed');
   });
 
@@ -62,7 +62,7 @@ describe("parseUntrusted", () => {
     expect(parseUntrusted('{"n":1e300}')).toEqual({ n: 1e300 });
   });
 
-  test("of a key that stands twice the last one counts, once", () => {
+  test("for a duplicate key the last value counts, once", () => {
     expect(parseUntrusted('{"a":1,"a":2}')).toEqual({ a: 2 });
   });
 });
@@ -72,7 +72,7 @@ test("a message of very many tiny values is refused before anything looks at the
   expect(() => parseUntrusted(JSON.stringify({ a: many(50_000) }))).toThrow(/more than 50000 values/);
   expect(() => parseUntrusted(JSON.stringify({ a: many(26_000), b: [many(26_000)] }))).toThrow(/values/);
   expect(parseUntrusted(JSON.stringify({ a: many(49_000) }))).toBeDefined();
-  // What an agent says is not bounded by this.
+  // An agent's output is not bounded by this.
   expect(findFault(many(60_000))).toBeUndefined();
 });
 
@@ -82,14 +82,14 @@ test("findFault walks any value, also one that is not an object", () => {
   expect(findFault([1, [2, [3]]])).toBeUndefined();
 });
 
-test("isObject knows arrays and null from objects", () => {
+test("isObject distinguishes arrays and null from objects", () => {
   expect([{}, [], null, "x", undefined].map(isObject)).toEqual([true, false, false, false, false]);
 });
 
 test.each(['{"a":"\\ud800"}', '{"a":["x",{"b":"\\udc00 x"}]}', '{"\\ud800":1}'])(
-  "%s holds half a character and is refused; whole ones pass",
+  "%s has a lone surrogate and is refused; whole ones pass",
   (line) => {
-    expect(() => parseUntrusted(line)).toThrow(/half a character/);
+    expect(() => parseUntrusted(line)).toThrow(/lone surrogate/);
     expect(parseUntrusted('{"a":"\\ud83d\\ude00 é"}')).toEqual({ a: "😀 é" });
   },
 );

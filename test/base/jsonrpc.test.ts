@@ -17,7 +17,7 @@ function setUp(over: Partial<RpcOptions> = {}) {
   return { peer, written, heard };
 }
 
-describe("what we ask", () => {
+describe("our requests", () => {
   test("answers are matched by id, in whatever order they come", async () => {
     const { peer, written } = setUp();
     const [a, b] = [peer.request("a", { x: 1 }), peer.request("b")];
@@ -30,7 +30,7 @@ describe("what we ask", () => {
     expect(await Promise.all([a, b])).toEqual([null, "second"]);
   });
 
-  test("an error answer carries its code, words and data", async () => {
+  test("an error answer carries its code, message and data", async () => {
     const { peer } = setUp();
     const asked = peer.request("a");
     peer.receive({ id: 1, error: { code: -32600, message: "no such thread", data: { why: 1 } } });
@@ -40,7 +40,7 @@ describe("what we ask", () => {
     await expect(asked).rejects.toBeInstanceOf(RpcError);
   });
 
-  test("no answer in time is a silence, and an answer that comes later is ignored", async () => {
+  test("no answer in time is a timeout, and a later answer is ignored", async () => {
     const { peer } = setUp();
     await expect(peer.request("a", {}, { timeoutMs: 1 })).rejects.toBeInstanceOf(RpcSilence);
     peer.receive({ id: 1, result: 1 });
@@ -61,7 +61,7 @@ describe("what we ask", () => {
     expect(await first).toBe("fine");
   });
 
-  test("close rejects what waits and what is asked later, with the reason", async () => {
+  test("close rejects pending and later requests, with the reason", async () => {
     const { peer, written } = setUp();
     const asked = peer.request("a", {}, { timeoutMs: 60_000 });
     peer.close(new Error("codex has ended"));
@@ -75,7 +75,7 @@ describe("what we ask", () => {
 describe("an overloaded server", () => {
   const overloaded = { code: -32001, message: "overloaded" };
 
-  test("is asked again with growing pauses until it answers", async () => {
+  test("is retried with growing pauses until it answers", async () => {
     vi.useFakeTimers();
     try {
       const { peer, written } = setUp();
@@ -97,7 +97,7 @@ describe("an overloaded server", () => {
     }
   });
 
-  test("is given up after a few times", async () => {
+  test("is given up after a few tries", async () => {
     vi.useFakeTimers();
     try {
       const { peer, written } = setUp();
@@ -114,7 +114,7 @@ describe("an overloaded server", () => {
   });
 });
 
-describe("what we hear", () => {
+describe("incoming messages", () => {
   test("a request is one with a method and an id, also 0 and a string", () => {
     const { peer, heard } = setUp();
     peer.receive({ method: "ask", id: 0, params: { a: 1 } });
@@ -129,7 +129,7 @@ describe("what we hear", () => {
     ]);
   });
 
-  test("an id of theirs is not taken for one of ours", async () => {
+  test("the peer's id is not confused with one of ours", async () => {
     const { peer, heard } = setUp();
     const asked = peer.request("a");
     peer.receive({ method: "theirs", id: 1 });
@@ -139,7 +139,7 @@ describe("what we hear", () => {
     expect(heard).toHaveLength(1);
   });
 
-  test("answers keep the id as it stood", () => {
+  test("answers keep the id unchanged", () => {
     const { peer, written } = setUp();
     peer.respond(0, { decision: "accept" });
     peer.respondError("x", { code: -32601, message: "no" });
@@ -150,7 +150,7 @@ describe("what we hear", () => {
   });
 });
 
-test("an answer that cannot be written rejects, and one that nobody looks at harms nobody", async () => {
+test("an answer that cannot be written rejects, and an unhandled one does no harm", async () => {
   const { peer } = setUp({ write: () => Promise.reject(new Error("EPIPE")) });
   await expect(peer.respond(1, {})).rejects.toThrow("EPIPE");
   peer.close(new Error("codex has ended"));
@@ -158,7 +158,7 @@ test("an answer that cannot be written rejects, and one that nobody looks at har
   void peer.respond(1, {});
   peer.respondError(1, { code: 1, message: "no" });
   peer.notify("n");
-  // A rejection that nobody handles would fail this run.
+  // An unhandled rejection would fail this run.
   await new Promise((resolve) => setImmediate(resolve));
 });
 
@@ -169,7 +169,7 @@ test("MCP gets its version field in every message, the app-server none", () => {
   expect(written.map(({ jsonrpc }) => jsonrpc)).toEqual(["2.0", "2.0"]);
 });
 
-test("the answer to a call comes in its turn, before what came behind it, and only once", async () => {
+test("the answer to a call is delivered in order, before later messages, and only once", async () => {
   const told: string[] = [];
   const peer = new JsonRpcPeer({
     write: () => Promise.resolve(),

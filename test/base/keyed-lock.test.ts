@@ -1,4 +1,4 @@
-// One holder a key, in the order of asking.
+// One holder per key, in the order of the calls.
 import { expect, test } from "vitest";
 import { KeyedLock } from "../../src/base/keyed-lock.ts";
 
@@ -19,7 +19,7 @@ test("the second of one key waits for the first; another key does not", async ()
   expect(order).toEqual(["other", "first", "second"]);
 });
 
-test("many get the lock in the order of asking", async () => {
+test("many get the lock in the order of their calls", async () => {
   const locks = new KeyedLock();
   const order: number[] = [];
   await Promise.all(
@@ -33,7 +33,7 @@ test("many get the lock in the order of asking", async () => {
   expect(order).toEqual([1, 2, 3, 4, 5]);
 });
 
-test("whoever asks `free` right after `lock` waits for it, even if the lock is not granted yet", async () => {
+test("`free` right after `lock` waits for it, even if the lock is not granted yet", async () => {
   const locks = new KeyedLock();
   let isReleased = false;
   const held = locks.lock("a");
@@ -44,7 +44,7 @@ test("whoever asks `free` right after `lock` waits for it, even if the lock is n
   await free;
 });
 
-test("a lock that nobody holds is free at once and leaves nothing behind", async () => {
+test("a lock without a holder is free at once and leaves nothing behind", async () => {
   const locks = new KeyedLock();
   await locks.free("a");
   const release = await locks.lock("a");

@@ -19,7 +19,7 @@ test("lines are JSON objects in the file", () => {
 });
 
 // Every write to /dev/full fails with ENOSPC.
-test.skipIf(process.platform !== "linux")("a full disk is no fault of the caller", () => {
+test.skipIf(process.platform !== "linux")("a full disk does not fail the caller", () => {
   const full = openSync("/dev/full", "w");
   expect(() => writeSync(full, "x")).toThrow("ENOSPC");
   closeSync(full);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createMetrics } from "../../src/base/metrics.ts";
 
-test("a counter stands there with 0 before anything is counted, behind its help and type", () => {
+test("a counter is 0 before anything is counted, after its help and type", () => {
   const metrics = createMetrics();
   metrics.counter("blemees_lost_total", "Frames lost.");
   expect(metrics.text()).toBe(
@@ -31,7 +31,7 @@ test("a counter never goes down and never becomes NaN", () => {
   expect(metrics.text()).toContain("a_total 1\n");
 });
 
-test("families stand in the order of their names, not of their declaration", () => {
+test("families are sorted by name, not by declaration", () => {
   const metrics = createMetrics();
   metrics.counter("b_total", "B.");
   metrics.gauge("a", "A.", () => 1);
@@ -43,7 +43,7 @@ test("families stand in the order of their names, not of their declaration", () 
   ]);
 });
 
-test("label values and help are escaped as the format wants it", () => {
+test("label values and help are escaped as the format requires", () => {
   const metrics = createMetrics();
   metrics.gauge("g", 'a "quote",\na \\ and more', () => [{ value: 1, labels: { path: 'C:\\x\n"y"' } }]);
   expect(metrics.text()).toBe(
@@ -51,7 +51,7 @@ test("label values and help are escaped as the format wants it", () => {
   );
 });
 
-test("a gauge is read when somebody asks, and what is no finite number has its own words", () => {
+test("a gauge is read on demand, and non-finite values have their own names", () => {
   const metrics = createMetrics();
   let value = 1;
   metrics.gauge("g", "G.", () => value);
@@ -61,7 +61,7 @@ test("a gauge is read when somebody asks, and what is no finite number has its o
   expect(metrics.text()).toContain("\ng NaN\n");
 });
 
-test("a gauge that cannot be read is left out, and the others are there", () => {
+test("a gauge that cannot be read is left out, and the others are reported", () => {
   const metrics = createMetrics();
   metrics.gauge("bad", "Bad.", () => {
     throw new Error("no");
@@ -70,9 +70,9 @@ test("a gauge that cannot be read is left out, and the others are there", () => 
   expect(metrics.text()).toBe("# HELP good Good.\n# TYPE good gauge\ngood 7\n");
 });
 
-test("a name that is declared twice, or is none, is refused where it is declared", () => {
+test("a duplicate or invalid name is refused where it is declared", () => {
   const metrics = createMetrics();
   metrics.counter("a_total", "A.");
   expect(() => metrics.gauge("a_total", "A.", () => 1)).toThrow(/twice/);
-  expect(() => metrics.counter("no-name", "A.")).toThrow(/no name/);
+  expect(() => metrics.counter("no-name", "A.")).toThrow(/not a valid metric name/);
 });

@@ -1,4 +1,4 @@
-// Lines from bytes: only 0x0A splits, whole lines are decoded, nothing grows without bound.
+// Lines from bytes: only 0x0A splits, complete lines are decoded, nothing grows without bound.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { LineSplitter } from "../../src/base/ndjson.ts";
@@ -40,13 +40,13 @@ describe("lines", () => {
     expect(split(100, [Buffer.from(`${text}\n`)])).toEqual([["line", text]]);
   });
 
-  test("a character cut between two chunks is whole again", () => {
+  test("a character split between two chunks is restored", () => {
     const bytes = Buffer.from("🦀 ☂\n");
     const everyByte = [...bytes].map((byte) => Buffer.from([byte]));
     expect(split(100, everyByte)).toEqual([["line", "🦀 ☂"]]);
   });
 
-  test("a line that is not UTF-8 is told as such, and its neighbours of the same chunk live", () => {
+  test("a line that is not UTF-8 is reported as such, and its neighbours in the same chunk are kept", () => {
     const chunk = Buffer.concat([Buffer.from("ok\n"), Buffer.from([0xe2, 0x82, 0x0a]), Buffer.from("ok2\n")]);
     expect(split(100, [chunk])).toEqual([
       ["line", "ok"],
@@ -55,7 +55,7 @@ describe("lines", () => {
     ]);
   });
 
-  test("what stands behind the last newline is the rest, and is given out once", () => {
+  test("the text after the last newline is the rest, and is returned once", () => {
     const { splitter, seen } = collect(100);
     splitter.push(Buffer.from("a\nha"));
     splitter.push(Buffer.from("lf"));
@@ -71,11 +71,11 @@ describe("the limit", () => {
     expect(split(4, [Buffer.from("12345\n")])).toEqual([["oversize"]]);
   });
 
-  test("an oversize line in one chunk is told once and the next line is read", () => {
+  test("an oversize line in one chunk is reported once and the next line is read", () => {
     expect(split(8, [Buffer.from(`${"x".repeat(50)}\nok\n`)])).toEqual([["oversize"], ["line", "ok"]]);
   });
 
-  test("an oversize line in many chunks is told as soon as it is known, and once", () => {
+  test("an oversize line in many chunks is reported as soon as it is known, and once", () => {
     const { splitter, seen } = collect(8);
     for (let n = 0; n < 3; n += 1) splitter.push(Buffer.from("xxxx"));
     expect(seen).toEqual([["oversize"]]);

@@ -1,4 +1,4 @@
-// The word that was meant, or none.
+// The intended word, or none.
 import { expect, test } from "vitest";
 import { nearest } from "../../src/base/nearest.ts";
 
@@ -20,6 +20,6 @@ test.each(["frobnicate", "x", "", "verbose-output"])("%j resembles nothing", (wo
   expect(nearest(word, FLAGS)).toBeUndefined();
 });
 
-test("there is no nearest of nothing", () => {
+test("an empty list has no nearest word", () => {
   expect(nearest("word", [])).toBeUndefined();
 });

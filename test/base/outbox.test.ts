@@ -1,11 +1,11 @@
-// What waits for one socket: bounded by its users, never awaited.
+// Data waiting for one socket: bounded by its users, never awaited.
 
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { describe, expect, test, vi } from "vitest";
-import { Outbox } from "../../src/base/outbox.ts";
+import { Outbox, StallDetector } from "../../src/base/outbox.ts";
 
-/** A socket that takes bytes only when the test says so. */
+/** A socket that takes bytes only when the test allows it. */
 function stuckSocket(): { socket: Socket; chunks: string[]; take(): void } {
   const waiting: (() => void)[] = [];
   const chunks: string[] = [];
@@ -22,7 +22,7 @@ function stuckSocket(): { socket: Socket; chunks: string[]; take(): void } {
       waiting.push(done);
     },
   });
-  // As net.Socket has it: all that was ever given to it.
+  // As in net.Socket: all bytes ever written.
   Object.defineProperty(socket, "bytesWritten", { get: () => taken + socket.writableLength });
   const take = () => {
     const before = socket.writableLength;
@@ -44,7 +44,7 @@ describe("an outbox", () => {
     expect(chunks).toEqual(["a", "bc"]);
   });
 
-  test("is full above its limit, and tells once when there is room again", async () => {
+  test("is full above its limit, and reports once when there is room again", async () => {
     const { socket, take } = stuckSocket();
     const drained = vi.fn();
     const outbox = new Outbox(socket, 10, { drained });
@@ -59,19 +59,7 @@ describe("an outbox", () => {
     expect(drained).toHaveBeenCalledTimes(1);
   });
 
-  test("counts as stalled only while it is full and nothing gets away", () => {
-    const { socket, take } = stuckSocket();
-    const outbox = new Outbox(socket, 10, { drained: () => undefined });
-    outbox.write("short");
-    expect([outbox.stalledMs(1000), outbox.stalledMs(61_000)]).toEqual([0, 0]);
-    outbox.write("x".repeat(20));
-    outbox.write("y".repeat(20));
-    expect([outbox.stalledMs(62_000), outbox.stalledMs(92_000)]).toEqual([1000, 31_000]);
-    take();
-    expect([outbox.stalledMs(93_000), outbox.stalledMs(94_000)]).toEqual([0, 1000]);
-  });
-
-  test("tells nothing once it is closed, and leaves no listener on the socket", async () => {
+  test("reports nothing after it is closed, and leaves no listener on the socket", async () => {
     const { socket, take } = stuckSocket();
     const drained = vi.fn();
     const outbox = new Outbox(socket, 10, { drained });
@@ -83,7 +71,7 @@ describe("an outbox", () => {
     expect([outbox.isFull, drained.mock.calls.length]).toEqual([false, 0]);
   });
 
-  test("a socket that is gone takes nothing and throws nothing", async () => {
+  test("a closed socket takes nothing and throws nothing", async () => {
     const { socket, chunks } = stuckSocket();
     const outbox = new Outbox(socket, 10, { drained: () => undefined });
     socket.destroy();
@@ -91,4 +79,17 @@ describe("an outbox", () => {
     await tick();
     expect(chunks).toEqual([]);
   });
+});
+
+test("a socket is stalled when too much waits and nothing is taken for several checks", () => {
+  const { socket, take } = stuckSocket();
+  const stalls = new StallDetector(2, 10);
+  const check = () => stalls.isStalled(socket);
+  socket.write("short");
+  expect([check(), check(), check()]).toEqual([false, false, false]);
+  socket.write("x".repeat(20));
+  socket.write("y".repeat(20));
+  expect([check(), check()]).toEqual([false, true]);
+  take();
+  expect([check(), check(), check()]).toEqual([false, false, true]);
 });

@@ -1,9 +1,9 @@
-// Posting JSON: the time limit of a try. What the tries mean is test/sessions/notify.test.ts.
+// Posting JSON: the time limit of a try. The retry rules are in test/sessions/notify.test.ts.
 import { createServer, type Socket } from "node:net";
 import { expect, test } from "vitest";
 import { postJson } from "../../src/base/post-json.ts";
 
-test("a server that takes the connection and says nothing is left after the time limit, at every try", async () => {
+test("a server that accepts the connection and sends nothing is given up after the time limit, at every try", async () => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => void sockets.push(socket.on("error", () => undefined)));
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -23,7 +23,7 @@ test("a server that takes the connection and says nothing is left after the time
   }
 });
 
-test("a server that wants to talk about something else is a failure, not a wait", async () => {
+test("a server that switches protocols is a failure, not a wait", async () => {
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.once("data", () => socket.write("HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"));

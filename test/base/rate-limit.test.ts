@@ -1,4 +1,4 @@
-// At most so many in any window, and the rest is counted.
+// At most N in any window; the rest is counted.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RateLimit } from "../../src/base/rate-limit.ts";

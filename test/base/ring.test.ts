@@ -17,7 +17,7 @@ function seqsIn(part: SeqBatch | undefined): number[] {
     .map((line) => JSON.parse(line).seq as number);
 }
 
-/** Everything behind `seq`, read batch by batch as a feed does. */
+/** Everything after `seq`, read batch by batch as a feed does. */
 function drain(ring: Ring<SeqBatch>, seq: number): number[] {
   const seen: number[] = [];
   for (let part = ring.after(seq); part !== undefined; part = ring.after(part.last_seq)) {
@@ -35,7 +35,7 @@ describe("a ring of four frames", () => {
     expect(ring.after(0)).toBeUndefined();
   });
 
-  test("gives what is behind a seq, also from the middle of a batch", () => {
+  test("returns the frames after a seq, also from the middle of a batch", () => {
     const ring = new Ring<SeqBatch>(4);
     ring.push(batch(1, 3));
     ring.push(batch(4, 4));
@@ -44,7 +44,7 @@ describe("a ring of four frames", () => {
     expect(drain(ring, 4)).toEqual([]);
   });
 
-  test("forgets the oldest frames, and says from where it still knows them", () => {
+  test("drops the oldest frames, and reports the first one it still has", () => {
     const ring = new Ring<SeqBatch>(4);
     ring.push(batch(1, 3));
     ring.push(batch(4, 6));

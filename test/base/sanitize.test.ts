@@ -27,7 +27,7 @@ test.each(CORPUS)("%s is shown, not obeyed", (_name, attack, shown) => {
   expect(sanitize(attack)).toBe(shown);
 });
 
-test.each(CORPUS)("%s is shown where somebody decides, too", (_name, attack, shown) => {
+test.each(CORPUS)("%s is also shown in approvals", (_name, attack, shown) => {
   expect(reveal(attack)).toBe(shown);
 });
 
@@ -35,22 +35,22 @@ test.each([
   ["odd blanks", "\u00a0\u1680\u2000\u2009\u200a\u202f\u205f\u3000"],
   ["blanks that are letters", "\u2800\u3164\uffa0\u115f\u1160"],
   ["variation selectors", "\ufe00\ufe0f\u180b\u{e0100}"],
-  ["all that a font may leave out", "\u034f\u17b4\u180e\u2064\u{1d173}\u{e0fff}"],
+  ["everything a font may leave out", "\u034f\u17b4\u180e\u2064\u{1d173}\u{e0fff}"],
   ["what has no shape", "\ue000\u0378\ud800"],
   ["a carriage return before a newline", "\r"],
-])("%s cannot hide where somebody decides", (_name, attack) => {
+])("%s cannot hide in approvals", (_name, attack) => {
   const shown = reveal(`rm${attack}\n\tx y`);
   expect(shown).toMatch(/^rm(<U\+[0-9A-F]{4,5}>|\\x0d)+\n\tx y$/);
   expect(shown.match(/<U\+|\\x0d/g)).toHaveLength([...attack].length);
 });
 
-test("what has a shape is not touched where somebody decides", () => {
+test("text with visible shapes is unchanged in approvals", () => {
   const text = "a\tb\nGrüße Gru\u0308ße 日本語 🎉 Ελλ עברית\n";
   expect(reveal(text)).toBe(text);
   expect(revealLine("a\nb\tc\r")).toBe("a\\nb\\tc\\x0d");
 });
 
-test("ordinary text, newlines, tabs, accents and emoji stay as they are", () => {
+test("ordinary text, newlines, tabs, accents and emoji are unchanged", () => {
   const text = "a\tb\nGrüße 日本語 🎉 ❤️\n";
   expect(sanitize(text)).toBe(text);
 });
@@ -59,7 +59,7 @@ test("a Windows line end becomes a newline", () => {
   expect(sanitize("a\r\nb")).toBe("a\nb");
 });
 
-test("a sequence that a stream cut in two is caught in both halves", () => {
+test("a sequence split by a stream is caught in both halves", () => {
   expect(sanitize("\x1b") + sanitize("[31m")).toBe("\\x1b[31m");
 });
 

@@ -1,4 +1,4 @@
-// Faults as one sentence that names the field.
+// Validation errors as one sentence that names the field.
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { explainIssues } from "../../src/base/schema.ts";
@@ -25,24 +25,24 @@ test.each([
   expect(explain(value)).toBe(text);
 });
 
-test("a wrong type says what was expected and what came", () => {
+test("a wrong type names the expected and the received one", () => {
   expect(explain({ name: 1 })).toBe("/name: Invalid input: expected string, received number");
   expect(explain({ name: "a", count: 1.5 })).toMatch(/^\/count: .*int/);
 });
 
-test("the place of the value in the frame stands before the path", () => {
+test("the location of the value in the frame comes before the path", () => {
   expect(explain({ name: "a", x: 1 }, "/options/claude")).toBe("/options/claude/x: unexpected property");
 });
 
-test("a value that is no object at all is named by its root", () => {
+test("a value that is not an object is named by its root", () => {
   expect(explain(7)).toMatch(/^\/: /);
 });
 
-test("of many faults three are told", () => {
+test("three of many errors are reported", () => {
   expect(explain({ name: 1, count: "x", inner: 1, extra: 2 }).split("; ")).toHaveLength(3);
 });
 
-test("of many properties that are not expected three are named, and how many there are", () => {
+test("three of many unexpected properties are named, with the total", () => {
   const extra = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`k${n}`, 1]));
   const text = explain({ name: "a", ...extra });
   expect(text).toBe(

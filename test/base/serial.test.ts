@@ -1,4 +1,4 @@
-// One after another, whatever becomes of each.
+// Runs operations one after another, whatever the outcome of each.
 import { expect, test } from "vitest";
 import { Serial } from "../../src/base/serial.ts";
 
@@ -15,7 +15,7 @@ test("an operation starts only when the one before it has ended", async () => {
   expect(order).toEqual(["a starts", "a ends", "b starts", "b ends"]);
 });
 
-test("a failure reaches its caller and nobody behind it", async () => {
+test("a failure reaches its caller and none of the later ones", async () => {
   const serial = new Serial();
   const failed = serial.run(() => Promise.reject(new Error("no")));
   const next = serial.run(() => Promise.resolve("fine"));
@@ -23,7 +23,7 @@ test("a failure reaches its caller and nobody behind it", async () => {
   expect(await next).toBe("fine");
 });
 
-test("idle resolves when all that was queued is done, failed or not", async () => {
+test("idle resolves when everything queued is done, failed or not", async () => {
   const serial = new Serial();
   let done = 0;
   serial.run(() => Promise.reject(new Error("no"))).catch(() => undefined);
@@ -34,7 +34,7 @@ test("idle resolves when all that was queued is done, failed or not", async () =
   expect(done).toBe(1);
 });
 
-test("begin starts at once when nothing is in its way, and what it queues itself comes behind it", async () => {
+test("begin starts at once if nothing is running, and what it queues itself comes after it", async () => {
   const serial = new Serial();
   const order: string[] = [];
   const first = serial.begin(async () => {

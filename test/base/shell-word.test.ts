@@ -14,12 +14,12 @@ test.each([
   "two\nlines",
   "!history *?[a]{b}",
   "",
-])("a shell reads %j as one word, and as it is", (text) => {
+])("a shell reads %j as one word, unchanged", (text) => {
   const read = execFileSync("sh", ["-c", `printf '%s|' ${shellWord(text)}`], { encoding: "utf8" });
   expect(read).toBe(`${text}|`);
 });
 
-test("only what needs no quotes goes without", () => {
+test("quotes are used only if needed", () => {
   expect(shellWord("/a/b-c_d.mjs")).toBe("/a/b-c_d.mjs");
   expect(["-rf", "", "a b", "$x", "~", "a\n"].filter(isPlainWord)).toEqual([]);
 });

@@ -38,7 +38,7 @@ test.each([
   expect(resolveSocketPath(env)).toBe(path);
 });
 
-test("a path that the system would cut is refused, counted in bytes", () => {
+test("a path that the system would truncate is refused, counted in bytes", () => {
   const limit = process.platform === "darwin" ? 103 : 107;
   expect(() => checkSocketPath("/".padEnd(limit, "x"))).not.toThrow();
   expect(() => checkSocketPath("/".padEnd(limit + 1, "x"))).toThrow(/108 bytes|104 bytes/);
@@ -72,7 +72,7 @@ test.runIf(uid === 0)("a directory of another user is refused", async () => {
   expect(() => checkPrivateDirectory(directory)).toThrow(/uid 65534, not to you/);
 });
 
-test("a directory that is missing says so by its code", () => {
+test("a missing directory is reported by its code", () => {
   expect(() => checkPrivateDirectory(`${directory}/none`)).toThrow(
     expect.objectContaining({ code: "socket_directory_missing" }),
   );
@@ -84,7 +84,7 @@ test("only the fallback directory is checked; another place is the user's choice
   expect(fallbackDirectory()).toBe(`/tmp/blemeesd-${uid}`);
 });
 
-test("the daemon makes the directory that is missing", () => {
+test("the daemon creates a missing directory", () => {
   prepareSocketDirectory(`${directory}/new/d.sock`);
   expect(() => checkPrivateDirectory(`${directory}/new`)).not.toThrow();
 });

@@ -1,5 +1,5 @@
-// Loaded into a daemon by a test (`--import`): at SIGUSR2 it collects garbage and writes what memory is left to
-// the file HEAP_PROBE. Agents inherit the environment but not the role.
+// Loaded into a daemon by a test (`--import`): on SIGUSR2 it collects garbage and writes the remaining memory to the
+// file HEAP_PROBE. Agents inherit the environment but not the role.
 import { renameSync, writeFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

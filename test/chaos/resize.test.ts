@@ -1,4 +1,4 @@
-// The session's screen while its terminal changes size without pause: it survives, and shows the same as before.
+// The session's screen while its terminal is resized continuously: it survives, and shows the same as before.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 test
   .skipIf(tmuxVersion() === undefined)
   .each([{ TERM: "xterm" }, { TERM: "linux" }, { TERM: "vt100", NO_COLOR: "1" }, { LANG: "C" }])(
-  "a hundred changes of size are survived with %o",
+  "survives a hundred resizes with %o",
   async (env) => {
     const terminal = new TmuxTerminal({
       command: [process.execPath, program],

@@ -1,5 +1,5 @@
-// A million events through one daemon (SAFETY.md, "Figures"): its heap stops growing, no descriptor and no zombie
-// is left. SOAK_EVENTS for another length.
+// A million events through one daemon: its heap stops growing, and no descriptor and no zombie is left. SOAK_EVENTS
+// sets another length.
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -64,7 +64,7 @@ test.skipIf(process.platform !== "linux")("a long stream leaves nothing behind i
   expect(zombiesOf(daemon.pid)).toBe(0);
 });
 
-/** Turn after turn in all sessions, until so many frames have come and all turns are over. */
+/** Turn after turn in all sessions, until the given number of frames has come and all turns are over. */
 async function playUntil(ear: Ear, ids: readonly string[], frames: number): Promise<void> {
   while (ear.frames < frames) {
     const wanted = ear.results + ids.length;

@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
 import {
-  answersOf,
-  decisionOf,
   isNamed,
   isSameAnswer,
   pickRequest,
-  refusalOf,
   splitRequest,
+  toAnswers,
+  toDecision,
+  toRefusal,
 } from "../../src/cli/answers.ts";
-import { parseLine } from "../../src/cli/blemeesctl/parse.ts";
+import { parseLine } from "../../src/cli/wire/parse.ts";
 import { pending, QUESTIONS } from "../client/request-rows.ts";
 
 const one = pending();
 const two = pending({ request_id: "req_a2" });
 const asks = pending({ request_type: "user_input", payload: QUESTIONS });
 
-/** As it is typed at the prompt. */
+/** As typed at the prompt. */
 function said(line: string, row = one) {
   const { verb, given } = parseLine(line) ?? {};
   if (verb?.answer === undefined || given === undefined) throw new Error(`${line} answers nothing`);
@@ -52,35 +52,37 @@ test.each([
 });
 
 test.each([
-  ["accept everything", /^everything: this takes only a request/],
+  ["accept everything", /^everything: only a request id/],
   ["accept --input nonsense", /invalid JSON/],
   ["answer 3=x", /no question 3; there are 1 to 2/],
   ["answer Red", /expected QUESTION=TEXT/],
-])("%s is a mistake that is told", (line, message) => {
+])("%s is a reported mistake", (line, message) => {
   expect(() => said(line, asks)).toThrow(message);
 });
 
-test("a question is not answered by a decision's row, nor a decision by answers", () => {
+test("a question is not answered by a decision, nor a decision by answers", () => {
   const given = splitRequest(["1=x"], "");
-  expect(() => answersOf(given, one)).toThrow("asks no question");
-  expect(refusalOf("decline", splitRequest([], ""))).toEqual({ decision: "decline" });
-  expect(decisionOf("accept", splitRequest([], ""))).toEqual({ decision: "accept" });
+  expect(() => toAnswers(given, one)).toThrow("asks no question");
+  expect(toRefusal("decline", splitRequest([], ""))).toEqual({ decision: "decline" });
+  expect(toDecision("accept", splitRequest([], ""))).toEqual({ decision: "accept" });
 });
 
-test("the request need not be named when there is only one", () => {
+test("the request may be omitted if there is only one", () => {
   expect(pickRequest([one], undefined)).toBe(one);
   expect(() => pickRequest([], undefined)).toThrow("no pending requests");
-  expect(() => pickRequest([one, two], undefined)).toThrow(/which one\?.*\n {2}req_a1 .*\n {2}req_a2 /);
+  expect(() => pickRequest([one, two], undefined)).toThrow(
+    /several requests match.*\n {2}req_a1 .*\n {2}req_a2 /,
+  );
 });
 
-test("an id may be cut short as long as it is clear which one is meant", () => {
+test("an id may be shortened if it is unambiguous", () => {
   expect(pickRequest([one, two], "req_a2")).toBe(two);
-  expect(() => pickRequest([one, two], "req_a")).toThrow("which one?");
+  expect(() => pickRequest([one, two], "req_a")).toThrow("several requests match");
   expect(() => pickRequest([one, two], "req_b")).toThrow("no pending request req_b");
   expect(pickRequest([one, pending({ request_id: "req_a10" })], "req_a1")).toBe(one);
 });
 
-test("an id names a request; a beginning that anybody could type does not", () => {
+test("an id names a request; a prefix that could be any word does not", () => {
   const row = pending({ request_id: "req_5a01f0d8" });
   const named = (id: string) => isNamed(splitRequest([id], ""), row);
   expect(["req_5a01f0d8", "req_5a01", "req_5a0", "req_", "x"].map(named)).toEqual([

@@ -1,11 +1,9 @@
-// A program as people run it: bundled like the real one, in a process of its own.
+// A program as users run it: bundled like the real one, in its own process.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build, type Metafile } from "esbuild";
-// @ts-expect-error: a script without types
-import { SCREEN_ALIAS } from "../../scripts/bundling.mjs";
 
 export interface Ran {
   code: number | null;
@@ -37,7 +35,6 @@ export class BuiltProgram {
       platform: "node",
       format: "esm",
       metafile: true,
-      alias: SCREEN_ALIAS,
     });
     return new BuiltProgram(directory, join(directory, `${name}.mjs`), startedModules(metafile, entryPoint));
   }
@@ -69,7 +66,7 @@ export class BuiltProgram {
   }
 }
 
-/** What is read at every start: the program's own file and what it imports at once, not what it loads when needed. */
+/** What is read at every start: the program's own file and its static imports, not what it loads on demand. */
 function startedModules({ outputs }: Metafile, entryPoint: string): string[] {
   const [first] = Object.entries(outputs).find(([, output]) => output.entryPoint === entryPoint) ?? [];
   const files = new Set(first === undefined ? [] : [first]);

@@ -6,7 +6,7 @@ const FLAGS: Flag[] = [
   { name: "json", short: "j", summary: "" },
 ];
 
-test("flags may stand before and behind words", () => {
+test("flags may come before and after arguments", () => {
   expect(parseArguments(["a", "--json", "b", "--socket", "/x"], FLAGS)).toEqual({
     words: ["a", "b"],
     flags: { json: true, socket: "/x" },
@@ -18,12 +18,12 @@ test("a value may follow an equals sign, and a flag may be short", () => {
   expect(parseArguments(["--socket=/x=y", "-j"], FLAGS).flags).toEqual({ socket: "/x=y", json: true });
 });
 
-test("a flag that may be given more than once keeps all its values, in order", () => {
+test("a repeatable flag keeps all its values, in order", () => {
   const many: Flag[] = [{ name: "option", short: "o", value: "KEY=VALUE", isMany: true, summary: "" }];
   expect(parseArguments(["-o", "a=1", "--option=b=2"], many).many).toEqual({ option: ["a=1", "b=2"] });
 });
 
-test("behind the given number of words everything is a word", () => {
+test("after the given number of arguments everything is an argument", () => {
   expect(parseArguments(["send", "--json", "id", "--json"], FLAGS, 2)).toEqual({
     words: ["send", "id", "--json"],
     flags: { json: true },
@@ -31,12 +31,12 @@ test("behind the given number of words everything is a word", () => {
   });
 });
 
-test("two dashes behind the given number of words are kept for whoever reads those words", () => {
+test("two dashes after the given number of arguments are kept for the reader of the rest", () => {
   expect(parseArguments(["--json", "show", "--", "-x"], FLAGS, 1).words).toEqual(["show", "--", "-x"]);
   expect(parseArguments(["--", "show", "-x"], FLAGS, 1).words).toEqual(["show", "-x"]);
 });
 
-test("behind two dashes everything is a word, and one dash is a word", () => {
+test("after two dashes everything is an argument, and one dash is an argument", () => {
   expect(parseArguments(["-", "--", "--json"], FLAGS)).toEqual({
     words: ["-", "--json"],
     flags: {},
@@ -46,8 +46,8 @@ test("behind two dashes everything is a word, and one dash is a word", () => {
 
 test.each([
   [["--sokcet", "x"], "unknown flag --sokcet; did you mean --socket?"],
-  [["--zzz"], "unknown flag --zzz; if it is meant as text, put -- before it"],
-  [["- item"], 'unknown flag "- item"; if it is meant as text, put -- before it'],
+  [["--zzz"], "unknown flag --zzz; to pass it as text, put -- before it"],
+  [["- item"], 'unknown flag "- item"; to pass it as text, put -- before it'],
   [["--socket"], "--socket needs a value: --socket PATH"],
   [["--json=1"], "--json takes no value"],
 ])("%j is refused: %s", (argv, message) => {

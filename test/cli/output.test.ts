@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { table } from "../../src/cli/output.ts";
 import { memoryOutput } from "./memory-sink.ts";
 
-test("text of others is made harmless on its way out", async () => {
+test("foreign text is sanitized on output", async () => {
   const { output, stdout, stderr } = memoryOutput();
   await output.text("a\x1b[2Jb");
   output.note("c\x1b]0;t\x07");
@@ -10,7 +10,7 @@ test("text of others is made harmless on its way out", async () => {
   expect(stderr.text).toBe("c\\x1b]0;t\\x07\n");
 });
 
-test("JSON lines stay the same JSON, with what a terminal would obey escaped", async () => {
+test("JSON lines stay the same JSON, with terminal control characters escaped", async () => {
   const { output, stdout } = memoryOutput({ isTTY: true });
   await output.json({ text: "\u202e\u009b" });
   expect(stdout.text).toBe('{"text":"\\u202e\\u009b"}\n');
@@ -26,7 +26,7 @@ test.each([
   expect(stderr.text.includes("\x1b[")).toBe(isColoured);
 });
 
-test("a line has one style, and what others wrote in it has none of its own", async () => {
+test("a line has one style, and foreign text in it has none of its own", async () => {
   const { output, stdout } = memoryOutput({ isTTY: true });
   await output.styledLine("red", "a\x1b[32mb");
   expect(stdout.text).toBe("\x1b[31ma\\x1b[32mb\x1b[39m\n");
@@ -35,7 +35,7 @@ test("a line has one style, and what others wrote in it has none of its own", as
   expect(plain.stdout.text).toBe("a\n");
 });
 
-test("quiet leaves notes out, errors stay", () => {
+test("quiet leaves out notes but not errors", () => {
   const { output, stderr } = memoryOutput({ isQuiet: true });
   output.note("talk");
   output.error("trouble");
@@ -60,8 +60,8 @@ test("columns are aligned, and a line is cut at the width of the screen", () => 
   expect(table([["修復修復修復", "x"]], 8)).toEqual(["修復修…"]);
 });
 
-test("notes are said in the name of the program that was called; what a person decides upon is never changed", () => {
-  const { output, stderr } = memoryOutput({ inOwnWords: (text) => text.replace("sm ", "blemees ") });
+test("notes use the name of the program that was called; text that the user decides on is never changed", () => {
+  const { output, stderr } = memoryOutput({ rename: (text) => text.replace("sm ", "blemees ") });
   output.note("follow it with: sm tail");
   output.ask("run: sm rm x");
   expect(stderr.text).toBe("follow it with: blemees tail\nrun: sm rm x\n");

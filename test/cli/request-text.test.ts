@@ -1,4 +1,4 @@
-// What a person sees before deciding, and that nothing an agent writes can pass for our own words there.
+// What the user sees before deciding, and that nothing an agent writes can imitate our own text there.
 import { expect, test } from "vitest";
 import { requestLines, requireOffered, verbsFor } from "../../src/cli/request-text.ts";
 import type { RequestPayload, RequestRow } from "../../src/client/index.ts";
@@ -13,7 +13,7 @@ function lines(
 }
 const text = (...given: Parameters<typeof lines>): string => lines(...given).join("\n");
 
-/** What stands there without the rows that others wrote. */
+/** The text without the rows that others wrote. */
 const ours = (all: readonly string[]): string[] => all.filter((line) => !/^ {2}(?: {4})?[│┆] /.test(line));
 
 test("the decision comes first, then each choice once, with what it remembers and writes to disk", () => {
@@ -22,7 +22,7 @@ test("the decision comes first, then each choice once, with what it remembers an
   │ Bash: mkdir -p build
   │ mkdir -p build
   in │ /w
-  because │ to build
+  reason │ to build
   Choices:
     accept [--input JSON]  once
     accept-session         do not ask again until the agent ends
@@ -37,7 +37,7 @@ test("the decision comes first, then each choice once, with what it remembers an
   );
 });
 
-test("the details hold ids, the hash and everything else as JSON", () => {
+test("the details contain ids, the hash and everything else as JSON", () => {
   const row = pending({ payload: { ...PAYLOAD, details: { blocked_path: "/etc" } }, item_id: "i1" });
   const shown = requestLines(row, "HINT", 80, { hasDetails: true, name: "fixer" });
   expect(shown[0]).toBe("? fixer (demo) asks to run a command:");
@@ -61,7 +61,7 @@ test("the details hold ids, the hash and everything else as JSON", () => {
   expect(shown).not.toContain("  Details: blemeesctl requests req_a1");
 });
 
-test("what is answered already lists only the choice that was taken", () => {
+test("an answered request lists only the choice that was taken", () => {
   const answer = { decision: "acceptForSession" } as const;
   const shown = requestLines(pending(), "HINT", 80, { answer }).join("\n");
   expect(shown).toContain("  Choices:\n    accept-session  do not ask again until the agent ends\n");
@@ -69,7 +69,7 @@ test("what is answered already lists only the choice that was taken", () => {
   expect(shown).not.toContain("decline");
 });
 
-test("a choice with an option says how it is chosen, and what it remembers", () => {
+test("a choice with an option shows how to choose it, and what it remembers", () => {
   const choices: RequestPayload["choices"] = [
     { decision: "acceptForSession", remembers: ["allow Bash(touch x)"] },
     { decision: "acceptForSession", option: "mode-acceptEdits", remembers: ["switch the mode"] },
@@ -83,7 +83,7 @@ test("a choice with an option says how it is chosen, and what it remembers", () 
   expect(verbsFor(pending({ payload: { title: "x", choices } }))).toBe("accept-session, decline");
 });
 
-test("an answer that a waiting request does not offer is refused with the choices, in the program's words", () => {
+test("an answer that a pending request does not offer is refused with the choices, in the program's own syntax", () => {
   const choices: RequestPayload["choices"] = [
     { decision: "acceptForSession", option: "mode-acceptEdits" },
     { decision: "decline" },
@@ -97,11 +97,11 @@ test("an answer that a waiting request does not offer is refused with the choice
     );
   }
   requireOffered(row, { decision: "acceptForSession", option: "mode-acceptEdits" });
-  // The daemon says what became of one that is over.
+  // The daemon reports the outcome of a finished one.
   requireOffered({ ...row, status: "resolved" }, { decision: "acceptAlways" });
 });
 
-test("a change is shown with its diff, and its input without the same texts again", () => {
+test("a change is shown with its diff, and its input without repeating those texts", () => {
   const shown = text({
     command: undefined,
     tool_name: "Edit",
@@ -119,19 +119,19 @@ test.each([
   ["overwrite", "overwrite a file", "overwrite"],
   ["update", "edit a file", "edit"],
   ["delete", "delete a file", "delete"],
-] as const)("%s has words of its own", (kind, verb, label) => {
+] as const)("%s has its own text", (kind, verb, label) => {
   const payload = { ...PAYLOAD, command: undefined, changes: [{ path: "a.ts", kind, diff: "+a" }] };
   const shown = requestLines(pending({ request_type: "file_change", payload }), "HINT", 80);
   expect(shown[0]).toBe(`? demo asks to ${verb}:`);
   expect(shown).toContain(`  ${label} │ a.ts`);
 });
 
-test("a tool's input is shown but for what is above it", () => {
+test("a tool's input is shown except for what is already shown above", () => {
   const input = { command: "mkdir -p build", run_in_background: true };
   expect(text({ tool_name: "Bash", input })).toContain("\n  input │ run_in_background: true\n");
 });
 
-test("a sub-agent's request says whose it is, and a plan is shown", () => {
+test("a sub-agent's request names it, and a plan is shown", () => {
   const shown = text({ plan: "# Plan\nDo it" }, Infinity, { path: ["outer", "inner"] });
   expect(shown).toContain("  sub-agent:\n  │ outer\n  │ inner\n");
   expect(shown).toContain("  │ # Plan\n  │ Do it\n");
@@ -166,7 +166,7 @@ const HOSTILE = [
   ["tabs to the edge of the screen", `ls${"\t".repeat(60)}  choices:`],
 ] as const;
 
-test.each(HOSTILE)("an agent cannot pass for us with %s", (_what, hostile) => {
+test.each(HOSTILE)("an agent cannot imitate us with %s", (_what, hostile) => {
   const payload: Partial<RequestPayload> = {
     title: hostile,
     reason: hostile,
@@ -193,7 +193,7 @@ test.each(HOSTILE)("an agent cannot pass for us with %s", (_what, hostile) => {
   const shown = requestLines(row, "HINT", 80, { hasDetails: true, name: hostile });
   expect(shown.join("")).not.toMatch(/[^\P{Cc}\t]|[\p{Cf}\p{DI}\p{Co}\u2800]|[^\P{Z} ]/u);
   for (const line of shown) expect(columnsOf(line), line).toBeLessThan(80);
-  // Beside our own words a single line of others follows a bar.
+  // Beside our own text, a single line of foreign text follows a bar.
   expect(ours(shown.slice(1)).map((line) => line.replace(/(?: │ .*|:)$/, ""))).toEqual(OWN_LINES);
   expect(shown[0]).toMatch(/^\? .* \(demo\) asks to run a command:$/);
 });
@@ -203,7 +203,7 @@ const OWN_LINES = [
   "  in",
   "  edit",
   "  moved to",
-  "  because",
+  "  reason",
   "  question 1 (choose one)",
   "  Choices",
   "    always  do not ask again",
@@ -218,7 +218,7 @@ const OWN_LINES = [
   "  HINT",
 ];
 
-test("nothing is left out where a line is broken", () => {
+test("nothing is left out where a line is wrapped", () => {
   const command = `echo ${"0123456789".repeat(50)} && true`;
   const rows = lines({ command, title: "x", choices: [] }, 60).filter((line) => /^ {2}[│┆] /.test(line));
   const from = rows.findIndex((line) => line.startsWith("  │ echo"));
@@ -232,7 +232,7 @@ test("nothing is left out where a line is broken", () => {
   expect(rows.slice(from + 1, until).every((line) => line.startsWith("  ┆ "))).toBe(true);
 });
 
-/** How many columns a terminal may need for it. */
+/** The columns that a terminal may need for it. */
 function columnsOf(line: string): number {
   return [...line].reduce((sum, char) => {
     if (char === "\t") return sum + 8 - (sum % 8);
@@ -240,7 +240,7 @@ function columnsOf(line: string): number {
   }, 0);
 }
 
-test("a Windows line end in a command is seen", () => {
+test("a Windows line end in a command is visible", () => {
   expect(text({ command: "ls\r\nrm x" })).toContain("  │ ls\\x0d\n  │ rm x\n");
 });
 
@@ -279,12 +279,12 @@ test.each([
   [{ old_string: "a\n", new_string: "a" }, "@@\n a", "  (1 × newline at the end removed)\n"],
   [{ old_string: "a", new_string: "a\n\n" }, "@@\n a", "  (2 × newline at the end added)\n"],
   [{ edits: [{ old_string: "a\n", new_string: "a" }] }, "@@\n a", "  (1 × newline at the end removed)\n"],
-])("%j says what its diff does not show", (input, diff, note) => {
+])("%j shows what its diff does not", (input, diff, note) => {
   expect(edited(input, diff)).toContain(note);
   expect(edited(input, `${diff}\n\\ No newline at end of file`)).not.toContain("newline at the end ");
 });
 
-test("a change of a line needs no word about newlines", () => {
+test("a changed line needs no note about newlines", () => {
   expect(edited({ old_string: "a\n", new_string: "b" }, "@@\n-a\n+b")).not.toContain("newline at");
 });
 

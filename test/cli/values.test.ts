@@ -20,7 +20,7 @@ test.each([
   expect(parseValue(text)).toEqual(value);
 });
 
-test("a value may hold equals signs", () => {
+test("a value may contain equals signs", () => {
   expect(parsePairs(["a=b=c"])).toEqual([["a", "b=c"]]);
 });
 
@@ -28,7 +28,7 @@ test.each(["abc", "=x"])("%s is no pair and is refused", (token) => {
   expect(() => parsePairs([token])).toThrow(/expected key=value/);
 });
 
-test("backend, resume and last_seen_seq belong to the open, all else to the backend's options", () => {
+test("backend, resume and last_seen_seq belong to the open, everything else to the backend's options", () => {
   const tokens = ["backend=codex", "resume=true", "last_seen_seq=3", "model=x", "approval-policy=never"];
   expect(parseOpenPairs(tokens, "claude")).toEqual({
     backend: "codex",

@@ -17,7 +17,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Writes until the socket takes no more; resolves with how many frames the other side has not taken. */
+/** Writes until the socket accepts no more; resolves with the number of frames the other side has not taken. */
 async function flood(peer: Peer, from: number): Promise<number> {
   for (let seq = from; seq <= FRAMES; seq += 1) peer.send(delta("s1", seq, "x".repeat(200)));
   // The kernel's buffers are full once nothing has drained for some turns of the event loop.
@@ -42,14 +42,14 @@ test("a program that does not read stops the socket, and loses nothing when it r
   expect(peer.socket.writableLength).toBe(0);
 });
 
-test("a request behind unread frames is still answered", async () => {
+test("a request after unread frames is still answered", async () => {
   await client.open({ session_id: "s1", backend: "demo" });
   const peer = await server.accept();
   expect(await flood(peer, 1)).toBeGreaterThan(1_000_000);
   await client.ping();
 });
 
-test("closing a session that nobody reads does not hang", async () => {
+test("closing a session without a reader does not hang", async () => {
   const session = await client.open({ session_id: "s1", backend: "demo" });
   await flood(await server.accept(), 1);
   await session.close();

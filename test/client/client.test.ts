@@ -29,7 +29,7 @@ async function take(events: AsyncIterator<SessionFrame>, count: number): Promise
   return frames;
 }
 
-test("a socket where nobody listens says how to start the daemon", async () => {
+test("a stale socket explains how to start the daemon", async () => {
   const attempt = connect({ socket: `${server.path}.none` });
   await expect(attempt).rejects.toMatchObject({
     code: "no_daemon",
@@ -37,10 +37,10 @@ test("a socket where nobody listens says how to start the daemon", async () => {
   });
 });
 
-test("a path that is no socket is said to be none", async () => {
+test("a path that is not a socket is reported as such", async () => {
   await expect(connect({ socket: import.meta.filename })).rejects.toMatchObject({
     code: "no_daemon",
-    message: expect.stringContaining("that is not a socket"),
+    message: expect.stringContaining("not a socket"),
   });
 });
 
@@ -106,7 +106,7 @@ test("an error of the daemon becomes a CodedError with its code and session", as
   await expect(opening).rejects.toMatchObject({ code: "unknown_backend", data: { session_id: "s1" } });
 });
 
-test("a request without an answer fails after the timeout that was asked for", async () => {
+test("a request without an answer fails after the given timeout", async () => {
   const client = await join({ requestTimeoutMs: 5 });
   await expect(client.status()).rejects.toMatchObject({ code: "timeout" });
 });
@@ -140,7 +140,7 @@ test("options go into the block of the backend, and a new session gets a UUID", 
   expect((await opening).session_id).toBe(frame["session_id"]);
 });
 
-test("frames that come in one piece with the reply to open are not missed", async () => {
+test("frames that arrive together with the reply to open are not missed", async () => {
   server.responder = (frame) => [
     { type: "blemeesd.opened", id: frame["id"], session_id: "s1", backend: "demo", last_seq: 2 },
     delta("s1", 1),
@@ -150,7 +150,7 @@ test("frames that come in one piece with the reply to open are not missed", asyn
   expect(await take(session.events(), 2)).toEqual([delta("s1", 1), delta("s1", 2)]);
 });
 
-test("a turn yields its own frames, ends with the result, and gives it", async () => {
+test("a turn yields its own frames, ends with the result, and returns it", async () => {
   const session = await (await join()).open({ session_id: "s1", backend: "demo" });
   const peer = await server.accept();
   const turn = session.turn("hi");
@@ -166,7 +166,7 @@ test("a turn yields its own frames, ends with the result, and gives it", async (
   expect(await turn.result()).toMatchObject({ subtype: "success", seq: 2 });
 });
 
-test("a turn passes over the replayed result of an earlier turn", async () => {
+test("a turn skips the replayed result of an earlier turn", async () => {
   server.responder = (frame) =>
     frame["type"] === "blemeesd.open"
       ? [
@@ -211,7 +211,7 @@ test("an interrupt is matched to its session although its answer has no id", asy
   expect(await interrupt).toMatchObject({ was_idle: true });
 });
 
-test("a session that was taken over ends its events behind the frame that says so", async () => {
+test("a session that was taken over ends its events after the frame that reports it", async () => {
   const session = await (await join()).open({ session_id: "s1", backend: "demo" });
   const peer = await server.accept();
   peer.send(delta("s1", 1), { type: "blemeesd.session_taken", session_id: "s1", by_peer_pid: 42 });
@@ -225,7 +225,7 @@ test("a session that was taken over ends its events behind the frame that says s
   await expect(session.send("more")).rejects.toMatchObject({ code: "session_taken" });
 });
 
-test("a watch without last_seen_seq starts behind what the session had", async () => {
+test("a watch without last_seen_seq starts after the session's last frame", async () => {
   server.responder = (frame) => [
     { type: "blemeesd.watching", id: frame["id"], session_id: "s1", last_seq: 7 },
     delta("s1", 8),
@@ -239,7 +239,7 @@ test("a watch without last_seen_seq starts behind what the session had", async (
   expect(watch).toMatchObject({ last_seen_seq: 8, ended: { code: "session_closed" } });
 });
 
-test("an error that belongs to nobody reaches onError", async () => {
+test("an error without a request or session reaches onError", async () => {
   let tell: (error: unknown) => void = () => undefined;
   const told = new Promise((resolve) => {
     tell = resolve;

@@ -1,5 +1,5 @@
 // The client and the real daemon with a proxy between them that keeps cutting the connection. It once found a
-// client that waited for ever when a second cut came while it was attaching again.
+// client that waited forever when a second cut came while it was attaching again.
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CodedError, connect, type SessionFrame, type SessionHandle } from "../../src/client/index.ts";
@@ -52,7 +52,7 @@ class CuttingProxy {
   }
 }
 
-/** Runs the turns one after another; gives the seqs seen. A message that was lost is sent again. */
+/** Runs the turns one after another; returns the seqs seen. A lost message is sent again. */
 async function drive(session: SessionHandle, onEvent: () => void): Promise<number[]> {
   const seqs: number[] = [];
   for (let done = 0; done < TURNS; ) {
@@ -69,7 +69,7 @@ async function drive(session: SessionHandle, onEvent: () => void): Promise<numbe
   return seqs;
 }
 
-/** Everything that the daemon has of a session. */
+/** All stored events of a session. */
 async function logged(session_id: string): Promise<SessionFrame[]> {
   const reader = await connect({ socket: daemon.socket });
   const watch = await reader.watch(session_id, { last_seen_seq: 0 });
@@ -84,7 +84,7 @@ async function logged(session_id: string): Promise<SessionFrame[]> {
 
 const seqOf = (frame: SessionFrame) => ("seq" in frame ? (frame.seq ?? 0) : 0);
 
-/** What an agent says of itself when it is started, which is outside of a turn. */
+/** An agent's description of itself at its start, which is outside a turn. */
 const isIntroduction = (frame: SessionFrame) =>
   frame.type === "agent.system_init" ||
   (frame.type === "agent.notice" && frame.category === "available_commands");

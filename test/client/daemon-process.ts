@@ -1,4 +1,4 @@
-// The built daemon in a directory of its own, for tests that need the real one.
+// The built daemon in its own directory, for tests that need the real one.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ export const isBuilt = existsSync(PROGRAM);
 export class DaemonProcess {
   readonly home: string;
   readonly socket: string;
-  /** For programs that are to find this daemon by themselves. */
+  /** For programs that must find this daemon on their own. */
   readonly env: Record<string, string>;
   readonly #process: ChildProcess;
 

@@ -1,4 +1,4 @@
-// What is said when the system does not let us connect: whose socket it is decides.
+// The message when connecting is not permitted: it depends on the socket's owner.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,17 +23,17 @@ const explain = (at: string, code: string) =>
 test.each(["EACCES", "EPERM"])("a socket of our own (%s): a sandbox forbids it", (code) => {
   const { code: told, message } = explain(path, code);
   expect(told).toBe("not_allowed");
-  expect(message).toContain("although it is yours");
+  expect(message).toContain("although you own it");
   expect(message).not.toContain("another user");
 });
 
-test("a socket of another user is called that", () => {
+test("a socket of another user is reported as such", () => {
   const own = process.getuid?.() ?? 0;
   vi.spyOn(process, "getuid").mockReturnValue(own + 1);
   expect(explain(path, "EACCES").message).toMatch(/belongs to another user; set BLEMEESD_SOCKET to yours$/);
 });
 
-test("one that cannot be looked at is nobody's", () => {
+test("the owner of a socket that cannot be read is unknown", () => {
   const { message } = explain(join(directory, "missing", "blemeesd.sock"), "EACCES");
   expect(message).toContain("a parent directory or a sandbox denies access");
   expect(message).not.toContain("another user");

@@ -49,7 +49,7 @@ describe.runIf(isBuilt)("examples", () => {
     expect(code).toBe(0);
   });
 
-  test("approvals.ts answers what the agent asks, and the turn goes on", async () => {
+  test("approvals.ts answers the agent's requests, and the turn continues", async () => {
     const { code, output } = await runExample("approvals");
     expect(output).toMatch(
       /\[asked\] demo_shell: rm -rf build\n\[resolved\] \{"decision":"decline",.*It was declined: "only reading is allowed here"\..*\[success\]/s,
@@ -57,7 +57,7 @@ describe.runIf(isBuilt)("examples", () => {
     expect(code).toBe(0);
   });
 
-  test("manager-and-children.ts waits for its workers, answers the one that asks, and leaves nothing", async () => {
+  test("manager-and-children.ts waits for its workers, answers their requests, and leaves nothing", async () => {
     const { code, output } = await runExample("manager-and-children");
     expect(output).toMatch(
       /^\[worker-1\] success: The demo clock says .*\n\[asked\] demo_shell: rm -rf build\n\[worker-2\] success: It was allowed.*\nlead: idle, 0 turn.*\n {2}worker-1: idle, 1 turn.*\n {2}worker-2: idle, 1 turn.*\nremoved 3 sessions\n$/,
@@ -66,7 +66,7 @@ describe.runIf(isBuilt)("examples", () => {
   });
 
   test.runIf(hasCurlAndJq)(
-    "approve-from-http.sh answers what an agent asks with nothing but curl and jq",
+    "approve-from-http.sh answers an agent's request with nothing but curl and jq",
     async () => {
       const { code, output } = await run("bash", ["examples/approve-from-http.sh"]);
       expect(output).toBe(

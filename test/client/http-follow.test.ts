@@ -42,7 +42,7 @@ async function read(items: AsyncIterable<StreamItem>): Promise<(number | string 
 }
 
 describe("the events of a session", () => {
-  test("come once and in order across a cut, from behind the last one that was seen", async () => {
+  test("come once and in order across a cut, after the last one seen", async () => {
     const { http, server } = await world([
       (emit, _received, response) => {
         frames(emit, 4, 5);
@@ -60,7 +60,7 @@ describe("the events of a session", () => {
     expect(server.received[0]?.headers.accept).toBe("text/event-stream");
   });
 
-  test("a daemon that goes away while the stream is being opened is found again", async () => {
+  test("a daemon that disconnects while the stream is being opened is found again", async () => {
     const { http } = await world([
       (_emit, _received, response) => cut(response),
       (emit) => {
@@ -85,7 +85,7 @@ describe("the events of a session", () => {
     expect(await read(http.follow("s1", { since_seq: 0 }))).toEqual([1, 2, "closed"]);
   });
 
-  test("a gap is told, and a frame that was never stored is shown and does not move the cursor", async () => {
+  test("a gap is reported, and a frame that was never stored is shown and does not move the cursor", async () => {
     const { http, server } = await world([
       (emit, _received, response) => {
         emit("gap", { since_seq: 0, first_available_seq: 5 });
@@ -100,7 +100,7 @@ describe("the events of a session", () => {
     expect(server.received[1]?.query).toEqual({ since_seq: "5" });
   });
 
-  test("a session that the daemon only put away is followed on", async () => {
+  test("a session that the daemon only unloaded is still followed", async () => {
     const { http } = await world([
       (emit, _received, response) => {
         frames(emit, 1);
@@ -126,7 +126,7 @@ describe("the events of a session", () => {
     expect(seen).toEqual(["frame", "frame"]);
   });
 
-  test("a reader that has enough closes the connection", async () => {
+  test("a reader that stops closes the connection", async () => {
     let isGone: (value?: unknown) => void = () => undefined;
     const gone = new Promise((resolve) => {
       isGone = resolve;
@@ -147,7 +147,7 @@ describe("the events of a session", () => {
   });
 });
 
-test("the changes of all sessions begin anew behind a cut, as the daemon does with a reset", async () => {
+test("the changes of all sessions start over after a lost connection, with a reset", async () => {
   const removed = (session_id: string) => ChangeView.parse({ kind: "session_removed", session_id });
   const { http } = await world([
     (emit, _received, response) => {

@@ -37,7 +37,7 @@ describe("errors", () => {
     });
   });
 
-  test("a daemon that is not there is told at once, with what to do", async () => {
+  test("a missing daemon is reported at once, with what to do", async () => {
     const { http, server } = await world(() => ({}), { retry: { initialMs: 60_000, maxMs: 60_000 } });
     await server.kill();
     await expect(http.sessions()).rejects.toMatchObject({
@@ -46,7 +46,7 @@ describe("errors", () => {
     });
   });
 
-  test("something that does not speak HTTP is told apart", async () => {
+  test("a server that does not speak HTTP is reported as such", async () => {
     const directory = mkdtempSync(join(tmpdir(), "bl-http-"));
     const old = createServer((socket) => socket.resume().end('{"type":"blemeesd.error"}\n'));
     await new Promise<void>((resolve) => old.listen(join(directory, "d.sock"), resolve));
@@ -69,8 +69,8 @@ describe("errors", () => {
   });
 });
 
-describe("what goes out", () => {
-  test("the session of the calling agent, JSON, and a host that the daemon takes", async () => {
+describe("outgoing requests", () => {
+  test("the session of the calling agent, JSON, and a host that the daemon accepts", async () => {
     const { http, server } = await world(() => SPAWNED, { session_id: "parent-1" });
     await http.spawn({ backend: "demo", prompt: "hi" });
     expect(server.received[0]).toMatchObject({
@@ -81,7 +81,7 @@ describe("what goes out", () => {
     });
   });
 
-  test("filters become a query, and ids are made safe for a path", async () => {
+  test("filters become a query, and ids are escaped for a path", async () => {
     const { http, server } = await world(({ path }) => (path === "/sessions" ? { sessions: [] } : aView()));
     await http.sessions({ backend: "demo", state: ["idle", "stopped"], live: true, limit: 5 });
     await http.session("../x y");
@@ -150,7 +150,7 @@ describe("a connection that is cut", () => {
     expect(second).toBe(first);
   });
 
-  test("a daemon that says it shuts down is waited for", async () => {
+  test("a daemon that reports its shutdown is waited for", async () => {
     const { http, server } = await world(() =>
       server.received.length === 1 ? anError("daemon_shutdown") : { sessions: [] },
     );
@@ -180,7 +180,7 @@ describe("a connection that is cut", () => {
 });
 
 describe("wait", () => {
-  test("asks again while a piece of the wait is over and time is left", async () => {
+  test("repeats the request while one part of the wait is over and time is left", async () => {
     const { http, server } = await world(() =>
       aWait({ reason: server.received.length < 3 ? "timeout" : "idle" }),
     );
@@ -188,7 +188,7 @@ describe("wait", () => {
     expect(server.received.map(({ query }) => query["until"])).toEqual(Array(3).fill("idle,blocked"));
   });
 
-  test("keeps its time when the daemon dies meanwhile, however long it would be looked for", async () => {
+  test("keeps its time limit when the daemon dies meanwhile, however long the reconnect may take", async () => {
     const { http, server } = await world(
       async () => {
         void server.kill();
@@ -199,12 +199,12 @@ describe("wait", () => {
     await expect(http.wait("s1", { timeoutMs: 20 })).rejects.toMatchObject({ code: "timeout" });
   });
 
-  test("keeps its time when the daemon is stuck", async () => {
+  test("keeps its time limit when the daemon is stuck", async () => {
     const { http } = await world(() => undefined);
     await expect(http.wait("s1", { timeoutMs: 5 })).rejects.toMatchObject({ code: "timeout" });
   });
 
-  test("with a time to keep is still aborted by the caller, and a real error is told as it is", async () => {
+  test("with a time limit is still aborted by the caller, and a real error is passed on", async () => {
     const abort = new AbortController();
     const { http } = await world(({ path }) => {
       if (path !== "/sessions/s1/wait") return anError("session_unknown");

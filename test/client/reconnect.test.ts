@@ -24,7 +24,7 @@ async function nextSeq(events: AsyncIterator<SessionFrame>): Promise<number | un
   return value !== undefined && "seq" in value ? value.seq : undefined;
 }
 
-test("after a drop an owned session is opened again from the last seq seen and its iterator goes on", async () => {
+test("after a drop an owned session is opened again from the last seq seen and its iterator continues", async () => {
   const session = await (await join()).open({ session_id: "s1", backend: "demo", options: { cwd: "/w" } });
   const events = session.events();
   const first = await server.accept();
@@ -45,7 +45,7 @@ test("after a drop an owned session is opened again from the last seq seen and i
   expect(await nextSeq(events)).toBe(3);
 });
 
-test("frames that were seen before the drop are not given twice", async () => {
+test("frames that were seen before the drop are not delivered twice", async () => {
   const session = await (await join()).open({ session_id: "s1", backend: "demo" });
   const events = session.events();
   const first = await server.accept();
@@ -56,12 +56,12 @@ test("frames that were seen before the drop are not given twice", async () => {
   expect(await nextSeq(events)).toBe(3);
 });
 
-test("frames that wait unread when the socket drops are kept, and not asked for again", async () => {
+test("frames that are unread when the socket drops are kept, and not requested again", async () => {
   const client = await join();
   const session = await client.open({ session_id: "s1", backend: "demo" });
   const first = await server.accept();
   first.send(delta("s1", 1), delta("s1", 2), { type: "blemeesd.pong", id: "req_2" });
-  await client.ping(); // both frames stand before the pong
+  await client.ping(); // both frames come before the pong
   server.responder = () => undefined;
   first.drop();
   expect(await (await server.accept()).next()).toMatchObject({ last_seen_seq: 2 });
@@ -80,7 +80,7 @@ test("a watch is watched again from the last seq seen", async () => {
   expect(watch.ended).toBeUndefined();
 });
 
-test("a replay gap is an event, and frames behind it still come", async () => {
+test("a replay gap is an event, and frames after it still come", async () => {
   const session = await (await join()).open({
     session_id: "s1",
     backend: "demo",
@@ -122,7 +122,7 @@ test("a daemon that comes back with a lower last_seq is followed from there", as
   expect(await nextSeq(session.events())).toBe(4);
 });
 
-test("a session that was taken over is not fought for after a drop", async () => {
+test("a session that was taken over is not reclaimed after a drop", async () => {
   const client = await join();
   await client.open({ session_id: "mine", backend: "demo" });
   const session = await client.open({ session_id: "gone", backend: "demo" });
@@ -152,7 +152,7 @@ test("a session that the daemon no longer has ends its own iterator, not the cli
   await client.ping();
 });
 
-test("a harmless request that was under way is asked again; an open is failed", async () => {
+test("a harmless request that was in progress is repeated; an open fails", async () => {
   const client = await join();
   server.responder = () => undefined;
   const [ping, opening] = [client.ping("x"), client.open({ session_id: "s1", backend: "demo" })];
@@ -178,7 +178,7 @@ test("a message that never reached the daemon is reported instead of waited for"
   await expect(turn.result()).rejects.toMatchObject({ code: "message_lost" });
 });
 
-/** Answers a reopen as the daemon does whose agent is started again: what it says of itself, then these frames. */
+/** Answers a reopen like a daemon whose agent is restarted: the agent's description, then these frames. */
 function reopened(last_seq: number, ...frames: object[]): Responder {
   const idle = { session_id: "s1", backend: "demo", attached: true, turn_active: false, last_seq };
   const init = { type: "agent.system_init", session_id: "s1", seq: 1, backend: "demo" };
@@ -188,7 +188,7 @@ function reopened(last_seq: number, ...frames: object[]): Responder {
       : [{ type: "blemeesd.sessions", id, sessions: [idle] }, ...frames];
 }
 
-test("so is one that was lost with an agent which introduces itself when it is started again", async () => {
+test("so is one that was lost with an agent that describes itself when it is restarted", async () => {
   const session = await (await join()).open({ session_id: "s1", backend: "demo" });
   const turn = session.turn("hello?");
   const first = await server.accept();
@@ -216,7 +216,7 @@ test("a turn that ended meanwhile was not lost, however late its frames come", a
   const seen: unknown[] = [];
   for await (const frame of turn) {
     seen.push("seq" in frame ? frame.seq : frame.type);
-    // It was not stored yet when the daemon said how far it is.
+    // It was not stored yet when the daemon reported its last seq.
     if (frame.type === "agent.delta") setImmediate(() => second.send(result("s1", 4)));
   }
   expect(seen).toEqual([1, 2, 3, 4]);
@@ -235,7 +235,7 @@ test("a second drop, in the middle of attaching again, does not hang the client"
   expect(await turn.result()).toMatchObject({ seq: 2 });
 });
 
-test("a turn that runs on during the drop is read to its end", async () => {
+test("a turn that continues during the drop is read to its end", async () => {
   const session = await (await join()).open({ session_id: "s1", backend: "demo" });
   const turn = session.turn("go");
   const first = await server.accept();
@@ -249,7 +249,7 @@ test("a turn that runs on during the drop is read to its end", async () => {
   expect(await turn.result()).toMatchObject({ seq: 2 });
 });
 
-test("reconnecting and reconnected are told, and a restarted daemon is found again", async () => {
+test("reconnecting and reconnected are reported, and a restarted daemon is found again", async () => {
   const told: string[] = [];
   let up: () => void = () => undefined;
   const back = new Promise<void>((resolve) => {

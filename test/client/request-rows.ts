@@ -48,7 +48,7 @@ export function pending(fields: Partial<RequestRow> = {}): PendingRequest {
   };
 }
 
-/** As a notice in the session's stream: what was asked stands only in the first one. */
+/** As a notice in the session's stream: only the first one has the payload. */
 export function noticeOf(row: RequestRow, seq: number): Json {
   const { payload, ...rest } = row;
   return {

@@ -4,7 +4,7 @@ import {
   type ConnectOptions,
   connect,
   type RequestsFilter,
-  requestOf,
+  readRequest,
 } from "../../src/client/index.ts";
 import { noticeOf, pending, resolved, responded } from "./request-rows.ts";
 import { delta, HELLO_ACK, type Json, openAnything, result, ScriptedServer } from "./scripted-server.ts";
@@ -28,12 +28,12 @@ async function join(options: ConnectOptions = {}): Promise<Client> {
 
 const row = pending();
 
-test("hello asks for features, and what the daemon has is kept", async () => {
+test("hello requests features, and the daemon's features are kept", async () => {
   server.hello = { ...HELLO_ACK, features: ["requests"] };
   expect((await join()).hello.features).toEqual(["requests"]);
 });
 
-test("requests of all sessions, of one, and with those that are over", async () => {
+test("requests of all sessions, of one, and including finished ones", async () => {
   const client = await join();
   const session = await client.open({ session_id: "s1", backend: "demo" });
   const asked: object[] = [];
@@ -52,7 +52,7 @@ test("requests of all sessions, of one, and with those that are over", async () 
   ]);
 });
 
-test("all pages are given, and with a limit no more than that many are asked for", async () => {
+test("all pages are returned, and with a limit at most that many are requested", async () => {
   const client = await join();
   const asked: Json[] = [];
   server.responder = ({ id, ...frame }) => {
@@ -80,7 +80,7 @@ test("all pages are given, and with a limit no more than that many are asked for
   expect(asked[2]).toEqual({ type, request_id: "req_9" });
 });
 
-test("a reply that is too large fails what was asked; the client and its sessions go on", async () => {
+test("a reply that is too large fails its request; the client and its sessions continue", async () => {
   const client = await join();
   const session = await client.open({ session_id: "s1", backend: "demo" });
   const listing = client.requests();
@@ -100,7 +100,7 @@ test("an event that is too large ends the client: it would come again and again"
   await expect(session.events().next()).rejects.toMatchObject({ code: "frame_too_large" });
 });
 
-test("open says who may answer, also when it is repeated after a drop", async () => {
+test("open reports who can answer, also when it is repeated after a drop", async () => {
   const client = await join();
   server.responder = (frame) => (frame["answers"] === "any" ? openAnything(frame) : undefined);
   await client.open({ session_id: "s1", backend: "demo", answers: "any" });
@@ -109,7 +109,7 @@ test("open says who may answer, also when it is repeated after a drop", async ()
   expect(await (await server.accept()).next()).toMatchObject({ answers: "any", resume: true });
 });
 
-test("an answer goes out with its hash and source, and what came of it comes back", async () => {
+test("an answer is sent with its hash and source, and its outcome is returned", async () => {
   const session = await (await join()).open({ session_id: "s1", backend: "demo" });
   const answering = session.respond("req_a1", { decision: "accept" }, { shown_hash: "h", source: "tui" });
   const peer = await server.accept();
@@ -127,7 +127,7 @@ test("an answer goes out with its hash and source, and what came of it comes bac
   expect(await answering).toMatchObject({ repeated: false, request: { status: "resolved" } });
 });
 
-test("a watcher answers by its handle, and anybody by the client", async () => {
+test("a watcher answers by its handle, and any client by the client", async () => {
   server.responder = ({ id, session_id }) => [{ type: "blemeesd.watching", id, session_id, last_seq: 0 }];
   const client = await join();
   const watch = await client.watch("s1");
@@ -137,7 +137,7 @@ test("a watcher answers by its handle, and anybody by the client", async () => {
   expect(await client.respond("s2", "req_a1", answer)).toMatchObject({ session_id: "s2" });
 });
 
-test("a refused answer is an error with its code and the daemon's facts", async () => {
+test("a refused answer is an error with its code and the daemon's data", async () => {
   const client = await join();
   const data = { request: { ...row, status: "expired" } };
   server.responder = ({ id, session_id }) => [
@@ -150,7 +150,7 @@ test("a refused answer is an error with its code and the daemon's facts", async 
   });
 });
 
-test("an answer that was under way when the connection dropped is said again, behind the session's open", async () => {
+test("an answer in progress when the connection dropped is sent again, after the session's open", async () => {
   const session = await (await join()).open({ session_id: "s1", backend: "demo" });
   const answering = session.respond("req_a1", { decision: "accept" }, { shown_hash: "h" });
   const first = await server.accept();
@@ -167,7 +167,7 @@ test("an answer that was under way when the connection dropped is said again, be
   expect(await answering).toMatchObject({ repeated: true, request: { answer: { decision: "accept" } } });
 });
 
-test("a list that was under way when the connection dropped is asked again", async () => {
+test("a list in progress when the connection dropped is requested again", async () => {
   const client = await join();
   const listing = client.requests();
   const first = await server.accept();
@@ -178,7 +178,7 @@ test("a list that was under way when the connection dropped is asked again", asy
   expect(await listing).toEqual([row]);
 });
 
-test("when the daemon was restarted meanwhile, the repeated answer learns that nobody waits for it", async () => {
+test("when the daemon was restarted meanwhile, the repeated answer learns that it is no longer needed", async () => {
   const client = await join();
   const answering = client.respond("s1", "req_a1", { decision: "accept" });
   const first = await server.accept();
@@ -190,24 +190,24 @@ test("when the daemon was restarted meanwhile, the repeated answer learns that n
   await expect(answering).rejects.toMatchObject({ code: "request_orphaned" });
 });
 
-test("a request is seen in a turn, answered there, and the turn goes on", async () => {
+test("a request is seen in a turn, answered there, and the turn continues", async () => {
   const session = await (await join()).open({ session_id: "s1", backend: "demo" });
   server.responder = (frame) => {
     if (frame["type"] === "agent.user") return [noticeOf(row, 1)];
     return [noticeOf(resolved(row), 2), responded(frame, resolved(row)), delta("s1", 3), result("s1", 4)];
   };
-  const news: string[] = [];
+  const updates: string[] = [];
   const turn = session.turn("approve");
   for await (const frame of turn) {
-    const request = requestOf(frame);
+    const request = readRequest(frame);
     if (request === undefined) continue;
-    news.push(request.status);
+    updates.push(request.status);
     if (request.status !== "pending") continue;
     const { request_id, shown_hash, payload } = request;
     expect(payload.command).toBe("mkdir -p build");
     await session.respond(request_id, { decision: "accept" }, { shown_hash });
   }
-  expect(news).toEqual(["pending", "resolved"]);
+  expect(updates).toEqual(["pending", "resolved"]);
   expect(await turn.result()).toMatchObject({ seq: 4 });
 });
 
@@ -219,5 +219,5 @@ test.each([
   ["a refusal", { category: "request_refused", data: { request: row } }],
 ])("%s is no request", (_what, fields) => {
   const frame = { type: "agent.notice", session_id: "s1", backend: "demo", level: "info", ...fields };
-  expect(requestOf(frame as unknown as Parameters<typeof requestOf>[0])).toBeUndefined();
+  expect(readRequest(frame as unknown as Parameters<typeof readRequest>[0])).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-// An HTTP server of a few lines on a Unix socket, for tests: answers what the test tells it, cuts connections, and is
+// An HTTP server of a few lines on a Unix socket, for tests: answers as scripted, cuts connections, and is
 // restarted like a daemon that was killed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -14,7 +14,9 @@ export interface Received {
   body: Record<string, unknown>;
 }
 
-/** Gives the body of the answer, `cut` to drop the connection, or writes the response itself and gives undefined. */
+/**
+ * Returns the body of the answer, `cut` to drop the connection, or writes the response itself and returns undefined.
+ */
 export type Answerer = (
   received: Received,
   response: ServerResponse,
@@ -22,7 +24,7 @@ export type Answerer = (
 
 export class ScriptedHttp {
   readonly path: string;
-  /** All that came, in order. */
+  /** All requests, in order. */
   readonly received: Received[] = [];
   readonly #directory = mkdtempSync(join(tmpdir(), "bl-http-"));
   readonly #answer: Answerer;
@@ -44,7 +46,7 @@ export class ScriptedHttp {
     return new Promise((resolve) => this.#server.listen(this.path, resolve));
   }
 
-  /** As a daemon that is killed: everybody is dropped, nobody listens. */
+  /** Like a killed daemon: drops all connections and stops listening. */
   async kill(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));

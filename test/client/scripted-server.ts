@@ -1,4 +1,4 @@
-// A daemon of a few lines for tests: answers hello, hands out what clients send, says what the test tells it.
+// A daemon of a few lines for tests: answers hello, passes on what clients send, sends what the test scripts.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ export class Peer {
       },
     });
     socket.on("data", (chunk: Buffer) => splitter.push(chunk));
-    socket.on("error", () => undefined); // a client that goes away is what some tests are about
+    socket.on("error", () => undefined); // some tests are about clients that disconnect
   }
 
   /** The next frame that no automatic answer took. */
@@ -54,7 +54,7 @@ export class Peer {
   }
 }
 
-/** Answers a frame by itself: return the replies, or undefined to leave the frame to the test. */
+/** Answers a frame automatically: return the replies, or undefined to leave the frame to the test. */
 export type Responder = (frame: Json) => object[] | undefined;
 
 export class ScriptedServer {
@@ -84,7 +84,7 @@ export class ScriptedServer {
     return new Promise((resolve) => this.#server.listen(this.path, resolve));
   }
 
-  /** As a daemon that is restarted: drops everybody and listens anew. */
+  /** As a daemon that is restarted: drops all connections and listens again. */
   async restart(): Promise<void> {
     await this.#stop();
     this.#server = this.#create();

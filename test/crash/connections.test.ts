@@ -1,4 +1,4 @@
-// Many connections, many watches and clients that never read (SAFETY.md, "Figures"). CONNECTIONS, WATCHES and
+// Many connections, many watches and clients that never read. CONNECTIONS, WATCHES and
 // SLOW_S make it larger.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -39,7 +39,7 @@ afterAll(async () => {
   await daemon.close();
 });
 
-test("all connect at once, and everybody may watch everything", LONG, async () => {
+test("all connect at once, and every client may watch every session", LONG, async () => {
   const startedMs = performance.now();
   const all = Array.from({ length: CONNECTIONS }, () => Ear.connect(daemon.socket));
   ears.push(...(await Promise.all(all)));
@@ -71,7 +71,7 @@ test(
     const seconds = (performance.now() - startedMs) / 1000;
     const frames = ears.reduce((sum, ear) => sum + ear.frames, 0);
     expect(ears.flatMap((ear) => [...ear.faults, ...ear.troubles])).toEqual([]);
-    // A watcher never slows anybody: the turn that it does not read is over.
+    // A watcher never slows other clients: the turn that it does not read is over.
     expect(await reader.next("agent.result")).toMatchObject({ subtype: "success" });
 
     await vi.waitFor(() => expect(drops()).toBe(2), { timeout: (SLOW_S + 45) * 1000, interval: 50 });
@@ -84,7 +84,7 @@ test(
     );
     expect(droppedMs).toBeGreaterThan(SLOW_S * 1000);
 
-    // The session of the dropped owner is free, and its turn went on to the end.
+    // The session of the dropped owner is free, and its turn continued to the end.
     const next = await daemon.connect();
     await next.open(session_id, {}, { resume: true, last_seen_seq: 0 });
     expect(await next.next("agent.result")).toMatchObject({ subtype: "success" });
@@ -113,7 +113,7 @@ async function stallOwner(): Promise<string> {
   return session_id;
 }
 
-/** The same with a watcher; the owner, who reads, is given back. */
+/** The same with a watcher; returns the owner, which reads. */
 async function stallWatcher(): Promise<RawClient> {
   const reader = await daemon.connect();
   const session_id = await openFlood(reader);

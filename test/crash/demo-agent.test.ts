@@ -1,5 +1,5 @@
-// The demo is a process that its sessions share (decision 0013): it goes with a daemon that is killed, and when it dies
-// itself its sessions go on in another one.
+// The demo is a process that its sessions share (decision 0013): it ends with a killed daemon, and when it dies itself
+// its sessions continue in another one.
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ async function startSlow(client: RawClient, session_id: string): Promise<void> {
 const tokensOf = (result: Frame) => (result["usage"] as { input_tokens: number }).input_tokens;
 
 describe.skipIf(process.platform !== "linux")("the demo agent (found through /proc)", () => {
-  test("it is gone with a killed daemon, and the next life continues the conversation", async () => {
+  test("it is gone with a killed daemon, and the next daemon continues the conversation", async () => {
     const home = mkdtempSync(join(tmpdir(), "blemees-demo-"));
     const killed = await startDaemon({ home });
     const first = await killed.connect();
@@ -36,7 +36,7 @@ describe.skipIf(process.platform !== "linux")("the demo agent (found through /pr
     const client = await daemon.connect();
     const after = await open(client, "talk", { resume: true, last_seen_seq: said["seq"] });
     expect(after["native_session_id"]).toBe(before["native_session_id"]);
-    // What was said before is said to the model again.
+    // The earlier conversation is sent to the model again.
     expect(tokensOf(await client.turn("talk", "hello"))).toBeGreaterThan(tokensOf(said));
     await open(client, "busy", { resume: true, last_seen_seq: 0 });
     expect(await client.next("agent.result")).toMatchObject({ error: { code: "backend_crashed" } });
@@ -45,7 +45,7 @@ describe.skipIf(process.platform !== "linux")("the demo agent (found through /pr
     await daemon.close();
   });
 
-  test("when it dies, each turn gets its result, and all sessions go on in a new process", async () => {
+  test("when it dies, each turn gets its result, and all sessions continue in a new process", async () => {
     const daemon = await startDaemon();
     const client = await daemon.connect();
     const { subprocess_pid: pid } = await open(client, "idle");

@@ -13,7 +13,7 @@ export class Ear {
   results = 0;
   watching = 0;
   opened = 0;
-  /** Frames that tell of trouble: errors, gaps. */
+  /** Frames that report trouble: errors, gaps. */
   readonly troubles: string[] = [];
   #rest = "";
   #isGreeted = false;

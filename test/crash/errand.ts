@@ -1,5 +1,5 @@
-// What is asked of daemons that are killed in between, and what became of it: messages, spawns and children, each asked
-// for with a key until there is an answer, and each found again in what the agents really got (Claude's transcripts).
+// Work for daemons that are killed in between, and what became of it: messages, spawns and children, each requested
+// with a key until there is an answer, and each looked up in what the agents really received (Claude's transcripts).
 import { type Dirent, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { InputRecord } from "../../src/protocol/queue.ts";
@@ -9,14 +9,14 @@ export interface Errand {
   key: string;
   path: string;
   body: Record<string, unknown>;
-  /** What its agent gets. */
+  /** What its agent receives. */
   text: string;
   /** When a daemon has answered it. */
   session_id?: string;
   message_id?: string;
 }
 
-/** Asks, or asks again: the same key always gives the same. Rejects when the daemon dies first. */
+/** Sends the request, or repeats it: the same key always gets the same answer. Rejects if the daemon dies first. */
 export async function carryOut(http: HttpClient, errand: Errand): Promise<string[]> {
   const headers = { "idempotency-key": errand.key };
   const { status, body } = await http.ask("POST", errand.path, { body: errand.body, headers });
@@ -35,7 +35,7 @@ export async function carryOut(http: HttpClient, errand: Errand): Promise<string
   return faults;
 }
 
-/** By session: the texts that its agent was given, in order. */
+/** By session: the texts that its agent received, in order. */
 export function transcripts(home: string): Map<string, string[]> {
   const files = readdirSync(join(home, "claude"), { recursive: true, withFileTypes: true });
   return new Map(
@@ -52,7 +52,10 @@ function textsOf({ parentPath, name }: Dirent): string[] {
   return lines.map((line) => (JSON.parse(line) as { message: { content: string } }).message.content);
 }
 
-/** Its turn was cut by the end of the daemon: told as such, and the one case in which nobody knows what the agent got. */
+/**
+ * Its turn was cut off by the end of the daemon: reported as such, and the one case in which it is unknown what the
+ * agent received.
+ */
 export function wasCut({ state, outcome, error }: InputRecord): boolean {
   return state === "done" && outcome === "error" && error?.code === "backend_crashed";
 }

@@ -1,4 +1,4 @@
-// A measured figure, printed so that a person sees it and scripts/chaos.mjs finds it for its summary.
+// A measured figure, printed so that users see it and scripts/chaos.mjs finds it for its summary.
 
 export function figure(text: string): void {
   console.log(`▸ ${text}`);

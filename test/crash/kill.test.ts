@@ -1,6 +1,6 @@
-// kill -9 of the daemon with eight sessions streaming and three approvals open, at random moments (SAFETY.md,
-// "Figures"): nothing that a client saw is lost, no seq is missing or given twice, each turn and each request ends
-// once, nothing waits for nobody, no child is left. KILLS for more.
+// kill -9 of the daemon with eight sessions streaming and three approvals pending, at random moments: nothing that a
+// client saw is lost, no seq is missing or reused, each turn and each request ends once, nothing stays pending, no
+// child is left. KILLS sets the number.
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../store/random.ts";
 import { IS_CHAOS, size } from "../support/sizes.ts";
@@ -10,7 +10,7 @@ import { historyFaults } from "./tape.ts";
 
 const KILLS = size("KILLS", 6);
 const SEED = size("KILL_SEED", 1);
-/** Then a new place: histories would only get longer. */
+/** Then a new directory: histories would only get longer. */
 const KILLS_PER_SITE = 5;
 const LONG = { timeout: 1_800_000 };
 
@@ -25,7 +25,7 @@ describe.skipIf(process.platform !== "linux")("kill -9 (children are found throu
       figure(summary(kinds[at] ?? "sqlite", report));
       expect(report.faults).toEqual([]);
       expect(report.lost).toBe(0);
-      // The control: there was something to lose, and there were children to clean up.
+      // Checks the test itself: there was something to lose, and there were children to clean up.
       expect(report.frames).toBeGreaterThan(report.kills * 50);
       expect(report.orphans).toBeGreaterThan(report.kills);
       expect(report.asked).toBeGreaterThan(report.kills);
@@ -34,7 +34,7 @@ describe.skipIf(process.platform !== "linux")("kill -9 (children are found throu
     figure(`kill -9: done in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
   });
 
-  test("the check would notice a request that never ends, and one that ends twice", () => {
+  test("the check notices a request that never ends, and one that ends twice", () => {
     const notice = (status: string) =>
       JSON.stringify({ type: "agent.notice", data: { request: { request_id: "r", status } } });
     const faults = (...states: string[]) =>
@@ -46,7 +46,7 @@ describe.skipIf(process.platform !== "linux")("kill -9 (children are found throu
     expect(faults("resolved")).toHaveLength(1);
   });
 
-  test("the check would notice a hole, a lost result and a second one", () => {
+  test("the check notices a hole, a lost result and a duplicate one", () => {
     const started = JSON.stringify({ type: "agent.notice", data: { turn_id: "t" } });
     const result = JSON.stringify({ type: "agent.result", turn_id: "t" });
     const lines = (...all: string[]) => new Map(all.map((line, at) => [at + 1, line]));

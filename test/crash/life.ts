@@ -1,5 +1,5 @@
-// One daemon's life with eight busy sessions and three that ask: everything is replayed and compared, then turns run
-// without end. Two questions stay open until the kill, the third is answered each time.
+// One daemon run with eight busy sessions and three that ask: everything is replayed and compared, then turns run
+// endlessly. Two requests stay pending until the kill, the third is answered each time.
 import { randomUUID } from "node:crypto";
 import type { TestDaemon } from "../support/daemon.ts";
 import type { Frame, RawClient } from "../support/raw-client.ts";
@@ -9,11 +9,11 @@ export interface Player {
   session_id: string;
   backend: "claude" | "demo";
   prompt: string;
-  /** What is done when its agent asks. */
+  /** What to do when its agent asks. */
   whenAsked?: "answer" | "leave";
 }
 
-/** Each says the same again and again, so that turns begin and end all the time. */
+/** Each repeats the same prompt, so that turns begin and end all the time. */
 export function cast(): Player[] {
   const words = Array.from({ length: 60 }, (_, n) => `word${n}`).join(" ");
   const claude = ["#slow 40 3", "#flood 300 200", "#say short and quick", "#orphan sleep 300 #slow 30 4"];
@@ -33,22 +33,22 @@ export function cast(): Player[] {
 export interface LifeOptions {
   daemon: TestDaemon;
   players: readonly Player[];
-  /** Everything that any client saw in any life. */
+  /** Everything that any client saw in any run. */
   seen: Tape;
-  /** Sessions whose open was answered, in any life. */
+  /** Sessions whose open was answered, in any run. */
   opened: Set<string>;
-  /** Only look at what there is; start no turn. */
+  /** Only look at what exists; start no turn. */
   isQuiet?: boolean;
 }
 
 export class Life {
   readonly clients: RawClient[] = [];
-  /** All histories were replayed and compared. Never settles when the daemon dies before. */
+  /** All histories were replayed and compared. Never settles if the daemon dies first. */
   readonly replayed: Promise<void>;
   readonly faults: string[] = [];
   /** Frames that a client had seen and this daemon does not have. */
   lost = 0;
-  /** Questions that were shown in this life. */
+  /** Requests that were shown in this run. */
   asked = 0;
   readonly #options: LifeOptions;
   readonly #known: Map<string, number>;
@@ -71,7 +71,7 @@ export class Life {
     this.clients.push(owner, watcher);
     for (const client of this.clients) seen.record(client);
     follow(owner, (frame) => this.#onFrame(owner, watcher, frame));
-    // Before anything is asked in this life, nothing of an earlier one waits.
+    // Before anything is asked in this run, nothing of an earlier one is pending.
     owner.send({ type: "blemeesd.list_requests" });
     for (const player of players) owner.send(openFrame(player, this.#options.opened.has(player.session_id)));
   }
@@ -93,7 +93,7 @@ export class Life {
       this.#lastSeq.set(session_id, last);
       this.#options.opened.add(session_id);
       this.lost += Math.max(0, (this.#known.get(session_id) ?? 0) - last);
-      // From where the replay ends, or what an agent says of itself meanwhile would look like a hole.
+      // From the end of the replay; otherwise the agent's own events in between would look like a hole.
       watcher.send({ type: "blemeesd.watch", session_id, last_seen_seq: last });
       if (last === 0) this.#onReplayed(owner, session_id);
     } else if (frame.type === "blemeesd.error" && seq === 0) {

@@ -1,5 +1,5 @@
 // kill -9 of the daemon while messages wait in queues, sessions are being spawned and wakes are on their way to a
-// parent: each arrives once and in order, whoever asks again gets the same answer. KILLS for more.
+// parent: each arrives once and in order, a repeated request gets the same answer. KILLS sets the number.
 import { expect, test } from "vitest";
 import { seededRandom } from "../store/random.ts";
 import { size } from "../support/sizes.ts";
@@ -8,7 +8,7 @@ import { ManagerSite, newManagerReport } from "./manager-site.ts";
 
 const KILLS = size("KILLS", 4);
 const SEED = size("KILL_SEED", 1);
-/** Then a new place: the queue remembers a limited number of messages. */
+/** Then a new directory: the queue remembers a limited number of messages. */
 const KILLS_PER_SITE = 12;
 const LONG = { timeout: 1_800_000 };
 
@@ -26,7 +26,7 @@ test("a message, a spawn and a wake arrive once, whenever the daemon is killed",
   const { faults, ...counts } = total;
   figure(`kill -9 of a manager: ${JSON.stringify(counts)}, ${faults.length} faults`);
   expect(faults).toEqual([]);
-  // The control: there was something to lose, and daemons died before they had answered.
+  // Checks the test itself: there was something to lose, and daemons died before they had answered.
   expect(total.messages).toBeGreaterThan(total.kills);
   expect(total.wakes).toBeGreaterThan(total.kills);
   expect(total.retried).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
-// A place where daemons are killed while messages, spawns and wakes are on their way: one receiver of messages, one
-// parent with many children, and sessions that are spawned. At the end everything is looked for where it should be.
+// A directory where daemons are killed while messages, spawns and wakes are on their way: one receiver of messages, one
+// parent with many children, and spawned sessions. At the end everything is looked up.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,15 +17,15 @@ export interface ManagerReport {
   wakes: number;
   /** Of all these: their turn had begun when the daemon died. */
   cut: number;
-  /** Of those: the agent had not got it. */
+  /** Of those: the agent had not received it. */
   unseen: number;
-  /** Of those: wakes, which nobody sends again. */
+  /** Of those: wakes, which are not sent again. */
   unseenWakes: number;
-  /** Asked in one life, answered in a later one. */
+  /** Asked in one run, answered in a later one. */
   retried: number;
 }
 
-/** How long daemons live on behind the last answer, and behind one in between. */
+/** How long daemons live after the last answer, and after one in between. */
 const WORK_MS = 300;
 const INSTANT_MS = 8;
 const MESSAGES_A_LIFE = 6;
@@ -45,7 +45,7 @@ export class ManagerSite {
   readonly #random: Random;
   readonly #home = mkdtempSync(join(tmpdir(), "blemees-errand-"));
   readonly #errands: Errand[] = [];
-  /** Not yet asked again, in a later life, with an answer. */
+  /** Not yet asked again, in a later run, with an answer. */
   #open: Errand[] = [];
   #receiver = "";
   #parent = "";
@@ -101,7 +101,7 @@ export class ManagerSite {
     changes.close();
   }
 
-  /** The last life does what is left, and everything is counted. */
+  /** The last run does what is left, and everything is counted. */
   async close(): Promise<void> {
     const { daemon, http } = await this.#start();
     await Promise.all(this.#open.map((errand) => this.#ask(http, [errand])));
@@ -129,7 +129,7 @@ export class ManagerSite {
     this.#parent = await http.spawn({ backend: "claude", approvals: false, name: "parent" });
   }
 
-  /** New errands; those of one chain are asked one after another. */
+  /** New errands; those of one chain are requested one after another. */
   #chains(): Errand[][] {
     const life = this.report.kills;
     const make = (kind: string, n: number, path: string, more: object): Errand => {
@@ -170,7 +170,7 @@ export class ManagerSite {
       }
       if (!isOld) this.#answered();
       for (const fault of faults) this.#fault(fault);
-      // One that was answered is asked once more in a later life.
+      // An answered one is asked again in a later run.
       if (isOld) this.#open = this.#open.filter((one) => one !== errand);
       if (isOld && !wasAnswered) this.report.retried += 1;
     }
@@ -182,7 +182,7 @@ export class ManagerSite {
       this.#fault(`${session_id}: ${reason}: ${JSON.stringify(await this.#records(http, session_id))}`);
   }
 
-  /** Every child has told its parent. */
+  /** Every child has notified its parent. */
   async #untilWoken(http: HttpClient): Promise<void> {
     const limitMs = performance.now() + WAKE_LIMIT_MS;
     const children = this.#children();
@@ -191,7 +191,7 @@ export class ManagerSite {
       const known = [...queued, ...recent] as InputRecord[];
       if (children.every((id) => known.some(({ message_id }) => message_id.startsWith(`wake_${id}_`))))
         return;
-      if (performance.now() > limitMs) return; // the check says which
+      if (performance.now() > limitMs) return; // the check reports which
       await sleep(20);
     }
   }
@@ -222,7 +222,7 @@ export class ManagerSite {
     await this.#checkWakes(await this.#records(http, this.#parent), got.get(this.#parent) ?? []);
   }
 
-  /** Records are in the order in which they were queued, and so must the agent have got them. */
+  /** Records are in the order in which they were queued, and the agent must have received them in that order. */
   #compare(records: readonly InputRecord[], texts: readonly string[], errands: readonly Errand[]): void {
     const byId = new Map(errands.map((errand) => [errand.message_id, errand]));
     if (records.length !== errands.length)
@@ -230,7 +230,7 @@ export class ManagerSite {
     const left = [...texts];
     for (const record of records) {
       const errand = byId.get(record.message_id);
-      if (errand === undefined) this.#fault(`a message that nobody sent: ${JSON.stringify(record)}`);
+      if (errand === undefined) this.#fault(`a message that was never sent: ${JSON.stringify(record)}`);
       else this.#take(record, left, (text) => text === errand.text);
     }
     for (const text of left) this.#fault(`given to the agent twice, or out of order: ${text}`);
@@ -241,12 +241,12 @@ export class ManagerSite {
     for (const id of this.#children()) {
       const wakes = records.filter(({ message_id }) => message_id.startsWith(`wake_${id}_`));
       const [first, again, ...more] = wakes;
-      // Told once more only when the daemon died with the turn that it began.
+      // Reported again only if the daemon died with the turn that it began.
       const isRight = first !== undefined && more.length === 0 && wasCut(first) === (again !== undefined);
       if (!isRight) this.#fault(`${wakes.length} wakes of child ${id}: ${JSON.stringify(wakes)}`);
       this.report.wakes += wakes.length;
     }
-    // One that is told again goes before those that wait.
+    // One that is reported again goes before those that wait.
     for (const record of records.toSorted((a, b) => Number(isAgain(b)) - Number(isAgain(a)))) {
       const at = left.findIndex(
         (text) => text.includes(childOf(record)) && text.includes("daemon was restarted") === isAgain(record),
@@ -300,7 +300,7 @@ function isAgain({ message_id }: InputRecord): boolean {
   return message_id.endsWith("_again");
 }
 
-/** `wake_<child>_<what it is about>` */
+/** `wake_<child>_<reason>` */
 function childOf({ message_id }: InputRecord): string {
   return /^wake_([\da-f-]{36})_/.exec(message_id)?.[1] ?? message_id;
 }

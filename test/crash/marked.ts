@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 export interface Marked {
   pid: number;
-  /** `<one life of a daemon>@<its socket>` */
+  /** `<one run of a daemon>@<its socket>` */
   daemon: string;
 }
 

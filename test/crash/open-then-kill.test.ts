@@ -1,5 +1,5 @@
-// A client that was told "opened" may resume the session, even when nothing was said in it and the daemon died
-// right behind the reply. (The row used to be written only when the open had options, and later.)
+// A client that received "opened" may resume the session, even if nothing was sent in it and the daemon died right
+// after the reply. (The row used to be written only if the open had options, and later.)
 import { randomUUID } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";

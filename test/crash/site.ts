@@ -1,5 +1,5 @@
-// A place where daemons live and are killed: one set of directories, one daemon after another.
-import { mkdtempSync, rmSync } from "node:fs";
+// A directory where daemons run and are killed, one after another.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, vi } from "vitest";
@@ -18,7 +18,7 @@ export interface SiteReport {
   faults: string[];
   lost: number;
   frames: number;
-  /** Questions that were shown. */
+  /** Requests that were shown. */
   asked: number;
   readyMs: number[];
   /** Children that were alive when their daemon had just died. */
@@ -27,7 +27,7 @@ export interface SiteReport {
   sweptMs: number[];
 }
 
-/** Two seconds is the promise. The gate runs on busy machines and only requires that they go. */
+/** The promise is two seconds. The gate runs on busy machines and only requires that they exit. */
 const SWEEP_LIMIT_MS = IS_CHAOS ? 2_000 : 45_000;
 const RUN_MS = 250;
 const EARLY_MS = 100;
@@ -48,12 +48,12 @@ export class Site {
     this.#random = random;
   }
 
-  /** Start, check what the last one left, stream, and a kill at a random moment. */
+  /** Starts, checks what the last one left, streams, and is killed at a random moment. */
   async killOnce(): Promise<void> {
     const daemon = await this.#start();
     const life = new Life({ daemon, players: this.#players, seen: this.#seen, opened: this.#opened });
     await life.begin();
-    // Now and then it dies while the sessions are still being opened and replayed.
+    // Sometimes it dies while the sessions are still being opened and replayed.
     const isEarly = this.#random(8) === 0;
     if (!isEarly) {
       await replayed(life);
@@ -63,7 +63,7 @@ export class Site {
     await this.#kill(daemon, life);
   }
 
-  /** The last life only looks, then ends in the orderly way. */
+  /** The last run only looks, then shuts down normally. */
   async close(): Promise<void> {
     const daemon = await this.#start();
     const life = new Life({
@@ -79,8 +79,21 @@ export class Site {
     this.report.frames = this.#seen.frameCount;
     this.report.faults.push(...this.#seen.faults);
     if (this.#seen.unstored > 0) this.report.faults.push(`${this.#seen.unstored} frames were not stored`);
+    await daemon.kill("SIGTERM");
+    if (this.#kind === "jsonl") this.#checkFiles();
     await daemon.close();
     rmSync(this.#home, { recursive: true, force: true });
+  }
+
+  /** Each session's file has exactly the lines that clients saw, once and in order. */
+  #checkFiles(): void {
+    for (const [session_id, seen] of this.#seen.sessions) {
+      const text = readFileSync(join(this.#home, "log", `${session_id}.jsonl`), "utf8");
+      const lines = text.split("\n").slice(0, -1);
+      const isSame = [...seen].every(([seq, line]) => lines[seq - 1] === line);
+      const isInOrder = lines.every((line, at) => (JSON.parse(line) as { seq: number }).seq === at + 1);
+      if (!isSame || !isInOrder) this.report.faults.push(`${session_id}.jsonl is not what clients saw`);
+    }
   }
 
   async #start(): Promise<TestDaemon> {
@@ -115,7 +128,7 @@ export class Site {
     this.#dead = { marked: markedProcesses(daemon.socket), atMs: performance.now() };
     this.report.kills += 1;
     this.report.orphans += this.#dead.marked.length;
-    // What was on its way when it died still arrives.
+    // Frames that were in transit when it died still arrive.
     await Promise.all(life.clients.map((client) => client.closed));
     if (daemon.log().includes('"event":"internal"')) this.report.faults.push(daemon.log());
     this.#take(life);

@@ -1,5 +1,5 @@
-// A disk of a few megabytes that can be filled, freed and made read-only. Needs the right to mount (root on
-// Linux); `whyNoSmallDisk` says why there is none.
+// A disk of a few megabytes that can be filled, freed and made read-only. Requires permission to mount (root on Linux);
+// `whyNoSmallDisk` returns the reason if there is none.
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ export class SmallDisk {
     mkdirSync(this.dir, { mode: 0o700 });
   }
 
-  /** Not a byte is left. */
+  /** No space is left. */
   fill(): void {
     const fd = openSync(this.#ballast, "a");
     try {
@@ -45,7 +45,7 @@ export class SmallDisk {
   }
 }
 
-/** Undefined when small disks can be made here. */
+/** Undefined if small disks can be made here. */
 export function whyNoSmallDisk(): string | undefined {
   if (process.platform !== "linux") return "tmpfs is a thing of Linux";
   try {

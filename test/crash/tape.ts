@@ -1,5 +1,5 @@
-// What clients saw of sessions, byte by byte. Complains at once when a stream has a gap, a duplicate, or says
-// something else under a seq that was already seen.
+// What clients saw of sessions, byte by byte. Complains at once if a stream has a gap, a duplicate, or another frame
+// for a known seq.
 import type { Frame, RawClient } from "../support/raw-client.ts";
 
 const HEAD = /^\{"session_id":"([^"]+)","(?:seq":(\d+)|persisted":false)/;
@@ -9,10 +9,10 @@ export class Tape {
   readonly sessions = new Map<string, Map<number, string>>();
   /** Frames that came without seq, because they could not be stored. */
   unstored = 0;
-  /** What was wrong, in order; empty when all is well. */
+  /** The faults found, in order; empty if there are none. */
   readonly faults: string[] = [];
 
-  /** Records everything this connection gets from now on; it must hear each session from one place only. */
+  /** Records everything this connection gets from now on; it must get each session from one place only. */
   record(client: RawClient): void {
     const last = new Map<string, number>();
     let rest = Buffer.alloc(0);
@@ -55,7 +55,7 @@ export class Tape {
   }
 }
 
-/** Calls `handle` with every frame that comes from now on, as soon as it is there. */
+/** Calls `handle` with every frame from now on, as soon as it arrives. */
 export function follow(client: RawClient, handle: (frame: Frame) => void): void {
   let at = client.frames.length;
   client.socket.on("data", () => {
@@ -66,7 +66,7 @@ export function follow(client: RawClient, handle: (frame: Frame) => void): void 
   });
 }
 
-/** From being asked to its end; an answer that never arrived is told after it was resolved. */
+/** From being asked to its end; an answer that never arrived is reported after it was resolved. */
 const LIFE_OF_A_REQUEST =
   /^pending( expired)?( resolved| withdrawn| orphaned| resolved orphaned| resolved withdrawn)$/;
 

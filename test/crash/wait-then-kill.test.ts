@@ -1,4 +1,4 @@
-// Whoever waited for a message and was told that it is done may rely on it: the daemon that is killed right behind the
+// A client that waited for a message until it was done may rely on it: the daemon that is killed right after the
 // reply has stored the turn's end, and its events are in the history.
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { startDaemon } from "../support/daemon.ts";
 
 const ROUNDS = 3;
 
-test("a turn that a waiting client was told of is over, also after kill -9", async () => {
+test("a turn that a waiting client saw end is over, also after kill -9", async () => {
   const home = mkdtempSync(join(tmpdir(), "blemees-wait-"));
   let session_id: string | undefined;
   for (let round = 1; round <= ROUNDS; round += 1) {

@@ -1,4 +1,4 @@
-// `[agents.NAME]` of the config file: what is read, and what is said when it is wrong.
+// `[agents.NAME]` of the config file: valid tables, and the errors of invalid ones.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -49,7 +49,7 @@ test("each table is a backend with its defaults, between ours and the demo", () 
   expect(names).toEqual(["claude", "codex", "demian", "opencode", "my.agent-2", "demo"]);
 });
 
-test("without the script of demian it is not detected, and says what is missing", async () => {
+test("without demian's script it is not detected, and the missing file is named", async () => {
   const { config } = load("");
   const demian = { script: join(room, "no-demian.js"), version: "1" };
   const backend = createBackends(config, { env: {}, demian }).find(({ name }) => name === "demian");
@@ -67,11 +67,11 @@ describe("a mistake names the table and the key", () => {
       '[agents.x]\ncommand = "a"\nprocess = "one"',
       'agents.x.process: expected one of "per-session"|"shared", not "one"',
     ],
-    ['[agents.x]\ncommand = ""', "agents.x.command: expected a text that is not empty"],
+    ['[agents.x]\ncommand = ""', "agents.x.command: expected a non-empty string"],
     ["[agents.x]\ncommand = 5", "agents.x.command: expected string, not 5"],
-    ['[agents.claude]\ncommand = "a"', "agents.claude: claude is a backend of blemeesd itself"],
-    ['[agents.Demian]\ncommand = "a"', "agents.Demian: Demian is a backend of blemeesd itself"],
-    ['[agents."-x"]\ncommand = "a"', "agents.-x: a name has letters"],
+    ['[agents.claude]\ncommand = "a"', "agents.claude: claude is a built-in backend"],
+    ['[agents.Demian]\ncommand = "a"', "agents.Demian: Demian is a built-in backend"],
+    ['[agents."-x"]\ncommand = "a"', "agents.-x: a name may contain letters"],
     ['agents = "x"', "agents: expected tables"],
   ])("%s", (toml, message) => {
     expect(() => load(toml)).toThrow(
@@ -79,7 +79,7 @@ describe("a mistake names the table and the key", () => {
     );
   });
 
-  test("what stands in env may be a key, and is not repeated", () => {
+  test("a value in env may be a key, and is not repeated", () => {
     const toml = '[agents.x]\ncommand = "a"\nenv = "KEY=sk-secret"';
     expect(() => load(toml)).toThrow(/agents\.x\.env: expected a table/);
     expect(() => load(toml)).not.toThrow(/sk-secret/);

@@ -12,7 +12,7 @@ function load(env: Record<string, string> = {}, toml = "") {
   return loadConfig({ flags: {}, env: { HOME: dir, XDG_RUNTIME_DIR: dir, ...env }, file }).config;
 }
 
-test("without a word, Codex is found on PATH, asked how it speaks, shared, and bounded in its retries", () => {
+test("by default, Codex is found on PATH, its transport detected, shared, and bounded in its retries", () => {
   expect(load()).toMatchObject({
     codex_bin: "codex",
     codex_transport: "auto",
@@ -22,7 +22,7 @@ test("without a word, Codex is found on PATH, asked how it speaks, shared, and b
   });
 });
 
-test("keys that are let through are a list in the file and names with commas in the environment", () => {
+test("passed-through keys are a list in the file and comma-separated names in the environment", () => {
   const toml = 'codex_allow_config = ["mcp_servers.docs", "notify"]\ncodex_process = "per-session"\n';
   expect(load({}, toml)).toMatchObject({
     codex_allow_config: ["mcp_servers.docs", "notify"],

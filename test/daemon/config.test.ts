@@ -1,4 +1,4 @@
-// Settings: flag > environment > file > default (spec §8), checked, and unknown keys told.
+// Settings: flag > environment > file > default, validated; unknown keys are reported.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ max_line_bytes = 4096
 `;
 
 describe("precedence", () => {
-  test("without anything the defaults of the spec hold", () => {
+  test("without settings the documented defaults apply", () => {
     const { config, warnings } = loadConfig(sources(""));
     expect(warnings).toEqual([]);
     expect(config).toMatchObject({
@@ -46,7 +46,7 @@ describe("precedence", () => {
     expect(config.event_log_dir).toBeUndefined();
   });
 
-  test("the file is over the default, the environment over the file, the flag over all", () => {
+  test("the file overrides the default, the environment the file, the flag everything", () => {
     expect(loadConfig(sources(FILE)).config).toMatchObject({
       log_level: "error",
       store: "memory",
@@ -66,11 +66,11 @@ describe("precedence", () => {
     });
   });
 
-  test("an empty variable is no setting", () => {
+  test("an empty variable counts as unset", () => {
     expect(loadConfig(sources(FILE, { env: { BLEMEESD_LOG_LEVEL: "" } })).config.log_level).toBe("error");
   });
 
-  test("--config names another file, which must be there", () => {
+  test("--config names another file, which must exist", () => {
     const file = join(mkdtempSync(join(ROOM, "home-")), "other.toml");
     writeFileSync(file, 'claude_bin = "/opt/claude"\n');
     expect(loadConfig(sources(FILE, { file })).config).toMatchObject({
@@ -96,7 +96,7 @@ describe("precedence", () => {
 });
 
 describe("checks", () => {
-  test("an unknown key is told with the nearest known one, and the rest counts", () => {
+  test("an unknown key is reported with the nearest known one, and the rest applies", () => {
     const { config, warnings } = loadConfig(
       sources('idle_timeuot_s = 3\nfrobnicate = 1\nstore = "memory"\n'),
     );
@@ -124,7 +124,7 @@ describe("checks", () => {
     ["idle_timeout_s = -1", /idle_timeout_s in the config file: /],
     ['store = "disk"', /store in the config file: /],
     ["socket_path = 5", /socket_path in the config file: /],
-  ])("%s is refused and the place is named", (toml, message) => {
+  ])("%s is refused with its location", (toml, message) => {
     expect(() => loadConfig(sources(toml))).toThrow(message);
   });
 });

@@ -1,4 +1,4 @@
-// What nobody expected: an exception or a rejection that nothing catches ends the daemon in order.
+// An uncaught exception or rejection ends the daemon in order.
 import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ async function startWith(code: string, more = ""): Promise<TestDaemon> {
 }
 
 test.each(Object.entries(FAULTS))(
-  "an %s that nothing catches: sessions are ended and stored, agents are gone, exit 1, the stack is logged",
+  "an uncaught %s: sessions are ended and stored, agents are gone, exit 1, the stack is logged",
   async (_name, code) => {
     const daemon = await startWith(code);
     const client = await daemon.connect();
@@ -49,7 +49,7 @@ test.each(Object.entries(FAULTS))(
   },
 );
 
-test("an end that hangs after an exception is bounded", async () => {
+test("a shutdown that hangs after an exception is bounded", async () => {
   const hang = 'import net from "node:net"; net.Server.prototype.close = function () { return this; };';
   const daemon = await startWith(FAULTS.exception, hang);
   process.kill(daemon.pid, "SIGUSR2");

@@ -1,4 +1,4 @@
-// Which agents are shown: the real ones that were found so far; the demo only when it is certain that there is none.
+// Which agents are listed: the real ones found so far; the demo only when there is certainly no other.
 import { expect, test } from "vitest";
 import type { Backend } from "../../src/backends/types.ts";
 import { silentLog } from "../../src/base/log.ts";
@@ -13,7 +13,7 @@ function backend(
   return { name, detect: () => after.then(() => version) } as Backend;
 }
 
-test("agents are shown as they are found, in the order of the registry", async () => {
+test("agents are listed as they are found, in the order of the registry", async () => {
   const { open, passed } = gate();
   const detection = detectBackends([backend("claude", "2", passed), backend("codex", "1")], silentLog);
   await settle();
@@ -26,7 +26,7 @@ test("agents are shown as they are found, in the order of the registry", async (
   ]);
 });
 
-test("the demo is not shown while a real agent may still be found", async () => {
+test("the demo is not listed while a real agent may still be found", async () => {
   const { open, passed } = gate();
   const detection = detectBackends([backend("claude", undefined, passed), backend("demo", "1")], silentLog);
   await settle();
@@ -36,13 +36,13 @@ test("the demo is not shown while a real agent may still be found", async () => 
   expect(detection.found()).toEqual({ demo: "1" });
 });
 
-test("the demo is not shown beside a real agent", async () => {
+test("the demo is not listed beside a real agent", async () => {
   const detection = detectBackends([backend("claude", "2"), backend("demo", "1")], silentLog);
   await detection.done;
   expect(detection.found()).toEqual({ claude: "2" });
 });
 
-test("an agent that is still being looked for is `detecting` in the state, and one that cannot be looked for is not there", async () => {
+test("an agent that is still being detected is `detecting` in the state, and one that cannot be detected is missing", async () => {
   const { open, passed } = gate();
   const broken = { name: "codex", detect: () => Promise.reject(new Error("EMFILE")) } as unknown as Backend;
   const all = [backend("claude", "2", passed), broken, backend("demo", "1")];

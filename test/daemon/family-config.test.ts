@@ -1,4 +1,4 @@
-// The settings of families and of the notify hook: lists, a command, yes or no.
+// The settings of families and of the notify hook: lists, a command, booleans.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ function load(toml: string, env: Record<string, string> = {}) {
   return loadConfig({ flags: {}, env: { HOME: ROOM, XDG_RUNTIME_DIR: ROOM, ...env }, file }).config;
 }
 
-test("by default nobody is notified, and a family is bounded", () => {
+test("by default there are no notifications, and a family is bounded", () => {
   expect(load("")).toMatchObject({
     max_children: 32,
     max_family_depth: 6,
@@ -37,7 +37,7 @@ test("a command is a list in the file; elsewhere a JSON list or a program, never
   }
 });
 
-test("notify_on takes only events that there are; notify_children is yes or no", () => {
+test("notify_on takes only known events; notify_children is a boolean", () => {
   expect(load('notify_on = ["stalled"]').notify_on).toEqual(["stalled"]);
   expect(load("", { BLEMEESD_NOTIFY_ON: "waits, done" }).notify_on).toEqual(["waits", "done"]);
   expect(() => load('notify_on = ["finished"]')).toThrow(/notify_on/);

@@ -1,4 +1,4 @@
-// What the daemon does by the clock.
+// The daemon's periodic work.
 import { expect, test } from "vitest";
 import type { Log } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
@@ -40,7 +40,7 @@ test("history is kept for 90 days and within 10 GiB unless the configuration say
   expect(limits).toMatchObject([{ maxAgeMs: 90 * 86_400_000, maxTotalBytes: 10 * 2 ** 30 }]);
 });
 
-test("what the total cost is logged as a warning and counted apart", async () => {
+test("what the total limit removed is logged as a warning and counted separately", async () => {
   const { lines, text } = await prunedOnce({ sessions: 2, events: 7, bytes: 700, over_total: 4 });
   expect(lines).toContainEqual([
     "warn",
@@ -51,7 +51,7 @@ test("what the total cost is logged as a warning and counted apart", async () =>
   expect(text).toContain('blemees_events_pruned_total{reason="total"} 4');
 });
 
-test("without a loss to the total there is no warning", async () => {
+test("if the total limit removed nothing there is no warning", async () => {
   const { lines } = await prunedOnce({ sessions: 1, events: 3, bytes: 300, over_total: 0 });
   expect(lines.map(([level]) => level)).toEqual(["info"]);
 });

@@ -1,8 +1,8 @@
-// `--http [port]`: a flag that may stand alone, and what a person sees of it.
+// `--http [port]`: a flag with an optional value, and how the user sees it.
 import { expect, test } from "vitest";
-import { bannerText } from "../../src/daemon/banner.ts";
+import { formatBanner } from "../../src/daemon/banner.ts";
 import { loadConfig } from "../../src/daemon/config.ts";
-import { helpText, parseFlags } from "../../src/daemon/flags.ts";
+import { formatHelp, parseFlags } from "../../src/daemon/flags.ts";
 
 const env = { HOME: "/nowhere", XDG_RUNTIME_DIR: "/nowhere" };
 const portOf = (argv: string[], more: Record<string, string> = {}) =>
@@ -23,7 +23,7 @@ test.each<[string[], number]>([
   expect(portOf(argv)).toBe(port);
 });
 
-test("the environment sets it too, and the flag is stronger", () => {
+test("the environment sets it too, and the flag overrides it", () => {
   expect(portOf([], { BLEMEESD_HTTP: "9000" })).toBe(9000);
   expect(portOf(["--http"], { BLEMEESD_HTTP: "9000" })).toBe(7433);
 });
@@ -36,19 +36,19 @@ test("another flag still needs its value", () => {
   expect(() => parseFlags(["--socket"])).toThrow(/socket/);
 });
 
-test("the help says that the value may be left out", () => {
-  expect(helpText()).toMatch(/--http \[VALUE\] /);
-  expect(helpText()).toMatch(/--socket VALUE /);
+test("the help shows that the value is optional", () => {
+  expect(formatHelp()).toMatch(/--http \[VALUE\] /);
+  expect(formatHelp()).toMatch(/--socket VALUE /);
 });
 
 test("the banner has the address and the file of the token, or no line at all", () => {
   const { config } = loadConfig({ flags: {}, env });
-  const text = bannerText(config, "1", { demo: "1" }, { port: 7433, tokenFile: "/s/http-token" });
+  const text = formatBanner(config, "1", { demo: "1" }, { port: 7433, tokenFile: "/s/http-token" });
   expect(text).toContain("http://127.0.0.1:7433, the token is in /s/http-token\n");
-  expect(bannerText(config, "1", { demo: "1" })).not.toContain("http://127");
+  expect(formatBanner(config, "1", { demo: "1" })).not.toContain("http://127");
 });
 
-test("the banner names agents without a version alone, and those of the config that are not there", () => {
+test("the banner names agents without a version by name only, and the configured ones that are missing", () => {
   const { config } = loadConfig({ flags: {}, env });
   const agent = { args: [], env: {}, process: "per-session", config: {}, stall_s: 60, start_s: 30 } as const;
   const agents = {
@@ -57,10 +57,10 @@ test("the banner names agents without a version alone, and those of the config t
     lost: { ...agent, command: "/opt/lost" },
   };
   const found = { demian: "1.0", opencode: "present" };
-  const lines = bannerText({ ...config, agents } as unknown as typeof config, "1", found).split("\n");
+  const lines = formatBanner({ ...config, agents } as unknown as typeof config, "1", found).split("\n");
   expect(lines).toContain("  agents    demian 1.0, opencode");
   expect(lines.filter((line) => line.includes("was not found")).map((line) => line.trim())).toEqual([
-    "ghost was not found: there is no ghost-cli on the PATH of this daemon",
+    "ghost was not found: ghost-cli is not on the daemon's PATH",
     "lost was not found: /opt/lost is not an executable file",
   ]);
 });

@@ -1,4 +1,4 @@
-// Spec §10: one JSON object a line, and nobody's words in it.
+// The log: one JSON object per line, without prompts or secrets.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -14,7 +14,7 @@ const SECRETS = {
   title: "DEMOTEXT-90cd",
 };
 
-/** A life with everything in it that must not be logged. */
+/** A daemon run with everything that must not be logged. */
 async function liveWith(level: string): Promise<{ lines: Record<string, unknown>[]; text: string }> {
   const env = { ANTHROPIC_API_KEY: "sk-ant-SECRET-KEY", CLAUDE_CODE_OAUTH_TOKEN: "oauth-SECRET-TOKEN" };
   const daemon = await startDaemon({ args: ["--log-level", level], env });
@@ -59,7 +59,7 @@ async function liveWith(level: string): Promise<{ lines: Record<string, unknown>
 }
 
 describe.each(["info", "debug"])("at %s", (level) => {
-  test("every line is a JSON object with ts, level and event; the events of the spec are there; no secret is", async () => {
+  test("every line is a JSON object with ts, level and event; the documented events are there; no secret is", async () => {
     const { lines, text } = await liveWith(level);
     for (const line of lines) {
       expect(line).toMatchObject({
@@ -94,7 +94,8 @@ describe.each(["info", "debug"])("at %s", (level) => {
 test("lines carry the ids that belong to them", async () => {
   const { lines } = await liveWith("info");
   const of = (event: string) => lines.find((line) => line["event"] === event);
-  // The first connection is the harness's look whether the daemon listens; it may be gone before it was asked.
+  // The first connection is the harness checking whether the daemon listens; it may be gone before the daemon handles
+  // it.
   const { connection_id } = of("connection.hello") ?? {};
   const opened = lines.find(
     (line) => line["event"] === "connection.open" && line["connection_id"] === connection_id,

@@ -1,4 +1,4 @@
-// What was asked and never allowed is never shown as run, from the real daemon: each way in which an approval is lost.
+// A call that was never allowed is never shown as run, with the real daemon: each way to lose an approval.
 import { execFileSync } from "node:child_process";
 import { afterEach, expect, test, vi } from "vitest";
 import { HttpClient } from "../../src/client/index.ts";
@@ -34,7 +34,7 @@ async function ask(options: DaemonOptions = {}): Promise<Asked> {
   return { daemon, http, id };
 }
 
-/** How the call ended, in the words of `sm tail` and in those of a screen. */
+/** How the call ended, as `sm tail` and as a screen show it. */
 async function endOf(http: HttpClient, id: string) {
   // The row has the result before it is stored; the page of events has only what is stored.
   const events = await vi.waitFor(async () => {
@@ -91,17 +91,17 @@ test("the agent killed", async () => {
   expect(tool).toMatchObject({ status: "not_run", not_run: "agent_died" });
 });
 
-test("nobody answered in time", async () => {
+test("not answered in time", async () => {
   const { http, id } = await ask({ env: { BLEMEESD_REQUEST_TIMEOUT: "1" } });
   const { action, texts, tool } = await endOf(http, id);
-  expect(action).toMatchObject({ not_run: "expired", summary_text: asked("nobody answered") });
-  expect(texts).toContain("asked: demo_shell: rm -rf build (nobody answered)");
+  expect(action).toMatchObject({ not_run: "expired", summary_text: asked("no answer in time") });
+  expect(texts).toContain("asked: demo_shell: rm -rf build (no answer)");
   expect(tool).toMatchObject({ status: "not_run", not_run: "expired" });
 });
 
 test.each(["SIGKILL", "SIGTERM"] as const)("the daemon ended by %s", async (signal) => {
   const { daemon, http, id } = await ask();
-  // Known to the database, so that the next daemon has something to end.
+  // Stored in the database, so that the next daemon has something to end.
   await http.actions(id);
   await daemon.kill(signal);
   const next = await start({ home: daemon.home });
@@ -110,7 +110,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)("the daemon ended by %s", async (sign
   expect(tool).toMatchObject({ status: "not_run" });
 });
 
-test("approved, the time it waited is in neither the command nor the turn", async () => {
+test("approved, the waiting time counts for neither the command nor the turn", async () => {
   const { http, id } = await ask();
   const [request] = await http.allRequests({ session_id: id });
   const waitedSince = request?.requested_at_ms ?? 0;

@@ -1,5 +1,5 @@
-// Agents that an earlier daemon left, when the processes cannot be listed at first. That they are ended:
-// test/daemon/crash.test.ts.
+// Agents left by an earlier daemon, when the processes cannot be listed at first. test/daemon/crash.test.ts checks that
+// they are ended.
 import { expect, test } from "vitest";
 import type { findByEnvironment } from "../../src/base/descendants.ts";
 import { createIdentity } from "../../src/daemon/orphans.ts";
@@ -7,7 +7,7 @@ import { keptLog } from "../observe/material.ts";
 
 const exhausted = (): Error => Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
 
-test("a sweep that cannot list processes says so once and tries again", async () => {
+test("a sweep that cannot list processes reports it once and tries again", async () => {
   let tries = 0;
   const find: typeof findByEnvironment = async () => {
     tries += 1;

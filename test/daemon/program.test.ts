@@ -1,13 +1,14 @@
-// blemeesd as a command: flags, help, exit codes, and what it refuses to start on (spec §7, §8, §9.6).
+// blemeesd as a command: flags, help, exit codes, and the errors at start.
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { CONFIG_KEYS, type ConfigKey } from "../../src/daemon/config-keys.ts";
 import { until } from "../servers/socket/talk.ts";
-import { ROOT, startDaemon } from "../support/daemon.ts";
+import { startDaemon } from "../support/daemon.ts";
 import { PATIENT } from "../support/patience.ts";
 import { RawClient } from "../support/raw-client.ts";
+import { ROOT } from "../support/root.ts";
 import { envOf, launch, newHome, PROGRAM, removeHomes, run } from "./program.ts";
 
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
@@ -47,7 +48,7 @@ describe("the command line", () => {
     [["--log-level", "loud"], /^blemeesd: --log-level: .*debug/],
     [["--store", "disk"], /^blemeesd: --store: .*sqlite/],
     [["--config", "/no/such/file.toml"], /^blemeesd: cannot read the config file \/no\/such\/file\.toml/],
-  ])("%j is a usage error: exit 2 and one line that says what is wrong", (args, message) => {
+  ])("%j is a usage error: exit 2 and a one-line message", (args, message) => {
     const { status, stdout, stderr } = run(args);
     expect([status, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(message);
@@ -63,7 +64,7 @@ describe("the command line", () => {
     expect(stderr).toMatch(message);
   });
 
-  test("a config file that is no TOML is a usage error that names it", () => {
+  test("a config file that is not TOML is a usage error that names it", () => {
     const home = newHome();
     const file = join(home, "config/blemeesd/config.toml");
     writeFileSync(file, "log_level = \n");
@@ -74,7 +75,7 @@ describe("the command line", () => {
 });
 
 describe("the socket", () => {
-  test("is 0600 whatever the umask, in a directory that is made when missing", async () => {
+  test("is 0600 whatever the umask, in a directory that is created if missing", async () => {
     const home = newHome();
     const path = join(home, "deep/er/blemeesd.sock");
     let log = "";
@@ -93,7 +94,7 @@ describe("the socket", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("that a killed daemon left behind is replaced", async () => {
+  test("of a killed daemon is replaced", async () => {
     const first = await startDaemon();
     await first.kill("SIGKILL");
     expect(existsSync(first.socket)).toBe(true);
@@ -103,7 +104,7 @@ describe("the socket", () => {
     await second.close();
   });
 
-  test("of a live daemon is left alone: exit 1, and the first one goes on", async () => {
+  test("of a live daemon is left alone: exit 1, and the first one continues", async () => {
     const first = await startDaemon();
     try {
       const { status, stderr } = run([], first.home);
@@ -117,7 +118,7 @@ describe("the socket", () => {
   });
 
   test.each(["a file", "a directory"])(
-    "a path that is %s is refused with exit 1 and left as it is",
+    "a path that is %s is refused with exit 1 and left unchanged",
     (kind) => {
       const home = newHome();
       const path = join(home, "run/blemeesd.sock");
@@ -131,7 +132,7 @@ describe("the socket", () => {
     },
   );
 
-  test.runIf(isRoot)("that belongs to another user is refused with exit 1 and left as it is", async () => {
+  test.runIf(isRoot)("that belongs to another user is refused with exit 1 and left unchanged", async () => {
     const home = newHome();
     const path = join(home, "run/blemeesd.sock");
     const server = createServer();
@@ -144,7 +145,7 @@ describe("the socket", () => {
     server.close();
   });
 
-  test("with a path longer than the kernel takes is refused, not cut", () => {
+  test("with a path longer than the kernel allows is refused, not truncated", () => {
     const home = newHome();
     const path = join(home, "run", `${"x".repeat(120)}.sock`);
     const { status, stderr } = run(["--socket", path], home);
@@ -168,7 +169,7 @@ describe("the socket", () => {
       log += text;
     });
     const exited = new Promise((resolve) => child.once("exit", resolve));
-    // The file is there a moment before anybody listens on it.
+    // The file exists a moment before the daemon listens on it.
     (await vi.waitFor(() => RawClient.connect(flag), PATIENT)).close();
     expect(existsSync(variable), log).toBe(false);
     child.kill("SIGTERM");

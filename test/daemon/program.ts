@@ -1,9 +1,10 @@
-// The built blemeesd as a program: run to its end, or started by hand for what test/support does not do.
+// The built blemeesd as a program: run to its end, or started by hand for what test/support does not cover.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FAKE_CLAUDE, ROOT } from "../support/daemon.ts";
+import { FAKE_CLAUDE } from "../support/daemon.ts";
+import { ROOT } from "../support/root.ts";
 
 export const PROGRAM = join(ROOT, "dist/blemeesd.js");
 
@@ -17,7 +18,7 @@ export function newHome(): string {
   return home;
 }
 
-/** Removes all that `newHome` made. */
+/** Removes everything that `newHome` created. */
 export function removeHomes(): void {
   for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true });
 }
@@ -41,7 +42,7 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs blemeesd until it ends by itself. */
+/** Runs blemeesd until it exits on its own. */
 export function run(args: string[], home = newHome(), env: Record<string, string> = {}): Ended {
   const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], {
     encoding: "utf8",
@@ -51,7 +52,7 @@ export function run(args: string[], home = newHome(), env: Record<string, string
   return { status, stdout, stderr };
 }
 
-/** Starts it and gives back the process; stderr goes to `collect`. */
+/** Starts it and returns the process; stderr goes to `collect`. */
 export function launch(
   command: string,
   args: string[],

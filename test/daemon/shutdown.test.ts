@@ -1,4 +1,4 @@
-// Spec §9.5: how the daemon stops. Clients are told, turns may finish, nothing is left behind.
+// How the daemon stops: clients are notified, turns may finish, nothing is left running.
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -64,7 +64,7 @@ function exitTimes(log: string): number[] {
 
 describe("without a turn", () => {
   test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
-    "%s: clients are told, agents ended, the socket removed, exit 0",
+    "%s: clients are notified, agents ended, the socket removed, exit 0",
     async (signal) => {
       const daemon = await start("30");
       const clients = [
@@ -107,7 +107,7 @@ describe("without a turn", () => {
 });
 
 describe("with a turn under way", () => {
-  test("within the grace time it ends as it should, and its result is in the history", async () => {
+  test("within the grace time it ends normally, and its result is in the history", async () => {
     const { daemon, session_id, pid } = await busy("20", "#slow 150 10 #say finished");
     const { code } = await stop(daemon);
     expect(code).toBe(0);
@@ -142,7 +142,7 @@ describe("with a turn under way", () => {
     });
   });
 
-  test("an agent that ignores SIGTERM, its tool and what that detached are all gone, within the budget", async () => {
+  test("an agent that ignores SIGTERM, its tool and the tool's detached processes are all gone, within the budget", async () => {
     const place = mkdtempSync(join(tmpdir(), "blemees-pids-"));
     const sleeper = (name: string) => `sh -c 'echo $$ > ${join(place, name)}; exec sleep 1000'`;
     const prompt = `#ignore-term #orphan ${sleeper("orphan")} #tool ${sleeper("tool")}`;
@@ -153,7 +153,7 @@ describe("with a turn under way", () => {
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
-  test("whoever comes meanwhile is told, and the turn of a client that is gone still ends", async () => {
+  test("new clients get daemon_shutdown, and the turn of a disconnected client still ends", async () => {
     const { daemon, client, session_id } = await busy("20", "#slow 30 10 #say finished");
     client.close();
     const stopping = stop(daemon);
@@ -163,7 +163,7 @@ describe("with a turn under way", () => {
   });
 
   test.each(["sqlite", "jsonl"] as const)(
-    "a second daemon that is started meanwhile ends at once and takes nothing from the first one's turn: %s",
+    "a second daemon that is started meanwhile exits at once and takes nothing from the first one's turn: %s",
     async (driver) => {
       const go = join(mkdtempSync(join(tmpdir(), "blemees-go-")), "go");
       const prompt = `#tool while [ ! -e ${go} ]; do sleep 0.05; done #say finished`;
@@ -182,7 +182,7 @@ describe("with a turn under way", () => {
     },
   );
 
-  test("asked a second time it no longer waits for the turn", async () => {
+  test("a second signal stops waiting for the turn", async () => {
     const { daemon } = await busy("600", "#slow 10000 20");
     const stopping = stop(daemon);
     await untilDismissed(daemon.socket);
@@ -211,7 +211,7 @@ test("a message that was starting the agent when the daemon stops leaves no proc
   expect(daemon.log()).not.toContain("the store is closed");
 });
 
-test("a demo session without process stops as well", async () => {
+test("a demo session without a process stops as well", async () => {
   const daemon = await start("0");
   const client = await daemon.connect();
   await openDemo(client, "s", { options: { demo: { pace_ms: 100 } } });
@@ -220,7 +220,7 @@ test("a demo session without process stops as well", async () => {
   expect((await stop(daemon)).code).toBe(0);
 });
 
-/** Until whoever comes is told that the daemon stops. */
+/** Until new clients are refused because the daemon stops. */
 async function untilDismissed(path: string): Promise<void> {
   for (;;) {
     const client = await RawClient.connect(path);

@@ -1,4 +1,4 @@
-// A place for the history that cannot be used: one sentence with the path, the reason and what to do, and exit 1.
+// A state directory that cannot be used: one sentence with the path, the reason and what to do, and exit 1.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { envOf, newHome, PROGRAM, removeHomes, run } from "./program.ts";
 
 afterAll(removeHomes);
 
-/** Exactly one sentence for people, no stack, and the socket was never taken. */
+/** Exactly one sentence for the user, no stack, and the socket was never taken. */
 function expectRefusal(
   home: string,
   { status, stderr }: { status: number | null; stderr: string },
@@ -36,12 +36,12 @@ test("a file in its place, or in the path to it", () => {
   );
 });
 
-test("a directory that may not be written, or that cannot be made", () => {
+test("a directory that cannot be written, or cannot be created", () => {
   const home = newHome();
   const locked = join(home, "locked");
   mkdirSync(locked);
   chmodSync(locked, 0o500);
-  // Root may write everywhere, so it is another user's turn then.
+  // Root may write everywhere, so another user is used then.
   const isRoot = process.getuid?.() === 0;
   for (const path of isRoot ? ["/sys/blemees"] : [locked, join(locked, "new")]) {
     const ended = spawnSync(process.execPath, [PROGRAM, "--state-dir", path], {
@@ -52,7 +52,7 @@ test("a directory that may not be written, or that cannot be made", () => {
     expectRefusal(
       home,
       ended,
-      /cannot keep the history in .*: (this user may not write|it is on a read-only).*--state-dir/,
+      /cannot keep the history in .*: (this user has no write permission|it is on a read-only).*--state-dir/,
     );
   }
   expect(readdirSync(locked)).toEqual([]);

@@ -1,6 +1,6 @@
-// The areas that demian's specification wants tested (§20), each found again by its number: a title says "23: …".
+// The numbered areas of demian that must be tested, each found by its number: a title says "23: …".
 import { expect, test } from "vitest";
-import { ROOT } from "../support/daemon.ts";
+import { ROOT } from "../support/root.ts";
 import { readSources } from "./sources.ts";
 
 const AREAS = Array.from({ length: 24 }, (_, index) => index + 17);

@@ -1,15 +1,15 @@
-// docs/demian.md: its examples work, and its tables are what the code has.
+// docs/demian.md: its examples work, and its tables match the code.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { demianSchemaFile, demianTables } from "../../scripts/docs/demian.ts";
+import { demianPage, demianSchemaFile } from "../../scripts/docs/demian.ts";
 import { fillSections } from "../../scripts/docs/sections.ts";
 import { ConfigFile, DemianConfig } from "../../src/runtime/config/schema.ts";
 import { run } from "../cli/demian/in-process.ts";
 import { World } from "../cli/demian/world.ts";
 import { Places } from "../runtime/config/places.ts";
-import { ROOT } from "../support/daemon.ts";
+import { ROOT } from "../support/root.ts";
 
 const page = readFileSync(join(ROOT, "docs/demian.md"), "utf8");
 const examples = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text = ""]) => text);
@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => places.remove());
 
-test("what stands before the first heading leads to every other one", () => {
+test("the introduction links to every section", () => {
   const [head = "", ...sections] = page.replace(/```.*?```/gs, "").split(/^##+ /m);
   const titles = sections.map((text) => text.slice(0, text.indexOf("\n")));
   const anchors = [...head.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor);
@@ -45,7 +45,7 @@ describe("the examples", () => {
   });
 
   test.each([...examples, readFileSync(join(ROOT, "test/fixtures/demian/config-of-the-spec.json"), "utf8")])(
-    "the schema of files takes %s too",
+    "the schema of files accepts %s too",
     (text) => {
       expect(ConfigFile.safeParse(JSON.parse(text)).error?.issues ?? []).toEqual([]);
     },
@@ -100,30 +100,34 @@ describe("the example of several agents", () => {
 });
 
 describe("the tables", () => {
-  test("every setting has a row with a meaning", () => {
-    const table = demianTables().get("config") ?? "";
-    for (const row of table.split("\n").slice(2))
-      expect(row, row).toMatch(/^\| `[\w.]+` \| .+ \| .* \| .{5,} \|$/);
+  const sections = new Map(
+    demianPage()
+      .split(/^## /m)
+      .slice(1)
+      .map((text) => [
+        text.slice(0, text.indexOf("\n")),
+        text
+          .split("\n")
+          .filter((line) => line.startsWith("|"))
+          .slice(2),
+      ]),
+  );
+
+  test("every setting has a row", () => {
+    const table = sections.get("Settings")?.join("\n") ?? "";
     for (const key of Object.keys(DemianConfig.shape)) expect(table).toMatch(new RegExp(`\\| \`${key}[.\`]`));
   });
 
-  test("rows of providers, rules, hooks and agents have a meaning too", () => {
-    for (const name of [
-      "openai-compatible",
-      "anthropic",
-      "codex",
-      "claudecode",
-      "permissions",
-      "hooks",
-      "agents",
-    ]) {
-      const rows = demianTables().get(name)?.split("\n").slice(2) ?? [];
-      expect(rows.filter((row) => / \| {2}\|$/.test(row) && !/`type`/.test(row))).toEqual([]);
+  test.each([...sections].filter(([title]) => !/presets|variables/.test(title)))(
+    "%s: every row has a meaning",
+    (_title, rows) => {
       expect(rows.length).toBeGreaterThan(3);
-    }
-  });
+      for (const row of rows.filter((text) => !/`type`/.test(text)))
+        expect(row, row).toMatch(/^\| `[\w.]+` \| .+ \| .* \| .{5,} \|$/);
+    },
+  );
 
-  test("a page without the marks, or with old contents between them, is noticed", () => {
+  test("a page without the markers, or with old contents between them, is noticed", () => {
     const sections = new Map([["a", "new"]]);
     const filled = fillSections("x\n<!-- generated: a -->\nold\n<!-- end: a -->\ny", sections);
     expect(filled).toBe("x\n<!-- generated: a -->\n\nnew\n\n<!-- end: a -->\ny");
@@ -132,7 +136,7 @@ describe("the tables", () => {
   });
 });
 
-test("the schema file says what the loader takes: presets may be changed in part, older names are there", () => {
+test("the schema file matches the loader: presets may be changed in part, older names are accepted", () => {
   const schema = JSON.parse(demianSchemaFile()) as {
     properties: Record<string, unknown>;
     required?: string[];

@@ -1,4 +1,4 @@
-// What `npm run docs` writes is checked in and in step, and `--check` notices when it is not.
+// The files that `npm run docs` writes are checked in and current, and `--check` notices when they are not.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { CONFIG_KEYS } from "../../src/daemon/config-keys.ts";
 import { ERRORS } from "../../src/protocol/errors.ts";
 import { INBOUND } from "../../src/protocol/wire/blemees2.ts";
 import { AGENT_FRAMES, OUTBOUND } from "../../src/protocol/wire/blemees2-outbound.ts";
-import { ROOT } from "../support/daemon.ts";
+import { ROOT } from "../support/root.ts";
 
 interface JsonSchema {
   $schema: string;
@@ -30,7 +30,7 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 describe("docs --check", () => {
-  test("the generated files are in step with the code", () => {
+  test("the generated files are current", () => {
     const code = writeDocs(ROOT, true);
     expect({ code, said }).toEqual({ code: 0, said: [] });
   });

@@ -7,7 +7,7 @@ interface Layer {
   may: Set<string>;
   /** `all but …`: everything else is allowed. */
   allBut?: Set<string>;
-  /** Its folders do not know each other. */
+  /** Its folders do not import each other. */
   isApart: boolean;
   /** By folder: `cli/demian` also runtime. */
   also: Map<string, Set<string>>;
@@ -46,7 +46,7 @@ function listOf(text: string): Set<string> {
   );
 }
 
-/** One sentence a broken rule. */
+/** One sentence per broken rule. */
 export function findLayerFaults(sources: readonly Source[], layers: ReadonlyMap<string, Layer>): string[] {
   return sources.flatMap((source) => {
     const from = layerOf(source.path);
@@ -65,10 +65,11 @@ function isAllowed(layer: Layer, path: string, target: string): boolean {
   if (to === layer.name) return !layer.isApart || !areSiblings(path, target);
   if (layer.allBut !== undefined) return !layer.allBut.has(to);
   if (layer.may.has(to) || layer.may.has(file)) return true;
-  return [...layer.also].some(([folder, names]) => path.startsWith(`src/${folder}/`) && names.has(to));
+  const also = [...layer.also].filter(([folder]) => path.startsWith(`src/${folder}/`));
+  return also.some(([, names]) => names.has(to) || names.has(file));
 }
 
-/** In different folders of the same layer; files that stand directly in it belong to all of them. */
+/** In different folders of the same layer; files directly in it belong to all of them. */
 function areSiblings(path: string, target: string): boolean {
   const [a, b] = [folderIn(path), folderIn(target)];
   return a !== undefined && b !== undefined && a !== b;

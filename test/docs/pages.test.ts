@@ -1,4 +1,4 @@
-// Hand-written pages cannot drift: what they list is compared with what the code has.
+// Keeps hand-written pages current: their lists are compared with the code.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -6,15 +6,25 @@ import type * as z from "zod";
 import { INBOUND } from "../../src/protocol/wire/blemees2.ts";
 import { AGENT_FRAMES, OUTBOUND } from "../../src/protocol/wire/blemees2-outbound.ts";
 import { readTraces } from "../backends/claude/traces.ts";
-import { ROOT } from "../support/daemon.ts";
+import { ROOT } from "../support/root.ts";
 import { readSources } from "./sources.ts";
 
 const page = (name: string): string => readFileSync(join(ROOT, name), "utf8");
 const pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", ...markdownBelow("docs")];
 const src = readSources(ROOT, "src", [".ts"]);
+/** Of `src` and of the repository: a path that starts otherwise is not one of ours. */
+const FOLDERS = new Set([
+  ...readdirSync(join(ROOT, "src")),
+  "src",
+  "test",
+  "scripts",
+  "web",
+  "docs",
+  "examples",
+]);
 
 describe("links", () => {
-  test("there are the pages that the README names, and more links than pages", () => {
+  test("the pages that the README names exist, and there are more links than pages", () => {
     const named = [...page("README.md").matchAll(/\]\((docs\/[\w-]+\.md)\)/g)].map(([, path]) => path);
     expect([...new Set(named)].sort()).toEqual(
       readdirSync(join(ROOT, "docs"))
@@ -28,10 +38,35 @@ describe("links", () => {
     expect(brokenLinks(name, page(name))).toEqual([]);
   });
 
-  test("a link to nothing, and one to a heading that is not there, are found", () => {
+  test("a link to nothing, and one to a heading that does not exist, are found", () => {
     expect(
       brokenLinks("docs/x.md", "[a](nowhere.md) [b](protocol.md#nothing) [c](protocol.md#replay)"),
     ).toEqual(["nowhere.md", "protocol.md#nothing"]);
+  });
+});
+
+describe("tables and paths", () => {
+  test.each(pages.filter((name) => !/CHANGELOG|decisions/.test(name)))(
+    "every source file that %s names exists",
+    (name) => expect(missingPaths(page(name))).toEqual([]),
+  );
+
+  test("a path without a file, and a name that a file does not contain, are found", () => {
+    const text =
+      "`base/nothing.ts`, `base/json.ts` (`isObject`), `base/json.ts` (`nothing`), `base/*.ts`, `base/`";
+    expect(missingPaths(text)).toEqual(["base/nothing.ts", "base/json.ts (nothing)"]);
+  });
+
+  test.each(pages)("no cell of a table in %s has more than 25 words", (name) => {
+    expect(longCells(page(name))).toEqual([]);
+  });
+
+  test("a cell of 26 words is found", () => {
+    expect(longCells(`| a | ${"word ".repeat(26)} |\n| ${"word ".repeat(25)} |`)).toHaveLength(1);
+  });
+
+  test("docs/architecture.md has at most 150 lines", () => {
+    expect(page("docs/architecture.md").split("\n").length - 1).toBeLessThanOrEqual(150);
   });
 });
 
@@ -132,7 +167,7 @@ test("docs/operations.md quotes the start errors as the program prints them", ()
   expect(fragments.filter((part) => part.length > 4 && !code.includes(part))).toEqual([]);
 });
 
-test("docs/protocol.md knows every code that the client library makes", () => {
+test("docs/protocol.md lists every code that the client library creates", () => {
   const code = src
     .filter(({ path }) => /^src\/(client\/|base\/socket-path)/.test(path))
     .map(({ text }) => text)
@@ -150,13 +185,15 @@ test("docs/dependencies.md names the packages of package.json, and no others", (
     string,
     object
   >;
-  const [, runtime = "", develop = "", wished = ""] = page("docs/dependencies.md").split(/^## /m);
-  expect([...rowsOf(runtime).keys()].sort()).toEqual(Object.keys(dependencies ?? {}).sort());
-  expect([...rowsOf(develop).keys()].sort()).toEqual(Object.keys(devDependencies ?? {}).sort());
-  expect([...rowsOf(wished).keys()].sort()).toEqual(Object.keys(peerDependencies ?? {}).sort());
+  const [, installed = "", bundled = "", develop = "", optional = ""] =
+    page("docs/dependencies.md").split(/^## /m);
+  const dev = [...rowsOf(bundled).keys(), ...rowsOf(develop).keys()];
+  expect([...rowsOf(installed).keys()].sort()).toEqual(Object.keys(dependencies ?? {}).sort());
+  expect(dev.sort()).toEqual(Object.keys(devDependencies ?? {}).sort());
+  expect([...rowsOf(optional).keys()].sort()).toEqual(Object.keys(peerDependencies ?? {}).sort());
 });
 
-test("docs/security.md lists what is refused and what is removed from the environment, as the code has it", () => {
+test("docs/security.md lists what is refused and what is removed from the environment, as in the code", () => {
   const text = page("docs/security.md");
   const listed = (path: string, name: string): string[] => {
     const code = src.find((source) => source.path === path)?.text ?? "";
@@ -168,7 +205,7 @@ test("docs/security.md lists what is refused and what is removed from the enviro
     ...listed(options, "REFUSED_KEYS"),
     ...listed(options, "REFUSED_FLAGS"),
     ...listed(options, "FIXED_KEYS"),
-    ...listed("src/backends/left-behind.ts", "LEFT_BEHIND_BY_CLAUDE"),
+    ...listed("src/base/claude-wire/environment.ts", "SET_BY_CLAUDE"),
   ];
   expect(words.length).toBeGreaterThan(15);
   expect(words.filter((word) => !text.includes(`\`${word}\``))).toEqual([]);
@@ -183,6 +220,26 @@ test("a decision is short, and has context, decision and cost", () => {
 
 function markdownBelow(folder: string): string[] {
   return readSources(ROOT, folder, [".md"]).map(({ path }) => path);
+}
+
+/** Paths in code marks, from `src/` or the root, and the names in brackets after them. `*` is any name, `x` a new one. */
+function missingPaths(text: string): string[] {
+  const named = [...text.matchAll(/`((?:[\w.@-]+\/)+[\w.*-]*)`(?: \(`(\w+)`\))?/g)];
+  return named
+    .filter(([, path = ""]) => FOLDERS.has(path.split("/")[0] ?? "") && !/\*|\/x\//.test(path))
+    .filter(([, path = "", symbol]) => {
+      const file = [join(ROOT, "src", path), join(ROOT, path)].find((candidate) => existsSync(candidate));
+      return file === undefined || (symbol !== undefined && !readFileSync(file, "utf8").includes(symbol));
+    })
+    .map(([, path = "", symbol]) => (symbol === undefined ? path : `${path} (${symbol})`));
+}
+
+function longCells(text: string): string[] {
+  const rows = text.split("\n").filter((line) => line.startsWith("|"));
+  return rows
+    .flatMap((row) => row.split(/(?<!\\)\|/))
+    .map((cell) => cell.trim())
+    .filter((cell) => cell.split(/\s+/).length > 25);
 }
 
 /** By the first code in its first cell: the other cells of a table row. */
@@ -222,7 +279,7 @@ function brokenLinks(name: string, text: string): string[] {
   });
 }
 
-/** As the usual hosts make them from headings. */
+/** The anchors that common hosts make from headings. */
 function anchorsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
     heading

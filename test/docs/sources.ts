@@ -1,4 +1,4 @@
-// The source files as a reader of rules sees them: path, text, and what each file imports.
+// The source files for the rules: path, text, and the imports of each file.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 
@@ -12,7 +12,7 @@ export interface Import {
   /** A path from the root for our own files, the bare name for everything else. */
   target: string;
   isOurs: boolean;
-  /** `import type`: gone when the program runs. */
+  /** `import type`: removed when the program runs. */
   isTypeOnly: boolean;
 }
 
@@ -74,7 +74,7 @@ export function findCycles(sources: readonly Source[]): string[][] {
   return cycles;
 }
 
-/** The file itself and all that it loads, directly or not. */
+/** The file itself and everything it loads, directly or not. */
 export function reachableFrom(start: string, sources: readonly Source[]): Source[] {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const found = new Map<string, Source>();

@@ -1,5 +1,5 @@
 // What a module does when it is merely imported. esbuild prints each top-level statement from column 0, and with
-// template literals lowered nothing else stands there, so the statements can be told apart without a parser.
+// template literals lowered nothing else starts there, so the statements can be separated without a parser.
 import { transformSync } from "esbuild";
 
 const DECLARATION = /^(import|export|const|let|var|function|class|async function)\b/;
@@ -15,7 +15,7 @@ export function findImportEffects(path: string, text: string): string[] {
   let printed: string;
   try {
     printed = transformSync(text, {
-      loader: path.endsWith(".tsx") ? "tsx" : "ts",
+      loader: "ts",
       legalComments: "none",
       supported: { "template-literal": false, "top-level-await": false },
     }).code;

@@ -1,16 +1,16 @@
-// A turn in which the agent asks, as the owner's client sees it. Frames are looked for among all that arrived, not
-// one behind the other: an answer's reply, the notice of it and the turn's result may come in any order.
+// A turn in which the agent asks, as the owner's client sees it. Frames are looked up among all arrived frames, not in
+// order: an answer's reply, its notice and the turn's result may come in any order.
 import { expect, vi } from "vitest";
 import type { Answer, RequestRow } from "../../src/protocol/requests.ts";
 import type { Frame, RawClient } from "../support/raw-client.ts";
 import { type Talk, type Turn, textOf } from "./world.ts";
 
 export interface Asking {
-  /** The first request of this turn, or the one behind `count` others. */
+  /** The first request of this turn, or the one after `count` others. */
   asked(count?: number): Promise<RequestRow>;
   /** The row as the notice of this status shows it. */
   became(row: RequestRow, status: RequestRow["status"]): Promise<RequestRow>;
-  /** Answers, and gives back the reply or the error. */
+  /** Answers, and returns the reply or the error. */
   respond(row: RequestRow, answer: Answer): Promise<Frame>;
   /** Waits for the end of the turn. */
   end(): Promise<Turn>;
@@ -50,7 +50,7 @@ export async function respond(client: RawClient, row: RequestRow, answer: Answer
   return until(client, () => client.frames.find((frame) => frame["id"] === id));
 }
 
-/** Answers, and holds that it was taken and reached the agent. */
+/** Answers, and checks that it was accepted and reached the agent. */
 export async function settle(asking: Asking, row: RequestRow, answer: Answer): Promise<void> {
   const reply = await asking.respond(row, answer);
   expect(reply).toMatchObject({ type: "blemeesd.responded", repeated: false });
@@ -64,7 +64,7 @@ export async function listRequests(client: RawClient, filter: object = {}): Prom
   return reply["requests"] as RequestRow[];
 }
 
-/** What may be decided, by its name. */
+/** The choices by name. */
 export function choiceOf(row: RequestRow, decision: string) {
   const choice = row.payload.choices.find((candidate) => candidate.decision === decision);
   if (choice === undefined) throw new Error(`"${decision}" is not offered: ${JSON.stringify(row.payload)}`);

@@ -1,4 +1,4 @@
-// The processes of an agent, seen from outside: everything that carries a mark in its environment.
+// An agent's processes, seen from outside: everything with a marker in its environment.
 import { readdirSync, readFileSync } from "node:fs";
 import { vi } from "vitest";
 import { PATIENT } from "../support/patience.ts";
@@ -8,7 +8,7 @@ export interface Process {
   command: string;
 }
 
-/** What the daemon puts into the environment of a process that serves one session. */
+/** The daemon's marker in the environment of a process that serves one session. */
 export function markOf(session_id: string): string {
   return `BLEMEES_SESSION_ID=${session_id}`;
 }
@@ -30,7 +30,7 @@ export function processesWith(mark: string): Process[] {
   return found;
 }
 
-/** Waits until a process whose command starts with these words is there. */
+/** Waits for a process whose command starts with this text. */
 export function untilRuns(mark: string, words: string): Promise<Process> {
   return vi.waitFor(() => {
     const found = processesWith(mark).find((process) => process.command.startsWith(words));
@@ -39,7 +39,7 @@ export function untilRuns(mark: string, words: string): Promise<Process> {
   }, PATIENT);
 }
 
-/** Waits until none of these processes is left whose command holds these words. */
+/** Waits until none of these processes has a command with this text. */
 export function untilGone(mark: string, words = ""): Promise<void> {
   return vi.waitFor(() => {
     const left = processesWith(mark).filter((process) => process.command.includes(words));

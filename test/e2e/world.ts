@@ -1,4 +1,4 @@
-// A real agent behind the real daemon, with a scripted model, a home of its own and nothing of the user's.
+// A real agent under the real daemon, with a scripted model, its own home and nothing of the user's.
 import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,9 +13,9 @@ export interface Setting<M> {
   /** The name on the wire. */
   backend: string;
   model: M;
-  /** How long its clients wait for a frame; absent: as long as others. */
+  /** How long its clients wait for a frame; absent: the default. */
   patienceMs?: number;
-  /** Makes what the agent needs below the home; gives the daemon's environment and the options of a session. */
+  /** Creates what the agent needs below the home; returns the daemon's environment and the options of a session. */
   furnish(home: string, cwd: string): { env: Record<string, string>; options: Record<string, unknown> };
 }
 
@@ -28,9 +28,9 @@ export interface World<M> {
   /** A connection whose frames are all checked when the world ends. */
   connect(): Promise<RawClient>;
   open(client: RawClient, session_id: string, options?: object, more?: object): Promise<Frame>;
-  /** A session on a connection of its own. */
+  /** A session on its own connection. */
   session(options?: Record<string, unknown>): Promise<Talk>;
-  /** Ends the daemon so and starts the next one in the same directories. */
+  /** Ends the daemon with this signal and starts the next one in the same directories. */
   restart(signal: NodeJS.Signals): Promise<void>;
   close(): Promise<void>;
 }
@@ -111,7 +111,7 @@ export function talkOn(client: RawClient, session_id: string, opened: Frame): Ta
     async say(content) {
       const from = client.frames.length;
       send(content);
-      // By its id: a turn that the agent began by itself may end just now.
+      // By its id: a turn that the agent began on its own may end just now.
       const isOurs = (frame: Frame) =>
         frame["session_id"] === session_id && client.frames.lastIndexOf(frame) >= from;
       const started = await client.next((frame) => isOurs(frame) && (isUserTurn(frame) || isRefusal(frame)));
@@ -126,17 +126,17 @@ export function talkOn(client: RawClient, session_id: string, opened: Frame): Ta
   };
 }
 
-/** A turn has begun that a message of ours asked for. */
+/** A turn has begun for one of our messages. */
 export function isUserTurn(frame: Frame): boolean {
   return frame["category"] === "task_started" && (frame["data"] as { origin?: string }).origin === undefined;
 }
 
-/** Else the next turn of anybody's would pass for the one of a message that was refused. */
+/** Otherwise the next turn of any client would pass for that of a refused message. */
 function isRefusal(frame: Frame): boolean {
   return frame.type === "blemeesd.error" && frame["seq"] === undefined;
 }
 
-/** Takes a session over, or up again, on a new connection, from where the old one stood. */
+/** Takes over or resumes a session on a new connection, from the last seq of the old one. */
 export async function resume<M>(world: World<M>, talk: Talk, more: object = {}): Promise<Talk> {
   const client = await world.connect();
   const last_seen_seq = Math.max(0, ...talk.client.frames.map((frame) => Number(frame["seq"] ?? 0)));
@@ -144,7 +144,7 @@ export async function resume<M>(world: World<M>, talk: Talk, more: object = {}):
   return talkOn(client, talk.session_id, opened);
 }
 
-/** The text of the last whole message among these frames that has any; sub-agents talk to their own. */
+/** The text of the last complete message among these frames that has any, without those of sub-agents. */
 export function textOf(frames: readonly Frame[]): string {
   const messages = frames.filter(
     (frame) => frame.type === "agent.message" && frame["parent_tool_use_id"] === undefined,

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// An ACP agent that does what the prompt says, one command after the other: `#say hello #ask make`. FAKE_ACP (JSON) says
-// what it can do and how it misbehaves; its sessions are files in FAKE_ACP_HOME, so another process can continue them.
+// An ACP agent that executes the directives in the prompt, one after the other: `#say hello #ask make`. FAKE_ACP (JSON)
+// sets its capabilities and misbehaviour; its sessions are files in FAKE_ACP_HOME, so another process can continue them.
 import { spawn } from "node:child_process";
 import { appendFileSync, closeSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -73,7 +73,7 @@ function settingsOf({ mode, model, extra, fast }) {
   const configOptions = [
     option("mode", "mode", mode, ["ask", "auto"]),
     option("model", "model", model, ["small", "large"]),
-    // Goes away with the large model, as opencode's effort does.
+    // Disappears with the large model, as opencode's effort does.
     ...(model === "large" ? [] : [option("extra", undefined, extra, ["off", "on"])]),
     { id: "fast", name: "Fast", type: "boolean", currentValue: fast },
   ];
@@ -105,7 +105,7 @@ const METHODS = {
     if (fault === "auth") throw new Failure(-32000, "Authentication required");
     if (fault === "mute-new") await new Promise(() => undefined);
     const id = setup.sameId ? "same" : `fake-${process.pid}-${sessions.size + 1}-${Date.now()}`;
-    // Before anybody can know the id.
+    // Before the client can know the id.
     notify("_auth/status_update", { authStatus: { kind: "api_key" } });
     notify("session/update", {
       sessionId: id,
@@ -349,7 +349,7 @@ const COMMANDS = {
       status: "in_progress",
     });
   },
-  /** A real command that nobody ends with the turn, as in codex-acp. */
+  /** A real command that is not ended with the turn, as in codex-acp. */
   async run(session, file) {
     const child = spawn("sh", ["-c", `echo $$ > ${file}; sleep 600`], {
       detached: true,
@@ -469,7 +469,7 @@ async function perform(session, text) {
   for (const part of text.split(/(?:^|\s)#/).slice(1)) {
     const [command, ...rest] = part.split(" ");
     await COMMANDS[command](session, rest.join(" ").trim());
-    // Nothing more of a turn that is over.
+    // Nothing more for a finished turn.
     await Promise.race([cancelled, sleep(0)]);
   }
   const result = { stopReason: "end_turn", ...session.result };

@@ -1,23 +1,23 @@
 #!/usr/bin/env node
-// A stand-in for Claude Code 2.1.197, made from recorded traffic: same arguments, same frames, same control
-// protocol, same deaths. A real executable without dependencies. The user's text says what it does; several
-// directives may stand in one text and are played in order.
+// A fake Claude Code 2.1.197, made from recorded traffic: same arguments, same frames, same control
+// protocol, same crashes. A real executable without dependencies. The user's text contains directives, which are
+// executed in order.
 //
 // Environment: FAKE_CLAUDE_PLAIN=1      a stub that knows no control protocol: every stdin line is a user turn
 //              FAKE_CLAUDE_VERSION=text what --version prints
 //              FAKE_CLAUDE_FAULT=name   a fault of the process itself (second table)
 //              FAKE_CLAUDE_LACKS=--a,--b flags that --help does not list
 //
-// | directive             | what happens                                                                  |
+// | directive             | what happens                                                                   |
 // |-----------------------|-------------------------------------------------------------------------------|
 // | #say words            | answers with these words (default: "You said: <text>")                         |
-// | #slow n ms            | n words, ms apart                                                             |
+// | #slow n ms            | n words, ms apart                                                              |
 // | #think words          | a thinking block before the answer                                             |
-// | #tool cmd             | Bash tool: really runs `setsid sh -c cmd`; an interrupt kills only that shell   |
-// | #two-tools words      | two tools whose results come in one frame, with words behind them               |
-// | #bg ms                | a background task; ms later claude starts a turn by itself                     |
+// | #tool cmd             | Bash tool: really runs `setsid sh -c cmd`; an interrupt kills only that shell  |
+// | #two-tools words      | two tools whose results come in one frame, followed by the words               |
+// | #bg ms                | a background task; ms later claude starts a turn on its own                    |
 // | #bgtool ms cmd        | the same, and that turn runs a tool, so that a message is folded into it       |
-// | #async                | a sub-agent that goes on behind the turn; `#async-done` in a later message ends it |
+// | #async                | a sub-agent that outlives the turn;       `#async-done` in a later message ends it|
 // | #sub words            | a sub-agent says words (frames with parent_tool_use_id)                        |
 // | #context              | lists all user texts of this session, also those before --resume               |
 // | #image                | says which images arrived                                                      |
@@ -26,24 +26,24 @@
 // | #clear or /clear      | a new session id, empty context                                                |
 // | #rate                 | a rate_limit_event                                                             |
 // | #unknown              | a frame of an unknown type                                                     |
-// | #ask [command]        | asks can_use_tool for Bash, with suggestions; answers with what it was told     |
+// | #ask [command]        | asks can_use_tool for Bash, with suggestions; answers with the answer it got   |
 // | #ask-tool name json   | the same for any tool, without suggestions                                     |
-// | #ask-sub command      | the same from a sub-agent of a sub-agent                                        |
-// | #ask-two command      | asks twice at once; answers with both                                           |
-// | #ask-background       | a sub-agent asks and is not waited for: the turn ends first                     |
-// | #ask-raw json         | asks with this as the body of the control_request                               |
-// | #ask-take-back        | asks and takes it back at once                                                  |
-// | #ask-mute             | asks; an interrupt ends the turn without taking it back                         |
+// | #ask-sub command      | the same from a sub-agent of a sub-agent                                       |
+// | #ask-two command      | asks twice at once; answers with both                                          |
+// | #ask-background       | a sub-agent asks and is not waited for: the turn ends first                    |
+// | #ask-raw json         | asks with this as the body of the control_request                              |
+// | #ask-take-back        | asks and takes it back at once                                                 |
+// | #ask-mute             | asks; an interrupt ends the turn without taking it back                        |
 // | #question             | AskUserQuestion with two questions, the second for several answers             |
-// | #plan words           | ExitPlanMode with this plan                                                     |
+// | #plan words           | ExitPlanMode with this plan                                                    |
 // | #control subtype      | sends us an odd control_request and answers with our answer                    |
-// | #flood n bytes        | n deltas of so many bytes, as fast as possible                                 |
+// | #flood n bytes        | n deltas of this many bytes, as fast as possible                               |
 // | #stderr n             | n lines on stderr                                                              |
 // | #crash [code]         | partial text, words on stderr, exit (1)                                        |
 // | #crash-silent [code]  | exit without a word                                                            |
 // | #sigkill / #abort     | kills itself with SIGKILL / SIGABRT                                            |
-// | #orphan cmd           | starts cmd detached (double fork), then goes on                                |
-// | #crash-tool cmd       | starts the tool, then dies and leaves it behind                                |
+// | #orphan cmd           | starts cmd detached (double fork), then continues                              |
+// | #crash-tool cmd       | starts the tool, then dies and leaves it running                               |
 // | #hang                 | nothing more in this turn; an interrupt still works                            |
 // | #deaf                 | nothing more, and no answer to control requests                                |
 // | #ack-only             | acknowledges an interrupt but never ends the turn                              |
@@ -54,7 +54,7 @@
 // | #half-utf8            | a line cut inside a character                                                  |
 // | #nul                  | a line of NUL bytes                                                            |
 // | #crlf                 | frames that end in \r\n, and empty lines                                       |
-// | #oversize [bytes]     | one line of so many bytes (17 MiB)                                             |
+// | #oversize [bytes]     | one line of this many bytes (17 MiB)                                           |
 // | #values [n]           | a frame of n values (60,000)                                                   |
 // | #values-result        | a result of 60,000 values                                                      |
 // | #oversize-result n    | a result of n bytes; `#oversize-late n`: with its type at the end              |
@@ -74,11 +74,11 @@
 // | #auth-stderr          | "OAuth token expired" on stderr, then death                                    |
 // | #no-login             | "Not logged in" as a result                                                    |
 // | #error status         | an API error with this status                                                  |
-// | #max-turns / #max-budget | results of these kinds                                                      |
+// | #max-turns / #max-budget | results of these kinds                                                         |
 // | #junk-result          | a result whose fields have the wrong types                                     |
 // | #late-delta           | the result, then a delta that comes too late                                   |
 //
-// | FAKE_CLAUDE_FAULT     | what happens                                                                  |
+// | FAKE_CLAUDE_FAULT     | what happens                                                                   |
 // |-----------------------|-------------------------------------------------------------------------------|
 // | exit-at-start         | "Error: broken" on stderr, exit 1                                              |
 // | silent-exit           | exit 1 without a word                                                          |
@@ -125,7 +125,7 @@ let totalCost = 0;
 let turn; // { abort, isHung, child, task } while a turn runs
 let isIdle = true;
 let isDeaf = false;
-let isAsync = false; // a sub-agent works behind the turn
+let isAsync = false; // a sub-agent works after the turn
 let isClosed = false; // stdin has ended
 let requests = 0;
 let initialized = {}; // what `initialize` brought
@@ -641,7 +641,7 @@ function bashRequest(command) {
   };
 }
 
-/** Asks and says what it was told. A refusal with `interrupt` ends the turn. */
+/** Asks, and answers with the answer it got. A refusal with `interrupt` ends the turn. */
 async function ask(subtype, body) {
   const own = turn;
   const response = await request(subtype, body);

@@ -1,39 +1,39 @@
 #!/usr/bin/env node
-// A stand-in for `codex mcp-server` of Codex 0.125, which no longer exists: made from the facts that were written down
+// A fake `codex mcp-server` of Codex 0.125, which no longer exists: made from the facts that were written down
 // when it did. Same arguments, same JSON-RPC, same events, same silence after a cancel. A real executable without
-// dependencies. The prompt says what it does; several directives may stand in one prompt and are played in order.
+// dependencies. The prompt contains directives, which are executed in order.
 //
 // Environment: FAKE_CODEX_VERSION=text  the version in serverInfo (0.125.0)
 //              FAKE_CODEX_METHOD=name   how its events are called (codex/event)
 //              FAKE_CODEX_KNOWS=id      a thread that it can continue although another process began it
 //              FAKE_CODEX_FAULT=name    a fault of the process itself (second table)
 //
-// | directive             | what happens                                                                  |
+// | directive             | what happens                                                                   |
 // |-----------------------|-------------------------------------------------------------------------------|
 // | #say words            | answers with these words (default: "You said: <prompt>")                       |
-// | #slow n ms            | n words, ms apart                                                             |
-// | #flood n bytes        | n deltas of so many bytes, as fast as possible                                 |
+// | #slow n ms            | n words, ms apart                                                              |
+// | #flood n bytes        | n deltas of this many bytes, as fast as possible                               |
 // | #tool cmd             | really runs `sh -c cmd`, with exec_command_* events                            |
 // | #context              | lists all prompts of this thread                                               |
 // | #argv / #call         | answers with its argv / with the tools/call that it got, as JSON               |
 // | #env NAME             | answers with a variable of its environment                                     |
 // | #received method      | answers with the messages of this method that it got, as JSON                  |
-// | #approve cmd          | asks before it runs cmd; says what it was told                                 |
-// | #patch file           | asks before it changes file; says what it was told                             |
+// | #approve cmd          | asks before it runs cmd; says the answer it got                                |
+// | #patch file           | asks before it changes file; says the answer it got                            |
 // | #ask-retract          | asks, then takes its question back                                             |
-// | #ask-open / #answers  | asks and does not wait / says what answers to its questions it has got         |
-// | #ask-late             | as #approve, but in the name of a call that is over; says what it was told     |
+// | #ask-open / #answers  | asks and does not wait / says which answers to its questions it got            |
+// | #ask-late             | as #approve, but in the name of a call that is over; says the answer it got    |
 // | #request method       | sends us another request and says what came back                               |
 // | #rate / #startup      | rate limits / the start of its own MCP servers                                 |
 // | #unknown / #notify    | an event of an unknown type / a notification that is no event                  |
 // | #deaf                 | nothing more in this turn, whatever we say                                     |
-// | #stubborn             | goes on as if there were no cancel: events and a reply, much too late          |
+// | #stubborn             | continues as if there were no cancel: events and a reply, much too late        |
 // | #cancel-reply         | a cancel gets a JSON-RPC error as reply and no turn_aborted                    |
 // | #cancel-both          | a cancel gets turn_aborted and then a reply                                    |
-// | #abort                | aborts the turn by itself                                                      |
+// | #abort                | aborts the turn on its own                                                     |
 // | #rpc-error code words | the call fails with this JSON-RPC error                                        |
 // | #tool-error words     | the call fails inside its result (isError)                                     |
-// | #result-error words   | the same as older versions had it: {"error": words}                            |
+// | #result-error words   | the same as in older versions:     {"error": words}                            |
 // | #auth-info            | an error event with codex_error_info, then #tool-error                         |
 // | #auth-stderr          | "Not authenticated" on stderr, then death                                      |
 // | #stderr n             | n lines on stderr, some with 401 in them                                       |
@@ -43,10 +43,10 @@
 // | #no-newline-exit      | the reply without its newline, then exit 0                                     |
 // | #close-stdout         | stdout closes, the process stays                                               |
 // | #close-stdin          | closes its input, the process stays                                            |
-// | #garbage #half-json #array #oversize [bytes] #u2028 #drip #empty-lines | odd lines, then it goes on   |
+// | #garbage #half-json #array #oversize [bytes] #u2028 #drip #empty-lines | odd lines, then it continues                                                   |
 // | #content-length       | one message with a Content-Length header                                       |
 //
-// | FAKE_CODEX_FAULT      | what happens                                                                  |
+// | FAKE_CODEX_FAULT      | what happens                                                                   |
 // |-----------------------|-------------------------------------------------------------------------------|
 // | no-mcp-server         | as Codex 0.154: the subcommand does not exist                                  |
 // | silent-exit           | exit 1 without a word                                                          |
@@ -55,7 +55,7 @@
 // | no-reply-tool         | lists no tool codex-reply                                                      |
 // | no-tools-list         | never answers tools/list                                                       |
 // | content-length        | frames its messages with headers                                               |
-// | ignore-eof / ignore-term | does not end when stdin ends / at SIGTERM                                   |
+// | ignore-eof / ignore-term | does not end when stdin ends / at SIGTERM                                      |
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { closeSync, writeSync } from "node:fs";
@@ -136,7 +136,7 @@ async function play(call) {
   const own = { id: call.id, thread, turnId: randomUUID(), call, text: "", onCancel: abort };
   turn = own;
   if (isNew) configure(args);
-  // 0.125 in a new process: the thread is not there, and the call succeeds with nothing.
+  // 0.125 in a new process: the thread does not exist, and the call succeeds with nothing.
   if (!isNew && !threads.has(thread)) return finish(own);
   threads.set(thread, [...(threads.get(thread) ?? []), args.prompt]);
   event({ type: "task_started", turn_id: own.turnId, started_at: 1777, model_context_window: 258_400 });
@@ -446,7 +446,7 @@ function out(message) {
   write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 }
 
-/** Synchronous, so that what was said before an exit is in the pipe. */
+/** Synchronous, so that output before an exit is in the pipe. */
 function write(part) {
   let bytes = Buffer.from(part);
   while (bytes.length > 0) {

@@ -1,66 +1,66 @@
 #!/usr/bin/env node
-// A stand-in for Codex 0.166.0 (`codex app-server` on stdio), made from recorded traffic: same requests, same
-// notifications, same errors, many threads at once. A real executable without dependencies. The user's text says what
-// it does; several directives may stand in one text and are played in order.
+// A fake Codex 0.166.0 (`codex app-server` on stdio), made from recorded traffic: same requests, same
+// notifications, same errors, many threads at once. A real executable without dependencies. The user's text
+// contains directives, which are executed in order.
 //
-// Environment: FAKE_CODEX_VERSION=0.1.2   what it says about itself (0.166.0)
+// Environment: FAKE_CODEX_VERSION=0.1.2   the version it reports (0.166.0)
 //              FAKE_CODEX_FAULT=name      a fault of the process itself (second table)
 //              FAKE_CODEX_COUNT=file      one line with its pid for each start
 //
 // | directive             | what happens                                                                   |
 // |-----------------------|--------------------------------------------------------------------------------|
-// | #say words            | answers with these words (default: "You said: <text>")                          |
+// | #say words            | answers with these words (default: "You said: <text>")                         |
 // | #slow n ms            | n words, ms apart                                                              |
-// | #flood n bytes        | n deltas of so many bytes, as fast as possible                                  |
-// | #think words          | a reasoning item before the answer                                              |
-// | #tool cmd             | really runs `sh -c cmd`, with the session's variables; survives an interrupt     |
-// | #ask cmd              | asks for a command, then answers with the decision                              |
-// | #ask-file path        | asks for a file change, then answers with the decision                          |
-// | #input                | asks a question, then answers with the answer                                   |
-// | #request method       | sends an odd request, then answers with our answer                              |
-// | #ask-nobody           | a request of a thread that belongs to nobody, then answers with our answer       |
-// | #subagent cmd         | spawns a sub-agent that asks for cmd; waits for it                              |
-// | #subagent-early cmd   | the same, but the spawning call completes only after the sub-agent has asked     |
-// | #background cmd       | the same as #subagent, but the turn ends at once and the sub-agent asks behind it |
-// | #context / #image     | lists all user texts of this thread / the images that arrived                   |
-// | #argv / #env NAME     | its argv as JSON / a variable as the session's commands see it                  |
-// | #process-env NAME     | a variable of its own environment                                               |
-// | #params / #turn       | what thread/start or thread/resume / turn/start was given, as JSON              |
-// | #pid / #interrupts    | its pid / how many interrupts this thread got                                   |
-// | #own ms words         | ms later Codex begins a turn by itself and says words                           |
-// | #steer-own words      | Codex begins a turn by itself that waits for an interrupt                       |
-// | #crash [code]         | partial text, words on stderr, exit (1)                                         |
-// | #sigkill              | kills itself                                                                    |
-// | #wait                 | nothing more in this turn; an interrupt ends it                                 |
-// | #hang [n]             | nothing more, and the first n (all) interrupts are agreed to but not obeyed     |
-// | #stubborn n           | the same for what follows: the first n interrupts are not obeyed                |
-// | #deaf                 | answers nothing at all any more                                                 |
-// | #no-reply             | turn/start gets no answer and nothing else happens                              |
-// | #refuse code words    | turn/start is refused with this error                                           |
-// | #unload               | after this turn the thread is no longer loaded                                  |
-// | #retry [n]            | n (endless) notices that it tries again, 10 ms apart                            |
-// | #late-item            | the turn ends, then a command completes                                         |
-// | #late-delta           | the turn ends, then a delta comes                                               |
-// | #error status         | the turn fails with this HTTP status                                            |
-// | #stderr n             | n lines on stderr                                                               |
-// | #values / #values-end  | a line of 60,000 values / a turn/completed of as many                           |
-// | #oversize-end n       | a turn/completed of n bytes                                                     |
-// | #garbage / #oversize n | a line that is not JSON / a line of n bytes                                     |
-// | #close-stdout         | stdout closes, the process stays                                                |
-// | #close-stdin          | closes its input, the process stays                                             |
-// | #orphan cmd           | starts cmd detached (double fork), with the session's variables                  |
+// | #flood n bytes        | n deltas of this many bytes, as fast as possible                               |
+// | #think words          | a reasoning item before the answer                                             |
+// | #tool cmd             | really runs `sh -c cmd`, with the session's variables; survives an interrupt   |
+// | #ask cmd              | asks for a command, then answers with the decision                             |
+// | #ask-file path        | asks for a file change, then answers with the decision                         |
+// | #input                | asks a question, then answers with the answer                                  |
+// | #request method       | sends an odd request, then answers with our answer                             |
+// | #ask-nobody           | a request of a thread without an owner, then answers with our answer           |
+// | #subagent cmd         | spawns a sub-agent that asks for cmd; waits for it                             |
+// | #subagent-early cmd   | the same, but the spawning call completes only after the sub-agent has asked   |
+// | #background cmd       | the same as #subagent, but the turn ends at once and the sub-agent asks after it|
+// | #context / #image     | lists all user texts of this thread / the images that arrived                  |
+// | #argv / #env NAME     | its argv as JSON / a variable as the session's commands see it                 |
+// | #process-env NAME     | a variable of its own environment                                              |
+// | #params / #turn       | what thread/start or thread/resume / turn/start was given, as JSON             |
+// | #pid / #interrupts    | its pid / how many interrupts this thread got                                  |
+// | #own ms words         | ms later Codex begins a turn on its own and says words                         |
+// | #steer-own words      | Codex begins a turn on its own that waits for an interrupt                     |
+// | #crash [code]         | partial text, words on stderr, exit (1)                                        |
+// | #sigkill              | kills itself                                                                   |
+// | #wait                 | nothing more in this turn; an interrupt ends it                                |
+// | #hang [n]             | nothing more, and the first n (all) interrupts are accepted but not obeyed     |
+// | #stubborn n           | the same for what follows: the first n interrupts are not obeyed               |
+// | #deaf                 | no longer answers anything                                                     |
+// | #no-reply             | turn/start gets no answer and nothing else happens                             |
+// | #refuse code words    | turn/start is refused with this error                                          |
+// | #unload               | after this turn the thread is no longer loaded                                 |
+// | #retry [n]            | n (endless) retry notices, 10 ms apart                                         |
+// | #late-item            | the turn ends, then a command completes                                        |
+// | #late-delta           | the turn ends, then a delta comes                                              |
+// | #error status         | the turn fails with this HTTP status                                           |
+// | #stderr n             | n lines on stderr                                                              |
+// | #values / #values-end  | a line of 60,000 values / a turn/completed of as many                          |
+// | #oversize-end n       | a turn/completed of n bytes                                                    |
+// | #garbage / #oversize n | a line that is not JSON / a line of n bytes                                    |
+// | #close-stdout         | stdout closes, the process stays                                               |
+// | #close-stdin          | closes its input, the process stays                                            |
+// | #orphan cmd           | starts cmd detached (double fork), with the session's variables                |
 //
-// | FAKE_CODEX_FAULT      | what happens                                                                    |
+// | FAKE_CODEX_FAULT      | what happens                                                                   |
 // |-----------------------|---------------------------------------------------------------------------------|
-// | exit-at-start         | "Error: broken" on stderr, exit 1                                                |
-// | silent-exit           | exit 1 without a word                                                            |
-// | no-app-server         | knows no such subcommand, as Codex 0.100 did                                     |
-// | mute                  | never answers the handshake                                                      |
-// | ignore-eof            | does not end when stdin ends                                                     |
-// | ignore-term           | ignores SIGTERM                                                                  |
-// | overloaded            | every second request is refused with -32001                                      |
-// | list-fails            | thread/list is refused                                                           |
-// | early-notices         | thread/started comes before the answer to thread/start                           |
+// | exit-at-start         | "Error: broken" on stderr, exit 1                                              |
+// | silent-exit           | exit 1 without a word                                                          |
+// | no-app-server         | knows no such subcommand, as Codex 0.100 did                                   |
+// | mute                  | never answers the handshake                                                    |
+// | ignore-eof            | does not end when stdin ends                                                   |
+// | ignore-term           | ignores SIGTERM                                                                |
+// | overloaded            | every second request is refused with -32001                                    |
+// | list-fails            | thread/list is refused                                                         |
+// | early-notices         | thread/started comes before the answer to thread/start                         |
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
@@ -243,7 +243,7 @@ const HANDLERS = {
     if (code !== undefined) return refuse(words.trim(), Number(code));
     if (text.includes("#no-reply")) return;
     if (thread.turn !== undefined) {
-      // What is sent into a running turn is added to it: "steering".
+      // Input sent into a running turn is added to it: "steering".
       thread.turn.steered.push(text);
       return reply({ turn: turnView(thread.turn, "inProgress") });
     }
@@ -720,7 +720,7 @@ function shellEnv(thread) {
   return { ...(policy.inherit === "none" ? {} : env), ...policy.set };
 }
 
-/** Nobody hears of a thread that they have left. */
+/** Clients get no events of a thread that they have left. */
 function note(method, params, thread) {
   if (thread?.isSubscribed === false) return;
   out({ method, params, emittedAtMs: Date.now() });

@@ -1,5 +1,5 @@
-// What a broken agent does to its session and to others, through a real daemon: exactly one result a turn, the
-// next turn works, the neighbours do not notice, nothing is left running (SAFETY, "scripted backend faults").
+// How a broken agent affects its session and others, through a real daemon: exactly one result per turn, the next turn
+// works, other sessions do not notice, and nothing is left running.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isRunning } from "../backends/processes.ts";
 import {
@@ -27,13 +27,13 @@ interface Fault {
   subtype: string;
   /** The code of the error frame in the stream, if one comes. */
   code?: string;
-  /** Text that stands in the last message, when the fault is harmless. */
+  /** Text in the last message, when the fault is harmless. */
   says?: string;
   /** Interrupt it once the turn has begun. */
   interrupt?: boolean;
-  /** Only where the agent speaks the control protocol. */
+  /** Only if the agent speaks the control protocol. */
   controlOnly?: boolean;
-  /** The agent goes away behind its result; the next message waits until that is seen. */
+  /** The agent exits after its result; the next message waits until that is seen. */
   isLast?: boolean;
 }
 
@@ -169,7 +169,7 @@ describe.each(MODES)("%s", (mode, env) => {
   });
 
   test.concurrent.each(["#exit-after-result 0", "#exit-after-result 5", "#linger-after-result"])(
-    "%s: a message that meets the dying agent gets exactly one result, and the one behind it works",
+    "%s: a message to the dying agent gets exactly one result, and the next one works",
     async (prompt) => {
       const client = await daemon.connect();
       const session_id = newId();
@@ -184,7 +184,7 @@ describe.each(MODES)("%s", (mode, env) => {
     },
   );
 
-  test.concurrent("an agent that is killed between turns is told, and started again for the next one", async () => {
+  test.concurrent("an agent that is killed between turns is reported, and started again for the next one", async () => {
     const client = await daemon.connect();
     const session_id = newId();
     const opened = await client.open(session_id);
@@ -237,7 +237,7 @@ async function interrupt(client: RawClient, session_id: string, fault: Fault): P
 function expectErrors(client: RawClient, session_id: string, fault: Fault): void {
   const errors = client.frames.filter((frame: Frame) => frame.type === "blemeesd.error");
   const expected = fault.code === undefined ? [] : [{ session_id, code: fault.code, backend: "claude" }];
-  // What ends behind its result may still tell that it crashed: it did.
+  // An agent that exits after its result may still be reported as crashed: it did crash.
   const told = errors.filter((frame) => fault.code !== undefined || frame["code"] !== "backend_crashed");
   expect(told).toMatchObject(expected);
 }

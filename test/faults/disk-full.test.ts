@@ -1,5 +1,5 @@
-// A disk that is full (here: a limit on the size of files, lifted while the daemon runs): frames are shown but
-// not acknowledged, the loss is told, and nothing that has a seq is ever missing (DESIGN R2, SAFETY figures).
+// A full disk (here: a limit on the size of files, lifted while the daemon runs): frames are sent but not acknowledged,
+// the loss is reported, and no frame with a seq is ever missing.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ const DRIVERS = [
 ] as const;
 
 describe.skipIf(!canLift).each(DRIVERS)("%s", (_driver, driverEnv) => {
-  test("frames that cannot be stored go out without seq; when there is room again that is told and seq goes on", async () => {
+  test("frames that cannot be stored are sent without seq; with space again that is reported and seq continues", async () => {
     const home = mkdtempSync(join(tmpdir(), "blemees-full-"));
     const socket = join(home, "s.sock");
     const env = envOf(home, { BLEMEESD_SOCKET: socket, ...driverEnv(home) });
@@ -52,7 +52,7 @@ describe.skipIf(!canLift).each(DRIVERS)("%s", (_driver, driverEnv) => {
 
       spawnSync("prlimit", ["--pid", String(child.pid), "--fsize=unlimited:unlimited"]);
       await client.turn(session_id, "#say stored again");
-      // A write that was under way when there was room again may still fail: that loss is told by the next one.
+      // A write that was in progress when space came back may still fail: the next one reports that loss.
       const counts = async () => ({
         told: client.frames
           .filter((frame) => frame["category"] === "event_persist_recovered")

@@ -1,4 +1,4 @@
-// No file descriptors left: the daemon refuses, lives, and recovers (SAFETY).
+// No file descriptors left: the daemon refuses, survives, and recovers.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { RawClient } from "../support/raw-client.ts";
 
 const HELLO = { type: "blemeesd.hello", protocol: "blemees/2" };
 
-/** Connections of the crowd that the daemon never accepted may still be in the kernel's queue: until they are gone it refuses. */
+/** Connections that the daemon never accepted may still be in the kernel's queue: until they are gone it refuses. */
 async function enter(socket: string): Promise<RawClient> {
   const attempt = async () => {
     const client = await RawClient.connect(socket);
@@ -24,7 +24,7 @@ async function enter(socket: string): Promise<RawClient> {
 }
 
 test.skipIf(process.platform !== "linux")(
-  "200 connections to a daemon with 64 descriptors: nobody who is in is harmed, and it recovers",
+  "200 connections to a daemon with 64 descriptors: connected clients are not affected, and it recovers",
   async () => {
     const home = mkdtempSync(join(tmpdir(), "blemees-fds-"));
     const socket = join(home, "s.sock");
@@ -70,7 +70,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "descriptors that run out right after bind: the daemon waits for them, and serves when clients have gone",
+  "descriptors that run out right after bind: the daemon waits for them, and serves when clients have left",
   async () => {
     const home = mkdtempSync(join(tmpdir(), "blemees-fds-"));
     const socket = join(home, "s.sock");

@@ -1,4 +1,4 @@
-// Agents that do not even start: the open is refused with a reason, and nothing stays.
+// Agents that do not even start: the open is refused with a reason, and nothing is left over.
 import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,13 +17,13 @@ const FAULTS: [what: string, env: Record<string, string>, message: RegExp][] = [
   ["dies with a word", { FAKE_CLAUDE_FAULT: "exit-at-start" }, /Error: broken/],
   ["dies without a word", { FAKE_CLAUDE_FAULT: "silent-exit" }, /claude did not start/],
   [
-    "is not there",
+    "does not exist",
     { BLEMEESD_CLAUDE: "/no/such/claude" },
     /\/no\/such\/claude.*set --claude or BLEMEESD_CLAUDE/,
   ],
   ["is a directory", { BLEMEESD_CLAUDE: "/tmp" }, /\/tmp/],
   ["is not on PATH", { BLEMEESD_CLAUDE: "no-such-claude" }, /no-such-claude not found on PATH/],
-  ["has an interpreter that is not there", { BLEMEESD_CLAUDE: script("#!/no/such/interpreter\n") }, /./],
+  ["has an interpreter that does not exist", { BLEMEESD_CLAUDE: script("#!/no/such/interpreter\n") }, /./],
 ];
 
 test.concurrent.each(FAULTS)(
@@ -47,7 +47,7 @@ test.concurrent.each(FAULTS)(
   },
 );
 
-test("a --version that never answers delays neither the start nor anybody's hello", async () => {
+test("a --version that never answers delays neither the start nor any client's hello", async () => {
   const daemon = await startDaemon({ env: { FAKE_CLAUDE_FAULT: "version-hangs" } });
   try {
     const client = await daemon.connect();

@@ -1,5 +1,5 @@
-// A seeded campaign against the inbound path of the socket, in this process: bytes → lines → JSON → dialect →
-// options. It holds the code to one outcome a line, to coded refusals, and to what inspect.ts says.
+// A seeded campaign against the inbound path of the socket, in this process: bytes → lines → JSON → dialect → options.
+// Checks for one outcome per line, coded refusals, and the rules of inspect.ts.
 import { CodedError } from "../../src/base/coded-error.ts";
 import { isObject, type JsonObject } from "../../src/base/json.ts";
 import { LineSplitter } from "../../src/base/ndjson.ts";
@@ -75,7 +75,7 @@ function createFeed(
   });
   return (bytes, random) => {
     outcomes = 0;
-    // As a socket would give it: now and then in two parts, cut anywhere.
+    // As from a socket: now and then in two parts, split anywhere.
     const cut = random(3) === 0 ? random(bytes.length + 1) : 0;
     if (cut > 0) splitter.push(bytes.subarray(0, cut));
     if (cut < bytes.length) splitter.push(bytes.subarray(cut));
@@ -86,7 +86,7 @@ function createFeed(
   };
 }
 
-/** The code of the refusal, or undefined when the frame was accepted. Anything that is not coded is thrown on. */
+/** The code of the refusal, or undefined if the frame was accepted. Errors without a code are rethrown. */
 function receive(target: Target, protocol: Protocol, text: string): string | undefined {
   try {
     const request = target.accept(protocol, target.parse(text));
@@ -98,7 +98,7 @@ function receive(target: Target, protocol: Protocol, text: string): string | und
   }
 }
 
-/** As the hub does: only the chosen backend's block is looked at. */
+/** Like the hub: only the chosen backend's block is checked. */
 function checkedOptions(target: Target, { type, frame }: Request): JsonObject | undefined {
   if (type !== "blemeesd.open") return undefined;
   const backend = String(frame["backend"]);

@@ -5,7 +5,7 @@ import type { Random } from "../store/random.ts";
 
 export type Protocol = "blemees/2" | "blemees/1";
 
-/** Made anew each time: the mutations work in place. */
+/** Created each time: the mutations work in place. */
 const CLAUDE_BLOCKS: (() => JsonObject)[] = [
   () => ({ model: "opus", cwd: "/tmp", permission_mode: "plan", include_partial_messages: true }),
   () => ({ system_prompt: "Be kind.", append_system_prompt: "-v is not a flag here", session_name: "name" }),
@@ -78,7 +78,7 @@ const FRAMES: Record<Protocol, ((id: string, random: Random) => JsonObject)[]> =
   ],
 };
 
-/** A fresh valid frame; `ids` are the sessions it may speak of. */
+/** A fresh valid frame; `ids` are the sessions it may name. */
 export function validFrame(protocol: Protocol, ids: readonly string[], random: Random): JsonObject {
   return pick(FRAMES[protocol], random)(pick(ids, random), random);
 }

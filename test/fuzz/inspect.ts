@@ -1,4 +1,4 @@
-// What must hold for every frame that the wire accepts, told by other means than the code under test uses.
+// Rules for every frame that the wire accepts, checked by other means than the code under test uses.
 import { CLAUDE_ARGS, ClaudeOptions } from "../../src/backends/claude/options.ts";
 import { isObject, MAX_DEPTH } from "../../src/base/json.ts";
 import type { InboundType } from "../../src/protocol/wire/blemees2.ts";
@@ -13,10 +13,10 @@ const ID_TYPES: ReadonlySet<InboundType> = new Set<InboundType>([
   "blemeesd.unwatch",
   "blemeesd.session_info",
 ]);
-/** Free text may begin with a dash: it goes out bound to its flag. */
+/** Free text may begin with a dash: it is passed attached to its flag. */
 const KIND_OF: ReadonlyMap<string, string> = new Map(CLAUDE_ARGS.map((row) => [row.option, row.kind]));
 
-/** Throws when an accepted request is one that the daemon must not act on. */
+/** Throws if an accepted request is one that the daemon must not act on. */
 export function inspectRequest(request: Request, options: Record<string, unknown> | undefined): void {
   const { type, frame } = request;
   if (frame["type"] !== type && type !== "agent.user") throw new Error(`${type} carries ${frame["type"]}`);
@@ -54,7 +54,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-/** Throws when somebody has assigned to a prototype: such keys are seen by `in`. */
+/** Throws if a prototype was assigned to: `in` sees such keys. */
 export function checkPrototypes(): void {
   for (const key in EMPTY) throw new Error(`a prototype was polluted with ${key}`);
 }

@@ -1,5 +1,5 @@
-// Breaks a valid frame: in its structure, in its text, in its bytes. Pure but for the random source, so that a
-// seed gives the same bytes again.
+// Breaks a valid frame: in its structure, in its text, in its bytes. Pure except for the random source, so that a seed
+// gives the same bytes again.
 import { isObject, type JsonObject } from "../../src/base/json.ts";
 import type { Random } from "../store/random.ts";
 import { pick } from "./corpus.ts";
@@ -133,7 +133,7 @@ function breakStructure(frame: JsonObject, random: Random): void {
     if (keys.length === 0) return;
     const key = pick(keys, random);
     const value = get(owner, key);
-    // Half the time go down, if there is a way: options and messages are where the rules are.
+    // Descends half of the time, if possible: options and messages are where the rules are.
     if ((isObject(value) || Array.isArray(value)) && random(2) === 0) {
       owner = value;
       continue;
@@ -217,7 +217,7 @@ function breakBytes(bytes: Buffer, random: Random): Buffer {
   }
 }
 
-/** Half a character, a surrogate in UTF-8, an overlong slash, NUL, bytes that are never UTF-8. */
+/** A truncated character, a surrogate in UTF-8, an overlong slash, NUL, bytes that are never UTF-8. */
 const ODD_BYTES = ["e282", "f09f", "eda080", "c0af", "00", "ff", "fe", "0a", "0d0a", "1b5b41", "80"].map(
   (hex) => Buffer.from(hex, "hex"),
 );

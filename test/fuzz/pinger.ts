@@ -1,4 +1,4 @@
-// Somebody else on the daemon: pings without a pause and notes how long each answer took.
+// Another client of the daemon: pings without a pause and records the time of each answer.
 import type { RawClient } from "../support/raw-client.ts";
 
 export class Pinger {
@@ -11,20 +11,20 @@ export class Pinger {
   constructor(client: RawClient, pauseMs = 2) {
     this.#client = client;
     this.#done = this.#run(pauseMs);
-    this.#done.catch(() => undefined); // told by `stop`
+    this.#done.catch(() => undefined); // reported by `stop`
   }
 
   get count(): number {
     return this.timesMs.length;
   }
 
-  /** Of the pings from the `from`th on. */
+  /** Of the pings starting with the `from`th. */
   p99Ms(from = 0): number {
     const sorted = this.timesMs.slice(from).sort((a, b) => a - b);
     return sorted[Math.floor(sorted.length * 0.99)] ?? 0;
   }
 
-  /** Rejects when a ping was not answered. */
+  /** Rejects if a ping was not answered. */
   stop(): Promise<void> {
     this.#isStopped = true;
     return this.#done;

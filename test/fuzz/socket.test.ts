@@ -1,5 +1,5 @@
-// Broken lines over a real socket to a real daemon: one reply or a close for each, nobody else notices, and
-// the daemon goes on. SOCKET_INPUTS for more.
+// Broken lines over a real socket to a real daemon: one reply or a close for each, other clients do not notice, and the
+// daemon continues. SOCKET_INPUTS sets a larger number.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { figure } from "../crash/figure.ts";
 import { seededRandom } from "../store/random.ts";
@@ -20,7 +20,7 @@ const MAX_LINE = 65_536;
 const PATIENCE_MS = 45_000;
 const LONG = { timeout: 600_000 };
 const IDS = ["s1", "s2", "s3"];
-/** Told when it happens, not in answer to a line. */
+/** Sent when it happens, not as the reply to a line. */
 const UNASKED = new Set(["blemeesd.session_taken", "blemeesd.session_closed", "blemeesd.replay_gap"]);
 
 let daemon: TestDaemon;
@@ -57,7 +57,7 @@ test.each(PROTOCOLS)(
       let isTooLong = false;
       for (; batch.length < BATCH && seed <= INPUTS && !isTooLong; seed += 1) {
         const bytes = input(protocol, seed);
-        isTooLong = bytes.length > MAX_LINE; // closes the connection, so nothing may stand behind it
+        isTooLong = bytes.length > MAX_LINE; // closes the connection, so nothing may follow it
         batch.push(bytes);
       }
       const bytes = Buffer.concat(batch);
@@ -80,7 +80,7 @@ test.each(PROTOCOLS)(
   },
 );
 
-test("a broken first frame gets one error and a close, a whole one gets its hello_ack", LONG, async () => {
+test("a broken first frame gets one error and a close, a valid one gets its hello_ack", LONG, async () => {
   const answers = new Set<unknown>();
   for (let seed = 1; seed <= FIRST_FRAMES; seed += 1) {
     const client = await RawClient.connect(daemon.socket);
@@ -97,7 +97,7 @@ test("a broken first frame gets one error and a close, a whole one gets its hell
   expect(answers).toContain("blemeesd.hello_ack");
 });
 
-test("others were answered all the time, an old session still works, the daemon met no surprise", async () => {
+test("other clients were always answered, an old session still works, the daemon logged nothing", async () => {
   await pinger.stop();
   expect(pinger.count).toBeGreaterThan(100);
   const result = await steady.turn("steady", "are you there?");
@@ -108,14 +108,14 @@ test("others were answered all the time, an old session still works, the daemon 
 function input(protocol: Protocol, seed: number): Buffer {
   const random = seededRandom(seed);
   const frame = validFrame(protocol, IDS, random);
-  // Turns take their time; a message to nobody is answered at once.
+  // Turns take time; a message to an unknown session is answered at once.
   if (frame["type"] === "agent.user") frame["session_id"] = "nobody";
   return Buffer.concat([mutate(frame, random), Buffer.from("\n")]);
 }
 
 interface Line {
   client: RawClient;
-  /** Sends lines and waits until each has its reply, and no more than that. */
+  /** Sends lines and waits until each has its reply, and no other. */
   exchange(bytes: Buffer, seed: number): Promise<void>;
 }
 
@@ -125,7 +125,7 @@ async function openLine(protocol: Protocol): Promise<Line> {
   const results = new Set<unknown>();
   const isReply = (frame: Frame) => {
     if (frame["seq"] === undefined) return !UNASKED.has(frame.type);
-    // A message is answered by its turn; who also watches the session sees the end of it twice.
+    // A message is answered by its turn; a client that also watches the session gets the end of it twice.
     const isNew = frame.type === "agent.result" && !results.has(frame["turn_id"]);
     return isNew && results.add(frame["turn_id"]) !== undefined;
   };

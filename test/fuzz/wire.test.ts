@@ -1,4 +1,4 @@
-// Broken frames through the real inbound path: 50,000 in the gate, FUZZ_INPUTS for more.
+// Broken frames through the real inbound path: 50,000 in the gate; FUZZ_INPUTS sets another number.
 import { expect, test } from "vitest";
 import { createDemoBackend } from "../../src/backends/acp/demo.ts";
 import { checkClaudeOptions } from "../../src/backends/claude/options.ts";
@@ -32,7 +32,7 @@ test(
     figure(
       `fuzz: ${tally.inputs} inputs in ${seconds.toFixed(1)} s, ${tally.accepted} accepted, refused ${JSON.stringify(tally.refused)}`,
     );
-    // The control of the mutations: they reach every layer, and some frames are still whole.
+    // Checks the mutations themselves: they reach every layer, and some frames are still valid.
     expect(tally.accepted).toBeGreaterThan(INPUTS / 100);
     const codes = [
       "invalid_message",
@@ -45,7 +45,7 @@ test(
   },
 );
 
-/** Bugs as they are written every day. The campaign must find each of them. */
+/** Typical bugs. The campaign must find each of them. */
 const BUGS: Record<string, Partial<Target>> = {
   "a parser that reads a field of null": {
     parse(text) {

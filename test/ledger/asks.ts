@@ -1,4 +1,4 @@
-// What the agents of the model ask, and what can be answered.
+// Requests that the model's agents make, and the possible answers.
 import type { Ask } from "../../src/backends/types.ts";
 import type { Answer } from "../../src/protocol/requests.ts";
 import { isInput, type Kind } from "./model.ts";
@@ -29,7 +29,7 @@ export function askFor(kind: Kind, native_id: string): Ask {
 export const REPLIES = ["yes", "no", "wrong type", "not offered", "unknown question", "wrong hash"] as const;
 export type Reply = (typeof REPLIES)[number];
 
-/** Whether the ledger takes it is known without looking at the request's state. */
+/** Whether the ledger accepts it does not depend on the request's state. */
 export function replyTo(kind: Kind, reply: Reply): { answer: Answer; refusedAs?: string } {
   const yes: Answer = isInput(kind)
     ? { answers: { q: kind === "secret" ? SECRET : "this" } }

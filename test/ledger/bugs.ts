@@ -3,7 +3,7 @@
 
 export interface Bug {
   name: string;
-  /** What stands in the place of each marked line, by the name of the mark. */
+  /** The replacement of each marked line, by the name of the mark. */
   lines: Record<string, string>;
 }
 
@@ -35,7 +35,7 @@ const failure = await this.#options.publisher.publishRequest(stream, next, undef
     },
   },
   {
-    name: "a restart says nothing of an answer that was not dispatched",
+    name: "a restart does not report an answer that was not dispatched",
     lines: {
       "restart-settles-requests":
         'if (request.status !== "resolved") settled.push(publisher.publishRequest(stream, next, noticeOf(next)));',
@@ -62,7 +62,7 @@ const failure = await this.#options.publisher.publishRequest(stream, next, undef
     },
   },
   {
-    name: "the agent's taking back is ignored",
+    name: "an agent withdrawing its request is ignored",
     lines: {
       "agent-withdraws":
         "for (const open of this.#of(asker)) if (open.native_id === reason) this.#withdraw(open, reason);",
@@ -82,7 +82,7 @@ const failure = await this.#options.publisher.publishRequest(stream, next, undef
     },
   },
   {
-    name: "an orphan is not told",
+    name: "an orphan is not reported",
     lines: {
       "orphan-is-reported": 'await this.#finish(open, next, next.status !== "orphaned");',
     },
@@ -94,13 +94,13 @@ const failure = await this.#options.publisher.publishRequest(stream, next, undef
     },
   },
   {
-    name: "an answer of the wrong type is taken",
+    name: "an answer of the wrong type is accepted",
     lines: {
       "answer-is-checked": "const answer = order.answer;",
     },
   },
   {
-    name: "an answer to another version of the request is taken",
+    name: "an answer to another version of the request is accepted",
     lines: {
       "answer-names-what-was-shown":
         "if (order.shown_hash !== undefined && order.shown_hash === row.shown_hash) throw changed(row);",
@@ -121,7 +121,7 @@ return;`,
     },
   },
   {
-    name: "what the disk refused is not tried again",
+    name: "a write that the disk refused is not retried",
     lines: {
       "refused-write-is-tried-again": "open.timer = setTimeout(() => undefined, RETRY_MS);",
     },

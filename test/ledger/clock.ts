@@ -1,4 +1,4 @@
-// Time that only moves when a test moves it. Unlike vitest's timers it waits for nothing real, so that thousands of
+// A clock that moves only when a test moves it. Unlike vitest's timers it waits for nothing real, so thousands of
 // sequences fit into a minute.
 interface Timer {
   atMs: number;
@@ -29,7 +29,7 @@ export class Clock {
     return this.#nowMs;
   }
 
-  /** Fires what is due on the way, and lets each finish (`quiet`) before the next. */
+  /** Fires each timer that comes due, and lets it finish (`quiet`) before the next. */
   async advance(ms: number, quiet: () => Promise<void>): Promise<void> {
     const untilMs = this.#nowMs + ms;
     for (let next = this.#next(untilMs); next !== undefined; next = this.#next(untilMs)) {
@@ -41,7 +41,7 @@ export class Clock {
     this.#nowMs = untilMs;
   }
 
-  /** Timers of what was dropped must not fire into the next test. */
+  /** Timers of dropped objects must not fire into the next test. */
   clear(): void {
     this.#timers.clear();
   }

@@ -1,4 +1,4 @@
-// What can happen to the ledger, each as one command: what the model becomes, and the same in the real world.
+// The ledger's inputs, one command each: the change to the model, and the same change in the real world.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { askFor, REPLIES, type Reply, replyTo } from "./asks.ts";
@@ -27,7 +27,7 @@ function command({ name, check = () => true, run }: Action): Command {
   };
 }
 
-/** Time for both. What an agent does not take is given up after a while, and only then done with. */
+/** Advances both clocks. An answer that the agent does not take is given up after a delay, and only then settled. */
 async function pass(model: m.Model, world: World, ms: number): Promise<void> {
   const isStuck = m.passed(model, ms);
   await world.pass(ms);
@@ -64,14 +64,14 @@ async function begin(model: m.Model, world: World, at: number): Promise<void> {
   Object.assign(found, { hasTurn: true, agent: found.agent ?? model.agents++ });
 }
 
-/** One of them, the first more often than the others. */
+/** One of them; the first is more likely. */
 function often<T>(times: number, first: T, ...others: T[]): fc.Arbitrary<T> {
   return fc.constantFrom(...Array<T>(times).fill(first), ...others);
 }
 
 const session = fc.nat(1);
 const kinds = fc.array(fc.constantFrom(...m.KINDS), { minLength: 1, maxLength: 3 });
-/** When the daemon dies in the middle, or how slow the disk is. */
+/** When the daemon is killed mid-write, or how slow the disk is. */
 const whenAsked = often(6, "at once", "slow", "slow", "cut unstored", "cut stored");
 
 const ask = fc.tuple(session, kinds, whenAsked, fc.boolean()).map(([at, which, when, inTurn]) =>
@@ -112,14 +112,14 @@ const ask = fc.tuple(session, kinds, whenAsked, fc.boolean()).map(([at, which, w
   }),
 );
 
-/** A person answers what waits rather than anything else. */
+/** Prefers answering pending requests. */
 function pick(model: m.Model, n: number): m.Request | undefined {
   const pending = model.requests.filter(({ live }) => live.status === "pending");
   const from = n % 3 < 2 && pending.length > 0 ? pending : model.requests;
   return from[Math.floor(n / 3) % Math.max(1, from.length)];
 }
 
-/** What the answer gets, by the state alone; undefined when it is taken. */
+/** The error for the answer, from the state alone; undefined if it is accepted. */
 function refusal(model: m.Model, request: m.Request, who: string, reply: Reply): string | undefined {
   const found = model.sessions[request.session];
   if (found?.isLive && found.answers === "owner" && (who !== "owner" || !found.isOwned))
@@ -201,7 +201,7 @@ async function outcomeOf(responding: ReturnType<World["respond"]>): Promise<stri
   }
 }
 
-/** Whoever answers is told something as soon as nothing moves any more. */
+/** Every answer has a reply once everything is idle. */
 function atOnce(world: World, outcome: Promise<string>): Promise<string> {
   return Promise.race([outcome, world.quiet().then(() => "nothing")]);
 }
@@ -367,7 +367,7 @@ const fail = fc.constant(
   }),
 );
 
-/** The disk is back; what it owes is tried again within a while. */
+/** The disk works again; pending writes are retried after a delay. */
 const heal = fc.constant(
   command({
     name: "heal",
@@ -382,7 +382,7 @@ const heal = fc.constant(
 
 const kill = fc.constant(command({ name: "restart", run: restart }));
 
-/** Twice is twice as often. */
+/** Listed twice: twice as likely. */
 export const COMMANDS: fc.Arbitrary<Command>[] = [
   ...[ask, ask, ask, ask, ask, ask, respond, respond, respond, respond, respond, respond, respond, respond],
   ...[respondUnknown, withdraw, withdraw, tamper, crash, interrupt, endTurn, deafen, hear, hear],

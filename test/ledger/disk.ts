@@ -1,18 +1,18 @@
-// The store as one life of the daemon sees it: it can fail, be slow, and be cut off in the middle of a write, which is
-// what a kill looks like from the store. Behind it stands a real store that outlives the daemon.
+// The store as one daemon process sees it: it can fail, be slow, and stop in the middle of a write, as on a kill. It
+// wraps a real store that outlives the daemon.
 import type { RequestRow } from "../../src/protocol/requests.ts";
 import type { AppendOrder, AppendOutcome, Store } from "../../src/store/index.ts";
 import { gate } from "../sessions/fakes.ts";
 
-/** Where a write stops: before it is done, or done but not yet answered. */
+/** Where a write stops: before it is done, or done but not yet acknowledged. */
 export type Halt = "unstored" | "stored";
 
 export class Disk {
   readonly store: Store;
   failing = false;
-  /** What reading gives another payload for than was written. */
+  /** Requests whose payload is read back different from the one written. */
   readonly tampered = new Set<string>();
-  /** Every state of every request that was stored so far, as `id status`. */
+  /** Every state stored so far of every request, as `id status`. */
   readonly states = new Set<string>();
   #halt: { at: Halt; after: number; go: Promise<void>; open: () => void } | undefined;
 
@@ -20,7 +20,7 @@ export class Disk {
     this.store = store;
   }
 
-  /** Writes stop there, from the one behind the next `after` on. */
+  /** Halts writes after the next `after`. */
   halt(at: Halt, after = 0): void {
     const { open, passed } = gate();
     this.#halt = { at, after, go: passed, open };
@@ -31,7 +31,7 @@ export class Disk {
     this.#halt = undefined;
   }
 
-  /** Where the next write stops, and what it waits for then. */
+  /** Where the next write stops, and what it waits for there. */
   next(): { at: Halt; go: Promise<void> } | undefined {
     if (this.#halt === undefined || this.#halt.after === 0) return this.#halt;
     this.#halt.after -= 1;
@@ -41,9 +41,9 @@ export class Disk {
 
 export interface Life {
   readonly store: Store;
-  /** Calls under way, but for those that are halted. */
+  /** Calls in progress, except halted ones. */
   busy(): number;
-  /** It neither writes nor hears anything any more. */
+  /** Ignores all further writes and replies. */
   cut(): void;
 }
 
@@ -82,7 +82,7 @@ export function lifeOf(disk: Disk): Life {
     return outcome;
   }
 
-  /** A read takes a turn of the loop, as one from the store's thread does. */
+  /** A read takes one turn of the event loop, as it does from the store's thread. */
   async function request(session_id: string, request_id: string): Promise<RequestRow | undefined> {
     await new Promise((resolve) => setImmediate(resolve));
     const row = await store.request(session_id, request_id);

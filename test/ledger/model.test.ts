@@ -1,6 +1,6 @@
-// The ledger against its model: any sequence of asks, answers, deaths, failures of the disk and
-// restarts, the last also in the middle of a write or of a dispatch. Mostly over a store in memory, which costs nothing;
-// every tenth sequence over the real SQLite driver, on a file.
+// The ledger against its model: any sequence of requests, answers, agent deaths, disk failures and restarts, including
+// restarts in the middle of a write or dispatch. Mostly with an in-memory store, which is cheap; every tenth sequence
+// uses the real SQLite driver on a file.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const SEQUENCES = size("LEDGER_SEQUENCES", 300);
 const ON_DISK = Math.ceil(SEQUENCES / 10);
 
 test(
-  "over a store in memory the ledger does what the model says",
+  "with a store in memory the ledger behaves like the model",
   async () => {
     const store = () => new FakeStore();
     expect(await runModel({ sessions, store, sequences: SEQUENCES - ON_DISK, shrink: true })).toBeUndefined();
@@ -26,10 +26,10 @@ test(
 );
 
 test(
-  "over SQLite on disk the ledger does what the model says",
+  "with SQLite on disk the ledger behaves like the model",
   async () => {
     const dir = mkdtempSync(join(tmpdir(), "blemees-ledger-"));
-    const store = await openInProcessStore({ kind: "sqlite", path: join(dir, "log.db") });
+    const store = await openInProcessStore({ path: join(dir, "log.db") });
     try {
       expect(
         await runModel({ sessions, store: () => store, sequences: ON_DISK, shrink: true }),

@@ -1,17 +1,17 @@
-// What must be true of the ledger, as plain data and the simplest code that says it: one entry a request, with what
-// clients see, what the store has, and what the history has told. Nothing here knows how the ledger works.
+// The ledger's required behaviour as plain data and the simplest code: one entry per request, with what clients see,
+// what the store has and what the history shows. It knows nothing of how the ledger works.
 import type { Ask } from "../../src/backends/types.ts";
 import type { Answer, RequestStatus } from "../../src/protocol/requests.ts";
 
-/** Apart from the model's other times, so that what is due is never a matter of milliseconds. */
+/** Distinct from the model's other durations, so that due times never depend on milliseconds. */
 export const EXPIRY_MS = 101_000;
-/** How long the ledger waits for an agent to take an answer, and between two tries to store. */
+/** How long the ledger waits for an agent to take an answer, and between two attempts to store. */
 export const LIMIT_MS = 2000;
 
 export const KINDS = ["command", "sub-agent", "question", "secret"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What is known of one request, by clients or in the store. */
+/** The state of one request, as clients or the store see it. */
 export interface State {
   status: RequestStatus;
   answer?: Answer;
@@ -23,7 +23,7 @@ export interface State {
 export interface Request {
   request_id: string;
   session: number;
-  /** The agent that asked; an answer goes to no other. */
+  /** The agent that asked; only it gets the answer. */
   agent: number;
   ask: Ask;
   kind: Kind;
@@ -32,15 +32,15 @@ export interface Request {
   stored: State;
   /** Its notices in the history. */
   told: string[];
-  /** The store owes `live`, and perhaps its notice. */
+  /** The store has yet to write `live`, and perhaps its notice. */
   owes?: { notice: boolean };
-  /** Its session was closed while the store owed it: told when that is next opened. */
+  /** Its session was closed before it was stored; reported when the session is next opened. */
   isUntold: boolean;
-  /** The agent still waits for it. */
+  /** The agent is still waiting for it. */
   isAwaited: boolean;
-  /** What was handed to the agent that it has not taken yet. */
+  /** Sent to the agent and not yet taken. */
   handed?: Answer;
-  /** What the agent took. */
+  /** The answer that the agent took. */
   heard: Answer[];
   isTampered: boolean;
 }
@@ -60,7 +60,7 @@ export interface Model {
   sessions: Session[];
   requests: Request[];
   agents: number;
-  /** What agents heard about requests that are in no list: refused unasked, or deleted since. */
+  /** What agents received for requests that are in no list: refused at once, or deleted since. */
   heard: string[];
 }
 
@@ -83,7 +83,7 @@ export function policyOf(kind: Kind): Answer {
   return isInput(kind) ? { answers: {} } : { decision: "decline" };
 }
 
-/** What others than the agent may see of an answer. */
+/** The part of an answer that others than the agent may see. */
 export function masked(answer: Answer | undefined, kind: Kind): Answer | undefined {
   if (kind !== "secret" || answer === undefined || !("answers" in answer)) return answer;
   return { answers: Object.fromEntries(Object.keys(answer.answers).map((id) => [id, "[secret]"])) };
@@ -113,7 +113,7 @@ export function asked(
   return full;
 }
 
-/** Stored and told before anything else happens; the agent hears of it next. */
+/** Stored and announced before anything else happens; then delivered to the agent. */
 export function resolved(model: Model, request: Request, answer: Answer): void {
   store(request, { status: "resolved", answer, resolution_source: "api", isDispatched: false });
   hand(model, request, answer);
@@ -130,7 +130,7 @@ function hand(model: Model, request: Request, answer: Answer): void {
   if (model.sessions[request.session]?.isDeaf !== true) taken(model, request);
 }
 
-/** The agent gets to what was handed to it. */
+/** The agent takes what was sent to it. */
 export function taken(model: Model, request: Request): void {
   const { handed, live } = request;
   delete request.handed;
@@ -160,7 +160,7 @@ export function end(
   settle(model, request, { ...request.live, status, error_code }, true);
 }
 
-/** So it is, whatever the disk says; the disk and the history follow when they can. */
+/** Final, even if the disk fails; the disk and the history follow when they can. */
 function settle(model: Model, request: Request, state: State, notice: boolean): void {
   const { kind } = request;
   request.live = { ...state };
@@ -184,12 +184,12 @@ export function pendingOf(model: Model, session: number): Request[] {
   return model.requests.filter((request) => request.session === session && request.live.status === "pending");
 }
 
-/** Something is asked, or an answer is on its way. */
+/** A request is pending, or an answer is on its way. */
 export function isWaiting(model: Model, session: number): boolean {
   return model.requests.some((request) => request.session === session && isOpen(request.live));
 }
 
-/** Time goes on; true when an agent was handed something that it does not take. */
+/** Advances time; true if an agent got something it does not accept. */
 export function passed(model: Model, ms: number): boolean {
   model.nowMs += ms;
   if (model.isFailing) return false;
@@ -205,7 +205,7 @@ export function passed(model: Model, ms: number): boolean {
   return isStuck;
 }
 
-/** Whatever the session's agent waited for, it does so no more. */
+/** The session's agent no longer waits for anything. */
 export function interrupted(model: Model, index: number): void {
   for (const request of model.requests) {
     if (request.session !== index || request.agent !== model.sessions[index]?.agent) continue;
@@ -226,7 +226,7 @@ export function agentEnded(model: Model, index: number): void {
   Object.assign(session, { agent: undefined, hasTurn: false, isDeaf: false });
 }
 
-/** What the disk did not take is lost with the session; the next one tells so. */
+/** What the disk refused is lost with the session; the next one reports it. */
 export function closed(model: Model, index: number): void {
   agentEnded(model, index);
   for (const request of model.requests) {
@@ -268,7 +268,7 @@ function lost({ stored, kind }: Request): State {
   return answer === undefined ? state : { ...state, answer };
 }
 
-/** Nobody owns it and nothing goes on in it: its agent is let go. */
+/** No owner and nothing in progress: the agent is released. */
 export function letGo(model: Model): void {
   model.sessions.forEach((session, index) => {
     const isEngaged = session.hasTurn || isWaiting(model, index);
@@ -276,7 +276,7 @@ export function letGo(model: Model): void {
   });
 }
 
-/** Only the store is left, and what was open in it is told as lost. */
+/** Only the store survives; its open requests are reported as lost. */
 export function restarted(model: Model): void {
   model.isFailing = false;
   for (const request of model.requests) {

@@ -1,4 +1,4 @@
-// The sessions with a bug in them: the true source, changed and bundled as the build does it. It lies inside
+// The sessions layer with a seeded bug: the real source, changed and bundled as in the build. It is inside
 // node_modules, because a bundle elsewhere would not find its packages.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ export function loadMutant(bug: Pick<Bug, "lines">): Promise<Sessions> {
   return loadChanged<Sessions>(bug, ["index.ts"]);
 }
 
-/** `entries`: the files of src/sessions whose exports are wanted. */
+/** `entries`: the files of src/sessions whose exports are needed. */
 export async function loadChanged<T>({ lines }: Pick<Bug, "lines">, entries: string[]): Promise<T> {
   const changed = replaceLines(lines);
   const plugin: Plugin = {

@@ -1,4 +1,5 @@
-// Runs the model against a door of the sessions: the true one must always agree, one with a bug must not.
+// Runs the model against an implementation of the sessions layer: the real one must always agree, one with a bug must
+// not.
 import fc from "fast-check";
 import type { Store } from "../../src/store/index.ts";
 import { Clock } from "./clock.ts";
@@ -6,20 +7,20 @@ import { COMMANDS } from "./commands.ts";
 import { createModel } from "./model.ts";
 import { type Sessions, World } from "./world.ts";
 
-/** As generated; those that make no sense where they stand are left out, which leaves up to 15 or so. */
+/** As generated; commands that are impossible at their position are skipped, which leaves up to about 15. */
 const MAX_COMMANDS = 24;
 
 export interface ModelRun {
   sessions: Sessions;
-  /** For one sequence; several may share one. */
+  /** For one sequence; several may share a store. */
   store(): Store;
   sequences: number;
   seed?: number;
-  /** Without: the first counterexample is enough, and is not made smaller. */
+  /** Without it, stops at the first counterexample and does not shrink it. */
   shrink?: boolean;
 }
 
-/** Gives the counterexample, with seed and path to run it again, or undefined. */
+/** Returns the counterexample, with the seed and path to repeat it, or undefined. */
 export async function runModel({
   sessions,
   store,

@@ -1,5 +1,5 @@
-// Is the model worth anything? It must find each of the bugs in bugs.ts. The gate tries three of them, chosen by the
-// commit, so that all have their turn; `npm run chaos` tries all. That every bug can still be put in is checked always.
+// Tests the model itself: it must find each of the bugs in bugs.ts. The gate tries three of them, chosen by the commit,
+// so that each gets its turn; `npm run chaos` tries all. Every run checks that each bug can still be inserted.
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FakeStore } from "../sessions/fakes.ts";
@@ -8,7 +8,7 @@ import { BUGS } from "./bugs.ts";
 import { loadMutant, replaceLines } from "./mutant.ts";
 import { runModel } from "./run-model.ts";
 
-/** Fixed, so that what is found today is found tomorrow. */
+/** Fixed, so that runs are repeatable. */
 const SEED = 288;
 const SEQUENCES = 400;
 const LIMIT_MS = 60_000;
@@ -18,7 +18,7 @@ const listeners = process.listeners("unhandledRejection");
 const ignore = () => undefined;
 
 beforeAll(() => {
-  // A bug may also throw where nobody catches: that is its own business here.
+  // A bug may also cause an unhandled rejection; that does not matter here.
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", ignore);
 });
@@ -48,7 +48,7 @@ test.each(IS_CHAOS ? BUGS : pick(BUGS, 3))(
   LIMIT_MS,
 );
 
-test.each(BUGS)("there is still a place for: $name", ({ lines }) => {
+test.each(BUGS)("the line to change still exists for: $name", ({ lines }) => {
   expect(replaceLines(lines).size).toBeGreaterThan(0);
 });
 

@@ -1,4 +1,4 @@
-// What is checked after every command: the real ledger against the model, from every side that one can look at it.
+// Checks after every command: compares the real ledger with the model in every observable way.
 
 import assert from "node:assert/strict";
 import type { RequestRow } from "../../src/protocol/requests.ts";
@@ -7,7 +7,7 @@ import { heardOf, type Model, masked, type Request, type State } from "./model.t
 import type { World } from "./world.ts";
 
 export async function verify(model: Model, world: World): Promise<void> {
-  assert.deepEqual(world.tooEarly, [], "heard before it was stored");
+  assert.deepEqual(world.tooEarly, [], "published before it was stored");
   await verifyStored(model, world);
   await verifyLists(model, world);
   verifyAgents(model, world);
@@ -21,11 +21,11 @@ async function verifyStored(model: Model, world: World): Promise<void> {
   assert.deepEqual(
     byId(rows.map((row) => [row.request_id, stateText(stateOf(row))])),
     byId(expected),
-    "what the store has",
+    "contents of the store",
   );
 }
 
-/** Every filter gives exactly its requests, as clients may see them. */
+/** Every filter returns exactly its requests, as clients may see them. */
 async function verifyLists(model: Model, world: World): Promise<void> {
   const isMeant: Record<string, (state: State) => boolean> = {
     "{}": ({ status }) => status === "pending",
@@ -62,17 +62,17 @@ async function verifyList(
   );
 }
 
-/** Each answer once, to the agent that asked, as it is stored; and nothing else. */
+/** Each answer once, to the agent that asked, as stored; and nothing else. */
 function verifyAgents(model: Model, world: World): void {
   for (const { offered } of world.agents) assert.deepEqual([...new Set(offered)], offered, "answered twice");
   const heard = world.agents.flatMap((run, agent) =>
     run.answered.map(({ native_id, answer }) => `${agent} ${native_id} ${JSON.stringify(answer)}`),
   );
   const expected = [...heardOf(model.requests), ...model.heard];
-  assert.deepEqual(heard.sort(), expected.sort(), "what the agents heard");
+  assert.deepEqual(heard.sort(), expected.sort(), "what the agents received");
 }
 
-/** No gap, no duplicate; the notices of each request in a legal order; and the owner has heard just that. */
+/** No gaps and no duplicates; the notices of each request are in a legal order; the owner received exactly these. */
 async function verifyHistory(model: Model, world: World, index: number): Promise<void> {
   const frames = await world.frames(index);
   assert.deepEqual(
@@ -92,9 +92,9 @@ async function verifyHistory(model: Model, world: World, index: number): Promise
   const expected = model.requests
     .filter(({ session }) => session === index)
     .map(({ request_id, told }) => [request_id, told]);
-  assert.deepEqual(byId([...told]), byId(expected as Entry[]), "what the history tells");
+  assert.deepEqual(byId([...told]), byId(expected as Entry[]), "contents of the history");
   const ear = model.sessions[index]?.isOwned === true ? world.ears[index] : undefined;
-  if (ear !== undefined) assert.deepEqual(stored(ear.heard), frames, "what the owner heard");
+  if (ear !== undefined) assert.deepEqual(stored(ear.heard), frames, "what the owner received");
 }
 
 const LEGAL_PATH =

@@ -1,5 +1,5 @@
-// The real side of the model: a real hub and ledger over a store that outlives them, agents that do as they are told,
-// two owners and a watcher who hear everything.
+// The real side of the model: a real hub and ledger with a store that outlives them, scripted agents, two owners and a
+// watcher that receive everything.
 import type { Ask } from "../../src/backends/types.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { RequestRow } from "../../src/protocol/requests.ts";
@@ -10,17 +10,17 @@ import type { Clock } from "./clock.ts";
 import { Disk, type Life, lifeOf } from "./disk.ts";
 import { EXPIRY_MS } from "./model.ts";
 
-/** The door of the sessions: the true one, or one with a bug in it. */
+/** The sessions layer: the real one, or one with a seeded bug. */
 export type Sessions = typeof import("../../src/sessions/index.ts");
 
-/** Turns of the loop without any work after which nothing more is expected. */
+/** Idle turns of the event loop after which nothing more is expected. */
 const QUIET_TURNS = 3;
 
 export interface WorldOptions {
   sessions: Sessions;
   store: Store;
   clock: Clock;
-  /** Its own in every sequence, so that they share a store. */
+  /** Unique to each sequence, so that sequences can share a store. */
   session_ids: readonly string[];
 }
 
@@ -33,11 +33,11 @@ interface Daemon {
 export class World {
   readonly disk: Disk;
   readonly session_ids: readonly string[];
-  /** Of all lives, in the order of their start. */
+  /** Of all daemon processes, in the order they started. */
   readonly agents: FakeRun[] = [];
-  /** The owner's ear of each session. */
+  /** The owner's subscription to each session. */
   readonly ears: (Ear | undefined)[] = [];
-  /** Notices that somebody heard before what they say was stored. */
+  /** Notices published before their content was stored. */
   readonly tooEarly: string[] = [];
   readonly #options: WorldOptions;
   readonly #gates = new Map<FakeRun, () => void>();
@@ -57,7 +57,7 @@ export class World {
     return this.#daemon.hub;
   }
 
-  /** Waits until nothing moves any more but what is halted. */
+  /** Waits until only halted work is left. */
   async quiet(): Promise<void> {
     for (let idle = 0; idle < QUIET_TURNS; idle += 1) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -128,7 +128,7 @@ export class World {
     this.#agent(agent).result();
   }
 
-  /** It takes no answer until `hear`. */
+  /** It takes no answers until `hear`. */
   deafen(agent: number): void {
     const run = this.#agent(agent);
     const { open, passed } = gate();
@@ -142,7 +142,7 @@ export class World {
     run.deaf = undefined;
   }
 
-  /** As after a kill: nothing of the old daemon is asked, told or waited for. */
+  /** As after a kill: the old daemon is no longer used. */
   async restart(): Promise<void> {
     this.#daemon.life.cut();
     this.disk.release();
@@ -154,7 +154,7 @@ export class World {
     await this.quiet();
   }
 
-  /** Removes what the sequence has left in the store. */
+  /** Removes what the sequence left in the store. */
   async end(): Promise<void> {
     this.#daemon.life.cut();
     this.disk.release();
@@ -206,7 +206,7 @@ export class World {
     return run;
   }
 
-  /** Agents that were started since the last look. One that ends lets go of what it was handed. */
+  /** Agents started since the last call. One that ends drops its undelivered input. */
   #adopt(): void {
     for (const run of this.#daemon.backend.runs) {
       if (this.agents.includes(run)) continue;

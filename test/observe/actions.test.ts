@@ -1,6 +1,6 @@
-// The projection: one action a call, a request, a turn, in one line each.
+// The projection: one action per call, request or turn, in one line each.
 import { describe, expect, test } from "vitest";
-import { nextLast, toAction, toActions } from "../../src/observe/actions.ts";
+import { chooseLast, toAction, toActions } from "../../src/observe/actions.ts";
 import { describeCall } from "../../src/observe/calls.ts";
 import type { EventRow, Row } from "../../src/observe/rows.ts";
 import { Action as ActionSchema } from "../../src/protocol/actions.ts";
@@ -10,9 +10,9 @@ import { replayClaude, replayCodex } from "./replays.ts";
 const events = (rows: readonly Row[]) =>
   rows.filter((row): row is EventRow => row.kind === "tool" || row.kind === "turn");
 const newestFirst = (rows: readonly Row[]) => events(rows).reverse();
-const lastOf = (rows: readonly Row[]) => toAction(events(rows).reduce((last, row) => nextLast(last, row)));
+const lastOf = (rows: readonly Row[]) => toAction(events(rows).reduce((last, row) => chooseLast(last, row)));
 
-test("a call is one action, however many rows it has", () => {
+test("a call is one action, no matter how many rows it has", () => {
   const actions = toActions(newestFirst(replayCodex("04-command-approval").rows), new Set());
   const ofFirst = actions.filter((action) => action.turn_id === "turn1").reverse();
   expect(ofFirst.map(({ action_kind, status }) => `${action_kind} ${status}`)).toEqual([
@@ -25,7 +25,7 @@ test("a call is one action, however many rows it has", () => {
   for (const action of actions) expect(ActionSchema.safeParse(action).error).toBeUndefined();
 });
 
-test("its time is from its start to its end", () => {
+test("its duration is from its start to its end", () => {
   const row = toolRow({ event_type: "completed", phase: "post", latency_ms: 400, created_at_ms: 5000 });
   expect(toAction(row)).toMatchObject({ started_at_ms: 4600, ended_at_ms: 5000, status: "success" });
   const running = toAction(toolRow({ event_type: "started", phase: "running", created_at_ms: 5000 }));
@@ -33,13 +33,13 @@ test("its time is from its start to its end", () => {
   expect(running).not.toHaveProperty("ended_at_ms");
 });
 
-test("the end of a turn says how long people were waited for", () => {
+test("the end of a turn says how long it waited for answers", () => {
   const row = turnRow({ event_type: "completed", waited_ms: 60_000 });
   expect(toAction(row)).toMatchObject({ action_kind: "turn", waited_ms: 60_000 });
 });
 
-describe("what was done last", () => {
-  test("is what the agent did, or else what it said, not that its turn went well", () => {
+describe("the last action", () => {
+  test("is a tool call, or else a message, but not the end of a successful turn", () => {
     const { rows } = replayClaude("07-tool-bash-allowed");
     expect(lastOf(rows)).toMatchObject({ action_kind: "command", status: "success" });
     const words = rows.filter((row) => row.kind === "turn");
@@ -47,13 +47,13 @@ describe("what was done last", () => {
     expect(lastOf(words)).toMatchObject(last);
   });
 
-  test("is the end of the turn when that was bad", () => {
+  test("is the end of the turn if the turn failed", () => {
     const rows = replayCodex("06b-interrupt-command").rows;
     const cut = rows.findIndex((row) => row.kind === "turn" && row.row.event_type === "interrupted");
     expect(lastOf(rows.slice(0, cut + 1))).toMatchObject({ action_kind: "turn", status: "interrupted" });
   });
 
-  test("is the question while one waits", () => {
+  test("is the question while one is pending", () => {
     const rows = replayCodex("04-command-approval").rows;
     const at = rows.findIndex((row) => row.kind === "tool" && row.row.event_type === "request_approval");
     expect(lastOf(rows.slice(0, at + 1))).toMatchObject({ action_kind: "request", status: "waiting" });
@@ -76,7 +76,7 @@ describe("in one line", () => {
     ],
     [
       { ...post, event_type: "timeout", not_run: "expired", command: "rm x" },
-      "asked to run `rm x` (not run: nobody answered)",
+      "asked to run `rm x` (not run: no answer in time)",
     ],
     [
       {
@@ -170,13 +170,13 @@ describe("in one line", () => {
         approval_decision: "decline",
         raw_payload_json: '{"title":"Bash: x"}',
       },
-      "asked: Bash: x (nobody answered)",
+      "asked: Bash: x (no answer)",
     ],
   ] as const)("%o is %s", (over, text) => {
     expect(summary(over)).toBe(text);
   });
 
-  test("what was said and how turns end", () => {
+  test("messages and how turns end", () => {
     const texts = [
       turnRow({ event_type: "message", raw_payload_json: '{"text":"I am\\ndone."}' }),
       turnRow({ event_type: "started" }),
@@ -185,14 +185,14 @@ describe("in one line", () => {
     ].map((row) => toAction(row).summary_text);
     expect(texts).toEqual([
       "said: I am done.",
-      "began a turn",
+      "started a turn",
       "finished the turn",
       "the turn failed: auth_failed: log in",
     ]);
   });
 });
 
-describe("what a call is about", () => {
+describe("the subject of a call", () => {
   test.each([
     ["Bash", { command: "ls" }, { item_type: "commandExecution", command: "ls" }],
     ["shell", ["bash", "-lc", "ls"], { item_type: "commandExecution", command: "bash -lc ls" }],

@@ -1,4 +1,4 @@
-// Whatever frames hold, the reducer does not throw, its rows fit into the database, and they make actions.
+// For any frames, the reducer does not throw, and its rows fit into the database and make actions.
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
@@ -111,7 +111,7 @@ test("frames of any shape in any order make rows that can be stored and shown", 
   );
 });
 
-/** As JSON brings it. */
+/** As parsed from JSON. */
 function plain(value: unknown): unknown {
   const text = JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === "bigint" ? String(inner) : inner,

@@ -18,7 +18,7 @@ const pair = (call: object, end = "completed") => [
 ];
 
 describe("calls", () => {
-  test("with partial messages a call is announced without its input, and is one pair of rows with it", () => {
+  test("with partial messages a call is announced without its input, and is one pair of rows that has it", () => {
     const bench = replayClaude("07-tool-bash-allowed");
     const command = "echo hello-$((1+1)) && ls -d /proc/self";
     expect(shape(bench).slice(0, 2)).toEqual(pair({ item_type: "commandExecution", command }));
@@ -28,12 +28,12 @@ describe("calls", () => {
     expect(started[1]).toMatchObject({ tool_name: "Read", item_type: "tool" });
   });
 
-  test("without them a call stands in a message and in an event, and is one pair of rows all the same", () => {
+  test("without them a call is in a message and in an event, and is still one pair of rows", () => {
     const bench = replayClaude("12-control-interrupt-tool");
     expect(bench.tools.map((row) => row.event_type)).toEqual(["started", "interrupted"]);
   });
 
-  test("calls that run side by side end each with its own latency", () => {
+  test("calls that run in parallel each end with their own latency", () => {
     const bench = replayClaude("07-tool-bash-allowed");
     const ends = bench.tools.filter((row) => row.phase === "post" && row.turn_id === "turn3");
     expect(ends.map(({ command, latency_ms }) => [command, latency_ms])).toEqual([
@@ -42,7 +42,7 @@ describe("calls", () => {
     ]);
   });
 
-  test("edits and writes are changes of files, with what they add and remove", () => {
+  test("edits and writes are file changes, with the lines they add and remove", () => {
     const changes = shape(replayClaude("56-approval-of-file-changes")).filter(
       ({ item_type }) => item_type === "fileChange",
     );
@@ -53,7 +53,7 @@ describe("calls", () => {
     ]);
   });
 
-  test("what a sub-agent calls is counted, and says by which call the sub-agent was started", () => {
+  test("a sub-agent's calls are counted, and name the call that started the sub-agent", () => {
     const bench = replayClaude("54-approval-of-nested-agent");
     const [outer, inner] = bench.tools.filter((row) => row.event_type === "started");
     expect([outer?.tool_name, inner?.tool_name]).toEqual(["Agent", "Agent"]);
@@ -62,7 +62,7 @@ describe("calls", () => {
     expect(bench.tools.filter((row) => row.event_type === "completed")).toHaveLength(2);
   });
 
-  test("a call that was announced and never made leaves no row", () => {
+  test("a call that was announced but never made leaves no row", () => {
     const bench = new Bench("claude");
     bench.event({
       type: "agent.tool_use",
@@ -88,7 +88,7 @@ describe("ends", () => {
     return bench;
   };
 
-  test("a command that failed says its exit code", () => {
+  test("a failed command reports its exit code", () => {
     expect(ended("Exit code 2\nmake: no rule").tools.at(-1)).toMatchObject({
       event_type: "failed",
       exit_code: 2,
@@ -97,7 +97,7 @@ describe("ends", () => {
     });
   });
 
-  test("one that succeeded says none: claude takes some codes for success", () => {
+  test("a successful one reports none: claude treats some nonzero codes as success", () => {
     const row = ended("fine", { is_error: false }).tools.at(-1);
     expect(row).toMatchObject({ event_type: "completed", final_status: "success" });
     expect(row).not.toHaveProperty("exit_code");
@@ -111,7 +111,7 @@ describe("ends", () => {
     });
   });
 
-  test("an interrupt and a refusal look the same to claude's tool, and are told apart", () => {
+  test("an interrupt and a refusal look the same to claude's tool, but are distinguished", () => {
     const { tools, turns } = replayClaude("12-control-interrupt-tool");
     expect(tools.at(-1)).toMatchObject({ event_type: "interrupted", final_status: "interrupted" });
     expect(turns.find((row) => row.final_status !== undefined)).toMatchObject({ event_type: "interrupted" });
@@ -139,13 +139,13 @@ describe("ends", () => {
     expect(bench.turns.at(-1)).toMatchObject({ event_type: turn });
   });
 
-  test("a request that nobody answered in time makes the call a timeout", () => {
+  test("an unanswered request makes the call a timeout", () => {
     const bench = new Bench("claude");
     const call = { tool_use_id: "t1", name: "Bash", input: { command: "make" } };
     bench.event({ type: "agent.tool_use", backend: "claude", ...call });
     const payload = { title: "Bash: make", choices: [{ decision: "decline" as const }] };
     const row = bench.ask({ native_id: "n", request_type: "command", item_id: "t1", payload });
-    const error = { error_code: "request_expired", error_message: "nobody answered in time" };
+    const error = { error_code: "request_expired", error_message: "not answered in time" };
     bench.request({ ...row, status: "expired", answer: { decision: "decline" }, ...error });
     bench.event({
       type: "agent.tool_result",
@@ -162,7 +162,7 @@ describe("ends", () => {
 });
 
 describe("turns", () => {
-  test("each has a start, what was said, and an end with time, tokens and cost", () => {
+  test("each has a start, its messages, and an end with time, tokens and cost", () => {
     const { turns } = replayClaude("56-approval-of-file-changes");
     expect(turns.slice(0, 3)).toMatchObject([
       { turn_id: "turn1", event_type: "started", origin: "user" },
@@ -182,7 +182,7 @@ describe("turns", () => {
   test.each([
     ["20-err-429", "rate_limited"],
     ["53-max-budget", "max_budget"],
-  ])("the failed turn of %s says %s", (name, error_code) => {
+  ])("the failed turn of %s has code %s", (name, error_code) => {
     const failed = replayClaude(name).turns.find((row) => row.event_type === "failed");
     expect(failed).toMatchObject({ final_status: "failed", error_code });
   });

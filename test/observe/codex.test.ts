@@ -1,11 +1,11 @@
-// Codex' recorded traffic, through its translator, as rows: the app-server mapping of sm#288.
+// Codex's recorded traffic, through its translator, as rows: the app-server mapping of sm#288.
 import { describe, expect, test } from "vitest";
 import { Bench, replayCodex } from "./replays.ts";
 
 const typesOf = (bench: Bench) => bench.tools.map((row) => row.event_type);
 
 describe("the mapping of sm#288", () => {
-  test("a command: asked, decided, run, with exit code and latency", () => {
+  test("a command: requested, decided, run, with exit code and latency", () => {
     const rows = replayCodex("04-command-approval").tools.filter((row) => row.turn_id === "turn1");
     const what = { item_type: "commandExecution", command: "/bin/bash -lc 'touch appr-accept.txt'" };
     expect(rows).toMatchObject([
@@ -31,7 +31,7 @@ describe("the mapping of sm#288", () => {
     expect(rows.every((row) => row.source_provider === "codex-app")).toBe(true);
   });
 
-  test("a change of files: the same, with path and diff", () => {
+  test("a file change: the same, with path and diff", () => {
     const rows = replayCodex("05-filechange-approval").tools.filter((row) => row.turn_id === "turn1");
     const what = {
       item_type: "fileChange",
@@ -62,7 +62,7 @@ describe("the mapping of sm#288", () => {
     ]);
   });
 
-  test("a sub-agent's command counts, and so does what it asks", () => {
+  test("a sub-agent's command counts, and so do its requests", () => {
     const rows = replayCodex("25-subagent").tools.filter((row) => row.item_type === "commandExecution");
     expect(rows.map((row) => row.event_type)).toEqual([
       "started",
@@ -83,7 +83,7 @@ describe("the mapping of sm#288", () => {
     expect(rows.at(-1)).toMatchObject({ event_type: end, final_status: end, error_code, phase: "post" });
   });
 
-  test("a command that fails says its exit code", () => {
+  test("a failed command reports its exit code", () => {
     const failed = replayCodex("03c-exec-danger-full-access").tools.filter(
       (row) => row.event_type === "failed",
     );
@@ -108,7 +108,7 @@ describe("output while a command runs", () => {
     return bench;
   };
 
-  test("is at most one row a second, however much there is", () => {
+  test("is at most one row per second, no matter how much there is", () => {
     // 300 pieces in three seconds.
     const rows = printing(300, 10).tools.filter((row) => row.event_type === "output_delta");
     expect(rows).toHaveLength(3);
@@ -120,7 +120,7 @@ describe("output while a command runs", () => {
     expect(JSON.parse(row?.raw_payload_json ?? "{}")).toMatchObject({ chars: 14, tail: "line 0\nline 1\n" });
   });
 
-  test("of a call that nobody knows is no row", () => {
+  test("of an unknown call makes no row", () => {
     const bench = new Bench("codex");
     const data = { tool_use_id: "unknown", text: "x" };
     bench.frame({ type: "agent.notice", backend: "codex", category: "tool_output", data });
@@ -129,7 +129,7 @@ describe("output while a command runs", () => {
 });
 
 describe("the death of the agent", () => {
-  test("codex closes its calls before the death is told, and they end as failed with its code", () => {
+  test("codex closes its calls before the crash is reported, and they end as failed with its code", () => {
     const bench = replayCodex("30-kill-sigkill");
     const isOpen = typesOf(bench).at(-1) === "started";
     expect(isOpen).toBe(true);
@@ -148,7 +148,7 @@ describe("the death of the agent", () => {
     expect(bench.state.held).toEqual([]);
   });
 
-  test("a call without any result ends with the turn", () => {
+  test("a call without a result ends with the turn", () => {
     const bench = new Bench("claude");
     bench.event({ type: "agent.tool_use", backend: "claude", tool_use_id: "t", name: "Bash", input: {} });
     const error = { code: "backend_crashed", message: "gone" };
@@ -157,7 +157,7 @@ describe("the death of the agent", () => {
     expect(bench.state.calls.size).toBe(0);
   });
 
-  test("a command that goes on behind a good turn keeps its start and gets its end", () => {
+  test("a command that continues after a successful turn keeps its start and gets its end", () => {
     const bench = new Bench("codex");
     bench.event({ type: "agent.tool_use", backend: "codex", tool_use_id: "c", name: "shell", input: {} });
     bench.event({ type: "agent.result", backend: "codex", subtype: "success" });
@@ -172,7 +172,7 @@ describe("the death of the agent", () => {
     expect(bench.tools.at(-1)).toMatchObject({ event_type: "completed", turn_id: "turn1" });
   });
 
-  test("a turn that this daemon never saw asks for the ends of its calls", () => {
+  test("a crash reported for a turn this daemon never saw ends its open calls", () => {
     const bench = new Bench("codex");
     const error = { code: "backend_crashed", message: "the daemon stopped during this turn" };
     bench.frame({ type: "blemeesd.error", backend: "codex", ...error });
@@ -184,7 +184,7 @@ describe("the death of the agent", () => {
   });
 });
 
-test("a secret answer is in no row, at no step", () => {
+test("a secret answer is in no row, at any step", () => {
   const bench = new Bench("codex");
   bench.begin();
   const questions = [
@@ -203,7 +203,7 @@ test("a secret answer is in no row, at no step", () => {
   expect(text).toContain("blue");
 });
 
-test("each step of a request is one row, also when its row comes again with the agent's receipt", () => {
+test("each step of a request is one row, even if its row arrives again with the agent's receipt", () => {
   const bench = new Bench("codex");
   bench.begin();
   const payload = { title: "shell: ls", command: "ls", choices: [{ decision: "accept" as const }] };

@@ -21,7 +21,7 @@ async function open(path = join(tempDir(), "state", "observability.db"), now = D
   return { path, events, asides };
 }
 
-/** As somebody with a tool of their own. */
+/** As an external tool would. */
 async function look(path: string): Promise<Database> {
   const db = await openDatabase({
     path,
@@ -60,7 +60,7 @@ describe("the file", () => {
     ]);
   });
 
-  test("others can read it while we write; the views show Codex only, with times as people write them", async () => {
+  test("others can read it while we write; the views show only Codex, with readable times", async () => {
     const { path, events } = await open();
     const claude = toolRow({ source_provider: "claude", session_id: "c" });
     events.write([toolRow({ created_at_ms: 1_767_225_600_123 }), claude]);
@@ -76,7 +76,7 @@ describe("the file", () => {
     expect(readdirSync(join(path, ".."))).toContain("observability.db-wal");
   });
 
-  test("every row of a real session comes back as it went in, newest first", async () => {
+  test("every row of a real session is read back unchanged, newest first", async () => {
     const { events } = await open();
     const { rows } = replayCodex("04-command-approval");
     events.write(rows);
@@ -88,7 +88,7 @@ describe("the file", () => {
     );
   });
 
-  test("ids go on behind those of an earlier life", async () => {
+  test("ids continue after those of an earlier daemon", async () => {
     const { path, events } = await open();
     events.write([toolRow(), turnRow()]);
     events.close();
@@ -104,7 +104,7 @@ describe("the file", () => {
     expect(events.page({ limit: 9 })).toHaveLength(2);
   });
 
-  test("a session that is forgotten leaves nothing, and the others stay", async () => {
+  test("deleting a session removes all its rows, and no others", async () => {
     const { events } = await open();
     events.write([toolRow(), turnRow(), toolRow({ session_id: "other" })]);
     events.write([{ kind: "forget", row: { session_id: "s" } }]);
@@ -112,7 +112,7 @@ describe("the file", () => {
   });
 });
 
-describe("calls that a dead daemon left open", () => {
+describe("calls left open by a dead daemon", () => {
   const cut: Row = {
     kind: "cut",
     row: {
@@ -124,7 +124,7 @@ describe("calls that a dead daemon left open", () => {
     },
   };
 
-  test("get an end with the code of the death; those that have one keep it", async () => {
+  test("get an end with the crash code; those that have one keep it", async () => {
     const { events } = await open();
     const call = { turn_id: "t1", command: "make" };
     events.write([
@@ -186,7 +186,7 @@ describe("retention", () => {
   const DAY_MS = 86_400_000;
   const OFF = { maxAgeMs: 0, maxToolRows: 0, maxTurnRows: 0 };
 
-  test("rows older than the age go, from both tables", async () => {
+  test("rows older than the maximum age are removed from both tables", async () => {
     const nowMs = 100 * DAY_MS;
     const { events } = await open(undefined, () => nowMs);
     const at = (days: number) => ({ created_at_ms: nowMs - days * DAY_MS });
@@ -195,7 +195,7 @@ describe("retention", () => {
     expect(events.page({ limit: 9 })).toHaveLength(3);
   });
 
-  test("of each session the newest stay, as many as are wanted of each table", async () => {
+  test("the newest rows of each session are kept, up to the limit of each table", async () => {
     const { events } = await open();
     const many = (session_id: string, count: number) =>
       Array.from({ length: count }, (_, n) => [
@@ -217,7 +217,7 @@ describe("retention", () => {
 });
 
 describe("a damaged file", () => {
-  test("is put aside with its content, told, and replaced by an empty one", async () => {
+  test("is set aside with its content, reported, and replaced by an empty one", async () => {
     const path = join(tempDir(), "observability.db");
     writeFileSync(path, "this is no database, but somebody may want it\n".repeat(100));
     const { events, asides } = await open(path);
@@ -226,26 +226,26 @@ describe("a damaged file", () => {
     expect(events.write([toolRow()])).toEqual({ refused: 0 });
   });
 
-  test("that is found out only in the middle of its life is put aside then", async () => {
+  test("that is detected only later is set aside then", async () => {
     const { path, events } = await open();
     events.write(
       Array.from({ length: 500 }, (_, n) => toolRow({ item_id: `i${n}`, command: "x".repeat(300) })),
     );
     events.close();
     const bytes = readFileSync(path);
-    // Everything but the schema and the way to the newest rows.
+    // Everything except the schema and the path to the newest rows.
     bytes.fill(0xff, 8 * 4096, bytes.length - 16 * 4096);
     writeFileSync(path, bytes);
     const again = await open(path);
     const error = catchError(() => again.events.page({ limit: 1_000 }));
-    expect(await again.events.mend(error)).toBe(true);
+    expect(await again.events.repair(error)).toBe(true);
     expect(again.asides).toHaveLength(1);
     expect(again.events.page({ limit: 1_000 })).toEqual([]);
   });
 
-  test("is not what a full disk makes of it", async () => {
+  test("is not assumed when the disk is full", async () => {
     const { events, asides } = await open();
-    expect(await events.mend(new Error("database or disk is full"))).toBe(false);
+    expect(await events.repair(new Error("database or disk is full"))).toBe(false);
     expect(asides).toEqual([]);
   });
 });

@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cutText, excerpt, oneLine, PAYLOAD_BYTES, tailOf } from "../../src/observe/excerpt.ts";
+import { cutText, keepTail, PAYLOAD_BYTES, toExcerpt, toOneLine } from "../../src/observe/excerpt.ts";
 
 describe("an excerpt", () => {
   test("of a small payload is the payload", () => {
     const payload = { tool: "Bash", input: { command: "ls" }, output: ["a", null, 1, true] };
-    expect(JSON.parse(excerpt(payload))).toEqual(payload);
+    expect(JSON.parse(toExcerpt(payload))).toEqual(payload);
   });
 
-  test("of whatever there is stays within its bytes and is valid JSON", () => {
+  test("of any payload stays within its bytes and is valid JSON", () => {
     fc.assert(
       fc.property(
         fc.json({ stringUnit: "binary", maxDepth: 8 }),
         fc.integer({ min: 1, max: 60 }),
         (json, times) => {
           const one: unknown = JSON.parse(json);
-          const text = excerpt({ all: Array.from({ length: times }, () => one) });
+          const text = toExcerpt({ all: Array.from({ length: times }, () => one) });
           expect(Buffer.byteLength(text)).toBeLessThanOrEqual(PAYLOAD_BYTES);
           JSON.parse(text);
         },
@@ -24,26 +24,26 @@ describe("an excerpt", () => {
     );
   });
 
-  test("says where something is missing, and how much", () => {
-    const { output } = JSON.parse(excerpt({ output: "x".repeat(5000) }));
+  test("says where something was cut, and how much", () => {
+    const { output } = JSON.parse(toExcerpt({ output: "x".repeat(5000) }));
     expect(output).toMatch(/^x{1200}…\[cut 3800 chars\]$/);
-    const { list } = JSON.parse(excerpt({ list: Array.from({ length: 40 }, (_, n) => n) }));
+    const { list } = JSON.parse(toExcerpt({ list: Array.from({ length: 40 }, (_, n) => n) }));
     expect(list.at(-1)).toBe("…[cut 8 more]");
   });
 
-  test("never ends in half a character", () => {
+  test("never ends in a lone surrogate", () => {
     const smiles = "😀".repeat(2000);
     for (const text of [
-      excerpt({ a: `x${smiles}` }),
-      excerpt({ a: smiles }),
+      toExcerpt({ a: `x${smiles}` }),
+      toExcerpt({ a: smiles }),
       cutText(smiles, 7),
-      oneLine(smiles, 9),
+      toOneLine(smiles, 9),
     ])
       expect(text).not.toMatch(/\p{Surrogate}/u);
-    expect(tailOf(`x${smiles}`, 3)).toBe("😀");
+    expect(keepTail(`x${smiles}`, 3)).toBe("😀");
   });
 
-  test("lists the keys of an object once, however often it has to be cut", () => {
+  test("lists the keys of an object once, no matter how often it is cut", () => {
     let lists = 0;
     const text = "ä".repeat(1000);
     const large = new Proxy(Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`k${n}`, text])), {
@@ -52,11 +52,11 @@ describe("an excerpt", () => {
         return Reflect.ownKeys(target);
       },
     });
-    expect(JSON.parse(excerpt(large))["…"]).toBe("[cut 34 more]");
+    expect(JSON.parse(toExcerpt(large))["…"]).toBe("[cut 34 more]");
     expect(lists).toBe(1);
   });
 
-  test("of a large payload costs no more than of a small one", () => {
+  test("of a large payload costs the same as of a small one", () => {
     let reads = 0;
     const counting = (value: object) =>
       new Proxy(value, {
@@ -65,15 +65,15 @@ describe("an excerpt", () => {
           return Reflect.get(target, key) as unknown;
         },
       });
-    excerpt(
+    toExcerpt(
       Object.fromEntries(Array.from({ length: 32 }, (_, n) => [n, counting({ ...Array(10_000).fill("x") })])),
     );
     expect(reads).toBeLessThan(2000);
   });
 });
 
-test("one line is one line, of the wanted length", () => {
-  expect(oneLine("a\n\t b  c", 80)).toBe("a b c");
-  expect(oneLine("word ".repeat(100), 20)).toHaveLength(20);
-  expect(oneLine("x".repeat(10_000), 20)).toBe(`${"x".repeat(19)}…`);
+test("one line is one line, of the requested length", () => {
+  expect(toOneLine("a\n\t b  c", 80)).toBe("a b c");
+  expect(toOneLine("word ".repeat(100), 20)).toHaveLength(20);
+  expect(toOneLine("x".repeat(10_000), 20)).toBe(`${"x".repeat(19)}…`);
 });

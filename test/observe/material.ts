@@ -1,4 +1,4 @@
-// Rows, logs and places for the tests of observability.
+// Rows, logs and directories for the observability tests.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ export interface Line {
   fields: LogFields;
 }
 
-/** A log that keeps its lines. */
+/** A logger that keeps its lines. */
 export function keptLog(): { log: Log; lines: Line[]; of(event: string): Line[] } {
   const lines: Line[] = [];
   const keep = (event: string, fields: LogFields = {}) => void lines.push({ event, fields });

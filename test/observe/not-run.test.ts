@@ -1,4 +1,4 @@
-// A call that was asked for and never allowed did not run, whatever ended it; and waiting for a person is nobody's work.
+// A call that was requested and never allowed did not run, however it ended; and waiting for an answer is not work.
 import { describe, expect, test } from "vitest";
 import { toAction } from "../../src/observe/actions.ts";
 import type { RequestRow } from "../../src/protocol/requests.ts";
@@ -12,7 +12,7 @@ const CUT = {
 } as const;
 const REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
 
-/** A bench where `make` waits for permission, and the request. */
+/** A bench where `make` waits for permission, and its request. */
 function asked(name = "Bash", input: unknown = { command: "make" }): { bench: Bench; row: RequestRow } {
   const bench = new Bench("claude");
   bench.event({ type: "agent.tool_use", backend: "claude", tool_use_id: "t1", name, input });
@@ -30,11 +30,11 @@ const lastCall = (bench: Bench) => {
   return { row, action: toAction({ kind: "tool", row }) };
 };
 
-describe("a call that was asked for never ran when", () => {
+describe("a call did not run when", () => {
   test.each([
     ["it was declined", "decline", REJECTED, "cancelled", "declined"],
     ["it was declined and the turn stopped", "cancel", REJECTED, "cancelled", "declined"],
-    ["it was declined in the agent's own words", "decline", "The user rejected it", "cancelled", "declined"],
+    ["it was declined as the agent reports it", "decline", "The user rejected it", "cancelled", "declined"],
   ] as const)("%s", (_name, decision, output, status, not_run) => {
     const { bench, row } = asked();
     bench.answer(row, { decision });
@@ -46,7 +46,7 @@ describe("a call that was asked for never ran when", () => {
     });
   });
 
-  test("nobody answered in time", () => {
+  test("the request timed out", () => {
     const { bench, row } = asked();
     bench.request({ ...row, status: "expired", answer: { decision: "decline" } });
     finish(bench, "no");
@@ -54,7 +54,7 @@ describe("a call that was asked for never ran when", () => {
   });
 
   test.each([
-    ["the agent took the request back", "withdrawn", "Tool permission request failed"],
+    ["the agent withdrew the request", "withdrawn", "Tool permission request failed"],
     ["the request was withdrawn before the turn ended well", "withdrawn", undefined],
   ] as const)("%s", (_name, status, output) => {
     const { bench, row } = asked();
@@ -64,7 +64,7 @@ describe("a call that was asked for never ran when", () => {
     expect(lastCall(bench).action).toMatchObject({ status: "cancelled", not_run: "withdrawn" });
   });
 
-  test("an approval came too late: the agent had taken its request back", () => {
+  test("an approval came too late: the agent had withdrawn its request", () => {
     const { bench, row } = asked();
     bench.answer(row, { decision: "accept" });
     bench.request({ ...row, status: "withdrawn", answer: { decision: "accept" } });
@@ -105,7 +105,7 @@ describe("a call that was asked for never ran when", () => {
     });
   });
 
-  test("claude's own rules denied it and nobody was asked", () => {
+  test("claude's own rules denied it without a request", () => {
     const bench = new Bench("claude");
     bench.event({ type: "agent.tool_use", backend: "claude", tool_use_id: "t1", name: "Bash", input: {} });
     finish(bench, "Permission to use Bash has been denied because Claude Code is running in don't ask mode.");
@@ -123,7 +123,7 @@ describe("a call ran when", () => {
     expect(lastCall(bench).action).not.toHaveProperty("not_run");
   });
 
-  test("one of two requests about it was allowed", () => {
+  test("one of its two requests was allowed", () => {
     const { bench, row } = asked();
     bench.answer(row, { decision: "accept" });
     const again = bench.ask({ native_id: "m", request_type: "command", item_id: "t1", payload: row.payload });
@@ -132,7 +132,7 @@ describe("a call ran when", () => {
     expect(lastCall(bench).action).toMatchObject({ summary_text: "ran `make` (exit 1)" });
   });
 
-  test("its agent says that it succeeded, whatever was answered", () => {
+  test("its agent reports success, whatever the answer was", () => {
     const { bench, row } = asked();
     bench.answer(row, { decision: "decline" });
     finish(bench, "fine", false);
@@ -140,8 +140,8 @@ describe("a call ran when", () => {
   });
 });
 
-describe("waiting for a person", () => {
-  test("is not the time of the command, nor of the turn's work", () => {
+describe("waiting for an answer", () => {
+  test("does not count toward the duration of the command or the turn's work", () => {
     const { bench, row } = asked();
     bench.nowMs += 60_000;
     bench.answer(row, { decision: "accept" });
@@ -156,7 +156,7 @@ describe("waiting for a person", () => {
     expect((turn?.duration_ms ?? 0) - (turn?.waited_ms ?? 0)).toBeLessThan(1_000);
   });
 
-  test("counts once while two requests wait, and starts anew with the next turn", () => {
+  test("counts once while two requests are pending, and starts again with the next turn", () => {
     const { bench, row } = asked();
     const second = bench.ask({ native_id: "m", request_type: "command", payload: row.payload });
     bench.nowMs += 10_000;
@@ -170,7 +170,7 @@ describe("waiting for a person", () => {
   });
 });
 
-describe("a file that is written whole", () => {
+describe("a file that is written as a whole", () => {
   const input = { file_path: "/home/user/project/a", content: "x\n" };
   const write = {
     type: "agent.tool_use",
@@ -191,7 +191,7 @@ describe("a file that is written whole", () => {
     expect(lastCall(bench)).toMatchObject({ row: { change_kind }, action: { summary_text } });
   });
 
-  test("and for what its request said, also when that was declined", () => {
+  test("and for what its request said, even if declined", () => {
     const bench = new Bench("claude");
     bench.event(write);
     const changes = [{ path: input.file_path, kind: "overwrite" as const, diff: "@@\n+x" }];

@@ -1,4 +1,4 @@
-// The observer as the daemon uses it: with its thread, a real file, restarts, and disks that do not take anything.
+// The observer as the daemon uses it: with its thread, a real file, restarts, and disks that refuse writes.
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -77,8 +77,8 @@ const say = (observer: Observer, session_id: string, text: string) =>
 const texts = async (observer: Observer, session_id: string, limit = 10) =>
   (await observer.actions({ session_id, limit })).map((action) => action.summary_text);
 
-describe("what was done", () => {
-  test("is known at once, before anything is written, and newest first", async () => {
+describe("actions", () => {
+  test("are available at once, before anything is written, newest first", async () => {
     const { observer } = start({ times: { batchMs: 60_000 } });
     call(observer, "s", "1");
     say(observer, "s", "done");
@@ -86,7 +86,7 @@ describe("what was done", () => {
     expect(await texts(observer, "s")).toEqual(["said: done", "ran `echo 1`"]);
   });
 
-  test("is the same from the file, and goes on behind it", async () => {
+  test("are the same from the file, and continue after it", async () => {
     const { observer, metrics } = start();
     call(observer, "s", "1");
     await expect.poll(() => metrics.text()).toContain("blemees_observe_rows_total 2\n");
@@ -99,7 +99,7 @@ describe("what was done", () => {
     ]);
   });
 
-  test("of hundreds of rows gives as many actions as are asked for", async () => {
+  test("from hundreds of rows are as many as requested", async () => {
     const { observer } = start();
     for (let n = 0; n < 400; n += 1) call(observer, n % 2 === 0 ? "even" : "odd", String(n));
     const expected = Array.from({ length: 150 }, (_, n) => `ran \`echo ${399 - 2 * n}\``);
@@ -107,7 +107,7 @@ describe("what was done", () => {
     expect(await observer.actions({ limit: 7 })).toHaveLength(7);
   });
 
-  test("survives a restart, also what each session did last", async () => {
+  test("survive a restart, including the last action of each session", async () => {
     const first = start();
     call(first.observer, "a", "1");
     say(first.observer, "b", "hello");
@@ -119,14 +119,14 @@ describe("what was done", () => {
     });
     await first.observer.close();
     const { observer } = start({ path: first.path });
-    // The first question makes it look.
+    // The first query reads the file.
     expect(observer.lastAction("a")).toBeUndefined();
     await expect.poll(() => observer.lastAction("a")).toMatchObject({ summary_text: "ran `echo 1`" });
     expect(observer.lastAction("b")).toMatchObject({ action_kind: "message", summary_text: "said: hello" });
     expect(await texts(observer, "a")).toEqual(["ran `echo 1`"]);
   });
 
-  test("what is new is never overwritten by what the file knew", async () => {
+  test("new in memory are never overwritten by older ones from the file", async () => {
     const first = start();
     say(first.observer, "a", "old");
     await first.observer.close();
@@ -137,7 +137,7 @@ describe("what was done", () => {
     expect(observer.lastAction("a")).toMatchObject({ summary_text: "said: new" });
   });
 
-  test("of a forgotten session is nothing, here and after a restart", async () => {
+  test("of a deleted session are gone, now and after a restart", async () => {
     const first = start();
     call(first.observer, "gone", "1");
     call(first.observer, "kept", "1");
@@ -150,7 +150,7 @@ describe("what was done", () => {
     expect(await texts(observer, "kept")).toHaveLength(1);
   });
 
-  test("a call that was open when the daemon died is ended by the crash that is told at its next start", async () => {
+  test("a call that was open when the daemon died is ended by the crash reported at the next start", async () => {
     const first = start();
     first.observer.frame(session("s"), {
       type: "agent.tool_use",
@@ -173,7 +173,7 @@ describe("what was done", () => {
 });
 
 describe("the thread", () => {
-  test("is not started for frames that make no row, nor by a question about nothing", async () => {
+  test("is not started by frames that make no row, nor by a query without results", async () => {
     const { observer, metrics, path } = start();
     for (let n = 0; n < 100; n += 1) {
       observer.frame(session("s"), { type: "agent.delta", backend: "claude", kind: "text", text: "x" });
@@ -184,7 +184,7 @@ describe("the thread", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("ends when there is nothing to do, leaves one file, and comes back", async () => {
+  test("stops when idle, leaves one file, and is started again", async () => {
     const { observer, metrics, path } = start({ times: { idleMs: 5 } });
     call(observer, "s", "1");
     await expect.poll(() => metrics.text()).toContain("blemees_observe_rows_total 2\n");
@@ -194,7 +194,7 @@ describe("the thread", () => {
     expect(await texts(observer, "s")).toEqual(["ran `echo 2`", "ran `echo 1`"]);
   });
 
-  test("that dies in the middle of a batch is told and replaced, and nothing is lost or written twice", async () => {
+  test("that dies in the middle of a batch is reported and replaced, and nothing is lost or written twice", async () => {
     const dir = tempDir();
     const marker = join(dir, "died");
     const dying = join(dir, "dying.mjs");
@@ -208,13 +208,15 @@ describe("the thread", () => {
     const { observer, log, metrics } = start({ workerUrl: pathToFileURL(dying) });
     call(observer, "s", "1");
     await expect.poll(() => metrics.text()).toContain("blemees_observe_rows_total 2\n");
-    expect(log.of("observe.thread_died")).toMatchObject([{ fields: { message: "it ended with code 3" } }]);
+    expect(log.of("observe.thread_died")).toMatchObject([
+      { fields: { message: "the observe thread ended with code 3" } },
+    ]);
     expect(log.of("observe.write_failed")).toHaveLength(1);
     expect(metrics.text()).toContain("blemees_observe_write_errors_total 1\n");
     expect(await observer.toolEvents({ session_id: "s", limit: 9 })).toHaveLength(2);
   });
 
-  test("prunes some time after the start and says how much and how long", async () => {
+  test("prunes some time after the start and reports how many rows and how long it took", async () => {
     const first = start();
     for (let n = 0; n < 5; n += 1) call(first.observer, "s", String(n));
     await first.observer.close();
@@ -226,7 +228,7 @@ describe("the thread", () => {
     expect(metrics.text()).toMatch(/blemees_observe_prune_seconds_total \d+\.\d+/);
   });
 
-  test("tells of a damaged file, and goes on with a new one", async () => {
+  test("reports a damaged file, and continues with a new one", async () => {
     const path = join(tempDir(), "observability.db");
     writeFileSync(path, "no database at all\n".repeat(200));
     const { observer, log } = start({ path });
@@ -237,7 +239,7 @@ describe("the thread", () => {
     ]);
   });
 
-  test("that does not answer does not hold up the end of the daemon", async () => {
+  test("that hangs does not delay shutdown", async () => {
     const path = join(tempDir(), "deaf.mjs");
     writeFileSync(
       path,
@@ -246,15 +248,17 @@ describe("the thread", () => {
     const { observer, log, metrics } = start({ workerUrl: pathToFileURL(path), times: { closeMs: 20 } });
     call(observer, "s", "1");
     await observer.close();
-    expect(log.of("observe.rows_dropped")).toMatchObject([{ fields: { rows: 2, why: "the daemon stops" } }]);
-    // Nor does it come back: what was with the thread when it was ended is not written by another one.
+    expect(log.of("observe.rows_dropped")).toMatchObject([
+      { fields: { rows: 2, why: "the daemon is stopping" } },
+    ]);
+    // Nor is it restarted: rows sent to the thread before it was terminated are not written by another one.
     await new Promise((resolve) => setImmediate(resolve));
     expect(metrics.text()).toContain("blemees_observe_rows_waiting 0\n");
     expect(metrics.text()).toContain("blemees_observe_thread_running 0\n");
   });
 });
 
-describe("a disk that takes nothing", () => {
+describe("a disk that refuses writes", () => {
   /** A file where the directory should be. */
   function blocked(): { path: string; free(): void } {
     const block = join(tempDir(), "state");
@@ -262,7 +266,7 @@ describe("a disk that takes nothing", () => {
     return { path: join(block, "observability.db"), free: () => rmSync(block) };
   }
 
-  test("costs the oldest rows and never more memory than is allowed, and that is counted and told", async () => {
+  test("drops the oldest rows to stay within the memory limit, and the loss is counted and reported", async () => {
     const { path, free } = blocked();
     const { observer, log, metrics } = start({ path, maxWaiting: 100 });
     const rowsWaiting = () => Number(/blemees_observe_rows_waiting (\d+)/.exec(metrics.text())?.[1]);
@@ -280,7 +284,7 @@ describe("a disk that takes nothing", () => {
     expect((await texts(observer, "s", 1))[0]).toBe("ran `echo 499`");
   });
 
-  test("is told once by who reads, until it can be read again", async () => {
+  test("is reported once, until it can be read again", async () => {
     const path = join(tempDir(), "observability.db");
     mkdirSync(path);
     const { observer, log } = start({ path });
@@ -296,14 +300,14 @@ describe("a disk that takes nothing", () => {
     expect(log.of("observe.read_failed")).toHaveLength(1);
   });
 
-  test("gives what is still in memory to whoever asks", async () => {
+  test("returns what is still in memory", async () => {
     const { path } = blocked();
     const { observer } = start({ path });
     call(observer, "s", "1");
     expect(await texts(observer, "s")).toEqual(["ran `echo 1`"]);
   });
 
-  test("forgets what is to be forgotten once it takes rows again", async () => {
+  test("deletes pending sessions once it accepts rows again", async () => {
     const { path, free } = blocked();
     const { observer, log, metrics } = start({ path });
     call(observer, "gone", "1");
@@ -336,7 +340,7 @@ describe("without a file", () => {
   });
 });
 
-test("no text of a row is longer than its column may have, whatever an agent sends", async () => {
+test("no text of a row is longer than its column allows, whatever an agent sends", async () => {
   const { observer } = start();
   const long = "x".repeat(100_000);
   const row: SessionRow = {
@@ -363,7 +367,7 @@ test("no text of a row is longer than its column may have, whatever an agent sen
   expect(observer.lastAction("s")?.turn_id?.length).toBeLessThan(230);
 });
 
-test("a frame that makes the reducer fall over is counted and told, and nobody else notices", () => {
+test("a frame that makes the reducer throw is counted and reported, and has no other effect", () => {
   const { observer, log, metrics } = start();
   const trap = new Proxy(
     { type: "agent.message" },
@@ -379,7 +383,7 @@ test("a frame that makes the reducer fall over is counted and told, and nobody e
   expect(metrics.text()).toContain("blemees_observe_faults_total 1\n");
 });
 
-test("close can be called twice, writes what waits, and what comes later is not taken", async () => {
+test("close can be called twice, writes pending rows, and later frames are ignored", async () => {
   const first = start({ times: { batchMs: 60_000 } });
   call(first.observer, "s", "1");
   await Promise.all([first.observer.close(), first.observer.close()]);

@@ -1,10 +1,10 @@
-// Recorded traffic through the real translators and the reducer: what the database would get.
+// Recorded traffic through the real translators and the reducer: the rows that the database would get.
 
 import type { Ask } from "../../src/backends/types.ts";
 import { observe } from "../../src/observe/reduce.ts";
 import { observeRequest } from "../../src/observe/requests.ts";
 import type { Row } from "../../src/observe/rows.ts";
-import { newState, type SessionState } from "../../src/observe/state.ts";
+import { createState, type SessionState } from "../../src/observe/state.ts";
 import type { ToolEvent, TurnEvent } from "../../src/observe/types.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";
 import type { RequestRow } from "../../src/protocol/requests.ts";
@@ -28,7 +28,7 @@ export class Bench {
 
   constructor(backend: string, session_id = "s") {
     this.session = { ...rowOf(session_id), backend, cwd: "/home/user/project" };
-    this.state = newState(this.session, backend === "codex" ? "codex-app" : backend);
+    this.state = createState(this.session, backend === "codex" ? "codex-app" : backend);
   }
 
   get tools(): ToolEvent[] {
@@ -39,7 +39,7 @@ export class Bench {
     return this.rows.flatMap((row) => (row.kind === "turn" ? [row.row] : []));
   }
 
-  /** As the core does it: the row names the turn, a notice tells of it. */
+  /** As in the core: the row names the turn, and so does a notice. */
   begin(): void {
     this.#turns += 1;
     const turn = createTurn(`turn${this.#turns}`, this.nowMs, "user");
@@ -99,7 +99,7 @@ export function replayClaude(name: string): Bench {
   return bench;
 }
 
-/** The answers are those of the trace, in our words. */
+/** The answers of the trace, in our vocabulary. */
 export function replayCodex(name: string, root = 0): Bench {
   const trace = codex.readTraces().find((one) => one.name === name);
   if (trace === undefined) throw new Error(`no trace ${name}`);

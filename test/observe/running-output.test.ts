@@ -1,4 +1,4 @@
-// What a running tool prints becomes rows, whichever agent runs it: each translator's own events go in.
+// Output of a running tool becomes rows, for every agent: each translator's own events are the input.
 import { describe, expect, test } from "vitest";
 import { newState as newClaudeState } from "../../src/backends/claude/state.ts";
 import { translate as translateClaude } from "../../src/backends/claude/translate.ts";
@@ -40,7 +40,7 @@ describe("the output of a running tool is observed", () => {
     ]);
   });
 
-  test("of an ACP agent that sends all of it again", () => {
+  test("of an ACP agent that resends all of it", () => {
     const all = (text: string) => ({
       ...more,
       content: [{ type: "content", content: { type: "text", text } }],
@@ -64,7 +64,7 @@ describe("the output of a running tool is observed", () => {
     expect(outputs("codex", events)).toMatchObject([{ chars: 4, tail: "out\n" }]);
   });
 
-  test("of Claude there is none: it says only how long a tool has run", () => {
+  test("of Claude there is none: it reports only how long a tool has run", () => {
     const state = newClaudeState({ session_id: "s", options: {}, projects: "/p" });
     const content = [{ type: "tool_use", id: "c", name: "Bash", input: { command: "make" } }];
     const frames = [
@@ -80,7 +80,7 @@ describe("the output of a running tool is observed", () => {
   });
 });
 
-test("an input that becomes known late is in the row of the end", () => {
+test("an input that becomes known late is in the end row", () => {
   const bench = new Bench("other");
   const [begin, late] = acp({
     sessionUpdate: "tool_call_update",
@@ -88,7 +88,7 @@ test("an input that becomes known late is in the row of the end", () => {
     rawInput: { command: "make test" },
     status: "in_progress",
   });
-  if (begin?.type !== "agent.tool_use" || late === undefined) throw new Error("no call, or no news of it");
+  if (begin?.type !== "agent.tool_use" || late === undefined) throw new Error("no call, or no update of it");
   bench.event({ ...begin, name: "bash" });
   bench.event(late);
   bench.event({

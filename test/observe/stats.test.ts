@@ -1,4 +1,5 @@
-// Statistics from rows: pairs of beginnings and ends, bounds, and the same from memory, from disk and from both at once.
+// Statistics from rows: pairs of starts and ends, limits, and the same results from memory, from disk and from both at
+// once.
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -47,7 +48,7 @@ const wait = (request_id: string, startMs: number, endMs: number, item_id?: stri
 };
 
 describe("rows", () => {
-  test("a turn is its beginning and its end, with what it cost", () => {
+  test("a turn is its start and its end, with its cost", () => {
     expect(toStats(turn(3, 1_000, 5_000), ALL).turns).toEqual([
       {
         ...{ session_id: "s", backend: "codex-app", turn_id: "t3", started_at_ms: 1_000, ended_at_ms: 5_000 },
@@ -56,7 +57,7 @@ describe("rows", () => {
     ]);
   });
 
-  test("what was seen only to begin has no end; what only to end began so long before", () => {
+  test("a turn with only a start has no end; one with only an end starts its duration earlier", () => {
     const [begun] = turn(1, 1_000, 5_000);
     const [, ended] = turn(2, 2_000, 6_000);
     const { turns } = toStats(
@@ -75,13 +76,13 @@ describe("rows", () => {
     ["interrupted", "interrupted"],
     ["cancelled", "cancelled"],
     ["timeout", "timeout"],
-  ] as const)("a turn or tool that %s is told so", (event_type, status) => {
+  ] as const)("a turn or tool with event %s has status %s", (event_type, status) => {
     const rows = [turnRow({ event_type }), toolRow({ item_id: "i", event_type, phase: "post" })];
     const { turns, tools } = toStats(rows, ALL);
     expect([turns[0]?.status, tools[0]?.status]).toEqual([status, status]);
   });
 
-  test("a tool that had to be approved began when it was", () => {
+  test("a tool that needed approval starts when it was approved", () => {
     const rows = [
       toolRow({ item_id: "a", created_at_ms: 1_000 }),
       toolRow({
@@ -110,7 +111,7 @@ describe("rows", () => {
     ]);
   });
 
-  test("a tool without a name is called by its kind; output and words are no rows of their own", () => {
+  test("a tool without a name is listed by its kind; output and messages are not counted", () => {
     const rows = [
       toolRow({ item_id: "a", item_type: "fileChange" }),
       toolRow({ item_id: "b", event_type: "output_delta", tool_name: "Bash" }),
@@ -121,7 +122,7 @@ describe("rows", () => {
     expect(stats.turns).toEqual([]);
   });
 
-  test("what ended before the time is left out, what ended at it or runs is not", () => {
+  test("what ended before the cutoff is left out; what ended at it or is still running is not", () => {
     const rows = [
       ...turn(1, 100, 999),
       ...turn(2, 200, 1_000),
@@ -133,7 +134,7 @@ describe("rows", () => {
     ]);
   });
 
-  test("a clock that is set back in the middle of a turn gives no turn that ends before it begins", () => {
+  test("a clock set back in the middle of a turn gives no turn that ends before it starts", () => {
     const [begun, ended] = turn(1, 9_000, 5_000);
     for (const rows of [
       [begun, ended],
@@ -147,7 +148,7 @@ describe("rows", () => {
       ).toMatchObject([{ started_at_ms: 5_000, ended_at_ms: 5_000, status: "success" }]);
   });
 
-  test("of too many the oldest are left out, and that is told; others' sessions are none of it", () => {
+  test("beyond the limit the oldest are left out, and that is reported; other sessions do not count", () => {
     const rows = [1, 2, 3].flatMap((n) => turn(n, n * 1_000, n * 1_000 + 10));
     const cut = toStats(rows, { since_ms: 0, limit: 2 });
     expect([cut.turns.map(({ turn_id }) => turn_id), cut.is_cut]).toEqual([["t2", "t3"], true]);
@@ -155,7 +156,7 @@ describe("rows", () => {
     expect(toStats(rows, { ...ALL, session_id: "other" }).turns).toEqual([]);
   });
 
-  test("the order of rows and rows that stand there twice change nothing", () => {
+  test("the order of rows and duplicate rows change nothing", () => {
     const rows = [...turn(1, 1, 9), ...tool("a", 2, 8), ...wait("r", 3, 7, "a"), ...tool("b", 4, 5)];
     const wanted = toStats(rows, ALL);
     fc.assert(
@@ -190,7 +191,7 @@ describe("the database", () => {
     turnRow({ turn_id: `t${n}`, event_type: "message", created_at_ms: n * 1_000 + 850 }),
   ]).flat();
 
-  test("gives what the rows give, also for one session and with rows that are not stored yet", async () => {
+  test("gives the same as the rows, also for one session and with rows that are not stored yet", async () => {
     const events = await open();
     const others = many.map(({ kind, row }) => ({ kind, row: { ...row, session_id: "x" } }) as EventRow);
     events.write([...many, ...others]);
@@ -203,7 +204,7 @@ describe("the database", () => {
     expect(turns.map(({ turn_id }) => turn_id)).toEqual(["t99"]);
   });
 
-  test("reads no more than it needs, and still sees that there is more", async () => {
+  test("reads only what it needs, and still detects that there is more", async () => {
     const events = await open();
     events.write(many);
     for (const scope of [{}, { session_id: "s" }]) {
@@ -214,7 +215,7 @@ describe("the database", () => {
     }
   });
 
-  test("a file of an earlier version gets the indices that the question names", async () => {
+  test("a file of an earlier version gets the indexes that the query names", async () => {
     const path = join(tempDir(), "observability.db");
     const first = await EventsDatabase.open({ path, now: Date.now, onAside: () => undefined });
     first.write(many);
@@ -264,14 +265,14 @@ describe("the observer", () => {
     is_cut: false,
   };
 
-  test.each(["memory", "disk"])("knows what happened a moment ago, in %s", async (where) => {
+  test.each(["memory", "disk"])("includes what happened a moment ago, in %s", async (where) => {
     const { observer } = start(where === "disk" ? join(tempDir(), "observability.db") : undefined);
     expect((await observer.stats(ALL)).turns).toEqual([]);
     begin(observer);
     expect(await observer.stats(ALL)).toEqual(wanted);
   });
 
-  test("a disk that takes nothing leaves what is in memory", async () => {
+  test("a disk that refuses writes leaves what is in memory", async () => {
     const { observer, log } = start("/dev/null/observability.db");
     begin(observer);
     expect(await observer.stats(ALL)).toEqual(wanted);

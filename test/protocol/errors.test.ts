@@ -1,4 +1,4 @@
-// The table of error codes is the spec's (§5.10), and each code says whether the connection survives it.
+// The table of error codes matches docs/protocol.md, and each code says whether it closes the connection.
 import { expect, test } from "vitest";
 import { ERRORS, type ErrorEntry, isErrorCode } from "../../src/protocol/errors.ts";
 
@@ -20,7 +20,7 @@ const SPEC: [code: string, fatal: boolean][] = [
   ["internal", false],
 ];
 
-/** What sm#288 names, and what the ledger adds: none of them costs the connection. */
+/** The codes of sm#288 and of the ledger: none of them closes the connection. */
 const LEDGER = [
   "pending_structured_request",
   "request_unknown",
@@ -33,7 +33,7 @@ const LEDGER = [
   "store_failed",
 ];
 
-/** What the manager and its HTTP API add. */
+/** The codes of the manager and its HTTP API. */
 const MANAGER = [
   "queue_full",
   "message_unknown",
@@ -49,7 +49,7 @@ const MANAGER = [
   "too_many_tries",
 ];
 
-test("the table has the codes of the specification, of the ledger and of the manager, and no others", () => {
+test("the table has the codes of the protocol, the ledger and the manager, and no others", () => {
   expect(Object.keys(ERRORS).sort()).toEqual([...SPEC.map(([code]) => code), ...LEDGER, ...MANAGER].sort());
   for (const code of [...LEDGER, ...MANAGER]) expect(ERRORS[code as keyof typeof ERRORS].fatal).toBe(false);
 });
@@ -59,7 +59,7 @@ test.each(SPEC)("%s is a code, fatal to the connection: %s", (code, fatal) => {
   expect(ERRORS[code as keyof typeof ERRORS].fatal).toBe(fatal);
 });
 
-test("blemees/1 knows every code, some by an older name", () => {
+test("blemees/1 has every code, some under an older name", () => {
   const older = new Set(["claude_crashed", "oauth_expired", "invalid_message", "session_busy"]);
   for (const entry of Object.values(ERRORS) as ErrorEntry[]) {
     if (entry.blemees1 !== undefined) expect(older.has(entry.blemees1)).toBe(true);
@@ -68,7 +68,7 @@ test("blemees/1 knows every code, some by an older name", () => {
   expect((ERRORS.auth_failed as ErrorEntry).blemees1).toBe("oauth_expired");
 });
 
-test("a name from the prototype is no code", () => {
+test("a property of Object.prototype is not a code", () => {
   expect(isErrorCode("toString")).toBe(false);
   expect(isErrorCode("__proto__")).toBe(false);
 });

@@ -1,6 +1,6 @@
-// One code for every way in which a turn fails, whatever the agent calls it.
+// One code for every way a turn can fail, whatever the agent calls it.
 import { describe, expect, test } from "vitest";
-import { FAILURES, failureCode, retryAfterMs } from "../../src/protocol/failures.ts";
+import { FAILURES, parseRetryAfterMs, toFailureCode } from "../../src/protocol/failures.ts";
 
 describe("the code of a failure", () => {
   test.each([
@@ -17,7 +17,7 @@ describe("the code of a failure", () => {
     [200, "agent_error"],
     [undefined, "agent_error"],
   ] as const)("status %s is %s", (status, code) => {
-    expect(failureCode({ status })).toBe(code);
+    expect(toFailureCode({ status })).toBe(code);
   });
 
   test.each([
@@ -30,7 +30,7 @@ describe("the code of a failure", () => {
     ["httpConnectionFailed", "network"],
     ["other", "agent_error"],
   ] as const)("the name %s is %s", (name, code) => {
-    expect(failureCode({ names: [undefined, 7, name] })).toBe(code);
+    expect(toFailureCode({ names: [undefined, 7, name] })).toBe(code);
   });
 
   test.each([
@@ -48,16 +48,16 @@ describe("the code of a failure", () => {
     ["Warning: Model metadata for `x-model` not found.", "agent_error"],
     ["the disk is full", "agent_error"],
     ["", "agent_error"],
-  ] as const)("the words %j are %s", (words, code) => {
-    expect(failureCode({ words })).toBe(code);
+  ] as const)("the message %j is %s", (words, code) => {
+    expect(toFailureCode({ words })).toBe(code);
   });
 
-  test("an exact name counts more than the status, a status more than the words, and the words more than a vague name", () => {
-    expect(failureCode({ names: ["insufficient_quota"], status: 429 })).toBe("quota_exhausted");
-    expect(failureCode({ status: 429, words: "unauthorized" })).toBe("rate_limited");
-    expect(failureCode({ names: ["server_error"], words: "fetch failed" })).toBe("network");
-    expect(failureCode({ names: ["invalid_request_error"], status: 401 })).toBe("auth_failed");
-    expect(failureCode({ names: ["invalid_request_error"], status: 400 })).toBe("bad_request");
+  test("an exact name outranks the status, a status the message, and the message a vague name", () => {
+    expect(toFailureCode({ names: ["insufficient_quota"], status: 429 })).toBe("quota_exhausted");
+    expect(toFailureCode({ status: 429, words: "unauthorized" })).toBe("rate_limited");
+    expect(toFailureCode({ names: ["server_error"], words: "fetch failed" })).toBe("network");
+    expect(toFailureCode({ names: ["invalid_request_error"], status: 401 })).toBe("auth_failed");
+    expect(toFailureCode({ names: ["invalid_request_error"], status: 400 })).toBe("bad_request");
   });
 
   test.each([
@@ -68,10 +68,10 @@ describe("the code of a failure", () => {
     ["try again later", undefined],
     ["try again in 5 moons", undefined],
   ] as const)("%j says to wait %s ms", (words, waitMs) => {
-    expect(retryAfterMs(words)).toBe(waitMs);
+    expect(parseRetryAfterMs(words)).toBe(waitMs);
   });
 
-  test("every code has a meaning that ends as a sentence", () => {
+  test("every code has a meaning that is a sentence", () => {
     for (const meaning of Object.values(FAILURES)) expect(meaning).toMatch(/^[A-Z].*\.$/);
   });
 });

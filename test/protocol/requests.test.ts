@@ -1,4 +1,4 @@
-// The shapes of requests and answers, strict both ways, and when a row is done with.
+// The shapes of requests and answers, strict in both directions, and when a request is settled.
 import { expect, test } from "vitest";
 import { Answer, isSettled, REQUEST_STATUSES, RequestPayload } from "../../src/protocol/requests.ts";
 
@@ -25,11 +25,11 @@ test.each([
   { answers: ["Red"] },
   { answers: { color: 1 } },
   { answers: { color: null } },
-])("%j is none", (answer) => {
+])("%j is not an answer", (answer) => {
   expect(Answer.safeParse(answer).success).toBe(false);
 });
 
-test("what is shown has no room for what nobody described", () => {
+test("`shown` accepts no unknown fields", () => {
   const payload = { title: "t", choices: [{ decision: "accept" }] };
   expect(RequestPayload.safeParse(payload).success).toBe(true);
   expect(RequestPayload.safeParse({ ...payload, hidden: 1 }).success).toBe(false);
@@ -44,7 +44,7 @@ test.each([
   ["resolved", false, true],
   ["orphaned", true, true],
   ["withdrawn", true, true],
-] as const)("%s is settled: %s, and with the answer handed over: %s", (status, before, after) => {
+] as const)("%s is settled: %s, and with the answer dispatched: %s", (status, before, after) => {
   expect(isSettled({ status })).toBe(before);
   expect(isSettled({ status, dispatched_at_ms: 1 })).toBe(after);
 });

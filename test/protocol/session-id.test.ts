@@ -1,4 +1,4 @@
-// DESIGN R10: what a session id may be. No id becomes a path or an argument unchecked.
+// Valid session ids. No id becomes a path or an argument unchecked.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SessionId } from "../../src/protocol/session.ts";
@@ -26,11 +26,11 @@ test.each([
   "ä",
   "a\n",
   "a".repeat(129),
-])("%j is none", (id) => {
+])("%j is not an id", (id) => {
   expect(isValid(id)).toBe(false);
 });
 
-test("whatever passes is one plain path component", () => {
+test("every valid id is one plain path component", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 140 }), (id) => {
       if (isValid(id)) expect(id).toMatch(/^\w[\w.-]{0,127}$/);

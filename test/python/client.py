@@ -4,7 +4,7 @@
 
 Drives every verb, checks the replies itself, and writes everything it sent and received to RECORD, one JSON
 object a line: {"dir": "out" | "in", "conn": n, "frame": {...}, "bad": true}. `bad` marks what was sent wrong on
-purpose. The fake agent understands "#say words", "#slow n ms", "#hang", "#crash", "#stderr n", "#ask command".
+purpose. The fake agent understands "#say text", "#slow n ms", "#hang", "#crash", "#stderr n", "#ask command".
 """
 
 import hashlib
@@ -81,7 +81,7 @@ class Client:
         self.socket.sendall(json.dumps(frame, ensure_ascii=False).encode("utf-8") + b"\n")
 
     def next(self, wants):
-        """The next frame that fits; the others are kept in `seen`."""
+        """The next matching frame; the others are kept in `seen`."""
         while True:
             frame = self.inbox.get(timeout=PATIENCE_S)
             if frame is None:
@@ -118,7 +118,7 @@ class Client:
         return self.result(session_id)
 
     def stream(self, session_id):
-        """What the session's stream has given this connection: the frames with a seq."""
+        """The frames of the session's stream on this connection: those with a seq."""
         return [f for f in self.seen if f.get("session_id") == session_id and "seq" in f]
 
     def close(self):
@@ -211,7 +211,7 @@ def conversation():
     client.result(session)
     client.turn(session, "#stderr 3 #say after warnings")
     if not any(f["type"] == "blemeesd.stderr" for f in client.stream(session)):
-        client.next(lambda f: f["type"] == "blemeesd.stderr")  # another pipe: it may come behind the result
+        client.next(lambda f: f["type"] == "blemeesd.stderr")  # another pipe: it may arrive after the result
     crashed = client.turn(session, "#crash 2")
     check_equal(crashed["subtype"], "error", "crash")
     error = client.seen[-2] if client.seen[-2]["type"] == "blemeesd.error" else None
@@ -299,8 +299,8 @@ def ending(owner, watcher, session):
     last = owner.stream(session)[-1]["seq"]
     closed = owner.request({"type": "blemeesd.close", "session_id": session})
     check_equal(closed["type"], "blemeesd.closed", "closed")
-    told = watcher.next(lambda f: f["type"] == "blemeesd.session_closed")
-    check_equal((told["session_id"], told["reason"]), (session, "owner_closed"), "session_closed")
+    notice = watcher.next(lambda f: f["type"] == "blemeesd.session_closed")
+    check_equal((notice["session_id"], notice["reason"]), (session, "owner_closed"), "session_closed")
     opened = owner.open(session, resume=True, last_seen_seq=last - 1)
     check_equal(opened["last_seq"], last, "history is kept")
     check_equal(owner.next(lambda f: f.get("seq") == last)["type"], "agent.result", "replay after reopen")

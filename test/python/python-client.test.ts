@@ -1,4 +1,4 @@
-// A client in another language, written from the spec: if it and our schemas agree, the contract is real.
+// A client in another language, written from the protocol: if it and our schemas agree, the contract is real.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ interface Entry {
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
 test.skipIf(!hasPython)(
-  "a Python client drives every verb, and the schemas describe all it sent and got",
+  "a Python client drives every verb, and the schemas describe everything it sent and received",
   async () => {
     const daemon = await startDaemon();
     try {
@@ -48,7 +48,7 @@ test.skipIf(!hasPython)(
   },
 );
 
-test.skipIf(hasPython)("python3 is missing: the foreign client was not run", () => undefined);
+test.skipIf(hasPython)("python3 is missing: the Python client was not run", () => undefined);
 
 function runClient(args: string[]): Promise<{ code: number | null; output: string }> {
   const child = spawn("python3", [join(import.meta.dirname, "client.py"), ...args], { timeout: 55_000 });

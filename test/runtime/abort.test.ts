@@ -4,7 +4,7 @@ import { chatReply, type ModelServer, type Reply, startModelServer } from "../su
 import { abortAtEveryEvent, PAUSES } from "./every-moment.ts";
 import { Place } from "./place.ts";
 
-/** No other process sleeps so long. */
+/** No other process sleeps this long. */
 const SLEEP = `0.0${process.pid}01`;
 const EVENTS = ["PreToolUse", "AfterModelResponse"];
 

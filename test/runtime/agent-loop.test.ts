@@ -20,7 +20,7 @@ describe("one message", () => {
     ]);
   });
 
-  test("is streamed word by word, and the words are the text", async () => {
+  test("is streamed word by word, and the words joined are the text", async () => {
     const stage = new Stage({ replies: [{ text: "One two three." }] });
     await stage.run("count");
     const words = stage.of("model.text.delta").map(({ text }) => text);
@@ -83,7 +83,7 @@ describe("tool calls", () => {
     ]);
   });
 
-  test("have ids of their own, although the provider counts anew in each answer", async () => {
+  test("have their own ids, although the provider restarts counting in each answer", async () => {
     const repeating: Provider = {
       id: "repeating",
       chat: ({ messages }) => {
@@ -116,13 +116,13 @@ describe("tool calls", () => {
     });
     const report = await stage.run("go");
     expect(report).toMatchObject({ outcome: "max_turns", turns: 3 });
-    expect(report.message).toContain("3 requests");
+    expect(report.message).toContain("3 model requests");
     expect(stage.requests).toHaveLength(3);
   });
 });
 
 describe("a provider that fails", () => {
-  test("before its answer ends the turn with its own words, and the message stays in the history", async () => {
+  test("before its answer ends the turn with its own message, and the user's message stays in the history", async () => {
     const failure = { kind: "auth", message: "the key is wrong; set X_KEY", status: 401 } as const;
     const provider: Provider = { id: "x", chat: () => Promise.reject(new ProviderError(failure)) };
     const stage = new Stage({ provider });
@@ -174,7 +174,7 @@ describe("a provider that fails", () => {
     expect(words.join("")).toBe("the variable npm");
   });
 
-  test("by its content filter is told as that", async () => {
+  test("by its content filter is reported as such", async () => {
     const stage = new Stage({ replies: [{ failure: { kind: "content_filter", message: "not that" } }] });
     expect(await stage.run("hi")).toMatchObject({ outcome: "content_filter", message: "not that" });
     expect(stage.of("model.content_filter")).toMatchObject([{ message: "not that" }]);
@@ -247,7 +247,7 @@ describe("an abort", () => {
     expect(stage.answers).toHaveLength(2);
   });
 
-  test("before anything leaves the history as it was", async () => {
+  test("before anything leaves the history unchanged", async () => {
     const stage = new Stage();
     stage.abort.abort();
     expect(await stage.run("hi")).toMatchObject({ outcome: "aborted", turns: 0 });
@@ -265,7 +265,7 @@ describe("hooks", () => {
     const refused = new Stage({
       hooks: ({ event }) => (event === "UserPromptSubmit" ? { blocked: true, reason: "no" } : {}),
     });
-    expect(await refused.run("hi")).toMatchObject({ outcome: "blocked", message: "a hook blocked it: no" });
+    expect(await refused.run("hi")).toMatchObject({ outcome: "blocked", message: "blocked by a hook: no" });
     expect(refused.requests).toEqual([]);
     expect(refused.services.history.messages).toEqual([]);
   });
@@ -301,7 +301,7 @@ describe("hooks", () => {
     expect(stage.services.history.messages[2]).toEqual({ role: "user", content: "run the tests first" });
   });
 
-  test("are told of every step, in order", async () => {
+  test("receive every step, in order", async () => {
     const stage = new Stage({ replies: [call("echo"), { text: "ok" }], tools: [testTool()] });
     await stage.run("go");
     expect(stage.hookInputs.map(({ event }) => event)).toEqual([

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { commandEnv } from "../../src/runtime/command-env.ts";
+import { buildCommandEnv } from "../../src/runtime/command-env.ts";
 
 const providers = {
   a: { type: "openai-compatible" as const, baseURL: "http://localhost", apiKeyEnv: "A_KEY" },
@@ -12,13 +12,13 @@ const providers = {
 
 test("keys of providers are taken out, under their own name and under any other", () => {
   const env = { A_KEY: "one", COPY: "one", OTHER: "written-down", LANG: "C", EMPTY: "" };
-  const { GIT_CONFIG_COUNT: _, ...kept } = commandEnv(env, providers);
+  const { GIT_CONFIG_COUNT: _, ...kept } = buildCommandEnv(env, providers);
   expect(kept).toMatchObject({ LANG: "C", EMPTY: "" });
   expect(JSON.stringify(kept)).not.toMatch(/one|written-down/);
 });
 
 test("logins of agents that demian can use are taken out", () => {
-  const kept = commandEnv({ CLAUDE_CODE_OAUTH_TOKEN: "a-login", SAME: "a-login", PATH: "/bin" }, {});
+  const kept = buildCommandEnv({ CLAUDE_CODE_OAUTH_TOKEN: "a-login", SAME: "a-login", PATH: "/bin" }, {});
   expect(kept["CLAUDE_CODE_OAUTH_TOKEN"]).toBeUndefined();
   expect(kept["SAME"]).toBeUndefined();
   expect(kept["PATH"]).toBe("/bin");
@@ -26,12 +26,12 @@ test("logins of agents that demian can use are taken out", () => {
 
 test("what makes a shell run something first is taken out", () => {
   const env = { BASH_ENV: "x", ENV: "x", PROMPT_COMMAND: "x", "BASH_FUNC_ls%%": "() { :; }" };
-  expect(Object.keys(commandEnv(env, {})).filter((name) => !name.startsWith("GIT_"))).toEqual([]);
+  expect(Object.keys(buildCommandEnv(env, {})).filter((name) => !name.startsWith("GIT_"))).toEqual([]);
 });
 
 test("the user's own settings for git stay, ours follow them", () => {
   const env = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "user.name", GIT_CONFIG_VALUE_0: "me" };
-  expect(commandEnv(env, {})).toMatchObject({
+  expect(buildCommandEnv(env, {})).toMatchObject({
     GIT_CONFIG_COUNT: "3",
     GIT_CONFIG_KEY_0: "user.name",
     GIT_CONFIG_KEY_1: "safe.bareRepository",
@@ -58,7 +58,7 @@ test("files that only look like a repository run nothing by `git status`", () =>
       return execFileSync("ls", { cwd: root, encoding: "utf8" }).includes("ran");
     };
     expect(status(process.env)).toBe(true); // the control: without our settings it does
-    expect(status(commandEnv(process.env, {}))).toBe(false);
+    expect(status(buildCommandEnv(process.env, {}))).toBe(false);
   } finally {
     rmSync(root, { recursive: true, force: true });
   }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { DemianConfig } from "../../src/runtime/config/schema.ts";
 import { contextPolicy } from "../../src/runtime/context/budget.ts";
-import { windowByName, windowInList } from "../../src/runtime/providers/context-window.ts";
+import { findWindow, guessWindow } from "../../src/runtime/providers/context-window.ts";
 import { createScriptedProvider, type ScriptedReply } from "../../src/runtime/providers/scripted/index.ts";
 import type { Provider } from "../../src/runtime/providers/types.ts";
 import type { ModelServer } from "../support/model-server.ts";
@@ -14,7 +14,7 @@ const maxOf = (room: Parameters<typeof contextPolicy>[1], configured?: number) =
   contextPolicy({ ...limits, maxContextTokens: configured }, room).maxContextTokens;
 
 describe("the budget", () => {
-  test("is what the model takes less its answer, at most 200,000, and 48,000 where nobody knows", () => {
+  test("is what the model takes less its answer, at most 200,000, and 48,000 if unknown", () => {
     expect(maxOf({})).toBe(48_000);
     expect(maxOf({ windowTokens: 200_000 })).toBe(151_200);
     expect(maxOf({ windowTokens: 200_000, maxTokens: 8000 })).toBe(172_800);
@@ -48,7 +48,7 @@ describe("the window of a model", () => {
     ["gpt-oss-20b", undefined],
     ["my-claude-clone", undefined],
   ])("%s by its name", (model, tokens) => {
-    expect(windowByName(model)).toBe(tokens);
+    expect(guessWindow(model)).toBe(tokens);
   });
 
   test.each([
@@ -68,7 +68,7 @@ describe("the window of a model", () => {
     ],
     ["no list", null, undefined],
   ])("as the list of %s says", (_, list, tokens) => {
-    expect(windowInList(list, "m")).toBe(tokens);
+    expect(findWindow(list, "m")).toBe(tokens);
   });
 
   let server: ModelServer;
@@ -145,7 +145,7 @@ describe("a request that the provider finds too long", () => {
     const report = await stage.run("read it");
     expect(report).toMatchObject({ outcome: "completed", text: "fine" });
     expect(stage.of("warning").map(({ message }) => message)).toEqual([
-      "script rejected the conversation as too long for m; it was compacted and sent again",
+      "script rejected the conversation as too long for m; it was compacted and resent",
     ]);
     const sizes = stage.of("context.compiled").map(({ estimatedTokens }) => estimatedTokens);
     expect(sizes[4]).toBeLessThan((sizes[3] ?? 0) * 0.7);

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setImmediate as nextRound } from "node:timers/promises";
 import { expect } from "vitest";
 import type { RuntimeEvent } from "../../src/runtime/events.ts";
-import { answered } from "../../src/runtime/history.ts";
+import { completeToolCalls } from "../../src/runtime/history.ts";
 import type { DemianSession } from "../../src/runtime/session-types.ts";
 import { IS_CHAOS } from "../support/sizes.ts";
 import type { Opened } from "./place.ts";
@@ -50,18 +50,18 @@ export async function abortAtEveryEvent(moments: Moments): Promise<DemianSession
       told.filter(({ type, agentPath }) => type === "turn.ended" && agentPath === undefined),
     ).toHaveLength(1);
     expect(openWork(told)).toEqual([]);
-    expect(answered(session.history)).toEqual(session.history);
+    expect(completeToolCalls(session.history)).toEqual(session.history);
     expect(processesOf(moments.argument)).toEqual([]);
     abortAt = Number.POSITIVE_INFINITY;
     expect(await session.run({ text: "go on" })).toMatchObject({ outcome: "completed" });
-    // A turn that ran to its end although it was told to stop near it is not the end of the search.
+    // A turn that finished although it was aborted near its end does not end the search.
     if (last === "completed" && told.length >= at) last = "";
     if (at > moments.maxEvents) throw new Error("the turn never completes");
   }
   return session;
 }
 
-/** Calls and sub-agents that were told of and whose end was not. */
+/** Calls and sub-agents whose start was reported and whose end was not. */
 function openWork(events: readonly RuntimeEvent[]): unknown[] {
   const open = new Set<unknown>();
   for (const event of events) {

@@ -1,4 +1,4 @@
-// The whole runtime on one small task, step by step, with the model behind real HTTP: read, see the test fail, edit after
+// The whole runtime on one small task, step by step, with the model over real HTTP: read, see the test fail, edit after
 // asking, see it pass, answer.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { chatReply, type ModelServer, startModelServer } from "../support/model-server.ts";
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const run = { name: "bash", input: { command: "node check.js" } };
 
-test("a failing check is read, run, mended and run again, with a question before each effect", async () => {
+test("a failing check is read, run, fixed and run again, with a request before each effect", async () => {
   model.script(
     chatReply("Let me look.", [{ name: "read_file", input: { path: "sum.js" } }]),
     chatReply("", [run]),
@@ -90,7 +90,7 @@ test("a failing check is read, run, mended and run again, with a question before
   expect(adapters).toEqual([session.sandbox, session.sandbox]);
 });
 
-test("a refusal reaches the model with the person's words, nothing runs, and the file stays as it is", async () => {
+test("a refusal reaches the model with the user's reason, nothing runs, and the file is unchanged", async () => {
   model.script(
     chatReply("", [{ name: "write_file", input: { path: "sum.js", content: "" } }]),
     chatReply("", [run]),
@@ -127,7 +127,7 @@ test("the keys of providers are not in the environment of a command", async () =
   expect(answer).not.toContain("sk-secret");
 });
 
-test("a session goes on with the history of an earlier one", async () => {
+test("a session continues with the history of an earlier one", async () => {
   model.script(chatReply("Noted."), chatReply("It was blue."));
   const first = await place.open();
   await first.session.run({ text: "remember blue" });

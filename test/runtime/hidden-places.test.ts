@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { DemianConfig } from "../../src/runtime/config/schema.ts";
-import { hiddenPlaces } from "../../src/runtime/hidden-places.ts";
+import { listHiddenPaths } from "../../src/runtime/hidden-places.ts";
 
 test("logins are hidden where they usually are, where variables say, and where the configuration says", () => {
   const { providers } = DemianConfig.parse({
     providers: { mine: { type: "codex", model: "m", codexHome: "~/elsewhere" } },
   });
   const env = { HOME: "/home/u", CODEX_HOME: "/srv/codex", CLAUDE_CONFIG_DIR: "/srv/claude" };
-  expect(hiddenPlaces(env, providers)).toEqual(
+  expect(listHiddenPaths(env, providers)).toEqual(
     expect.arrayContaining([
       "/home/u/elsewhere",
       "/srv/codex",
@@ -19,7 +19,7 @@ test("logins are hidden where they usually are, where variables say, and where t
 });
 
 test("a login that lies in the home directory itself hides nothing else", () => {
-  const places = hiddenPlaces({ HOME: "/home/u", CODEX_HOME: "/home", CLAUDE_CONFIG_DIR: "/home/u" });
+  const places = listHiddenPaths({ HOME: "/home/u", CODEX_HOME: "/home", CLAUDE_CONFIG_DIR: "/home/u" });
   expect(places).toEqual(expect.arrayContaining(["/home/auth.json", "/home/u/.credentials.json"]));
   for (const whole of ["/home", "/home/u"]) expect(places).not.toContain(whole);
 });

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts for a shell
-// A model that means harm, and a person who says yes to everything: what no yes can allow. Through the whole runtime.
+// A hostile model, and a user who approves everything: what no approval can allow. Through the whole runtime.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { projectDir } from "../../src/runtime/state-dir.ts";
+import { getProjectDir } from "../../src/runtime/state-dir.ts";
 import { chatReply, type ModelServer, startModelServer } from "../support/model-server.ts";
 import { Place } from "./place.ts";
 import { whyNoSandbox } from "./sandbox/ground.ts";
@@ -39,7 +39,7 @@ beforeEach(async () => {
   symlinkSync("../../outside.txt", join(place.cwd, "src/link-out.txt"));
   linkSync(join(place.root, "outside.txt"), join(place.cwd, "hard.txt"));
   execFileSync("git", ["init", "-q"], { cwd: place.cwd });
-  mkdirSync(projectDir(place.env, place.cwd), { recursive: true, mode: 0o700 });
+  mkdirSync(getProjectDir(place.env, place.cwd), { recursive: true, mode: 0o700 });
 });
 
 afterEach(async () => {
@@ -49,7 +49,7 @@ afterEach(async () => {
 
 type Call = readonly [tool: string, input: Record<string, unknown>];
 
-/** Everything that the model was told. */
+/** Everything sent to the model. */
 async function play(calls: readonly Call[]): Promise<string> {
   model.script(
     chatReply(
@@ -112,8 +112,8 @@ const paths = () => [
   ".demian/tmp/x",
   ".demian/transcripts/x/session.jsonl",
   "node_modules/x/index.js",
-  join(projectDir(place.env, place.cwd), "grants.json"),
-  join(projectDir(place.env, place.cwd), "trust.json"),
+  join(getProjectDir(place.env, place.cwd), "grants.json"),
+  join(getProjectDir(place.env, place.cwd), "trust.json"),
 ];
 
 describe("the file tools", () => {
@@ -139,7 +139,7 @@ describe("the file tools", () => {
     expect(told).not.toContain(SECRET);
   }, 30_000);
 
-  test("write nothing that is protected or outside, whoever says yes", async () => {
+  test("write nothing that is protected or outside, even if approved", async () => {
     const before = around();
     const told = await play([
       ...paths().map((path): Call => ["write_file", { path, content: "evil" }]),

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { imageFromBytes, imagePart } from "../../src/runtime/images.ts";
+import { createImagePart, loadImagePart } from "../../src/runtime/images.ts";
 
 let cwd: string;
 beforeEach(() => {
@@ -12,7 +12,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
-const part = (name: string, maxImageBytes = 1000) => imagePart(name, { cwd, maxImageBytes, detail: "low" });
+const part = (name: string, maxImageBytes = 1000) =>
+  loadImagePart(name, { cwd, maxImageBytes, detail: "low" });
 const refused = async (name: string, pattern: RegExp, maxImageBytes?: number) =>
   await expect(part(name, maxImageBytes)).rejects.toMatchObject({
     code: "bad_image",
@@ -48,7 +49,7 @@ test.each(["https://example.org/a.png?x=1", "HTTP://example.org/a"])(
 test.each(["file:///etc/passwd", "ftp://host/a.png", "https://"])(
   "the address %s is refused",
   async (url) => {
-    await refused(url, /only http:\/\/ and https:\/\//);
+    await refused(url, /an http:\/\/ or https:\/\/ URL/);
   },
 );
 
@@ -57,26 +58,26 @@ test("other files, nothing, directories and pipes are refused, each with its rea
   await refused("a.png", /a\.png is not a PNG, JPEG, GIF or WebP image/);
   writeFileSync(join(cwd, "empty.png"), "");
   await refused("empty.png", /is not a PNG/);
-  await refused("none.png", /there is no such file/);
-  await refused("~/a.png", /"~" is for your shell/);
+  await refused("none.png", /no such file/);
+  await refused("~/a.png", /"~" is expanded by your shell/);
   mkdirSync(join(cwd, "d"));
-  await refused("d", /no regular file/);
+  await refused("d", /not a regular file/);
   execFileSync("mkfifo", [join(cwd, "pipe")]);
-  await refused("pipe", /no regular file/);
+  await refused("pipe", /not a regular file/);
 });
 
 test("a file that is too large is not read at all", async () => {
   writeFileSync(join(cwd, "big.png"), HEADS["image/png"]);
   truncateSync(join(cwd, "big.png"), 2 ** 42);
-  await refused("big.png", /has 4398046511104 bytes, and at most 1000 are sent.*maxImageBytes/);
+  await refused("big.png", /has 4398046511104 bytes; the limit is 1000\..*maxImageBytes/);
   writeFileSync(join(cwd, "fits.png"), HEADS["image/png"]);
-  await refused("fits.png", /at most 8 are sent/, 8);
+  await refused("fits.png", /the limit is 8/, 8);
   expect(await part("fits.png", 9)).toBeDefined();
 });
 
 test("bytes are checked in the same way", () => {
   const order = { maxImageBytes: 9, detail: "auto" } as const;
-  expect(imageFromBytes(HEADS["image/png"], order)).toMatchObject({ type: "image_url" });
-  expect(() => imageFromBytes(HEADS["image/webp"], order)).toThrow(/at most 9/);
-  expect(() => imageFromBytes(Buffer.from("text"), order)).toThrow(/is not a PNG/);
+  expect(createImagePart(HEADS["image/png"], order)).toMatchObject({ type: "image_url" });
+  expect(() => createImagePart(HEADS["image/webp"], order)).toThrow(/the limit is 9/);
+  expect(() => createImagePart(Buffer.from("text"), order)).toThrow(/is not a PNG/);
 });

@@ -1,4 +1,4 @@
-// A workspace with a home of its own, for tests of the runtime as a whole.
+// A workspace with its own home, for tests of the whole runtime.
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

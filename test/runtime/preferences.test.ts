@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadPreferences, savePreferences } from "../../src/runtime/preferences.ts";
-import { projectDir, stateDir } from "../../src/runtime/state-dir.ts";
+import { getProjectDir, getStateDir } from "../../src/runtime/state-dir.ts";
 
 let base: string;
 beforeEach(() => {
@@ -22,16 +22,16 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-const directory = () => projectDir({ XDG_STATE_HOME: base }, "/repo");
+const directory = () => getProjectDir({ XDG_STATE_HOME: base }, "/repo");
 
 test("the state directory follows XDG, and each project has its own", () => {
-  expect(stateDir({ XDG_STATE_HOME: "/s", HOME: "/h" })).toBe("/s/demian");
-  expect(stateDir({ XDG_STATE_HOME: "relative", HOME: "/h" })).toBe("/h/.local/state/demian");
-  expect(stateDir({ HOME: "/h" })).toBe("/h/.local/state/demian");
-  expect(projectDir({ HOME: "/h" }, "/repo")).toMatch(
+  expect(getStateDir({ XDG_STATE_HOME: "/s", HOME: "/h" })).toBe("/s/demian");
+  expect(getStateDir({ XDG_STATE_HOME: "relative", HOME: "/h" })).toBe("/h/.local/state/demian");
+  expect(getStateDir({ HOME: "/h" })).toBe("/h/.local/state/demian");
+  expect(getProjectDir({ HOME: "/h" }, "/repo")).toMatch(
     /^\/h\/\.local\/state\/demian\/projects\/[0-9a-f]{64}$/,
   );
-  expect(projectDir({}, "/repo")).not.toBe(projectDir({}, "/repo2"));
+  expect(getProjectDir({}, "/repo")).not.toBe(getProjectDir({}, "/repo2"));
 });
 
 test("what was chosen is found again, privately and without left-overs", async () => {
@@ -65,9 +65,11 @@ test.each(["{", '{"provider": 5}', "[]", "null"])(
 test("a directory that others can write, or that is a link, is not used", async () => {
   mkdirSync(directory(), { recursive: true });
   chmodSync(directory(), 0o777);
-  await expect(savePreferences(directory(), { model: "m" })).rejects.toThrow(/nobody else can write/);
+  await expect(savePreferences(directory(), { model: "m" })).rejects.toThrow(/only you can write/);
   rmSync(directory(), { recursive: true });
   mkdirSync(join(base, "other"));
   symlinkSync(join(base, "other"), directory());
-  await expect(savePreferences(directory(), { model: "m" })).rejects.toThrow(/must be a directory of yours/);
+  await expect(savePreferences(directory(), { model: "m" })).rejects.toThrow(
+    /must be a directory that you own/,
+  );
 });

@@ -18,7 +18,7 @@ afterEach(() => {
 const long = () => utimesSync(path, new Date(0), new Date(0));
 
 describe("36: advisory lock", () => {
-  test("one holder at a time; the other is told who, and what to do", () => {
+  test("one holder at a time; the other learns who holds it, and what to do", () => {
     const free = takeLock(path, "the thing", { advice: "wait" });
     expect(() => takeLock(path, "the thing", { advice: "wait" })).toThrow(
       `the thing is open in process ${process.pid}; wait`,
@@ -50,7 +50,7 @@ describe("36: advisory lock", () => {
     second();
   });
 
-  test("who shows itself keeps it, and who lost it takes nothing away", () => {
+  test("a holder that shows activity keeps it, and one that lost it removes nothing", () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const first = takeLock(path, "the thing", { beatMs: 100 });
     long();

@@ -72,7 +72,7 @@ describe("a session", () => {
     expect(model.requests).toEqual([]);
   });
 
-  test("can be aborted by whoever hears of its first event", async () => {
+  test("can be aborted by a listener on its first event", async () => {
     const { session } = await place.open({
       onEvent: ({ type }) => {
         if (type === "user.message") void session.abort();
@@ -118,7 +118,7 @@ describe("a session", () => {
     expect(session).toMatchObject({ agent: "plan", provider: "other" });
   });
 
-  test("without a transcript tells everything all the same", async () => {
+  test("without a transcript still emits every event", async () => {
     model.script(chatReply("Hello."));
     const { session, events } = await place.open({ transcript: false });
     await session.run({ text: "hi" });
@@ -126,7 +126,7 @@ describe("a session", () => {
     expect(existsSync(`${place.cwd}/.demian`)).toBe(false);
   });
 
-  test("tells each message as it joins the history", async () => {
+  test("emits each message as it is added to the history", async () => {
     model.script(chatReply("", [{ name: "glob", input: { pattern: "*" } }]), chatReply("Nothing there."));
     const told: string[] = [];
     const { session } = await place.open({ onMessage: ({ role }) => void told.push(role) });
@@ -218,7 +218,7 @@ describe("a denial of a path", () => {
     const answers = answersOf(session.history);
     expect(answers[0]).toBe("b.txt:1:word");
     expect(answers[1]).toBe("b.txt");
-    expect(answers[3]).toContain("out of bounds");
+    expect(answers[3]).toContain("agents cannot access");
   });
 });
 
@@ -234,18 +234,18 @@ describe("opening", () => {
     if (code !== undefined) expect(error).toMatchObject({ code });
   });
 
-  test("tells at once what is configured and means nothing", async () => {
+  test("reports meaningless settings at once", async () => {
     const { warnings } = await place.runtime({
       defaultProvider: "locl",
       permissions: [{ tool: "Bash", decision: "deny" }],
     });
     expect(warnings).toEqual([
-      expect.stringMatching(/rule for "Bash" fits nothing.*did you mean "bash"\?/),
-      expect.stringMatching(/no provider is called "locl"; did you mean "local"\?/),
+      expect.stringMatching(/rule for "Bash" matches no tool.*did you mean "bash"\?/),
+      expect.stringMatching(/there is no provider "locl"; did you mean "local"\?/),
     ]);
   });
 
-  test("in a directory that is not there is refused", async () => {
+  test("in a missing directory is refused", async () => {
     await expect(createRuntime({ cwd: `${place.cwd}/gone`, env: place.env })).rejects.toMatchObject({
       code: "bad_cwd",
     });

@@ -10,7 +10,7 @@ async function once(options: StageOptions, name = "echo", input?: unknown) {
   return { stage, report, answer: stage.answers[0] ?? "" };
 }
 
-describe("a call that cannot be made is answered in words that the model can act on", () => {
+describe("an invalid call is answered with a message that the model can act on", () => {
   test("an unknown tool: with the names that there are", async () => {
     const { answer, stage, report } = await once({}, "ekko");
     expect(answer).toContain('no tool "ekko"');
@@ -26,7 +26,7 @@ describe("a call that cannot be made is answered in words that the model can act
 
   test("input that is no object, because its JSON was broken", async () => {
     const { answer, stage } = await once({}, "echo", '{"a": ');
-    expect(answer).toContain("no JSON object");
+    expect(answer).toContain("not a JSON object");
     expect(stage.of("tool.failed")).toMatchObject([{ reason: "invalid_input" }]);
   });
 
@@ -43,7 +43,7 @@ describe("a call that cannot be made is answered in words that the model can act
       "no such file",
     ],
     ["a tool's own error", () => Promise.reject(new ToolError("x", "is a directory")), "is a directory"],
-    ["a bug", () => Promise.reject(new TypeError("x is undefined")), "It failed: x is undefined"],
+    ["a bug", () => Promise.reject(new TypeError("x is undefined")), "Failed: x is undefined"],
   ])("%s", async (_, execute, words) => {
     const { answer, stage, report } = await once({ tools: [testTool({ execute })] });
     expect(answer).toBe(words);
@@ -109,7 +109,7 @@ describe("hooks after a tool", () => {
     const { answer, stage } = await once({
       hooks: ({ event }) => (event === "PostToolUse" ? { blocked: true, reason: "secret inside" } : {}),
     });
-    expect(answer).toBe("The tool ran, but a hook holds its output back: secret inside");
+    expect(answer).toBe("The tool ran, but a hook withheld its output: secret inside");
     expect(stage.of("tool.completed")).toHaveLength(1);
   });
 
@@ -126,12 +126,12 @@ describe("hooks after a tool", () => {
         event === "PostToolUse" && aborted ? { blocked: true, reason: "aborted" } : {},
     });
     expect(await stage.run("go")).toMatchObject({ outcome: "aborted" });
-    expect(stage.answers).toEqual(["The tool ran, but a hook holds its output back: aborted"]);
+    expect(stage.answers).toEqual(["The tool ran, but a hook withheld its output: aborted"]);
   });
 });
 
 describe("permission", () => {
-  test("denied by policy is an answer that says so, and the turn goes on", async () => {
+  test("denied by policy is an answer that says so, and the turn continues", async () => {
     const { answer, stage, report } = await once({
       decide: () => Promise.resolve({ allowed: false, by: "hard_deny", reason: "secrets", always: false }),
     });
@@ -141,7 +141,7 @@ describe("permission", () => {
     expect(report.outcome).toBe("completed");
   });
 
-  test("denied by a person carries their words", async () => {
+  test("denied by the user includes their reason", async () => {
     const { answer } = await once({
       decide: () => Promise.resolve({ allowed: false, by: "user", reason: "use pnpm", always: false }),
     });

@@ -1,4 +1,4 @@
-// The record of a session on disk: complete, in order, private, and never in the way.
+// The record of a session on disk: complete, in order, private, and never blocking.
 import {
   mkdirSync,
   mkdtempSync,
@@ -61,7 +61,7 @@ describe("a transcript", () => {
     expect(readFileSync(join(root, ".demian/transcripts/.gitignore"), "utf8")).toBe("*\n");
   });
 
-  test("goes on where it ended, on a new line when the last one was torn", () => {
+  test("continues where it ended, on a new line if the last one was torn", () => {
     const first = open();
     first.write(warning("one"));
     first.close();
@@ -95,11 +95,11 @@ describe("a transcript", () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`k${n}`, content]));
     transcript.write(event({ ...done, content: "", metadata: many }));
     const [first, second] = lines();
-    expect(first?.["content"]).toMatch(/^x{65536} \[…34464 more characters left out\]$/);
+    expect(first?.["content"]).toMatch(/^x{65536} \[…34464 more characters omitted\]$/);
     expect(second).toMatchObject({
       type: "tool.completed",
       callId: "c",
-      cut: expect.stringMatching(/left out/),
+      cut: expect.stringMatching(/omitted/),
     });
     expect(statSync(file()).size).toBeLessThan(200_000);
   });
@@ -113,13 +113,13 @@ describe("a transcript", () => {
   });
 });
 
-describe("what stands in the way", () => {
+describe("obstacles", () => {
   test.each([
     ".demian",
     ".demian/transcripts",
     ".demian/transcripts/s1",
     ".demian/transcripts/s1/session.jsonl",
-  ])("a link at %s is not followed; the session goes on and it is told once", (path) => {
+  ])("a link at %s is not followed; the session continues and it is reported once", (path) => {
     const outside = realpathSync(mkdtempSync(join(tmpdir(), "demian-outside-")));
     mkdirSync(join(root, path, ".."), { recursive: true });
     symlinkSync(path.endsWith("jsonl") ? join(outside, "stolen") : outside, join(root, path));
@@ -128,19 +128,19 @@ describe("what stands in the way", () => {
     transcript.write(warning("two"));
     transcript.close();
     expect(readdirSync(outside)).toEqual([]);
-    expect(problems).toEqual([expect.stringMatching(/session\.jsonl is not complete/)]);
+    expect(problems).toEqual([expect.stringMatching(/session\.jsonl is incomplete/)]);
     rmSync(outside, { recursive: true });
   });
 
-  test("a file in place of a directory is told", () => {
+  test("a file in place of a directory is reported", () => {
     writeFileSync(join(root, ".demian"), "");
     open().write(warning("one"));
     expect(problems).toHaveLength(1);
   });
 
-  test("a write that fails is told once, and the session goes on", () => {
+  test("a write that fails is reported once, and the session continues", () => {
     const transcript = open();
-    // What JSON cannot carry stands for every failure of a write.
+    // A value that JSON cannot encode represents every write failure.
     const bad = event({ type: "tool.requested", callId: "c", name: "x", input: 1n });
     transcript.write(bad);
     transcript.write(bad);
@@ -150,7 +150,7 @@ describe("what stands in the way", () => {
   });
 
   test.each(["../x", "a/b", "", ".", "a b", "x".repeat(129)])("the session id %j is refused", (sessionId) => {
-    expect(() => open(sessionId)).toThrow(/is no session id/);
+    expect(() => open(sessionId)).toThrow(/is not a valid session id/);
     expect(readdirSync(root)).toEqual([]);
   });
 });

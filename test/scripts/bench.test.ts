@@ -88,7 +88,7 @@ describe.each([{ isNative: true }, { isNative: false }])("agent and reader, nati
   test.each([
     ["a missing seq", [delta(1), result(3)], "1 missing"],
     ["a first seq that is not 1", [delta(2), result(3)], "1 missing"],
-    ["a duplicate seq", [delta(1), delta(1), result(2)], "1 twice"],
+    ["a duplicate seq", [delta(1), delta(1), result(2)], "1 duplicate"],
     ["a frame without seq", [delta(1), '{"type":"agent.notice"}', result(2)], "1 without seq"],
     ["a replay gap", [delta(1), '{"type":"blemeesd.replay_gap"}', result(2)], "1 replay_gap"],
     ["an event too few", [result(1)], "expected 1 agent.delta frames, got 0"],

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { comparedToTested, TESTED_AGENTS } from "../../src/protocol/tested-agents.ts";
-import { ROOT } from "../support/daemon.ts";
+import { compareToTested, TESTED_AGENTS } from "../../src/protocol/tested-agents.ts";
+import { ROOT } from "../support/root.ts";
 
 const { GROUPS } = (await import(join(ROOT, "scripts/e2e-agents.mjs"))) as {
   GROUPS: { agents: Agent[] }[];
@@ -52,7 +52,7 @@ test.each([
   ["claude", "unknown", undefined],
   ["another", "0.0.1", undefined],
 ])("%s %s", (name, said, compared) => {
-  expect(comparedToTested(name, said)).toEqual(compared);
+  expect(compareToTested(name, said)).toEqual(compared);
 });
 
 test("agents:latest says when the newest version cannot be found out, and tests nothing", () => {

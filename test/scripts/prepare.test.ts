@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ROOT } from "../support/daemon.ts";
+import { ROOT } from "../support/root.ts";
 
 test("a finished build is known by the file that is written last: one that was stopped is begun again", () => {
   const mark = "dist/web/index.html";

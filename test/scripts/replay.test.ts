@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { settle, stage, user } from "../sessions/fakes.ts";
-import { ROOT } from "../support/daemon.ts";
+import { ROOT } from "../support/root.ts";
 
 const dir = () => mkdtempSync(join(tmpdir(), "blemees-replay-test-"));
 

@@ -1,4 +1,4 @@
-// Who may answer, what an answer gets in every state, and what a waiting request means for its session.
+// Who may answer, the result of an answer in every state, and what a pending request means for its session.
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { drain } from "../../src/sessions/index.ts";
@@ -34,7 +34,7 @@ describe("who", () => {
     await expect(open.hub.respond(bob, order(open.request_id))).resolves.toMatchObject({ repeated: false });
   });
 
-  test("the owner of before may not, the one of now may", async () => {
+  test("a former owner may not answer, the current one may", async () => {
     const on = await asked();
     await on.open(bob, { resume: true });
     await expect(on.hub.respond(ann, order(on.request_id))).rejects.toMatchObject({
@@ -43,7 +43,7 @@ describe("who", () => {
     await expect(on.hub.respond(bob, order(on.request_id))).resolves.toMatchObject({ repeated: false });
   });
 
-  test("an answer given the moment the notice is heard is taken", async () => {
+  test("an answer sent as soon as the notice arrives is accepted", async () => {
     const on = stage();
     const ear = await on.open(ann);
     const write = ear.write.bind(ear);
@@ -60,7 +60,7 @@ describe("who", () => {
 });
 
 describe("an answer to a request that is", () => {
-  /** How it comes to be so, and what an answer gets then. */
+  /** How the request gets into this state, and the error that an answer gets. */
   const STATES: [state: string, code: string, make: (on: Stage) => unknown][] = [
     ["withdrawn", "request_withdrawn", ({ backend }) => backend.last.withdraw("n1")],
     ["orphaned by a crash", "request_orphaned", ({ backend }) => backend.last.end(false, 1)],
@@ -88,7 +88,7 @@ describe("an answer to a request that is", () => {
     ["of another session", { session_id: "other" }, "request_unknown"],
     ["of another type", { answer: { answers: {} } }, "invalid_answer"],
     ["not offering that", { answer: { decision: "acceptAlways" } }, "invalid_answer"],
-    ["not taking a message with it", { answer: { decision: "accept", message: "x" } }, "invalid_answer"],
+    ["not accepting a message", { answer: { decision: "accept", message: "x" } }, "invalid_answer"],
     ["shown as something else", { shown_hash: "x" }, "request_changed"],
   ])("%s: an explicit code, and nothing changes", async (_what, fields, code) => {
     const on = await asked();
@@ -99,7 +99,7 @@ describe("an answer to a request that is", () => {
     expect(on.backend.last.offered).toEqual([]);
   });
 
-  test("answered already: the stored answer, again and again, also after the session was closed", async () => {
+  test("already answered: returns the stored answer each time, even after the session was closed", async () => {
     const on = await asked();
     await on.hub.respond(ann, order(on.request_id));
     const other = order(on.request_id, { answer: { decision: "decline" } });
@@ -112,7 +112,7 @@ describe("an answer to a request that is", () => {
 });
 
 describe("a session that waits for an answer", () => {
-  test("takes no message, and says what it waits for", async () => {
+  test("accepts no message, and says what it is waiting for", async () => {
     const on = await asked();
     await expect(on.hub.send(ann, "s", user("x"))).rejects.toMatchObject({
       code: "pending_structured_request",
@@ -123,7 +123,7 @@ describe("a session that waits for an answer", () => {
     expect(on.backend.last.sent).toHaveLength(1);
   });
 
-  test("does not tell of a request that is not stored yet", async () => {
+  test("does not report a request that is not stored yet", async () => {
     const on = stage();
     await on.open(ann);
     const { open: release, passed } = gate();
@@ -136,7 +136,7 @@ describe("a session that waits for an answer", () => {
     expect(JSON.stringify(refusal)).not.toContain("req_");
   });
 
-  test("goes on waiting when its owner leaves, and is not reaped", async () => {
+  test("keeps waiting when its owner leaves, and is not reaped", async () => {
     const on = await asked();
     on.hub.detach(ann);
     await settle();
@@ -147,7 +147,7 @@ describe("a session that waits for an answer", () => {
     expect(on.backend.runs).toHaveLength(1);
   });
 
-  test("and is nobody's: the answer reaches the agent before it is let go", async () => {
+  test("and has no owner: the answer reaches the agent before the agent is released", async () => {
     const on = await asked("any");
     on.hub.detach(ann);
     await settle();
@@ -164,7 +164,7 @@ describe("a session that waits for an answer", () => {
     expect(on.backend.alive).toEqual([]);
   });
 
-  test("an interrupt takes back what its turn asked", async () => {
+  test("an interrupt withdraws the requests of its turn", async () => {
     const on = stage();
     const ear = await on.open(ann);
     await on.hub.send(ann, "s", user("x"));
@@ -178,7 +178,7 @@ describe("a session that waits for an answer", () => {
     expect(ear.of("agent.result")).toMatchObject([{ subtype: "interrupted" }]);
   });
 
-  test("the daemon's stop does not wait for people: orphaned as server_restarted, told and stored", async () => {
+  test("shutdown does not wait for answers: requests are orphaned as server_restarted, reported and stored", async () => {
     const on = await asked();
     on.ledger.close();
     await drain(on.hub, 60_000, new AbortController().signal, silentLog);
@@ -201,7 +201,7 @@ test("requests of a sub-agent reach the session with their path, and are answere
   expect(on.backend.last.answered).toEqual([{ native_id: "n1", answer: accept }]);
 });
 
-test("a secret is shown to nobody and kept nowhere: frames, lists, answers and the store once the agent has it", async () => {
+test("a secret is never shown or kept: not in frames, lists or answers, nor in the store once the agent has it", async () => {
   const on = stage();
   const ear = await on.open(ann);
   const questions = [{ id: "q", question: "password?", is_secret: true }];

@@ -1,10 +1,10 @@
-// What dashboards and waiters are told: few views, always the last state, and nobody harmed by a bad listener.
+// What dashboards and waiters receive: few views, always the last state, and no harm from a bad listener.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import type { InputRecord } from "../../src/protocol/queue.ts";
 import type { ChangeView } from "../../src/protocol/views.ts";
 import { Changes } from "../../src/sessions/views/changes.ts";
-import { type ViewWorld, viewOf } from "../../src/sessions/views/view.ts";
+import { toView, type ViewWorld } from "../../src/sessions/views/view.ts";
 import { request } from "../store/material.ts";
 import { rowOf } from "./fakes.ts";
 
@@ -21,11 +21,11 @@ const WORLD: ViewWorld = {
   nowMs: 0,
 };
 
-/** Sessions whose only fact is a number of turns. */
+/** Sessions with nothing but a number of turns. */
 function bench(turns: Record<string, number>) {
   const view = vi.fn((session_id: string) => {
     const count = turns[session_id];
-    return count === undefined ? undefined : viewOf({ row: rowOf(session_id, { turns: count }) }, WORLD);
+    return count === undefined ? undefined : toView({ row: rowOf(session_id, { turns: count }) }, WORLD);
   });
   const above = (session_id: string) => (session_id === "child" ? ["parent"] : []);
   const changes = new Changes({ view, above, log: silentLog });
@@ -43,17 +43,17 @@ function wordOf(change: ChangeView): string {
 
 const input: InputRecord = { message_id: "m", kind: "user", state: "done", queued_at_ms: 1 };
 
-test("the first change goes out at once, those of the next 50 ms as one, and the last state arrives", async () => {
+test("the first change is sent at once, those of the next 50 ms as one, and the last state arrives", async () => {
   const { changes, heard, hear, turns, view } = bench({ s: 0, t: 0 });
-  changes.onChange(hear);
-  for (turns["s"] = 1; turns["s"] < 5; turns["s"] += 1) changes.changed("s");
+  changes.subscribe(hear);
+  for (turns["s"] = 1; turns["s"] < 5; turns["s"] += 1) changes.markChanged("s");
   await vi.advanceTimersByTimeAsync(0);
   expect(heard).toEqual(["s 5"]);
   for (turns["s"] = 6; turns["s"] < 20; turns["s"] += 1) {
-    changes.changed("s");
+    changes.markChanged("s");
     await vi.advanceTimersByTimeAsync(2);
   }
-  changes.changed("t");
+  changes.markChanged("t");
   await vi.advanceTimersByTimeAsync(0);
   expect(heard).toEqual(["s 5", "t 0"]);
   await vi.advanceTimersByTimeAsync(50);
@@ -63,23 +63,23 @@ test("the first change goes out at once, those of the next 50 ms as one, and the
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a session that changes all the time is shown every 50 ms, not later", async () => {
+test("a session that changes constantly is shown every 50 ms, not later", async () => {
   const { changes, heard, hear } = bench({ s: 0 });
-  changes.onChange(hear);
+  changes.subscribe(hear);
   for (let ms = 0; ms < 1_000; ms += 5) {
-    changes.changed("s");
+    changes.markChanged("s");
     await vi.advanceTimersByTimeAsync(5);
   }
   expect(heard).toHaveLength(21);
 });
 
-test("nothing is computed while nobody listens, and nothing told to who has ended", async () => {
+test("nothing is computed without listeners, and nothing is sent to one that has ended", async () => {
   const { changes, view, heard, hear } = bench({ s: 0 });
-  changes.changed("s");
-  const end = changes.onChange(hear);
+  changes.markChanged("s");
+  const end = changes.subscribe(hear);
   await vi.advanceTimersByTimeAsync(100);
   expect(view).not.toHaveBeenCalled();
-  changes.changed("s");
+  changes.markChanged("s");
   end();
   await vi.advanceTimersByTimeAsync(100);
   expect({ heard, calls: view.mock.calls, timers: vi.getTimerCount() }).toEqual({
@@ -89,51 +89,51 @@ test("nothing is computed while nobody listens, and nothing told to who has ende
   });
 });
 
-test("a removed session is told at once, and no view of it comes behind that", async () => {
+test("a removed session is reported at once, and no view of it follows", async () => {
   const { changes, heard, hear } = bench({ s: 1 });
-  changes.onChange(hear);
-  changes.changed("s");
-  changes.removed("s");
+  changes.subscribe(hear);
+  changes.markChanged("s");
+  changes.markRemoved("s");
   await vi.advanceTimersByTimeAsync(100);
   expect(heard).toEqual(["gone s"]);
 });
 
-test("requests and messages go out each, with the views of all whom they concern", async () => {
+test("requests and messages are sent individually, with the views of all affected sessions", async () => {
   const { changes, heard, hear } = bench({ child: 1, parent: 2 });
-  changes.onChange(hear);
-  changes.request(request("child", "r"));
-  changes.queue("child", input);
+  changes.subscribe(hear);
+  changes.reportRequest(request("child", "r"));
+  changes.reportInput("child", input);
   await vi.advanceTimersByTimeAsync(0);
   expect(heard).toEqual(["request r", "queue child done", "child 1", "parent 2"]);
 });
 
-test("a listener that throws, or a view that does, harms nobody", async () => {
+test("a listener or a view that throws does not affect others", async () => {
   const { changes, heard, hear, view } = bench({ s: 1, t: 1 });
-  changes.onChange(() => {
+  changes.subscribe(() => {
     throw new Error("bad listener");
   });
-  changes.onChange(hear);
+  changes.subscribe(hear);
   view.mockImplementationOnce(() => {
     throw new Error("bad view");
   });
-  changes.changed("s");
-  changes.changed("t");
+  changes.markChanged("s");
+  changes.markChanged("t");
   await vi.advanceTimersByTimeAsync(0);
   expect(heard).toEqual(["t 1"]);
 });
 
-test("an ear on one session hears every change of it at once, without a view", () => {
+test("a listener on one session receives every change of it at once, without a view", () => {
   const { changes, view } = bench({ s: 1 });
   const ear = vi.fn();
   const end = changes.onTouch("s", ear);
-  changes.changed("s");
-  changes.changed("t");
-  changes.queue("s", input);
-  changes.request(request("s", "r"));
-  changes.removed("s");
+  changes.markChanged("s");
+  changes.markChanged("t");
+  changes.reportInput("s", input);
+  changes.reportRequest(request("s", "r"));
+  changes.markRemoved("s");
   expect(ear).toHaveBeenCalledTimes(4);
   end();
-  changes.changed("s");
+  changes.markChanged("s");
   expect(ear).toHaveBeenCalledTimes(4);
   expect(view).not.toHaveBeenCalled();
 });

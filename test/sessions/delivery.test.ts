@@ -24,7 +24,7 @@ const send = (session: Session, text: string, key?: string) =>
 const stateOf = (row: SessionRow, message_id: string) =>
   row.inputs?.find((record) => record.message_id === message_id)?.state;
 
-test("delivers what was queued one turn at a time, in order", async () => {
+test("delivers queued messages one turn at a time, in order", async () => {
   const { on, session } = await spawned(stage(), "one");
   const two = await send(session, "two");
   await send(session, "three");
@@ -44,7 +44,7 @@ test("delivers what was queued one turn at a time, in order", async () => {
   expect(on.backend.runs).toHaveLength(1);
 });
 
-test("puts a message that is wanted first before the others", async () => {
+test("puts a message sent as first before the others", async () => {
   const { on, session } = await spawned(stage(), "one");
   await send(session, "two");
   await session.enqueue({ message: user("first"), kind: "user", isFirst: true });
@@ -53,7 +53,7 @@ test("puts a message that is wanted first before the others", async () => {
   expect(on.backend.last.sent).toEqual([user("one"), user("first")]);
 });
 
-test("tells of a message only when it is stored, and refuses what the disk does not take", async () => {
+test("reports a message only once it is stored, and refuses one that the disk does not take", async () => {
   const { on, session } = await spawned(stage(), "one");
   on.store.failing = true;
   await expect(send(session, "two")).rejects.toMatchObject({ code: "store_failed" });
@@ -65,7 +65,7 @@ test("tells of a message only when it is stored, and refuses what the disk does 
   expect(on.backend.last.sent).toEqual([user("one"), user("three")]);
 });
 
-test("gives a message to the agent only when its leaving the queue is stored", async () => {
+test("gives a message to the agent only once its leaving the queue is stored", async () => {
   const { on, session } = await spawned();
   const run = on.backend.last;
   const stored: unknown[] = [];
@@ -94,7 +94,7 @@ test("does not give the agent a message whose leaving the queue could not be sto
   expect(on.backend.last.sent).toEqual([user("one"), user("two")]);
 });
 
-test("tells who repeats a key only what is stored", async () => {
+test("reports only what is stored to a client that repeats a key", async () => {
   const { on, session } = await spawned(stage(), "one");
   const disk = gate();
   on.store.held = disk.passed;
@@ -116,7 +116,7 @@ test("tells who repeats a key only what is stored", async () => {
   expect(again.map(({ repeated }) => repeated)).toEqual([false, true]);
 });
 
-test("answers every sender also when very many are called off while the disk is slow", async () => {
+test("answers every sender, even if many messages are cancelled while the disk is slow", async () => {
   const { on, session } = await spawned(stage(), "one");
   const disk = gate();
   on.store.held = disk.passed;
@@ -133,7 +133,7 @@ test("answers every sender also when very many are called off while the disk is 
   expect(session.queued).toEqual([]);
 });
 
-test("carries out the same key once, and refuses it for something else", async () => {
+test("applies the same key once, and refuses it for another message", async () => {
   const { session } = await spawned(stage(), "one");
   const first = await send(session, "two", "k");
   const again = await send(session, "two", "k");
@@ -142,7 +142,7 @@ test("carries out the same key once, and refuses it for something else", async (
   expect(session.queued).toHaveLength(1);
 });
 
-test("cancels what waits, and says why it cannot cancel what does not", async () => {
+test("cancels queued messages, and says why it cannot cancel others", async () => {
   const { on, session } = await spawned(stage(), "one");
   const two = await send(session, "two");
   const cancelled = await session.cancel(two.input.message_id);
@@ -157,7 +157,7 @@ test("cancels what waits, and says why it cannot cancel what does not", async ()
   await expect(session.cancel("msg_x")).rejects.toThrow(/is not known/);
 });
 
-test("takes at most 100 messages and says what to do", async () => {
+test("accepts at most 100 messages and says what to do", async () => {
   const { session } = await spawned(stage(), "one");
   await Promise.all(Array.from({ length: 100 }, (_, n) => send(session, `n${n}`)));
   await expect(send(session, "more")).rejects.toMatchObject({
@@ -166,12 +166,12 @@ test("takes at most 100 messages and says what to do", async () => {
   });
 });
 
-test("waits while something is asked, and goes on when it is answered and the turn is over", async () => {
+test("waits while a request is pending, and continues when it is answered and the turn is over", async () => {
   const { on, session } = await spawned(stage(), "one");
   on.backend.last.ask(askOf("a"));
   await settle();
   await send(session, "two");
-  const [request] = on.ledger.pendingOf("m");
+  const [request] = on.ledger.listPending("m");
   await on.ledger.respond({
     session_id: "m",
     request_id: request?.request_id ?? "",
@@ -184,7 +184,7 @@ test("waits while something is asked, and goes on when it is answered and the tu
   expect(on.backend.last.sent).toEqual([user("one"), user("two")]);
 });
 
-test("keeps a message that met a turn of the agent's own, and delivers it behind that", async () => {
+test("keeps a message that met a turn of the agent's own, and delivers it afterwards", async () => {
   const { on, session } = await spawned();
   const run = on.backend.last;
   let refuse = true;
@@ -201,7 +201,7 @@ test("keeps a message that met a turn of the agent's own, and delivers it behind
   expect(run.sent).toEqual([user("one")]);
 });
 
-test("gives up a message that the agent cannot take, tells why, and goes on with the next", async () => {
+test("gives up a message that the agent cannot take, says why, and continues with the next", async () => {
   const { on, session } = await spawned();
   const run = on.backend.last;
   run.send = async (message) => {
@@ -218,7 +218,7 @@ test("gives up a message that the agent cannot take, tells why, and goes on with
   expect(run.sent).toEqual([user("good")]);
 });
 
-test("holds the queue while the agent does not start, and tries again at the next message", async () => {
+test("holds the queue while the agent fails to start, and tries again at the next message", async () => {
   const { on, session } = await spawned();
   on.backend.last.end(false, 1);
   on.backend.failing = new CodedError("spawn_failed", "no such program");
@@ -232,7 +232,7 @@ test("holds the queue while the agent does not start, and tries again at the nex
   expect(on.backend.last.sent).toEqual([user("one")]);
 });
 
-test("brings the queue over a restart, and what was delivered before is not delivered again", async () => {
+test("keeps the queue across a restart, and does not deliver a message twice", async () => {
   const before = stage();
   const { session } = await spawned(before, "one");
   await send(session, "two");
@@ -247,7 +247,7 @@ test("brings the queue over a restart, and what was delivered before is not deli
   expect(after.backend.last.order).toMatchObject({ resume: true, session_id: "m" });
 });
 
-test("does not start a stopped session for a wake, but delivers it with the next message of a person", async () => {
+test("does not start a stopped session for a wake, but delivers it with the user's next message", async () => {
   const { on, session } = await spawned();
   await session.halt({ isAsked: false });
   await session.enqueue({ message: user("wake up"), kind: "wake", message_id: "wake_1" });
@@ -258,7 +258,7 @@ test("does not start a stopped session for a wake, but delivers it with the next
   expect(on.backend.last.sent).toEqual([user("wake up")]);
 });
 
-test("recognises a wake that is told twice", async () => {
+test("recognizes a repeated wake", async () => {
   const { session } = await spawned(stage(), "one");
   const wake = { message: user("wake up"), kind: "wake" as const, message_id: "wake_1" };
   await session.enqueue(wake);
@@ -266,7 +266,7 @@ test("recognises a wake that is told twice", async () => {
   expect(session.queued).toHaveLength(1);
 });
 
-test("keeps the agent of a spawned session between turns, and lets it go when it was idle for long", async () => {
+test("keeps the agent of a spawned session between turns, and releases it after a long idle time", async () => {
   const { on, session } = await spawned(stage(), "one");
   on.backend.last.result();
   await settle();
@@ -281,7 +281,7 @@ test("keeps the agent of a spawned session between turns, and lets it go when it
   expect(on.backend.last.sent).toEqual([user("two")]);
 });
 
-test("does not let a spawned session go while something of it is under way", async () => {
+test("does not release a spawned session while it has work in progress", async () => {
   const { on, session } = await spawned(stage(), "one");
   const late = Date.now() + 1_000_000;
   expect(await on.hub.reap(1, late)).toBe(0);
@@ -291,7 +291,7 @@ test("does not let a spawned session go while something of it is under way", asy
   expect(session.isRunning).toBe(true);
 });
 
-test("spawns the same key once, also after a restart", async () => {
+test("spawns the same key once, even after a restart", async () => {
   const on = stage();
   const order = { backend: "fake", message: user("one"), key: "k1" };
   const parts = { table: on.hub.table, ...any };
@@ -306,7 +306,7 @@ test("spawns the same key once, also after a restart", async () => {
   expect(later.backend.runs).toEqual([]);
 });
 
-test("spawns a key once whatever id is asked for with it, and whatever order the body's keys stand in", async () => {
+test("spawns a key once, whatever id comes with it and in whatever order the body's keys are", async () => {
   const on = stage();
   const parts = { table: on.hub.table, ...any };
   const order = { backend: "fake", message: user("one"), key: "k", options: { a: 1, b: { c: 2, d: 3 } } };
@@ -325,7 +325,7 @@ test("spawns a key once whatever id is asked for with it, and whatever order the
   expect(on.backend.runs).toHaveLength(1);
 });
 
-test("refuses a message that no queue could hold, also as the first one", async () => {
+test("refuses a message that is too large for any queue, even as the first one", async () => {
   const on = stage();
   const order = { backend: "fake", session_id: "m", message: user("x".repeat(5 * 1024 * 1024)) };
   await expect(spawnSession(order, { table: on.hub.table, ...any })).rejects.toMatchObject({
@@ -335,7 +335,7 @@ test("refuses a message that no queue could hold, also as the first one", async 
   expect(on.hub.table.row("m")).toBeUndefined();
 });
 
-test("leaves nothing behind when the agent of a spawn does not start, or the disk does not take it", async () => {
+test("leaves nothing if the agent of a spawn does not start, or the disk refuses it", async () => {
   const on = stage();
   const parts = { table: on.hub.table, ...any };
   on.backend.failing = new CodedError("spawn_failed", "no such program");

@@ -1,4 +1,4 @@
-// What else is wanted of a session while it, or its agent, is being ended.
+// Requests to a session while it, or its agent, is being stopped.
 import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { drain } from "../../src/sessions/shutdown.ts";
@@ -8,7 +8,7 @@ import { runOf, spawn, textsOf, world } from "./system.ts";
 const ann = { id: "ann" };
 const never = new AbortController().signal;
 
-test("who comes back while the agent is being let go needs no room for another one", async () => {
+test("a client that returns while the agent is being released does not need a free slot", async () => {
   const { hub, backend, open } = stage({ limits: { maxSessions: 1, maxSessionsPerClient: 32 } });
   await open(ann);
   const ended = gate();
@@ -25,7 +25,7 @@ test("who comes back while the agent is being let go needs no room for another o
   expect(backend.alive).toHaveLength(1);
 });
 
-test("a shutdown waits for the disk although an interrupt has just cost the agent its life", async () => {
+test("a shutdown waits for the disk even if an interrupt has just killed the agent", async () => {
   const { hub, backend, store, open } = stage();
   await open(ann);
   await hub.send(ann, "s", user("hello"));
@@ -51,7 +51,7 @@ test("a shutdown waits for the disk although an interrupt has just cost the agen
   await expect(interrupted).resolves.toBeUndefined();
 });
 
-test("a shutdown ends an agent that does not answer an interrupt, whatever else waits for that", async () => {
+test("a shutdown ends an agent that does not answer an interrupt, whatever else waits for it", async () => {
   const { hub, backend, open } = stage();
   await open(ann);
   await hub.send(ann, "s", user("hello"));
@@ -67,7 +67,7 @@ test("a shutdown ends an agent that does not answer an interrupt, whatever else 
   over.open();
 });
 
-test("a message that comes at whatever moment of a session's being reaped is taken", async () => {
+test("a message that arrives at any moment while a session is reaped is accepted", async () => {
   for (let moments = 0; moments < 12; moments += 1) {
     const on = await world();
     await spawn(on, "a");

@@ -1,15 +1,13 @@
-// The cursor contract of a session's history: pages of stored events, and a word about everything that is missing.
+// The cursor contract of a session's history: pages of stored events, and a notice for everything that is missing.
 import { expect, test, vi } from "vitest";
 import { EventsPage } from "../../src/protocol/views.ts";
 import { SmallDisk, whyNoSmallDisk } from "../crash/small-disk.ts";
 import { NO_LIMITS, tempDir } from "../store/material.ts";
 import { FakeStore, settle } from "./fakes.ts";
-import { delta, History, type Kind, openStore, seqsOf, started, upTo } from "./history.ts";
+import { delta, History, openStore, seqsOf, started, upTo } from "./history.ts";
 
-const DURABLE = ["sqlite", "jsonl"] as const satisfies Kind[];
-
-test.each(DURABLE)("%s: pages from a cursor give every event once, in order, and lead on", async (kind) => {
-  const history = await History.open(kind);
+test("pages from a cursor return every event once, in order, and give the next cursor", async () => {
+  const history = await History.open("sqlite");
   for (let n = 0; n < 10; n += 1) await history.say(`${n} a`, `${n} b`, `${n} c`);
   const pages = await history.readAll(4, 7);
   expect(seqsOf(pages)).toEqual(upTo(30, 5));
@@ -28,7 +26,7 @@ test.each(DURABLE)("%s: pages from a cursor give every event once, in order, and
   });
 });
 
-test("a cursor at the end gets an empty page that leaves it where it is", async () => {
+test("a cursor at the end gets an empty page and stays the same", async () => {
   const history = await History.open("sqlite");
   expect(await history.read(0)).toEqual({
     events: [],
@@ -47,23 +45,20 @@ test("a cursor at the end gets an empty page that leaves it where it is", async 
   });
 });
 
-test.each(DURABLE)(
-  "%s: a cursor in front of what was kept gets the oldest page and an explicit gap",
-  async (kind) => {
-    const before = await History.open(kind);
-    for (let n = 0; n < 10; n += 1) await before.say("x", "y");
-    await before.store.prune({ ...NO_LIMITS, maxRowsPerSession: 12 });
-    const history = await before.restart();
-    const old = await history.read(3, { limit: 4 });
-    expect(seqsOf(old)).toEqual([9, 10, 11, 12]);
-    expect(old).toMatchObject({ earliest_seq: 9, next_seq: 12, history_gap: true, gap_reason: "retention" });
-    expect(await history.read(7)).toMatchObject({ history_gap: true });
-    for (const cursor of [8, 12]) expect(await history.read(cursor)).toMatchObject({ history_gap: false });
-    expect(seqsOf(await history.read(8))).toEqual(upTo(20, 9));
-  },
-);
+test("a cursor before the retained events gets the oldest page and an explicit gap", async () => {
+  const before = await History.open("sqlite");
+  for (let n = 0; n < 10; n += 1) await before.say("x", "y");
+  await before.store.prune({ ...NO_LIMITS, maxRowsPerSession: 12 });
+  const history = await before.restart();
+  const old = await history.read(3, { limit: 4 });
+  expect(seqsOf(old)).toEqual([9, 10, 11, 12]);
+  expect(old).toMatchObject({ earliest_seq: 9, next_seq: 12, history_gap: true, gap_reason: "retention" });
+  expect(await history.read(7)).toMatchObject({ history_gap: true });
+  for (const cursor of [8, 12]) expect(await history.read(cursor)).toMatchObject({ history_gap: false });
+  expect(seqsOf(await history.read(8))).toEqual(upTo(20, 9));
+});
 
-test("what the ring still has is not missing, although the log has pruned it", async () => {
+test("an event still in the ring is not missing, even if the log has pruned it", async () => {
   const history = await History.open("sqlite", { ringSize: 10 });
   await history.say(...upTo(10).map(String));
   await history.store.prune({ ...NO_LIMITS, maxRowsPerSession: 2 });
@@ -73,7 +68,7 @@ test("what the ring still has is not missing, although the log has pruned it", a
   }
 });
 
-test("without a log the ring is all there is, and what it lost is told", async () => {
+test("without a log there is only the ring, and what it lost is reported", async () => {
   const history = await History.open("memory", { ringSize: 4 });
   for (let n = 0; n < 10; n += 1) await history.say(String(n));
   const page = await history.read(2);
@@ -82,7 +77,7 @@ test("without a log the ring is all there is, and what it lost is told", async (
   expect(await history.read(6)).toMatchObject({ history_gap: false });
 });
 
-test("a cursor beyond the end (the history was lost) is told so and begins at the oldest event", async () => {
+test("a cursor beyond the end (the history was lost) is reported, and reading starts at the oldest event", async () => {
   const history = await History.open("sqlite");
   expect(await history.read(50)).toMatchObject({ next_seq: 0, history_gap: true, gap_reason: "unknown" });
   await history.say("a", "b", "c");
@@ -91,7 +86,7 @@ test("a cursor beyond the end (the history was lost) is told so and begins at th
   expect(page).toMatchObject({ next_seq: 2, latest_seq: 3, history_gap: true, gap_reason: "unknown" });
 });
 
-test("a history that is gone although its row remembers it is told, once", async () => {
+test("a history that is gone although its row remembers it is reported, once", async () => {
   const store = await openStore("sqlite", tempDir());
   await store.saveRow({ ...(await History.open("memory")).stream.row, last_seq: 9 });
   const history = await History.open("sqlite", { store });
@@ -107,7 +102,7 @@ test("a history that is gone although its row remembers it is told, once", async
   expect(await history.read(page.next_seq)).toMatchObject({ history_gap: false });
 });
 
-test("a hole in the log is told, and so is a frame that cannot be read back", async () => {
+test("a hole in the log is reported, and so is a frame that cannot be read back", async () => {
   const store = new FakeStore();
   const history = await History.open("sqlite", { store, ringSize: 1 });
   for (let n = 1; n <= 6; n += 1) await history.say(String(n));
@@ -123,7 +118,7 @@ test("a hole in the log is told, and so is a frame that cannot be read back", as
   expect(page).toMatchObject({ history_gap: true, gap_reason: "unknown", next_seq: 6 });
 });
 
-test("a log that cannot be read is an error, not an empty page; the ring serves what it has", async () => {
+test("an unreadable log is an error, not an empty page; the ring serves what it has", async () => {
   const store = new FakeStore();
   const history = await History.open("sqlite", { store, ringSize: 2 });
   for (let n = 1; n <= 5; n += 1) await history.say(String(n));
@@ -132,23 +127,20 @@ test("a log that cannot be read is an error, not an empty page; the ring serves 
   expect(seqsOf(await history.read(3))).toEqual([4, 5]);
 });
 
-test.each(DURABLE)(
-  "%s: restart with 10,000 events behind: an old cursor gets all of them, one behind retention a gap",
-  async (kind) => {
-    const before = await History.open(kind, { ringSize: 1024 });
-    for (let n = 0; n < 100; n += 1) await before.say(...upTo(100).map((at) => `${n} ${at}`));
-    const history = await before.restart();
-    const pages = await history.readAll(37, 500);
-    expect(seqsOf(pages)).toEqual(upTo(10_000, 38));
-    expect(pages.some(({ history_gap }) => history_gap)).toBe(false);
-    await history.store.prune({ ...NO_LIMITS, maxRowsPerSession: 5_000 });
-    const rest = await history.readAll(37, 500);
-    expect(seqsOf(rest)).toEqual(upTo(10_000, 5_001));
-    expect(rest.map(({ gap_reason }) => gap_reason)).toEqual(["retention", ...upTo(9).map(() => null)]);
-  },
-);
+test("after a restart with 10,000 events an old cursor gets all of them, and one before the retained events a gap", async () => {
+  const before = await History.open("sqlite", { ringSize: 1024 });
+  for (let n = 0; n < 100; n += 1) await before.say(...upTo(100).map((at) => `${n} ${at}`));
+  const history = await before.restart();
+  const pages = await history.readAll(37, 500);
+  expect(seqsOf(pages)).toEqual(upTo(10_000, 38));
+  expect(pages.some(({ history_gap }) => history_gap)).toBe(false);
+  await history.store.prune({ ...NO_LIMITS, maxRowsPerSession: 5_000 });
+  const rest = await history.readAll(37, 500);
+  expect(seqsOf(rest)).toEqual(upTo(10_000, 5_001));
+  expect(rest.map(({ gap_reason }) => gap_reason)).toEqual(["retention", ...upTo(9).map(() => null)]);
+});
 
-test("a page of large frames ends early, has at least one, and leads on", async () => {
+test("a page of large frames ends early, has at least one, and gives the next cursor", async () => {
   const history = await History.open("sqlite");
   for (let n = 0; n < 6; n += 1) await history.say("x".repeat(1_500_000));
   const pages = await history.readAll(0, 100);
@@ -156,38 +148,35 @@ test("a page of large frames ends early, has at least one, and leads on", async 
   expect(seqsOf(pages)).toEqual(upTo(6));
 });
 
-test.each(DURABLE)(
-  "%s: what could not be stored is told until the marker is behind the cursor",
-  async (kind) => {
-    const history = await History.open(kind);
-    await history.say("a", "b");
-    history.failing = true;
-    await history.say("lost 1");
-    await history.say("lost 2");
-    const degraded = await history.read(0);
-    expect(seqsOf(degraded)).toEqual([1, 2]);
-    expect(degraded).toMatchObject({ latest_seq: 2, next_seq: 2, gap_reason: "persistence_error" });
-    expect(degraded).not.toHaveProperty("unpersisted");
-    history.failing = false;
-    await history.say("c");
-    const page = await history.read(2);
-    expect(page.events.map(({ seq, preview }) => [seq, preview])).toEqual([
-      [3, "event_persist_recovered: 2 frames could not be stored and are missing from the history"],
-      [4, "c"],
-    ]);
-    expect(page).toMatchObject({ history_gap: true, gap_reason: "persistence_error" });
-    expect(await history.read(0, { limit: 1 })).toMatchObject({ gap_reason: "persistence_error" });
-    expect(await history.read(3)).toMatchObject({ history_gap: false, gap_reason: null });
-  },
-);
+test("events that could not be stored are reported until the cursor has passed the marker", async () => {
+  const history = await History.open("sqlite");
+  await history.say("a", "b");
+  history.failing = true;
+  await history.say("lost 1");
+  await history.say("lost 2");
+  const degraded = await history.read(0);
+  expect(seqsOf(degraded)).toEqual([1, 2]);
+  expect(degraded).toMatchObject({ latest_seq: 2, next_seq: 2, gap_reason: "persistence_error" });
+  expect(degraded).not.toHaveProperty("unpersisted");
+  history.failing = false;
+  await history.say("c");
+  const page = await history.read(2);
+  expect(page.events.map(({ seq, preview }) => [seq, preview])).toEqual([
+    [3, "event_persist_recovered: 2 frames could not be stored and are missing from the history"],
+    [4, "c"],
+  ]);
+  expect(page).toMatchObject({ history_gap: true, gap_reason: "persistence_error" });
+  expect(await history.read(0, { limit: 1 })).toMatchObject({ gap_reason: "persistence_error" });
+  expect(await history.read(3)).toMatchObject({ history_gap: false, gap_reason: null });
+});
 
-test.each(DURABLE)("%s: a window of an earlier life is told by its marker", async (kind) => {
-  const before = await History.open(kind);
+test("a gap from an earlier daemon is reported by its marker", async () => {
+  const before = await History.open("sqlite");
   await before.say("a");
   before.failing = true;
   await before.say("lost");
   before.failing = false;
-  // Nothing more is said: the good-bye itself writes the marker.
+  // No further events: the shutdown itself writes the marker.
   const history = await before.restart();
   await history.say("b");
   expect(await history.read(0)).toMatchObject({ gap_reason: "persistence_error", latest_seq: 3 });
@@ -195,7 +184,7 @@ test.each(DURABLE)("%s: a window of an earlier life is told by its marker", asyn
   expect(await history.read(2)).toMatchObject({ history_gap: false });
 });
 
-test("on demand the lost events come too, without seq, as far as they are behind the cursor and in memory", async () => {
+test("on request the lost events are included, without seq, if they are after the cursor and in memory", async () => {
   const history = await History.open("sqlite");
   await history.say("a");
   history.failing = true;
@@ -221,11 +210,11 @@ test("on demand the lost events come too, without seq, as far as they are behind
   expect(unpersisted?.map(({ preview }) => preview)).toEqual(upTo(299, 44).map((n) => `flood ${n}`));
 });
 
-test.skipIf(whyNoSmallDisk() !== undefined).each(DURABLE)(
-  "%s: on a disk that is really full, no event goes missing in silence",
-  async (kind) => {
+test.skipIf(whyNoSmallDisk() !== undefined)(
+  "on a disk that is really full, no event is lost silently",
+  async () => {
     const disk = new SmallDisk();
-    const history = await History.open(kind, { dir: disk.dir });
+    const history = await History.open("sqlite", { dir: disk.dir });
     try {
       await history.say("a", "b");
       disk.fill();
@@ -249,7 +238,7 @@ test.skipIf(whyNoSmallDisk() !== undefined).each(DURABLE)(
   },
 );
 
-test("a wait ends with the first event behind the cursor", async () => {
+test("a wait ends with the first event after the cursor", async () => {
   const history = await History.open("sqlite");
   await history.say("a");
   const waiting = history.read(1, { waitMs: 60_000 });
@@ -268,7 +257,7 @@ test("a wait ends with an event that could not be stored, and says so", async ()
   expect(await waiting).toMatchObject({ events: [], next_seq: 1, gap_reason: "persistence_error" });
 });
 
-test("a gap that is known already is told after a moment, so that a reader that asks again does not spin", async () => {
+test("a known gap is reported after a short delay, so that a polling reader does not spin", async () => {
   const history = await History.open("sqlite");
   history.failing = true;
   await history.say("lost");
@@ -285,7 +274,7 @@ test("a gap that is known already is told after a moment, so that a reader that 
   }
 });
 
-test("a wait ends when its time is over, when it is aborted, and when the stream is closed", async () => {
+test("a wait ends on timeout, when it is aborted, and when the stream is closed", async () => {
   const history = await History.open("sqlite");
   await history.say("a");
   const empty = { events: [], next_seq: 1, history_gap: false };
@@ -300,16 +289,13 @@ test("a wait ends when its time is over, when it is aborted, and when the stream
   expect(await closed).toMatchObject(empty);
 });
 
-test("times come from the ring and from SQLite; the files of JSONL have none", async () => {
+test("times come from the ring and from the database", async () => {
   const fromMs = Date.now();
-  for (const kind of DURABLE) {
-    const before = await History.open(kind, { ringSize: 2 });
-    for (const text of ["a", "b", "c"]) await before.say(text);
-    const history = await before.restart();
-    await history.say("d");
-    const times = (await history.read(0)).events.map(({ timestamp_ms }) => timestamp_ms);
-    expect(times.map((at) => (at === null ? null : at >= fromMs && at <= Date.now()))).toEqual(
-      kind === "sqlite" ? [true, true, true, true] : [null, null, null, true],
-    );
-  }
+  const before = await History.open("sqlite", { ringSize: 2 });
+  for (const text of ["a", "b", "c"]) await before.say(text);
+  const history = await before.restart();
+  await history.say("d");
+  const times = (await history.read(0)).events.map(({ timestamp_ms }) => timestamp_ms);
+  expect(times).toHaveLength(4);
+  for (const at of times) expect(at !== null && at >= fromMs && at <= Date.now()).toBe(true);
 });

@@ -1,5 +1,5 @@
-// The outside of the sessions, under a test's control: a store that can fail or hold, an ear that can be full,
-// a backend whose agents do what the test says.
+// Fakes around the sessions: a store that can fail or block, a subscriber that can be full, a backend with scripted
+// agents.
 import { onTestFinished, TestRunner } from "vitest";
 import type { Ask, Backend, BackendSink, Run, StartOrder } from "../../src/backends/types.ts";
 import { silentLog } from "../../src/base/log.ts";
@@ -16,12 +16,12 @@ export function atEndOfTest(clean: () => void): void {
   if (TestRunner.getCurrentTest() !== undefined) onTestFinished(clean);
 }
 
-/** Lets everything that waits for the next turn of the event loop happen. */
+/** Runs everything queued for the next turn of the event loop. */
 export async function settle(turns = 4): Promise<void> {
   for (let n = 0; n < turns; n += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A promise and the key to it. */
+/** A promise and its resolver. */
 export function gate(): { open: () => void; passed: Promise<void> } {
   let open: () => void = () => undefined;
   const passed = new Promise<void>((resolve) => {
@@ -30,7 +30,7 @@ export function gate(): { open: () => void; passed: Promise<void> } {
   return { open, passed };
 }
 
-/** Every page, put together. */
+/** All pages, joined. */
 export async function allRequests(hub: Hub, filter: RequestsFilter): Promise<RequestRow[]> {
   const rows: RequestRow[] = [];
   for (let after: string | undefined; ; ) {
@@ -88,7 +88,7 @@ export class FakeStore implements Store {
     return this.log.find((batch) => batch.session_id === session_id)?.first_seq;
   }
 
-  /** With the seq that the log ends with, as every driver does. */
+  /** With the last seq of the log, as every driver does. */
   async loadRow(session_id: string): Promise<SessionRow | undefined> {
     const row = structuredClone(this.saved.get(session_id));
     const last = this.#lastSeq(session_id);
@@ -147,7 +147,7 @@ export class FakeStore implements Store {
 
 export type Heard = Record<string, unknown> & { type: string };
 
-/** A subscriber that keeps all it hears, in order. */
+/** A subscriber that keeps everything it receives, in order. */
 export class Ear implements Subscriber {
   readonly heard: Heard[] = [];
   full = false;
@@ -208,12 +208,12 @@ export class FakeRun implements Run {
   readonly calls: string[] = [];
   /** `send` waits for it: an agent that does not read. */
   stuck: Promise<void> | undefined;
-  /** What it asked and still waits for. */
+  /** Its pending requests. */
   readonly asked = new Map<string, Ask>();
   readonly answered: { native_id: string; answer: Answer }[] = [];
-  /** Every answer that was brought to it, also those it did not wait for any more. */
+  /** Every answer delivered to it, including those it no longer waited for. */
   readonly offered: string[] = [];
-  /** `answer` waits for it: an agent that does not take what it waits for. */
+  /** `answer` waits for it: an agent that does not take its answer. */
   deaf: Promise<void> | undefined;
   isBusy = false;
   isOver = false;
@@ -333,7 +333,7 @@ export interface Stage {
   open(client: Client, more?: Partial<OpenOrder>): Promise<Ear>;
 }
 
-/** A hub with everything around it faked. */
+/** A hub with all its dependencies faked. */
 export function stage(over: Partial<HubOptions> & { expiryMs?: number } = {}): Stage {
   const store = new FakeStore();
   const backend = new FakeBackend();
@@ -372,7 +372,7 @@ export function stage(over: Partial<HubOptions> & { expiryMs?: number } = {}): S
 
 export const user = (content: string) => ({ role: "user" as const, content });
 
-/** A command that wants a yes, unless the fields say otherwise. */
+/** A command that needs approval, unless the fields say otherwise. */
 export function askOf(native_id: string, fields: Partial<Ask> = {}): Ask {
   return {
     native_id,

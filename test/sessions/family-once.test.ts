@@ -1,5 +1,5 @@
-// Exactly once, whatever happens: random lives of a daemon that dies between any two steps and whose disk refuses
-// writes, or takes them and says that it did not.
+// Exactly-once delivery: random runs of a daemon that dies between any two steps and whose disk refuses writes, or
+// takes them and reports failure.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { settle } from "./fakes.ts";
@@ -35,10 +35,10 @@ const op: fc.Arbitrary<Op> = fc.oneof(
 const fault = fc.constantFrom<Fault>("none", "none", "none", "before", "after");
 const life = fc.record({ steps: fc.nat(60), faults: fc.array(fault, { maxLength: 12 }) });
 
-/** All that should be true, kept beside the daemon. */
+/** The expected state, kept outside the daemon. */
 class History {
   readonly disk = new Disk();
-  /** By turn: whether its end is to be told. */
+  /** By turn: whether its end should be reported. */
   readonly turns = new Map<string, { child: string; isTold: boolean }>();
   readonly open = new Map<string, string>();
   readonly asked: { child: string; request_id: string }[] = [];
@@ -51,11 +51,11 @@ class History {
     for (const session_id of CHILDREN) this.life.add(session_id, { parent: "p" });
   }
 
-  /** A new daemon on the same disk: turns that were cut get their result, as recover.ts does it. */
+  /** A new daemon on the same disk: cut turns get their result, as in recover.ts. */
   async restart(how: { steps?: number; faults?: Fault[] }): Promise<void> {
     this.life.isDead = true;
     this.open.clear();
-    // Of a turn that never reached the disk the next life cannot know.
+    // A turn that never reached the disk is unknown to the next daemon.
     for (const turn_id of this.turns.keys()) if (!this.disk.turns.has(turn_id)) this.turns.delete(turn_id);
     this.life = new Life(this.disk);
     const cut = [...this.life.rows.values()].filter((row) => row.turn !== undefined);
@@ -96,7 +96,7 @@ class History {
     await settle(op.ticks);
   }
 
-  /** With a disk that works and nobody who dies, everything that is on its way arrives. */
+  /** With a working disk and no crashes, everything pending is delivered. */
   async finish(): Promise<void> {
     do {
       await this.life.family.idle();
@@ -106,7 +106,7 @@ class History {
   }
 }
 
-test("each end of a turn is told exactly once, each question at most once and if it stays open exactly once", async () => {
+test("each end of a turn is reported exactly once, each question at most once, and exactly once if it stays open", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(op, { maxLength: 25 }),

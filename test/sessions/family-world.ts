@@ -1,5 +1,5 @@
-// Sessions for a family to live among, as small as they can be: rows in memory, a disk that keeps what was written, and
-// lives of a daemon that can end between any two steps.
+// Minimal sessions for a family: rows in memory, a disk that keeps what was written, and daemons that can die between
+// any two steps.
 import { CodedError } from "../../src/base/coded-error.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { QueuedMessage } from "../../src/protocol/queue.ts";
@@ -7,7 +7,7 @@ import type { RequestRow } from "../../src/protocol/requests.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
 import { Family, type FamilyOptions, type FamilyParts } from "../../src/sessions/family/family.ts";
 import type { Running } from "../../src/sessions/family/stalls.ts";
-import { aboutOf } from "../../src/sessions/family/wakes.ts";
+import { parseWakeId } from "../../src/sessions/family/wakes.ts";
 import { rowOf } from "./fakes.ts";
 
 export type Fault = "none" | "before" | "after";
@@ -15,17 +15,17 @@ export type Fault = "none" | "before" | "after";
 /** What outlives a daemon. */
 export class Disk {
   readonly rows = new Map<string, string>();
-  /** Turns that it has ever heard of. */
+  /** Turns it has ever been notified of. */
   readonly turns = new Set<string>();
 
   write(session_id: string, text: string): void {
     const row = JSON.parse(text) as SessionRow;
     for (const turn of [row.turn, row.last_result]) if (turn !== undefined) this.turns.add(turn.turn_id);
-    for (const { wake_id } of row.wakes ?? []) this.turns.add(aboutOf(session_id, wake_id) ?? "");
+    for (const { wake_id } of row.wakes ?? []) this.turns.add(parseWakeId(session_id, wake_id) ?? "");
     this.rows.set(session_id, text);
   }
 
-  /** The messages that a session's agent was given. */
+  /** The messages given to a session's agent. */
   told(session_id: string): string[] {
     return (this.read().get(session_id)?.inputs ?? []).map(({ message_id }) => message_id);
   }
@@ -47,7 +47,7 @@ const MORE = {
   message: { role: "user" as const, content: "go on" },
 };
 
-/** One life of a daemon. */
+/** One run of a daemon. */
 export class Life {
   readonly disk: Disk;
   readonly rows: Map<string, SessionRow>;
@@ -57,9 +57,9 @@ export class Life {
   running: Running[] = [];
   nowMs = 1_000;
   isDead = false;
-  /** How many steps it has left to live. */
+  /** Steps left before it dies. */
   steps = Number.POSITIVE_INFINITY;
-  /** What the disk does with each next write: takes it, refuses it, or takes it and says it did not. */
+  /** What the disk does with each next write: takes it, refuses it, or takes it and reports failure. */
   faults: Fault[] = [];
   enqueued = 0;
   readonly #writes = new Map<string, Promise<void>>();
@@ -91,7 +91,7 @@ export class Life {
     return this.save(session_id);
   }
 
-  /** As the core does it: the hook first, then row and result in one write. */
+  /** As in the core: the hook first, then row and result in one write. */
   end(
     session_id: string,
     subtype: "success" | "error" | "interrupted" = "success",
@@ -103,21 +103,21 @@ export class Life {
     row.last_result = { turn_id, subtype, ended_at_ms: this.nowMs, text };
     if (hasMore) row.queue = [{ ...MORE, queued_at_ms: this.nowMs }];
     const result = { type: "agent.result" as const, backend: "fake", subtype, turn_id };
-    this.family.turnEnded(row, result, goesOn || hasMore);
+    this.family.onTurnEnd(row, result, goesOn || hasMore);
     return this.save(session_id);
   }
 
   ask(session_id: string, request_id: string): void {
     this.pending.add(request_id);
-    this.family.asked(this.get(session_id), requestOf(session_id, request_id));
+    this.family.onRequest(this.get(session_id), requestOf(session_id, request_id));
   }
 
   settle(session_id: string, request_id: string): void {
     this.pending.delete(request_id);
-    this.family.settled({ session_id, request_id });
+    this.family.onSettled({ session_id, request_id });
   }
 
-  /** The session's agent is given the next message of its queue, in the write that takes it out. */
+  /** The session's agent is given the next queued message, in the write that removes it from the queue. */
   async consume(session_id: string): Promise<void> {
     const row = this.get(session_id);
     const [next, ...rest] = row.queue ?? [];
@@ -125,7 +125,7 @@ export class Life {
     const { message_id, kind, queued_at_ms } = next;
     row.queue = rest;
     row.inputs = [...(row.inputs ?? []), { message_id, kind, queued_at_ms, state: "delivered" }];
-    // It is given only what left the queue on disk.
+    // It is given only messages that left the queue on disk.
     let isStored = false;
     while (!isStored) {
       isStored = await this.save(session_id).then(
@@ -135,7 +135,7 @@ export class Life {
     }
   }
 
-  /** Writes the row as it is now. */
+  /** Writes the row in its current state. */
   save(session_id: string): Promise<void> {
     const before = this.#writes.get(session_id) ?? Promise.resolve();
     const text = JSON.stringify(this.get(session_id));
@@ -149,14 +149,14 @@ export class Life {
     await this.#step();
     const fault = this.faults.shift() ?? "none";
     if (fault === "before") throw new CodedError("store_failed", "disk full");
-    // It may have died in the very moment in which the step was over.
+    // It may have died at the very end of the step.
     if (this.isDead) await new Promise<never>(() => undefined);
     this.disk.write(session_id, text);
     await this.#step();
     if (fault === "after") throw new CodedError("store_failed", "the disk did not say");
   }
 
-  /** A dead daemon does nothing any more. */
+  /** A dead daemon does nothing. */
   async #step(): Promise<void> {
     await Promise.resolve();
     this.steps -= 1;

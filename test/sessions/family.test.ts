@@ -1,4 +1,5 @@
-// Families: who is told of what, and when not; silences; limits. That it is told once is family-once.test.ts.
+// Families: which sessions are notified of what, and when not; stalls; limits. Exactly-once delivery is in
+// family-once.test.ts.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
@@ -6,7 +7,7 @@ import { descendants } from "../../src/sessions/family/kin.ts";
 import { settle } from "./fakes.ts";
 import { Disk, Life, queueOf } from "./family-world.ts";
 
-/** A parent `p` and its child `c`, which has begun turn `t`. */
+/** A parent `p` and its child `c`, which has started turn `t`. */
 async function parentAndChild(fields: Partial<SessionRow> = {}): Promise<Life> {
   const life = new Life(new Disk());
   life.add("p");
@@ -28,9 +29,9 @@ describe("wakes", () => {
     expect(JSON.parse(life.disk.rows.get("c") ?? "{}").wakes).toBeUndefined();
   });
 
-  test("the wake is on disk in the same write as the result", async () => {
+  test("the wake is stored in the same write as the result", async () => {
     const life = await parentAndChild();
-    await life.family.close(); // nothing is delivered behind the write
+    await life.family.close(); // nothing is delivered after the write
     await life.end("c");
     const row = life.disk.read().get("c");
     expect(row?.last_result?.turn_id).toBe("t");
@@ -39,9 +40,9 @@ describe("wakes", () => {
 
   test.each([
     ["it has no parent", {}, { parent: undefined }],
-    ["it was told not to", {}, { wakes_parent: false }],
+    ["it was opened not to wake its parent", {}, { wakes_parent: false }],
     ["more of it is queued", { hasMore: true }, {}],
-  ])("nobody is woken when %s", async (_why, how, fields) => {
+  ])("no parent is woken when %s", async (_why, how, fields) => {
     const life = await parentAndChild();
     const row = Object.assign(life.get("c"), fields);
     if (row.parent === undefined) delete row.parent;
@@ -52,7 +53,7 @@ describe("wakes", () => {
     expect(queueOf(life, "p")).toEqual([]);
   });
 
-  test("a turn that its parent itself stopped is no news; one that somebody else stopped is", async () => {
+  test("a turn that its parent stopped wakes no one; one stopped by another client does", async () => {
     const life = await parentAndChild();
     life.family.noteStop("c", "p");
     await life.end("c", "interrupted");
@@ -77,16 +78,16 @@ describe("wakes", () => {
     expect(queueOf(life, "p")).toEqual(["wake_c_t", "wake_c_u"]);
   });
 
-  test("a message that the agent could not be given is told too", async () => {
+  test("a message that the agent could not be given is reported too", async () => {
     const life = await parentAndChild();
-    life.family.inputFailed(life.get("c"), "m1", { code: "spawn_failed", message: "no such program" });
+    life.family.onInputFailed(life.get("c"), "m1", { code: "spawn_failed", message: "no such program" });
     await life.save("c");
     await life.family.idle();
     expect(queueOf(life, "p")).toEqual(["wake_c_m1"]);
     expect(life.get("p").queue?.[0]?.message.content).toContain("> no such program");
   });
 
-  test("a parent that is gone: the wake is dropped, and not tried again", async () => {
+  test("if the parent is gone, the wake is dropped and not retried", async () => {
     const life = await parentAndChild();
     life.rows.delete("p");
     await life.end("c");
@@ -95,7 +96,7 @@ describe("wakes", () => {
     expect(life.enqueued).toBe(0);
   });
 
-  test("what the disk does not take is tried until it does", async () => {
+  test("what the disk refuses is retried until it is stored", async () => {
     const life = await parentAndChild();
     life.faults = ["before", "before", "before", "before", "before"];
     life.end("c").catch(() => undefined);
@@ -105,7 +106,7 @@ describe("wakes", () => {
     expect(life.disk.read().get("c")?.wakes).toBeUndefined();
   });
 
-  test("behind `close` rows are marked and nothing is delivered; the next life does it", async () => {
+  test("after `close` rows are marked and nothing is delivered; the next daemon does it", async () => {
     const life = await parentAndChild();
     await life.family.close();
     await life.end("c");
@@ -118,8 +119,8 @@ describe("wakes", () => {
   });
 });
 
-describe("an agent that works on behind its turn", () => {
-  test("is told of when it is calm", async () => {
+describe("an agent that keeps working after its turn", () => {
+  test("is reported when it becomes idle", async () => {
     const life = await parentAndChild();
     await life.end("c", "success", { goesOn: true });
     life.ask("c", "req_1");
@@ -131,13 +132,13 @@ describe("an agent that works on behind its turn", () => {
       subtype: "success" as const,
       turn_id: "t",
     };
-    life.family.turnEnded(life.get("c"), result, false);
+    life.family.onTurnEnd(life.get("c"), result, false);
     await life.save("c");
     await life.family.idle();
     expect(queueOf(life, "p")).toEqual(["wake_c_req_1", "wake_c_t"]);
   });
 
-  test("and begins another turn: only that one's end is told", async () => {
+  test("and starts another turn: only that turn's end is reported", async () => {
     const life = await parentAndChild();
     await life.end("c", "success", { goesOn: true });
     await life.begin("c", "u");
@@ -147,7 +148,7 @@ describe("an agent that works on behind its turn", () => {
     expect(life.get("c").wakes).toBeUndefined();
   });
 
-  test("and dies with the daemon: the next life tells it", async () => {
+  test("and dies with the daemon: the next daemon reports it", async () => {
     const life = await parentAndChild();
     await life.end("c", "success", { goesOn: true });
     const next = new Life(life.disk);
@@ -158,7 +159,7 @@ describe("an agent that works on behind its turn", () => {
 });
 
 describe("questions", () => {
-  test("a question of a child is told, with how to answer it", async () => {
+  test("a child's question is reported, with how to answer it", async () => {
     const life = await parentAndChild();
     life.ask("c", "req_1");
     await life.family.idle();
@@ -166,7 +167,7 @@ describe("questions", () => {
     expect(life.get("p").queue?.[0]?.message.content).toContain("`sm approve req_1`");
   });
 
-  test("one that was settled before it was told is not told", async () => {
+  test("one that was settled before it was reported is not reported", async () => {
     const life = await parentAndChild();
     life.ask("c", "req_1");
     life.settle("c", "req_1");
@@ -176,18 +177,18 @@ describe("questions", () => {
     expect(life.get("c").wakes).toBeUndefined();
   });
 
-  test("one that waits in the parent's queue when it is settled is taken out again", async () => {
+  test("one that waits in the parent's queue when it is settled is removed again", async () => {
     const life = await parentAndChild();
     life.ask("c", "req_1");
     life.ask("c", "req_2");
     await life.family.idle();
-    life.faults = ["before"]; // also when the disk says no at first
+    life.faults = ["before"]; // also if the disk refuses at first
     life.settle("c", "req_1");
     await life.family.idle();
     expect(queueOf(life, "p")).toEqual(["wake_c_req_2"]);
   });
 
-  test("after a restart nobody waits any more: what still tells so is taken back", async () => {
+  test("after a restart no request is pending: messages that say so are withdrawn", async () => {
     const life = await parentAndChild();
     life.ask("c", "req_1");
     await life.family.idle();
@@ -219,7 +220,7 @@ describe("silences", () => {
     return queueOf(life, "p");
   }
 
-  test("one is told once, and the next one when it spoke in between", async () => {
+  test("one is reported once, and again if there was activity in between", async () => {
     const life = await silentChild();
     expect(await check(life, 9)).toEqual([]);
     expect(await check(life, 1)).toEqual(["wake_c_t_stall_1"]);
@@ -230,19 +231,19 @@ describe("silences", () => {
     expect(life.stalls).toEqual(["c", "c"]);
   });
 
-  test("none while something is asked, and after the answer it counts from there", async () => {
+  test("none while a request is pending, and after the answer the time starts again", async () => {
     const life = await silentChild();
     const [child] = life.running;
     if (child === undefined) throw new Error("nobody runs");
     child.isAsking = true;
     expect(await check(life, 60)).toEqual([]);
     child.isAsking = false;
-    life.family.settled({ session_id: "c", request_id: "req_1" });
+    life.family.onSettled({ session_id: "c", request_id: "req_1" });
     expect(await check(life, 9)).toEqual([]);
     expect(await check(life, 1)).toEqual(["wake_c_t_stall_1"]);
   });
 
-  test("none between turns; a root's is noticed and wakes nobody", async () => {
+  test("none between turns; a root's stall is recorded and wakes no one", async () => {
     const life = await silentChild();
     delete life.get("c").turn;
     expect(await check(life, 60)).toEqual([]);
@@ -252,7 +253,7 @@ describe("silences", () => {
     expect(life.stalls).toEqual(["p"]);
   });
 
-  test("one that nobody has read yet is taken back when the turn ends", async () => {
+  test("one that is still unread is withdrawn when the turn ends", async () => {
     const life = await silentChild();
     expect(await check(life, 10)).toEqual(["wake_c_t_stall_1"]);
     await life.end("c");
@@ -260,14 +261,14 @@ describe("silences", () => {
     expect(queueOf(life, "p")).toEqual(["wake_c_t"]);
   });
 
-  test("stall_s 0 looks at nothing", async () => {
+  test("stall_s 0 disables the check", async () => {
     const life = new Life(new Disk(), { stallMs: 0 });
     life.running = [{ row: life.add("p", { turn: { turn_id: "x", started_at_ms: 0 } }), isAsking: false }];
     life.family.checkStalls(1e12);
     expect(life.stalls).toEqual([]);
   });
 
-  test("the clock looks by itself; a machine that slept begins anew", () => {
+  test("the timer checks on its own; after the machine slept the time starts again", () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const life = new Life(new Disk(), { stallMs: 10 * MINUTE });
     life.running = [
@@ -302,7 +303,7 @@ describe("limits", () => {
     expect(fault(limited(), "p")).toMatchObject({ code: "session_unknown" });
   });
 
-  test("a session has at most max_children that were not stopped, and the refusal names one to stop", () => {
+  test("a session has at most max_children that are not stopped, and the error names one to stop", () => {
     const life = limited();
     life.add("p");
     life.add("a", { parent: "p", turn: { turn_id: "t", started_at_ms: 1 } });
@@ -310,7 +311,7 @@ describe("limits", () => {
     const done = life.add("b", { parent: "p" });
     expect(fault(life, "p")).toEqual({
       code: "family_limit",
-      message: expect.stringMatching(/2 children .*max_children.*`sm stop b`/),
+      message: expect.stringMatching(/2 active children.*max_children.*`sm stop b`/),
     });
     done.stopped_at_ms = 5;
     expect(fault(life, "p")).toBeUndefined();
@@ -328,7 +329,7 @@ describe("limits", () => {
     });
   });
 
-  test("and at most max_family_size large", () => {
+  test("and has at most max_family_size sessions", () => {
     const life = limited();
     life.add("p");
     for (const id of ["a", "b"]) life.add(id, { parent: "p" });
@@ -338,7 +339,7 @@ describe("limits", () => {
     expect(fault(life, "b")).toMatchObject({ message: expect.stringMatching(/max_family_size/) });
   });
 
-  test("a family that bites its own tail does not hang anybody", () => {
+  test("a cycle of parents does not hang anything", () => {
     const life = limited();
     life.add("a", { parent: "b" });
     life.add("b", { parent: "a" });
@@ -354,7 +355,7 @@ describe("descendants", () => {
     ...(parent === undefined ? {} : { parent }),
   });
 
-  test("parents stand before their children, older siblings first, strangers nowhere", () => {
+  test("parents come before their children, older siblings first, unrelated sessions are left out", () => {
     const rows = [
       kin("a2", "a"),
       kin("b", "p", 2),
@@ -369,7 +370,7 @@ describe("descendants", () => {
     expect(descendants("nobody", rows)).toEqual([]);
   });
 
-  test("a ring of parents is gone through once", () => {
+  test("a cycle of parents is visited once", () => {
     const found = descendants("a", [kin("a", "b"), kin("b", "a")]);
     expect(found.map(({ row }) => row.session_id)).toEqual(["b"]);
   });

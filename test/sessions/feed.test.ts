@@ -1,4 +1,4 @@
-// One subscriber's place in the stream: log, then ring, then live, in order; what is missing is told first.
+// One subscriber's position in the stream: log, then ring, then live, in order; what is missing is reported first.
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { Feed } from "../../src/sessions/stream/feed.ts";
@@ -27,7 +27,7 @@ const upTo = (last: number, first = 1) =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 describe("replay", () => {
-  test("frames behind the last seen one come, then the live ones", async () => {
+  test("frames after the last seen one are sent, then the live ones", async () => {
     const { publish, attach } = bench();
     await publish(5);
     const { ear, feed } = attach(2);
@@ -47,7 +47,7 @@ describe("replay", () => {
     expect(ear.seqs).toEqual([1, 2, 3]);
   });
 
-  test("what the ring has lost comes from the log, and live frames that arrive meanwhile come behind, once", async () => {
+  test("frames that left the ring come from the log, and live frames that arrive meanwhile follow, once", async () => {
     const { publish, attach, store } = bench({ ringSize: 4 });
     for (let n = 0; n < 10; n += 1) await publish(3);
     const { ear, feed } = attach(0);
@@ -73,7 +73,7 @@ describe("replay", () => {
 });
 
 describe("a gap", () => {
-  test("is told before the replay, without a seq, when the history begins later", async () => {
+  test("is reported before the replay, without a seq, when the history begins later", async () => {
     const { publish, attach } = bench({ ringSize: 4, store: createMemoryStore() });
     await publish(10);
     const { ear, feed } = attach(3);
@@ -86,7 +86,7 @@ describe("a gap", () => {
     expect(ear.of("gap")).toHaveLength(1);
   });
 
-  test("is not told when the next frame is the first that is there", async () => {
+  test("is not reported when the next frame is the first available one", async () => {
     const { publish, attach } = bench({ ringSize: 4, store: createMemoryStore() });
     await publish(10);
     const { ear, feed } = attach(6);
@@ -96,7 +96,7 @@ describe("a gap", () => {
     expect(ear.seqs).toEqual([7, 8, 9, 10]);
   });
 
-  test("is told when nothing at all can be replayed", async () => {
+  test("is reported when nothing at all can be replayed", async () => {
     const { attach } = bench({ store: createMemoryStore(), last_seq: 9 });
     const { ear, feed } = attach(4);
     feed.start();
@@ -104,7 +104,7 @@ describe("a gap", () => {
     expect(ear.heard).toEqual([{ type: "gap", since_seq: 4, first_available_seq: 10 }]);
   });
 
-  test("is told to a client that has seen more than there is: the history was reset", async () => {
+  test("is reported to a client that has seen more than there is: the history was reset", async () => {
     const { publish, attach } = bench();
     await publish(3);
     const { ear, feed } = attach(50);
@@ -115,7 +115,7 @@ describe("a gap", () => {
     expect(ear.seqs).toEqual([4]);
   });
 
-  test("is told when the log cannot be read, and live frames go on", async () => {
+  test("is reported when the log cannot be read, and live frames continue", async () => {
     const store = new FakeStore();
     const { publish, attach } = bench({ store, last_seq: 9 });
     store.unreadable = true;
@@ -128,7 +128,7 @@ describe("a gap", () => {
 });
 
 describe("a watcher that falls behind", () => {
-  test("is told once, gets nothing meanwhile, and everything in order when it reads again", async () => {
+  test("is notified once, gets nothing meanwhile, and everything in order when it reads again", async () => {
     const { publish, attach } = bench({ ringSize: 4 });
     const { ear, feed } = attach(0);
     feed.start();
@@ -137,14 +137,14 @@ describe("a watcher that falls behind", () => {
     for (let n = 0; n < 10; n += 1) await publish(2);
     expect(ear.heard.slice(2)).toEqual([{ type: "lagging", since_seq: 2, last_seq: expect.any(Number) }]);
     ear.full = false;
-    feed.drained();
+    feed.onDrain();
     await settle(20);
     await publish(1);
     expect(ear.seqs).toEqual(upTo(23));
     expect(ear.of("lagging")).toHaveLength(1);
   });
 
-  test("with a memory store it is told of the gap as well", async () => {
+  test("with a memory store gets a gap notice as well", async () => {
     const { publish, attach } = bench({ ringSize: 4, store: createMemoryStore() });
     const { ear, feed } = attach(0);
     feed.start();
@@ -152,7 +152,7 @@ describe("a watcher that falls behind", () => {
     ear.full = true;
     await publish(10);
     ear.full = false;
-    feed.drained();
+    feed.onDrain();
     await settle();
     expect(ear.heard.slice(2, 4)).toMatchObject([
       { type: "lagging", since_seq: 2 },
@@ -161,7 +161,7 @@ describe("a watcher that falls behind", () => {
     expect(ear.seqs).toEqual([1, 2, 9, 10, 11, 12]);
   });
 
-  test("a reader that stops in the middle of its replay goes on from there", async () => {
+  test("a reader that stops in the middle of its replay continues from there", async () => {
     const { publish, attach } = bench({ ringSize: 4 });
     for (let n = 0; n < 5; n += 1) await publish(4);
     const { ear, feed } = attach(0);
@@ -174,14 +174,14 @@ describe("a watcher that falls behind", () => {
     for (let n = 0; n < 8; n += 1) {
       await settle();
       ear.full = false;
-      feed.drained();
+      feed.onDrain();
     }
     await settle();
     expect(ear.seqs).toEqual(upTo(20));
   });
 });
 
-test("an owner that is full is still given its frames, and the session is told to hold the agent", async () => {
+test("an owner that is full still gets its frames, and the session is asked to pause the agent", async () => {
   const { stream, publish, attach } = bench();
   const { ear, feed } = attach(0, "owner");
   feed.start();
@@ -189,14 +189,14 @@ test("an owner that is full is still given its frames, and the session is told t
   await settle();
   expect(feed.isFull).toBe(true);
   ear.full = false;
-  feed.drained();
+  feed.onDrain();
   await settle();
   await publish(1);
   expect(ear.seqs).toEqual([1]);
   expect(stream.feeds.size).toBe(1);
 });
 
-test("a feed that has ended hears nothing and is forgotten", async () => {
+test("a feed that has ended receives nothing and is removed", async () => {
   const { stream, publish, attach } = bench();
   const { ear, feed } = attach(0);
   feed.start();

@@ -1,9 +1,9 @@
-// A message of the queue on its way to an agent that begins a turn by itself at the same moment.
+// A queued message on its way to an agent that starts a turn on its own at the same moment.
 import { expect, test } from "vitest";
 import { gate, settle, user } from "./fakes.ts";
 import { runOf, spawn, textsOf, world } from "./system.ts";
 
-test("a message whose delivery is being stored is not lost when the agent starts and ends a turn by itself", async () => {
+test("a message whose delivery is being stored is not lost when the agent starts and ends a turn on its own", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();

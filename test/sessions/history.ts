@@ -1,4 +1,4 @@
-// A session's stream over a real store that can be made to fail, for the tests of its history.
+// A session's stream on a real store that can be made to fail, for the history tests.
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
@@ -12,26 +12,26 @@ import { createMemoryStore, openInProcessStore, type Store } from "../../src/sto
 import { tempDir } from "../store/material.ts";
 import { atEndOfTest, Ear, rowOf } from "./fakes.ts";
 
-export type Kind = "sqlite" | "jsonl" | "memory";
+export type Kind = "sqlite" | "memory";
 
 export function openStore(kind: Kind, dir: string): Promise<Store> {
   if (kind === "memory") return Promise.resolve(createMemoryStore());
-  return openInProcessStore({ kind, path: kind === "sqlite" ? join(dir, "log.db") : join(dir, "log") });
+  return openInProcessStore({ path: join(dir, "log.db") });
 }
 
 export interface HistoryOptions {
   dir?: string;
   ringSize?: number;
-  /** Another store than that of the kind. */
+  /** A store other than the default of its kind. */
   store?: Store;
 }
 
-/** One life of the daemon, as far as one session's history goes. */
+/** One run of the daemon, as far as one session's history is concerned. */
 export class History {
   readonly store: Store;
   readonly stream: Stream;
   readonly publisher: Publisher;
-  /** Hears all that is published in this life. */
+  /** Receives everything published in this run. */
   readonly ear = new Ear();
   readonly dir: string;
   readonly kind: Kind;
@@ -98,7 +98,7 @@ export class History {
     );
   }
 
-  /** Page after page until there is no more. */
+  /** Page after page until the end. */
   async readAll(since_seq: number, limit = 100): Promise<EventsPage[]> {
     const pages: EventsPage[] = [];
     for (let cursor = since_seq; ; ) {
@@ -109,7 +109,7 @@ export class History {
     }
   }
 
-  /** What a good-bye writes, and the next life. */
+  /** Shuts down, writing what that writes, and starts the next run. */
   async restart(): Promise<History> {
     this.publisher.saveRow(this.stream);
     await this.stream.settled();

@@ -1,4 +1,4 @@
-// The table of sessions under races: who owns what when several things happen at once.
+// The table of sessions under races: which client owns a session when several things happen at once.
 import { describe, expect, test } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import { silentLog } from "../../src/base/log.ts";
@@ -10,7 +10,7 @@ const bob = { id: "bob", peer_pid: 22 };
 const KEEP = { delete: false, deleteTranscript: false };
 
 describe("open", () => {
-  test("two resumes at the same moment start one agent; the later one owns the session", async () => {
+  test("two simultaneous resumes start one agent; the later one owns the session", async () => {
     const { hub, backend, open } = stage();
     const { open: go, passed } = gate();
     backend.slow = passed;
@@ -24,7 +24,7 @@ describe("open", () => {
     expect(hub.sessions[0]?.owner).toBe(bob);
   });
 
-  test("two fresh opens of one id at the same moment: one opens, the other is told session_exists", async () => {
+  test("two simultaneous fresh opens of one id: one opens, the other gets session_exists", async () => {
     const { backend, open } = stage();
     const results = await Promise.allSettled([open(ann), open(bob)]);
     expect(results.map((result) => result.status)).toEqual(["fulfilled", "rejected"]);
@@ -32,7 +32,7 @@ describe("open", () => {
     expect(backend.runs).toHaveLength(1);
   });
 
-  test("an open that fails leaves no id behind: the next one is fresh", async () => {
+  test("an open that fails leaves no id: the next one is fresh", async () => {
     const { hub, backend, open } = stage();
     backend.failing = new CodedError("spawn_failed", "no such program");
     await expect(open(ann)).rejects.toMatchObject({ code: "spawn_failed" });
@@ -53,7 +53,7 @@ describe("open", () => {
     expect(ear.of("taken")).toEqual([]);
   });
 
-  test("a message sent right behind an open waits for it", async () => {
+  test("a message sent right after an open waits for it", async () => {
     const { hub, backend, open } = stage();
     const { open: go, passed } = gate();
     backend.slow = passed;
@@ -65,7 +65,7 @@ describe("open", () => {
     expect(backend.last.sent).toEqual([user("hi")]);
   });
 
-  test("a close sent right behind an open waits for it and closes", async () => {
+  test("a close sent right after an open waits for it and closes", async () => {
     const { hub, backend, open } = stage();
     const { open: go, passed } = gate();
     backend.slow = passed;
@@ -78,7 +78,7 @@ describe("open", () => {
     expect(backend.alive).toEqual([]);
   });
 
-  test("an open sent right behind a close waits for it and gets a fresh agent", async () => {
+  test("an open sent right after a close waits for it and gets a fresh agent", async () => {
     const { hub, backend, open } = stage();
     await open(ann);
     const closing = hub.close(ann, "s", KEEP);
@@ -88,7 +88,7 @@ describe("open", () => {
     expect(hub.sessions.map((session) => session.owner)).toEqual([ann]);
   });
 
-  test("the limit counts opens that are under way", async () => {
+  test("the limit counts opens in progress", async () => {
     const { hub, open } = stage({ limits: { maxSessions: 2, maxSessionsPerClient: 32 } });
     const ids = ["a", "b", "c", "d"];
     const results = await Promise.allSettled(ids.map((session_id) => open(ann, { session_id })));
@@ -97,8 +97,8 @@ describe("open", () => {
   });
 });
 
-describe("a client that goes away while its open is under way", () => {
-  test("a new session is not left owned by nobody for ever", async () => {
+describe("a client that disconnects during its open", () => {
+  test("a new session is not left without an owner forever", async () => {
     const { hub, backend, open } = stage();
     const { open: go, passed } = gate();
     backend.slow = passed;
@@ -161,7 +161,7 @@ describe("a client that goes away while its open is under way", () => {
 });
 
 describe("the reaper", () => {
-  test("forgets what nobody owned for the whole time, and its agent", async () => {
+  test("forgets sessions without an owner for the whole time, and their agents", async () => {
     const { hub, backend, open } = stage();
     await open(ann);
     hub.detach(ann);
@@ -171,7 +171,7 @@ describe("the reaper", () => {
     expect(backend.alive).toEqual([]);
   });
 
-  test("leaves an agent alone that works in the background, and counts from when that ends", async () => {
+  test("leaves an agent alone that works in the background, and counts from the end of that work", async () => {
     const { hub, backend, open } = stage();
     await open(ann);
     await hub.send(ann, "s", user("go"));
@@ -190,7 +190,7 @@ describe("the reaper", () => {
     expect(backend.alive).toEqual([]);
   });
 
-  test("ends a turn that outlasts the time with a notice, then its result", async () => {
+  test("ends a turn that exceeds the time with a notice, then its result", async () => {
     const { hub, backend, store, open } = stage();
     await open(ann);
     await hub.send(ann, "s", user("go"));
@@ -223,7 +223,7 @@ describe("the reaper", () => {
 });
 
 describe("an agent that does not read its input", () => {
-  test("close ends it all the same", async () => {
+  test("close ends it anyway", async () => {
     const { hub, backend, open } = stage();
     const ear = await open(ann);
     const { open: go, passed } = gate();
@@ -256,7 +256,7 @@ describe("an agent that does not read its input", () => {
 });
 
 describe("interrupt", () => {
-  test("one that is sent right behind a message stops that message's turn", async () => {
+  test("one that is sent right after a message stops that message's turn", async () => {
     const { hub, backend, open } = stage();
     const ear = await open(ann);
     const acks: boolean[] = [];
@@ -269,7 +269,7 @@ describe("interrupt", () => {
     expect(ear.of("agent.result")).toMatchObject([{ subtype: "interrupted" }]);
   });
 
-  test("so does one that is sent right behind an open and its message", async () => {
+  test("so does one that is sent right after an open and its message", async () => {
     const { hub, backend, open } = stage();
     const { open: go, passed } = gate();
     backend.slow = passed;
@@ -300,7 +300,7 @@ describe("interrupt", () => {
 });
 
 describe("a turn", () => {
-  test("events of an agent that was replaced are not taken for the new one's", async () => {
+  test("events of a replaced agent are not attributed to the new one", async () => {
     const { hub, backend, open } = stage();
     const ear = await open(ann);
     const dead = backend.last;
@@ -315,7 +315,7 @@ describe("a turn", () => {
     expect(ear.of("agent.result")).toHaveLength(1);
   });
 
-  test("reattached in the middle of it, the agent lives on after the result", async () => {
+  test("after a reattach in the middle of it, the agent stays alive after the result", async () => {
     const { hub, backend, open } = stage();
     await open(ann);
     await hub.send(ann, "s", user("work"));
@@ -327,7 +327,7 @@ describe("a turn", () => {
     expect(backend.alive).toHaveLength(1);
   });
 
-  test("without owner it goes on to its result, then the agent may close by itself", async () => {
+  test("without an owner it continues to its result, then the agent may close on its own", async () => {
     const { hub, backend, open } = stage();
     await open(ann);
     await hub.send(ann, "s", user("work"));
@@ -339,7 +339,7 @@ describe("a turn", () => {
     expect(backend.last.calls).toEqual(["stop finish"]);
   });
 
-  test("an owner that cannot read holds the agent; a watcher does not", async () => {
+  test("an owner that cannot read pauses the agent; a watcher does not", async () => {
     const { hub, backend, open } = stage();
     const ear = await open(ann);
     const watcher = new Ear();
@@ -354,11 +354,11 @@ describe("a turn", () => {
     backend.last.say("b");
     await settle();
     expect(backend.last.calls).toEqual(["pause"]);
-    hub.detach(ann); // the stalled owner goes: the turn must not hang for ever
+    hub.detach(ann); // the stalled owner leaves: the turn must not hang forever
     expect(backend.last.calls).toEqual(["pause", "resume"]);
   });
 
-  test("a takeover from an owner that cannot read lets the agent run again", async () => {
+  test("a takeover from an owner that cannot read resumes the agent", async () => {
     const { hub, backend, open } = stage();
     const ear = await open(ann);
     await hub.send(ann, "s", user("work"));
@@ -374,7 +374,7 @@ describe("a turn", () => {
   });
 });
 
-test("a session that is closed in the middle of a tool call shows the call closed before its result", async () => {
+test("a session that is closed during a tool call shows the call closed before its result", async () => {
   const on = stage();
   const ear = await on.open(ann);
   await on.hub.send(ann, "s", user("go"));
@@ -384,7 +384,7 @@ test("a session that is closed in the middle of a tool call shows the call close
   expect(types.slice(-3)).toEqual(["agent.tool_use", "agent.tool_result", "agent.result"]);
 });
 
-test("an agent whose sub-agents go on behind its turn is not ended when its owner leaves", async () => {
+test("an agent whose sub-agents continue after its turn is not ended when its owner leaves", async () => {
   const on = stage();
   await on.open(ann);
   Object.assign(on.backend.last, { isBusy: true });
@@ -393,7 +393,7 @@ test("an agent whose sub-agents go on behind its turn is not ended when its owne
   expect(on.backend.last.calls).toEqual([]);
 });
 
-test("a turn that has just started is a sign of life", async () => {
+test("the start of a turn is a sign of life", async () => {
   const on = stage();
   await on.open(ann);
   expect(on.hub.table.session("s").last_event_at_ms).toBeUndefined();

@@ -1,4 +1,4 @@
-// DESIGN §6, one block an invariant. 1 and 8 are held by test/architecture.test.ts.
+// The invariants of the daemon, one block each. 1 and 8 are checked by test/architecture.test.ts.
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,8 +11,9 @@ import { Stream } from "../../src/sessions/stream/stream.ts";
 import { createMemoryStore } from "../../src/store/index.ts";
 import { isRunning, pidIn } from "../backends/processes.ts";
 import { isOf, newId, say, until } from "../servers/socket/talk.ts";
-import { ROOT, startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import type { RawClient } from "../support/raw-client.ts";
+import { ROOT } from "../support/root.ts";
 import {
   allRequests,
   askOf,
@@ -31,7 +32,7 @@ const delta = { type: "agent.delta", backend: "fake", kind: "text", text: "x" };
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n);
 
 describe("invariant 2: an event has one path, each piece of state one writer", () => {
-  /** Files of src that hold the pattern, without comments. */
+  /** Files in src that match the pattern, ignoring comments. */
   function users(pattern: RegExp): string[] {
     return readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts") && !name.startsWith("store/"))
@@ -52,7 +53,7 @@ describe("invariant 2: an event has one path, each piece of state one writer", (
     expect(users(pattern)).toEqual(files);
   });
 
-  test("what a client sees is byte for byte what the log has", async () => {
+  test("clients see byte for byte what the log has", async () => {
     const { hub, backend, store, open } = stage();
     const client = { id: "c" };
     const ear = await open(client);
@@ -104,7 +105,7 @@ describe("invariant 4: every turn ends with exactly one result", () => {
   const ann = { id: "ann" };
   const bob = { id: "bob" };
 
-  /** What can happen to a session with an agent; each is tried, none may throw. */
+  /** Everything that can happen to a session with an agent; each is tried, none may throw. */
   const STEPS: Record<string, (on: Stage, ear: Ear) => unknown> = {
     send: ({ hub }) => hub.send(ann, "s", user("x")),
     sendBoth: ({ hub }) => Promise.allSettled([hub.send(ann, "s", user("x")), hub.send(ann, "s", user("y"))]),
@@ -179,7 +180,7 @@ describe("invariant 5: a request is stored before it is shown, answered from the
     return { ...on, ear, request_id: row?.request_id ?? "" };
   }
 
-  test("nobody sees a request that is not stored: no frame, no row", async () => {
+  test("a request that is not stored is not visible: no frame, no row", async () => {
     const on = stage();
     const ear = await on.open(ann);
     const { open: release, passed } = gate();
@@ -195,7 +196,7 @@ describe("invariant 5: a request is stored before it is shown, answered from the
     expect(await allRequests(on.hub, {})).toMatchObject([{ status: "pending" }]);
   });
 
-  test("the agent is told what the store has", async () => {
+  test("the agent gets what the store has", async () => {
     const on = await asked();
     const load = on.store.request.bind(on.store);
     on.store.request = async (...ids) => {
@@ -208,7 +209,7 @@ describe("invariant 5: a request is stored before it is shown, answered from the
     ]);
   });
 
-  test("of many answers at once the agent hears one, and everybody is told that one", async () => {
+  test("of many simultaneous answers the agent gets one, and every client gets that one", async () => {
     const on = await asked();
     const all = await Promise.all(
       range(1, 8).map((n) => respond(on, on.request_id, n % 2 === 1 ? "accept" : "decline")),
@@ -219,7 +220,7 @@ describe("invariant 5: a request is stored before it is shown, answered from the
   });
 });
 
-test("invariant 6: a reader hears every seq once, in order, or is told exactly what is missing", async () => {
+test("invariant 6: a reader receives every seq once, in order, or exactly what is missing", async () => {
   const step = fc.constantFrom("publish", "burst", "full", "room", "settle");
   await fc.assert(
     fc.asyncProperty(
@@ -246,12 +247,12 @@ test("invariant 6: a reader hears every seq once, in order, or is told exactly w
           else if (name === "settle") await settle(1);
           else if (name === "room") {
             ear.full = false;
-            feed.drained();
+            feed.onDrain();
           } else for (let n = 0; n < (name === "burst" ? 9 : 1); n += 1) publisher.publish(stream, delta);
         }
         ear.full = false;
         await stream.settled();
-        feed.drained();
+        feed.onDrain();
         await settle(6);
         let next = after_seq + 1;
         for (const frame of ear.heard) {
@@ -273,7 +274,7 @@ test("invariant 6: a reader hears every seq once, in order, or is told exactly w
 describe.skipIf(process.platform !== "linux")("invariant 7: no process outlives its purpose", () => {
   const place = mkdtempSync(join(tmpdir(), "blemees-left-"));
 
-  /** A turn whose agent runs a tool, with something detached beside it; gives back all three pids. */
+  /** A turn whose agent runs a tool, with a detached process beside it; returns all three pids. */
   async function family(client: RawClient, session_id: string, agent: number): Promise<number[]> {
     const sleeper = (name: string) =>
       `sh -c 'echo $$ > ${join(place, `${session_id}.${name}`)}; exec sleep 1000'`;
@@ -335,7 +336,7 @@ describe.skipIf(process.platform !== "linux")("invariant 7: no process outlives 
     }
   });
 
-  // Known fault: base/child.ts sweeps once, so what is forked during the sweep stays. Remove `.fails` with the fix.
+  // Known bug: base/child.ts sweeps once, so processes forked during the sweep survive. Remove `.fails` with the fix.
   test("an agent that dies while its tool is still forking leaves nothing", async () => {
     const daemon = await startDaemon();
     const client = await daemon.connect();
@@ -362,7 +363,7 @@ describe.skipIf(process.platform !== "linux")("invariant 7: no process outlives 
     });
   }
 
-  test("a daemon that is killed leaves them, and the next one on the socket ends them", async () => {
+  test("a killed daemon leaves them, and the next one on the socket ends them", async () => {
     const first = await startDaemon();
     const client = await first.connect();
     const session_id = newId();

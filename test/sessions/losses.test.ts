@@ -1,4 +1,4 @@
-// A daemon that dies while its disk takes nothing: the next one says in the history that something is missing.
+// A daemon that dies while its disk refuses writes: the next one records in the history that something is missing.
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ async function life(store: FakeStore): Promise<World> {
 const pageOf = (on: World, since_seq: number) =>
   on.manager.events({ session_id: "a", since_seq, limit: 100, waitMs: 0 });
 
-test("tells the gap after a death in a time without log, once, and not where nothing was lost", async () => {
+test("reports the gap once after a crash during a log failure, and not where nothing was lost", async () => {
   const store = new FakeStore();
   const first = await life(store);
   for (const id of ["a", "b"]) {
@@ -55,7 +55,7 @@ test("tells the gap after a death in a time without log, once, and not where not
   expect((await pageOf(third, before)).events.filter(isMarker)).toHaveLength(1);
 });
 
-test("has nothing to tell when the log took frames again before the death", async () => {
+test("has nothing to report if the log accepted frames again before the crash", async () => {
   const store = new FakeStore();
   const first = await life(store);
   await first.manager.spawn({ backend: "fake", session_id: "a", message: user("go") });
@@ -71,10 +71,10 @@ test("has nothing to tell when the log took frames again before the death", asyn
   expect((await pageOf(second, 0)).events.filter(isMarker)).toHaveLength(1);
 });
 
-test("is a file of one size from the start, and what is not ours in it is nothing", () => {
+test("is a file of constant size, and foreign content in it is ignored", () => {
   const losses = openLosses(path);
   const { size } = statSync(path);
-  for (let n = 0; n < 2_000; n += 1) losses.lost(`session-${n}`, n);
+  for (let n = 0; n < 2_000; n += 1) losses.record(`session-${n}`, n);
   expect(statSync(path).size).toBe(size);
   losses.close();
   const kept = openLosses(path).left;

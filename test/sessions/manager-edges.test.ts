@@ -1,4 +1,4 @@
-// Corners of queues, families and limits that reviewers found: each was once wrong.
+// Edge cases of queues, families and limits that reviewers found: each was once wrong.
 import { expect, test } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import { silentLog } from "../../src/base/log.ts";
@@ -9,7 +9,7 @@ import { runOf, spawn, textsOf, type World, world } from "./system.ts";
 const wakesOf = (on: World, session_id: string) =>
   (on.hub.table.row(session_id)?.inputs ?? []).filter(({ kind }) => kind === "wake");
 
-/** A parent in the turn that its child's wake began. */
+/** A parent in the turn started by its child's wake. */
 async function woken(): Promise<World> {
   const on = await world();
   await spawn(on, "root");
@@ -22,7 +22,7 @@ async function woken(): Promise<World> {
   return on;
 }
 
-test("starts again behind a death in a wake's turn, also when the queue is full", async () => {
+test("starts again after a crash in a wake's turn, even if the queue is full", async () => {
   const on = await woken();
   for (let n = 0; n < 100; n += 1) await on.manager.input({ session_id: "root", message: user(`n${n}`) });
   const next = await world({ store: on.store });
@@ -31,7 +31,7 @@ test("starts again behind a death in a wake's turn, also when the queue is full"
   expect(textsOf(runOf(next, "root"))[0]).toMatch(/daemon was restarted/);
 });
 
-test("tells a wake once more behind an orderly stop that cut its turn", async () => {
+test("repeats a wake after a graceful stop that cut its turn", async () => {
   const on = await woken();
   await on.quiet();
   await drain(on.hub, 0, new AbortController().signal, silentLog);
@@ -40,7 +40,7 @@ test("tells a wake once more behind an orderly stop that cut its turn", async ()
   expect(textsOf(runOf(next, "root"))[0]).toMatch(/daemon was restarted/);
 });
 
-test("keeps a message that was taken while an open failed", async () => {
+test("keeps a message that was accepted while an open failed", async () => {
   const before = await world();
   await spawn(before, "a");
   await settle();
@@ -66,7 +66,7 @@ test("keeps a message that was taken while an open failed", async () => {
   expect(textsOf(runOf(on, "a"))).toEqual(["meanwhile"]);
 });
 
-test("does not deliver a message whose sender was told that it was not stored", async () => {
+test("does not deliver a message that was reported as not stored", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -89,7 +89,7 @@ test("does not deliver a message whose sender was told that it was not stored", 
   expect(textsOf(runOf(on, "a"))).toEqual(["do a", "three"]);
 });
 
-test("counts a session that is opened again against the limit, and a spawned one once", async () => {
+test("counts a reopened session against the limit, and a spawned one once", async () => {
   const on = await world({ limits: { maxSessions: 2, maxSessionsPerClient: 9 } });
   for (const id of ["a", "b", "c"]) {
     await spawn(on, id);
@@ -114,7 +114,7 @@ test("counts a session that is opened again against the limit, and a spawned one
   expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
 });
 
-test("tells the parent of a child that a client closes or deletes with work left", async () => {
+test("notifies the parent of a child that a client closes or deletes with work left", async () => {
   const on = await world();
   await spawn(on, "root");
   await settle();
@@ -135,7 +135,7 @@ test("tells the parent of a child that a client closes or deletes with work left
   ).toEqual(["closed", "deleted"]);
 });
 
-test("tells that a turn has ended also when the message behind it cannot be taken", async () => {
+test("reports that a turn has ended even if the message after it cannot be delivered", async () => {
   const on = await world();
   await spawn(on, "root");
   await settle();
@@ -162,7 +162,7 @@ test("keeps a message that waits for a starting agent when the session is stoppe
   await on.manager.input({ session_id: "a", message: user("later") });
   await settle();
   const stopping = on.manager.stop("a", { tree: false });
-  await settle(); // it is known before the agent is up
+  await settle(); // it is known before the agent is ready
   slow.open();
   await stopping;
   await settle(20);
@@ -170,7 +170,7 @@ test("keeps a message that waits for a starting agent when the session is stoppe
   expect(on.backend.alive).toEqual([]);
 });
 
-test("shows a session whose agent is on its way up as starting, not as stopped", async () => {
+test("shows a session whose agent is being started as starting, not as stopped", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -188,7 +188,7 @@ test("shows a session whose agent is on its way up as starting, not as stopped",
   expect(await on.manager.view("a")).toMatchObject({ activity_state: "working", running: true });
 });
 
-test("goes on with the queue of a session that the disk did not let go", async () => {
+test("continues with the queue of a session that the disk failed to delete", async () => {
   const on = await world();
   await spawn(on, "a");
   await on.manager.input({ session_id: "a", message: user("second") });
@@ -225,7 +225,7 @@ test("options that an agent does not start with are not stored, whatever else is
   expect(on.store.saved.get("a")?.options).toEqual({ model: "new" });
 });
 
-test("a session whose new names the disk refused has its old one again, however many were on their way", async () => {
+test("a session whose new names the disk refused has its old one again, however many were pending", async () => {
   const on = await world();
   await spawn(on, "a", { name: "old" });
   await settle(20);

@@ -1,4 +1,4 @@
-// What a manager may ask of the sessions, over fakes: spawn, look, send, wait, stop, delete, and families.
+// The manager's operations on sessions, with fakes: spawn, inspect, send, wait, stop, delete, and families.
 import { expect, test, vi } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import type { ChangeView } from "../../src/protocol/wire/http.ts";
@@ -6,7 +6,7 @@ import { PATIENT } from "../support/patience.ts";
 import { askOf, Ear, FakeBackend, gate, settle, user } from "./fakes.ts";
 import { runOf, spawn, textsOf, world } from "./system.ts";
 
-test("spawns a session with what was asked for, and shows it", async () => {
+test("spawns a session with the requested options, and shows it", async () => {
   const on = await world();
   const { session, repeated } = await spawn(on, "a", {
     name: "worker",
@@ -42,7 +42,7 @@ test("refuses an unknown backend, an unknown parent and an id that is taken", as
   await expect(spawn(on, "a")).rejects.toMatchObject({ code: "session_exists" });
 });
 
-test("gates input while something is asked, with the oldest request, and lets `now` through", async () => {
+test("blocks input while a request is pending, with the oldest request, and lets `now` through", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -61,7 +61,7 @@ test("gates input while something is asked, with the oldest request, and lets `n
   });
 });
 
-test("delivers `now` at once when nothing runs, and does not interrupt that", async () => {
+test("delivers `now` at once when nothing runs, and does not interrupt", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -73,7 +73,7 @@ test("delivers `now` at once when nothing runs, and does not interrupt that", as
   expect(runOf(on, "a").calls).not.toContain("interrupt");
 });
 
-test("keeps what was queued when a session is stopped, until somebody sends to it again", async () => {
+test("keeps the queue when a session is stopped, until a message is sent to it", async () => {
   const on = await world();
   await spawn(on, "a");
   await on.manager.input({ session_id: "a", message: user("second") });
@@ -87,7 +87,7 @@ test("keeps what was queued when a session is stopped, until somebody sends to i
   expect(textsOf(runOf(on, "a"))).toEqual(["second"]);
 });
 
-test("ends the agent that was idle longest when there are too many, and refuses when none is idle", async () => {
+test("ends the longest idle agent when there are too many, and refuses when none is idle", async () => {
   const on = await world({ limits: { maxSessions: 2, maxSessionsPerClient: 2 } });
   await spawn(on, "a");
   await spawn(on, "b");
@@ -110,7 +110,7 @@ test("ends the agent that was idle longest when there are too many, and refuses 
   expect(runOf(on, "b").isOver).toBe(true);
 });
 
-test("tells the client that drives a session when it is deleted", async () => {
+test("notifies the client that drives a session when it is deleted", async () => {
   const on = await world();
   const ear = new Ear();
   await on.hub.open({ id: "c1" }, ear, { session_id: "s", backend: "fake", resume: false, options: {} });
@@ -118,7 +118,7 @@ test("tells the client that drives a session when it is deleted", async () => {
   expect(ear.of("closed")).toEqual([{ type: "closed", reason: "deleted" }]);
 });
 
-test("deletes a session whose backend is not here any more", async () => {
+test("deletes a session whose backend is no longer available", async () => {
   const before = await world();
   await spawn(before, "a");
   await settle();
@@ -146,7 +146,7 @@ test("sends to a session that is only in the store", async () => {
   expect(runOf(on, "a").order.resume).toBe(true);
 });
 
-test("goes on with the queues when the daemon starts again", async () => {
+test("continues with the queues when the daemon starts again", async () => {
   const before = await world();
   await spawn(before, "a");
   await before.manager.input({ session_id: "a", message: user("second") });
@@ -155,7 +155,7 @@ test("goes on with the queues when the daemon starts again", async () => {
   expect(textsOf(runOf(on, "a"))).toEqual(["second"]);
 });
 
-test("waits until a session is idle, blocked, or has done a message", async () => {
+test("waits until a session is idle, blocked, or has finished a message", async () => {
   const on = await world();
   const { message_id } = await spawn(on, "a");
   const idle = on.manager.wait({ session_id: "a", until: ["idle"], timeoutMs: 5_000 });
@@ -177,7 +177,7 @@ test("waits until a session is idle, blocked, or has done a message", async () =
   expect(late.reason).toBe("timeout");
 });
 
-test("stops a session until somebody sends to it, and a whole tree", async () => {
+test("stops a session until a message is sent to it, and a whole tree", async () => {
   const on = await world();
   await spawn(on, "root");
   await spawn(on, "child", { parent: "root" });
@@ -193,7 +193,7 @@ test("stops a session until somebody sends to it, and a whole tree", async () =>
   expect(on.backend.alive).toHaveLength(1);
 });
 
-test("deletes a session with its history, and tells those who listen", async () => {
+test("deletes a session with its history, and notifies listeners", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -207,7 +207,7 @@ test("deletes a session with its history, and tells those who listen", async () 
   expect(on.backend.alive).toEqual([]);
 });
 
-test("renames, and keeps the old name when the disk does not take the new one", async () => {
+test("renames, and keeps the old name if the disk refuses the new one", async () => {
   const on = await world();
   await spawn(on, "a", { name: "old" });
   expect(await on.manager.rename("a", "new")).toMatchObject({ name: "new" });
@@ -216,7 +216,7 @@ test("renames, and keeps the old name when the disk does not take the new one", 
   expect(await on.manager.view("a")).toMatchObject({ name: "new" });
 });
 
-test("answers what a spawned session asks, and lists it for everybody above", async () => {
+test("answers a spawned session's requests, and lists them for all its ancestors", async () => {
   const on = await world();
   await spawn(on, "root");
   await spawn(on, "child", { parent: "root" });
@@ -239,7 +239,7 @@ test("answers what a spawned session asks, and lists it for everybody above", as
   expect(await on.manager.respond(order)).toMatchObject({ repeated: true });
 });
 
-test("lets nobody but its owner answer for a session that a client drives", async () => {
+test("lets only the owner answer for a session that a client drives", async () => {
   const on = await world();
   const owner = { id: "c1" };
   const order = { session_id: "s", backend: "fake", resume: false, options: {} };
@@ -283,7 +283,7 @@ test("wakes the parent once for a child that finishes, when the parent is free",
 });
 
 test("wakes the parent once, wherever the daemon dies on the way", async () => {
-  // Each prefix of what the store took is a moment in which the daemon may have died.
+  // Each prefix of the stored writes is a moment at which the daemon may have died.
   const on = await world();
   await spawn(on, "root");
   await settle();
@@ -302,9 +302,9 @@ test("wakes the parent once, wherever the daemon dies on the way", async () => {
     const next = await world({ store: after.store });
     const wakes = () => (next.hub.table.row("root")?.inputs ?? []).filter(({ kind }) => kind === "wake");
     const told = () => wakes().filter(({ message_id }) => !message_id.endsWith("_again"));
-    // Before its result is stored the turn was cut, which is told as well: always exactly one.
+    // Before its result is stored the turn was cut, which is reported as well: always exactly one.
     await vi.waitFor(
-      () => expect(told(), `died behind write ${at} of ${orders.length}`).toHaveLength(1),
+      () => expect(told(), `died after write ${at} of ${orders.length}`).toHaveLength(1),
       PATIENT,
     );
     await settle(30);
@@ -312,7 +312,7 @@ test("wakes the parent once, wherever the daemon dies on the way", async () => {
   }
 });
 
-test("tells a wake once more when the daemon died with the turn that it began, and not a third time", async () => {
+test("repeats a wake if the daemon died with the turn that it started, but not a third time", async () => {
   const on = await world();
   await spawn(on, "root");
   await settle();
@@ -333,7 +333,7 @@ test("tells a wake once more when the daemon died with the turn that it began, a
   expect(third.backend.runs).toEqual([]);
 });
 
-test("does not wake a parent that stopped the child itself, nor for a child that goes on", async () => {
+test("does not wake a parent that stopped the child itself, nor for a child that continues", async () => {
   const on = await world();
   await spawn(on, "root");
   await settle();
@@ -349,7 +349,7 @@ test("does not wake a parent that stopped the child itself, nor for a child that
   expect(textsOf(runOf(on, "root"))).toEqual(["do root"]);
 });
 
-test("wakes the parent when what was to follow the child's turn is called off", async () => {
+test("wakes the parent when the work queued after the child's turn is cancelled", async () => {
   const on = await world();
   await spawn(on, "root");
   await settle();
@@ -366,7 +366,7 @@ test("wakes the parent when what was to follow the child's turn is called off", 
   expect(textsOf(runOf(on, "root"))).toHaveLength(2);
 });
 
-test("delivers nothing more once the daemon stops", async () => {
+test("delivers nothing once the daemon is stopping", async () => {
   const on = await world();
   await spawn(on, "a");
   await on.manager.input({ session_id: "a", message: user("second") });
@@ -379,7 +379,7 @@ test("delivers nothing more once the daemon stops", async () => {
   expect(textsOf(runOf(next, "a"))).toEqual(["second"]);
 });
 
-test("holds what a child was sent when no agent can be started, and tells its parent", async () => {
+test("holds a child's messages when no agent can be started, and notifies its parent", async () => {
   const on = await world({ limits: { maxSessions: 2, maxSessionsPerClient: 2 } });
   await spawn(on, "a");
   await settle();
@@ -390,7 +390,7 @@ test("holds what a child was sent when no agent can be started, and tells its pa
   expect(await on.manager.queue("a")).toMatchObject({ held: "gone", queued: [{ kind: "user" }] });
 });
 
-test("does not give the agent what was called off while it started, nor an older message before a quicker one", async () => {
+test("does not give the agent a message cancelled while it started, nor an older message before a more urgent one", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -414,7 +414,7 @@ test("does not give the agent what was called off while it started, nor an older
   expect(states).toEqual(["done", "cancelled", "delivered", "done"]);
 });
 
-test("refuses to open a stored session on another backend, and nothing of it is changed", async () => {
+test("refuses to open a stored session on another backend, and changes nothing", async () => {
   const before = await world();
   await spawn(before, "a", { name: "worker" });
   await settle();
@@ -431,7 +431,7 @@ test("refuses to open a stored session on another backend, and nothing of it is 
   expect(await on.manager.view("a")).toMatchObject({ backend: "fake", name: "worker", turns: 1 });
 });
 
-test("leaves a session as it was when its agent does not start for who opens it, and an unknown one unknown", async () => {
+test("leaves a session unchanged if its agent does not start for an open, and an unknown one unknown", async () => {
   const before = await world();
   await spawn(before, "a", { name: "worker" });
   await settle();
@@ -448,7 +448,7 @@ test("leaves a session as it was when its agent does not start for who opens it,
   ]);
 });
 
-test("goes on with the queue while the agent works on behind its turn, and when it ends in that", async () => {
+test("continues with the queue while the agent works on after its turn, and when it exits during that", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -460,7 +460,7 @@ test("goes on with the queue while the agent works on behind its turn, and when 
   expect(textsOf(run)).toEqual(["do a", "second"]);
 });
 
-test("delivers what a stopped session had queued to its agent when a client opens it", async () => {
+test("delivers a stopped session's queue to its agent when a client opens it", async () => {
   const on = await world();
   await spawn(on, "a");
   await on.manager.input({ session_id: "a", message: user("second") });
@@ -471,7 +471,7 @@ test("delivers what a stopped session had queued to its agent when a client open
   expect(textsOf(runOf(on, "a"))).toEqual(["second"]);
 });
 
-test("tells the parent of a child that a person stops with messages queued, or deletes at work", async () => {
+test("notifies the parent of a child that the user stops with messages queued, or deletes while working", async () => {
   const on = await world();
   await spawn(on, "root");
   await settle();
@@ -489,7 +489,7 @@ test("tells the parent of a child that a person stops with messages queued, or d
   expect(told.map(({ message_id }) => message_id.split("_")[1]).sort()).toEqual(["deleted", "stopped"]);
 });
 
-test("keeps what the disk did not let go: a deleted session, a cancelled message; and says so of a stop", async () => {
+test("keeps what the disk failed to remove: a deleted session, a cancelled message; and reports it for a stop", async () => {
   const on = await world();
   await spawn(on, "a");
   const { input } = await on.manager.input({ session_id: "a", message: user("second") });
@@ -506,7 +506,7 @@ test("keeps what the disk did not let go: a deleted session, a cancelled message
   expect(await on.manager.view("a")).toMatchObject({ session_id: "a" });
 });
 
-test("gates `now` too when what is asked does not belong to a turn", async () => {
+test("blocks `now` too if the pending request does not belong to a turn", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -518,7 +518,7 @@ test("gates `now` too when what is asked does not belong to a turn", async () =>
   await expect(on.manager.input(order)).rejects.toMatchObject({ code: "pending_structured_request" });
 });
 
-test("keeps to the number of children also when several are spawned while there is no room", async () => {
+test("respects the limit of children even if several are spawned while there is no room", async () => {
   const limits = { maxChildren: 2, maxDepth: 6, maxSize: 256 };
   const on = await world({
     limits: { maxSessions: 3, maxSessionsPerClient: 2 },
@@ -535,7 +535,7 @@ test("keeps to the number of children also when several are spawned while there 
   expect(all.filter(({ status }) => status === "fulfilled").length).toBeLessThanOrEqual(2);
 });
 
-test("tells those who listen when a client deletes its session over the socket", async () => {
+test("notifies listeners when a client deletes its session over the socket", async () => {
   const on = await world();
   const owner = { id: "c" };
   await on.hub.open(owner, new Ear(), { session_id: "s", backend: "fake", resume: false, options: {} });

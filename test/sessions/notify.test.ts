@@ -65,7 +65,7 @@ interface Call {
   body: string;
 }
 
-/** A web server that keeps what it is sent; `answer` is called with the number of the call, from 1. */
+/** A web server that records what it receives; `answer` is called with the number of the call, from 1. */
 async function webhook(
   answer: (reply: ServerResponse, number: number) => void = (reply) => void reply.end("ok"),
 ) {
@@ -89,7 +89,7 @@ async function webhook(
   return { calls, origin: `http://127.0.0.1:${port}` };
 }
 
-/** A program that writes its stdin, its arguments and its environment down. */
+/** A program that records its stdin, arguments and environment. */
 function program(name: string, script: string): string {
   const path = join(ROOM, name);
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
@@ -109,18 +109,18 @@ const events = (calls: readonly Call[]) =>
   payloads(calls).map(({ event, session_id }) => `${event} ${session_id}`);
 
 describe("the webhook", () => {
-  test("gets who, what and when as JSON", async () => {
+  test("gets session, event and time as JSON", async () => {
     const { calls, origin } = await webhook();
     const { made, lines, counted } = notifier({ url: `${origin}/hook`, allowUrls: [origin] });
     const row = rowOf("s", { name: "tests", cwd: "/w", cost_usd: 0.5 });
-    made.asked(row, requestOf("s", "req_1"));
+    made.onRequest(row, requestOf("s", "req_1"));
     await made.idle();
     row.last_result = { turn_id: "t", subtype: "success", ended_at_ms: 1, text: "x".repeat(9000) };
-    made.turnEnded(row, done(), false);
+    made.onTurnEnd(row, done(), false);
     await made.idle();
-    made.turnEnded(row, done({ turn_id: "u", subtype: "error", error: { message: "no credit" } }), false);
+    made.onTurnEnd(row, done({ turn_id: "u", subtype: "error", error: { message: "no credit" } }), false);
     await made.idle();
-    made.stalled(row, 600_000);
+    made.onStall(row, 600_000);
     await made.idle();
     const about = { session_id: "s", name: "tests", backend: "fake", cwd: "/w", cost_usd: 0.5, at_ms: 5 };
     const [waits, end, failed, stalled] = payloads(calls);
@@ -146,7 +146,7 @@ describe("the webhook", () => {
   test("is tried three times when it fails, and the failure is logged without the path", async () => {
     const { calls, origin } = await webhook((reply) => void reply.writeHead(503).end());
     const { made, lines, counted } = notifier({ url: `${origin}/SECRET`, allowUrls: [origin] });
-    made.turnEnded(rowOf("s"), done(), false);
+    made.onTurnEnd(rowOf("s"), done(), false);
     await made.idle();
     expect(calls).toHaveLength(3);
     expect(lines).toMatchObject([{ event: "notify.failed", level: "warn", tries: 3, message: "status 503" }]);
@@ -154,21 +154,21 @@ describe("the webhook", () => {
     expect(counted).toEqual([{ event: "done", via: "url", outcome: "failed" }]);
   });
 
-  test("that works at the second try is told once more and no more", async () => {
+  test("that works at the second try is not called again", async () => {
     const { calls, origin } = await webhook(
       (reply, number) => void reply.writeHead(number === 1 ? 429 : 204).end(),
     );
     const { made, lines } = notifier({ url: origin, allowUrls: [origin] });
-    made.turnEnded(rowOf("s"), done(), false);
+    made.onTurnEnd(rowOf("s"), done(), false);
     await made.idle();
     expect(calls).toHaveLength(2);
     expect(lines).toMatchObject([{ event: "notify.sent", tries: 2 }]);
   });
 
-  test("that says no is not asked again", async () => {
+  test("that refuses is not retried", async () => {
     const { calls, origin } = await webhook((reply) => void reply.writeHead(404).end());
     const { made } = notifier({ url: origin, allowUrls: [origin] });
-    made.turnEnded(rowOf("s"), done(), false);
+    made.onTurnEnd(rowOf("s"), done(), false);
     await made.idle();
     expect(calls).toHaveLength(1);
   });
@@ -179,32 +179,32 @@ describe("the webhook", () => {
       (reply) => void reply.writeHead(status, { location: `${elsewhere.origin}/stolen` }).end(),
     );
     const { made, lines } = notifier({ url: origin, allowUrls: [origin, elsewhere.origin] });
-    made.turnEnded(rowOf("s"), done(), false);
+    made.onTurnEnd(rowOf("s"), done(), false);
     await made.idle();
     expect(elsewhere.calls).toEqual([]);
     expect(calls).toHaveLength(1);
     expect(lines[0]).toMatchObject({ message: `status ${status}: redirects are not followed` });
   });
 
-  test("that never ends its answer, or never answers, holds up nobody", async () => {
+  test("that never ends its answer, or never answers, does not block others", async () => {
     const asked = gate();
     const { origin } = await webhook((reply, number) => {
       if (number === 1) void reply.writeHead(200).write("endless");
       else asked.open();
     });
     const { made, lines } = notifier({ url: origin, allowUrls: [origin] });
-    made.turnEnded(rowOf("s"), done(), false);
+    made.onTurnEnd(rowOf("s"), done(), false);
     await made.idle();
     expect(lines).toMatchObject([{ event: "notify.sent" }]);
-    made.turnEnded(rowOf("s"), done(), false);
+    made.onTurnEnd(rowOf("s"), done(), false);
     await asked.passed;
     await made.close();
     expect(lines.at(-1)).toMatchObject({ event: "notify.failed", message: "called off" });
   });
 
-  test("where nobody listens is a failure like any other", async () => {
+  test("with nothing listening is a failure like any other", async () => {
     const { made, lines } = notifier({ url: "http://127.0.0.1:1/", allowUrls: ["http://127.0.0.1:1"] });
-    made.turnEnded(rowOf("s"), done(), false);
+    made.onTurnEnd(rowOf("s"), done(), false);
     await made.idle();
     expect(lines).toMatchObject([
       { event: "notify.failed", tries: 3, message: expect.stringMatching(/ECONNREFUSED/) },
@@ -219,21 +219,21 @@ describe("which URLs", () => {
     );
   });
 
-  test("a session's own is called beside it, also for a child's end; not twice when it is the same", async () => {
+  test("a session's own is called in addition, also for a child's end; not twice when it is the same", async () => {
     const { calls, origin } = await webhook();
     const { made } = notifier({ url: `${origin}/all`, allowUrls: [origin] });
-    made.turnEnded(rowOf("c", { parent: "p", notify_url: `${origin}/own` }), done(), false);
+    made.onTurnEnd(rowOf("c", { parent: "p", notify_url: `${origin}/own` }), done(), false);
     await made.idle();
     expect(calls.map(({ path }) => path)).toEqual(["/own"]);
-    made.turnEnded(rowOf("r", { notify_url: `${origin}/all` }), done(), false);
+    made.onTurnEnd(rowOf("r", { notify_url: `${origin}/all` }), done(), false);
     await made.idle();
     expect(calls.map(({ path }) => path)).toEqual(["/own", "/all"]);
   });
 
-  test("one that is not allowed any more is not called, and that is logged without it", async () => {
+  test("one that is no longer allowed is not called, and that is logged without the URL", async () => {
     const { calls, origin } = await webhook();
     const { made, lines } = notifier({ allowUrls: [`${origin}/hooks`] });
-    made.turnEnded(rowOf("s", { notify_url: `${origin}/SECRET` }), done(), false);
+    made.onTurnEnd(rowOf("s", { notify_url: `${origin}/SECRET` }), done(), false);
     await made.idle();
     expect(calls).toEqual([]);
     expect(lines).toMatchObject([{ event: "notify.refused", session_id: "s" }]);
@@ -241,7 +241,7 @@ describe("which URLs", () => {
   });
 });
 
-describe("of what", () => {
+describe("which events", () => {
   async function told(settings: Partial<NotifySettings>, act: (made: Notifier) => void): Promise<string[]> {
     const { calls, origin } = await webhook();
     const { made } = notifier({ url: origin, allowUrls: [origin], ...settings });
@@ -251,23 +251,23 @@ describe("of what", () => {
   }
   const all = (made: Notifier) => {
     for (const row of [rowOf("root"), rowOf("child", { parent: "root" })]) {
-      made.asked(row, requestOf(row.session_id, "req_1"));
-      made.turnEnded(row, done(), false);
-      made.stalled(row, 1);
+      made.onRequest(row, requestOf(row.session_id, "req_1"));
+      made.onTurnEnd(row, done(), false);
+      made.onStall(row, 1);
     }
   };
 
-  test("of a child only that it waits: its parent hears the rest", async () => {
+  test("of a child only pending requests: its parent is notified of the rest", async () => {
     expect(await told({}, all)).toEqual(["done root", "stalled root", "waits child", "waits root"]);
   });
 
-  test("notify_children tells all of them", async () => {
+  test("notify_children sends all of them", async () => {
     expect(await told({ children: true }, all)).toHaveLength(6);
   });
 
-  test("a child whose parent is not woken counts as nobody's", async () => {
+  test("a child whose parent is not woken counts as a root", async () => {
     const orphan = rowOf("c", { parent: "p", wakes_parent: false });
-    expect(await told({}, (made) => made.turnEnded(orphan, done(), false))).toEqual(["done c"]);
+    expect(await told({}, (made) => made.onTurnEnd(orphan, done(), false))).toEqual(["done c"]);
   });
 
   test("only what notify_on names", async () => {
@@ -275,23 +275,23 @@ describe("of what", () => {
     expect(await told({ on: [] }, all)).toEqual([]);
   });
 
-  test("not of a turn that goes on or was interrupted", async () => {
+  test("not for a turn that continues or was interrupted", async () => {
     const quiet = (made: Notifier) => {
-      made.turnEnded(rowOf("s"), done(), true);
-      made.turnEnded(rowOf("s"), done({ subtype: "interrupted" }), false);
+      made.onTurnEnd(rowOf("s"), done(), true);
+      made.onTurnEnd(rowOf("s"), done({ subtype: "interrupted" }), false);
     };
     expect(await told({}, quiet)).toEqual([]);
   });
 });
 
 describe("the command", () => {
-  test("gets the JSON on stdin, its arguments as they are, and an environment without secrets", async () => {
+  test("gets the JSON on stdin, its arguments unchanged, and an environment without secrets", async () => {
     const script = program(
       "hook",
       `cat > "${ROOM}/in"; printf '%s\\n' "$@" > "${ROOM}/args"; env > "${ROOM}/env"`,
     );
     const { made, lines } = notifier({ command: [script, "a b", "$(touch x);"] });
-    made.asked(rowOf("s"), requestOf("s", "req_1"));
+    made.onRequest(rowOf("s"), requestOf("s", "req_1"));
     await made.idle();
     expect(lines).toMatchObject([{ event: "notify.sent", via: "command" }]);
     expect(NotifyPayload.parse(JSON.parse(readFileSync(join(ROOM, "in"), "utf8")))).toMatchObject({
@@ -311,9 +311,9 @@ describe("the command", () => {
     expect(env).not.toContain("SECRET");
   });
 
-  test("that fails is logged with how it ended; what it said only at debug", async () => {
+  test("that fails is logged with its exit; its output only at debug", async () => {
     const { made, lines } = notifier({ command: [program("bad", "echo out; echo oops >&2; exit 3")] });
-    made.turnEnded(rowOf("s"), done(), false);
+    made.onTurnEnd(rowOf("s"), done(), false);
     await made.idle();
     const said = lines.filter(({ event }) => event === "notify.output");
     expect(said.map(({ level, text }) => `${level} ${String(text).trim()}`).sort()).toEqual([
@@ -326,21 +326,21 @@ describe("the command", () => {
     });
   });
 
-  test("that does not exist, or does not read, harms nobody", async () => {
+  test("that does not exist, or does not read, does not affect others", async () => {
     const { made, lines } = notifier({ command: [join(ROOM, "missing")] });
-    made.turnEnded(rowOf("s"), done(), false);
+    made.onTurnEnd(rowOf("s"), done(), false);
     await made.idle();
     expect(lines).toMatchObject([{ event: "notify.failed", message: expect.stringMatching(/not found/) }]);
     const deaf = notifier({ command: ["true"] });
-    deaf.made.turnEnded(rowOf("s"), done(), false);
+    deaf.made.onTurnEnd(rowOf("s"), done(), false);
     await deaf.made.idle();
     expect(deaf.lines).toMatchObject([{ event: "notify.sent" }]);
   });
 
-  test("that does not end is ended, with what it started", async () => {
+  test("that does not end is killed, with the processes it started", async () => {
     const script = program("endless", `sleep 600 & echo $! > "${ROOM}/pid"; wait`);
     const { made, lines } = notifier({ command: [script] }, { commandLimitMs: 300 });
-    made.turnEnded(rowOf("s"), done(), false);
+    made.onTurnEnd(rowOf("s"), done(), false);
     await made.idle();
     expect(lines.at(-1)).toMatchObject({ event: "notify.failed", message: expect.stringMatching(/SIGTERM/) });
     const pid = readFileSync(join(ROOM, "pid"), "utf8").trim();
@@ -348,7 +348,7 @@ describe("the command", () => {
   });
 });
 
-test("at most four are under way, at most a hundred wait, and what is dropped is told", async () => {
+test("at most four run at once, at most a hundred wait, and what is dropped is reported", async () => {
   const replies: ServerResponse[] = [];
   const four = gate();
   const { calls, origin } = await webhook((reply) => {
@@ -357,7 +357,7 @@ test("at most four are under way, at most a hundred wait, and what is dropped is
     if (replies.length > 4) reply.end();
   });
   const { made, lines, counted } = notifier({ url: origin, allowUrls: [origin] });
-  for (let n = 0; n < 110; n += 1) made.turnEnded(rowOf(`s${n}`), done(), false);
+  for (let n = 0; n < 110; n += 1) made.onTurnEnd(rowOf(`s${n}`), done(), false);
   await four.passed;
   expect(calls).toHaveLength(4);
   expect(lines.filter(({ event }) => event === "notify.failed")).toHaveLength(6);

@@ -1,7 +1,7 @@
-// One line about a frame: what says most of it, bounded, and safe for a terminal.
+// One line about a frame: the most informative part, bounded, and safe for a terminal.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { previewOf } from "../../src/sessions/views/preview.ts";
+import { previewFrame } from "../../src/sessions/views/preview.ts";
 
 test.each([
   [{ type: "agent.system_init", model: "m", cwd: "/w" }, "m /w"],
@@ -23,17 +23,17 @@ test.each([
   [{ type: "something.else" }, ""],
   [{ type: "toString" }, ""],
 ])("%j is shown as %j", (frame, line) => {
-  expect(previewOf(frame)).toBe(line);
+  expect(previewFrame(frame)).toBe(line);
 });
 
 test("it is cut to 200 characters, never inside one, and controls are shown", () => {
-  const long = previewOf({ type: "agent.delta", text: "😀".repeat(300) });
+  const long = previewFrame({ type: "agent.delta", text: "😀".repeat(300) });
   expect(long.length).toBeLessThanOrEqual(200);
   expect(long).toMatch(/^(😀)+…$/u);
-  expect(previewOf({ type: "agent.delta", text: "\u001b[31mred\u202e" })).toBe("\\x1b[31mred<U+202E>");
+  expect(previewFrame({ type: "agent.delta", text: "\u001b[31mred\u202e" })).toBe("\\x1b[31mred<U+202E>");
 });
 
-test("whatever stands in a frame, it is one line of at most 200 characters", () => {
+test("for any frame it is one line of at most 200 characters", () => {
   const types = [
     "agent.delta",
     "agent.message",
@@ -53,7 +53,7 @@ test("whatever stands in a frame, it is one line of at most 200 characters", () 
   });
   fc.assert(
     fc.property(frame, (one) => {
-      const line = previewOf(one);
+      const line = previewFrame(one);
       expect(line.length).toBeLessThanOrEqual(200);
       expect(line).not.toMatch(/[\n\r]/);
     }),

@@ -1,5 +1,5 @@
-// What the one path of events tells beside: to the observer every frame and every stored step of a request, to the
-// metrics what the log took and what it did not.
+// Side outputs of the event path: every frame and every stored step of a request to the observer, stored and failed
+// writes to the metrics.
 import { expect, test } from "vitest";
 import { createMetrics, type Metrics } from "../../src/base/metrics.ts";
 import { noObserver } from "../../src/observe/none.ts";
@@ -46,7 +46,7 @@ const request: RequestRow = {
   generation: "g",
 };
 
-test("the observer hears every frame in order, at once, with the session's row", async () => {
+test("the observer receives every frame in order, at once, with the session's row", async () => {
   const { publisher, stream, heard } = bench();
   publisher.publish(stream, delta);
   publisher.publish(stream, { ...delta, text: "y" });
@@ -57,7 +57,7 @@ test("the observer hears every frame in order, at once, with the session's row",
   await stream.settled();
 });
 
-test("it hears of a request only once that is stored", async () => {
+test("it receives a request only once it is stored", async () => {
   const { store, publisher, stream, heard } = bench();
   const { open, passed } = gate();
   store.held = passed;
@@ -69,14 +69,14 @@ test("it hears of a request only once that is stored", async () => {
   expect(heard).toEqual(["pending"]);
 });
 
-test("it never hears of a request that was not stored", async () => {
+test("it never receives a request that was not stored", async () => {
   const { store, publisher, stream, heard } = bench();
   store.failing = true;
   expect(await publisher.publishRequest(stream, request, undefined)).toBe("disk full");
   expect(heard).toEqual([]);
 });
 
-test("every batch that the log did not take is counted and told as event_persist_error", async () => {
+test("every batch that the log refused is counted and reported as event_persist_error", async () => {
   const { store, publisher, stream, metrics, log } = bench();
   publisher.publish(stream, delta);
   await stream.settled();

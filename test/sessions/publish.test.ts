@@ -1,4 +1,4 @@
-// The one path of an event: log first, then the clients; and what happens when the log fails (DESIGN R2, R3).
+// The path of an event: log first, then the clients; and what happens when the log fails.
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { Feed } from "../../src/sessions/stream/feed.ts";
@@ -24,7 +24,7 @@ function bench(ringSize = 100): Bench {
 
 const delta = (text: string) => ({ type: "agent.delta", backend: "fake", kind: "text", text });
 
-describe("a log that works", () => {
+describe("a working log", () => {
   test("frames get session_id and seq, from 1, without a gap", async () => {
     const { publisher, stream, ear } = bench();
     for (const text of ["a", "b"]) publisher.publish(stream, delta(text));
@@ -36,7 +36,7 @@ describe("a log that works", () => {
     );
   });
 
-  test("nobody sees a frame before the log has it", async () => {
+  test("no client sees a frame before the log has it", async () => {
     const { store, publisher, stream, ear } = bench();
     const { open, passed } = gate();
     store.held = passed;
@@ -50,7 +50,7 @@ describe("a log that works", () => {
     expect(ear.seqs).toEqual([1]);
   });
 
-  test("all frames of a tick, of all sessions, are one write; those that come meanwhile are the next", async () => {
+  test("all frames of a tick, of all sessions, are one write; those that arrive meanwhile are the next", async () => {
     const { store, publisher, stream } = bench();
     const other = new Stream({ row: rowOf("t"), ringSize: 10, store, pressure: () => undefined });
     const { open, passed } = gate();
@@ -74,7 +74,7 @@ describe("a log that works", () => {
     ]);
   });
 
-  test("a result asks for the disk, and a changed row goes with its frames", async () => {
+  test("a result is synced to disk, and a changed row goes with its frames", async () => {
     const { store, publisher, stream } = bench();
     publisher.publish(stream, delta("a"), true);
     publisher.saveRow(stream);
@@ -95,7 +95,7 @@ describe("a log that works", () => {
   });
 });
 
-describe("a log that fails (R2)", () => {
+describe("a failing log", () => {
   test("the frame is shown without seq and marked as not persisted", async () => {
     const { store, publisher, stream, ear } = bench();
     store.failing = true;
@@ -142,7 +142,7 @@ describe("a log that fails (R2)", () => {
     expect(stream.last_seq).toBe(next - 1);
   });
 
-  test("a row that could not be stored goes along with the next frame, and nobody waits for it", async () => {
+  test("a row that could not be stored goes with the next frame, and nothing waits for it", async () => {
     const { store, publisher, stream } = bench();
     store.failing = true;
     stream.row.turns = 3;
@@ -158,7 +158,7 @@ describe("a log that fails (R2)", () => {
     expect(store.orders.at(-1)?.rows).toEqual([]);
   });
 
-  test("a store that throws is a store that failed, and everybody is given an answer", async () => {
+  test("a store that throws counts as failed, and every caller gets an answer", async () => {
     const { store, publisher, stream, ear } = bench();
     store.append = () => Promise.reject(new Error("worker died"));
     publisher.publish(stream, delta("lost"));
@@ -168,7 +168,7 @@ describe("a log that fails (R2)", () => {
 });
 
 describe("pressure", () => {
-  test("a log that takes nothing makes the stream overfull, and it is told both ways", async () => {
+  test("a log that accepts nothing makes the stream overfull, and both changes are reported", async () => {
     const store = new FakeStore();
     const told: boolean[] = [];
     const stream = new Stream({

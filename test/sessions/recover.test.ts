@@ -1,8 +1,8 @@
-// After a crash of the daemon: a turn that never got its result gets it now, once; so does a request its end.
+// After a crash of the daemon: a turn without a result gets one, once; a pending request is orphaned.
 import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { createPublisher, recoverSessions } from "../../src/sessions/index.ts";
-import { dispatched, expire, pendingRow, resolve, withdraw } from "../../src/sessions/requests/states.ts";
+import { expire, markDispatched, pendingRow, resolve, withdraw } from "../../src/sessions/requests/states.ts";
 import { askOf, FakeStore, type Heard, rowOf } from "./fakes.ts";
 
 const TURN = { turn_id: "0123456789abcdef0123456789abcdef", started_at_ms: 5 };
@@ -31,7 +31,7 @@ function write(store: FakeStore, frames: object[]): void {
 
 const recover = (store: FakeStore) => recoverSessions(store, createPublisher(store, silentLog), silentLog);
 
-test("a cut turn gets its error and its result, with its own id, behind what is there", async () => {
+test("a cut turn gets its error and its result, with its own id, after the existing frames", async () => {
   const store = new FakeStore();
   write(store, [{ type: "agent.delta", backend: "fake" }]);
   store.saved.set("s", rowOf("s", { turn: TURN, last_seq: 1 }));
@@ -51,7 +51,7 @@ test("a cut turn gets its error and its result, with its own id, behind what is 
   expect(logged(store)).toHaveLength(3);
 });
 
-test("a turn whose result is in the log already gets no second one", async () => {
+test("a turn whose result is already in the log gets no second one", async () => {
   const store = new FakeStore();
   write(store, [{ type: "agent.result", backend: "fake", subtype: "success", turn_id: TURN.turn_id }]);
   store.saved.set("s", rowOf("s", { turn: TURN, last_seq: 1 }));
@@ -77,7 +77,7 @@ test("sessions without a turn are left alone", async () => {
   expect(store.orders).toEqual([]);
 });
 
-test("each request that nobody can answer any more is orphaned and told, also one whose answer was not dispatched", async () => {
+test("each request that can no longer be answered is orphaned and reported, including one whose answer was not dispatched", async () => {
   const store = new FakeStore();
   store.saved.set("s", rowOf("s"));
   const asked = (request_id: string) =>
@@ -88,12 +88,12 @@ test("each request that nobody can answer any more is orphaned and told, also on
       generation: "g",
       nowMs: 1,
     });
-  // As old as each other, so by their ids.
+  // Equally old, so ordered by id.
   const rows = [
     asked("waits"),
     resolve(asked("undelivered"), { decision: "accept" }, "api", 2),
     expire(asked("expired")),
-    dispatched(resolve(asked("done"), { decision: "accept" }, "api", 2), 3),
+    markDispatched(resolve(asked("done"), { decision: "accept" }, "api", 2), 3),
     withdraw(asked("taken back"), "x"),
   ];
   for (const row of rows) store.ledger.set(row.request_id, row);

@@ -1,4 +1,4 @@
-// Lists of requests are bounded, whatever agents ask; and what the ledger writes is on the disk before it is seen.
+// Lists of requests are bounded, whatever agents ask; and what the ledger writes is on disk before it is shown.
 import { describe, expect, test } from "vitest";
 import type { RequestRow } from "../../src/protocol/requests.ts";
 import { allRequests, askOf, settle, stage } from "./fakes.ts";
@@ -34,7 +34,7 @@ describe("a list", () => {
     expect(new Set(seen).size).toBe(25);
   });
 
-  test("cuts what is too long for it, and gives it whole when asked for by its id", async () => {
+  test("cuts long requests, and returns one in full when asked for by id", async () => {
     const on = stage();
     await on.open(ann);
     on.backend.last.ask(askOf("n1", titled("long", "y".repeat(100_000))));
@@ -48,7 +48,7 @@ describe("a list", () => {
     expect(await on.hub.request("other", row?.request_id ?? "")).toBeUndefined();
   });
 
-  test("stops before it is larger than a frame may be", async () => {
+  test("stops before it exceeds the frame limit", async () => {
     const on = stage();
     await on.open(ann);
     for (let n = 0; n < 100; n += 1) on.backend.last.ask(askOf(`n${n}`, titled("t", "y".repeat(60_000))));
@@ -59,13 +59,13 @@ describe("a list", () => {
     expect(await allRequests(on.hub, {})).toHaveLength(100);
   });
 
-  test("refuses a place that it did not give", async () => {
+  test("refuses a cursor that it did not issue", async () => {
     const on = stage();
     await expect(on.hub.requests({ after: "nonsense" })).rejects.toMatchObject({ code: "invalid_message" });
   });
 });
 
-test("what agents ask may not fill the memory: past 32 MB they are told no", async () => {
+test("agents' requests cannot fill the memory: beyond 32 MB they are refused", async () => {
   const on = stage();
   await on.open(ann);
   for (let n = 0; n < 5; n += 1) on.backend.last.ask(askOf(`n${n}`, titled("t", "y".repeat(8_000_000))));
@@ -74,7 +74,7 @@ test("what agents ask may not fill the memory: past 32 MB they are told no", asy
   expect(on.backend.last.answered).toEqual([{ native_id: "n4", answer: { decision: "decline" } }]);
 });
 
-test("a request, its answer and its end are each synced to the disk (DESIGN R3)", async () => {
+test("a request, its answer and its end are each synced to disk", async () => {
   const on = stage();
   await on.open(ann);
   const states = () =>
@@ -102,7 +102,7 @@ test("a request, its answer and its end are each synced to the disk (DESIGN R3)"
   expect(told).toContainEqual(["withdrawn", true]);
 });
 
-test("an agent that cannot be reached any more leaves an orphan, not something it took back", async () => {
+test("an agent that can no longer be reached leaves an orphan, not a withdrawn request", async () => {
   const on = stage();
   await on.open(ann);
   on.backend.last.ask(askOf("n1"));
@@ -122,7 +122,7 @@ test("an agent that cannot be reached any more leaves an orphan, not something i
   });
 });
 
-test("an answer goes to the life of the agent that asked, not to the next one", async () => {
+test("an answer goes to the agent process that asked, not to the next one", async () => {
   const on = stage();
   await on.open(ann);
   const first = on.backend.last;
@@ -144,7 +144,7 @@ test("an answer goes to the life of the agent that asked, not to the next one", 
   expect(on.backend.last.offered).toEqual([]);
 });
 
-test("a turn that the agent begins while a request waits still shows that it waits", async () => {
+test("a turn that the agent starts while a request is pending still shows it as waiting", async () => {
   const on = stage();
   await on.open(ann);
   on.backend.last.ask(askOf("n1"));

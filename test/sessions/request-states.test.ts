@@ -1,4 +1,4 @@
-// The steps of a request: which are allowed from where, what an answer must be, and what is never kept.
+// The steps of a request: which are allowed in which state, valid answers, and what is never kept.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -10,9 +10,9 @@ import {
 } from "../../src/protocol/requests.ts";
 import {
   checkAnswer,
-  dispatched,
   expire,
-  hashOf,
+  hashPayload,
+  markDispatched,
   orphan,
   pendingRow,
   policyAnswer,
@@ -32,9 +32,9 @@ function pending(fields: Parameters<typeof askOf>[1] = {}): RequestRow {
 const ROWS = {
   pending: pending(),
   resolved: resolve(pending(), accept, "api", 20),
-  "resolved and dispatched": dispatched(resolve(pending(), accept, "api", 20), 30),
+  "resolved and dispatched": markDispatched(resolve(pending(), accept, "api", 20), 30),
   expired: expire(pending()),
-  "resolved by policy": dispatched(expire(pending()), 30),
+  "resolved by policy": markDispatched(expire(pending()), 30),
   withdrawn: withdraw(pending(), "x"),
   orphaned: orphan(pending(), "agent_gone", "x"),
 };
@@ -43,7 +43,7 @@ type From = keyof typeof ROWS;
 const STEPS = {
   resolve: (row: RequestRow) => resolve(row, accept, "tui", 40),
   expire,
-  dispatched: (row: RequestRow) => dispatched(row, 40),
+  dispatched: (row: RequestRow) => markDispatched(row, 40),
   withdraw: (row: RequestRow) => withdraw(row, "it decided by itself"),
   orphan: (row: RequestRow) => orphan(row, "agent_gone", "it is gone"),
 };
@@ -71,27 +71,27 @@ describe("steps", () => {
     expect(ROWS[from]).toEqual(before);
   });
 
-  test("a new row has what was asked, where, by whom, and until when", () => {
+  test("a new row has the request, its session, agent and deadline", () => {
     const where = { thread_id: "t", turn_id: "u", item_id: "i", path: ["root", "sub"] };
     const ask = askOf("n", where);
     const row = pendingRow(ask, { ...IDS, expiresInMs: 5 });
     expect(row).toEqual({
       ...{ request_id: "r", session_id: "s", backend: "fake", generation: "g", request_type: "command" },
       ...where,
-      ...{ status: "pending", payload: ask.payload, shown_hash: hashOf(ask.payload) },
+      ...{ status: "pending", payload: ask.payload, shown_hash: hashPayload(ask.payload) },
       ...{ requested_at_ms: 10, expires_at_ms: 15 },
     });
     expect(pending()).not.toHaveProperty("expires_at_ms");
   });
 
-  test("an answer is kept with who gave it and when; its dispatch with its own time", () => {
+  test("an answer is kept with its source and time; its dispatch with its own time", () => {
     expect(ROWS["resolved and dispatched"]).toMatchObject({
       ...{ answer: accept, resolution_source: "api", resolved_at_ms: 20, dispatched_at_ms: 30 },
     });
     expect(ROWS["resolved and dispatched"]).not.toHaveProperty("error_code");
   });
 
-  test("what expired is answered by policy and stays marked as expired", () => {
+  test("an expired request is answered by policy and stays marked as expired", () => {
     expect(ROWS.expired).toMatchObject({ answer: { decision: "decline" }, error_code: "request_expired" });
     expect(ROWS.expired).not.toHaveProperty("resolved_at_ms");
     expect(ROWS["resolved by policy"]).toMatchObject({
@@ -159,18 +159,18 @@ describe("an answer", () => {
 
   test.each([
     ["a decision that is offered", command, { decision: "accept" }],
-    ["a changed input, where taken", command, { decision: "accept", updated_input: { a: 1 } }],
-    ["a message, where taken", command, { decision: "decline", message: "no" }],
+    ["a changed input, where accepted", command, { decision: "accept", updated_input: { a: 1 } }],
+    ["a message, where accepted", command, { decision: "decline", message: "no" }],
     ["a stop", command, { decision: "cancel" }],
     ["the choice without an option", options, { decision: "acceptForSession" }],
     ["an option of its decision", options, { decision: "acceptForSession", option: "mode" }],
     ["one of the labels", form, { answers: { one: "a" } }],
     ["one label in a list", form, { answers: { one: ["b"] } }],
-    ["several labels, where taken", form, { answers: { many: ["a", "b"] } }],
-    ["an own text, where taken", form, { answers: { other: "c", free: "anything" } }],
+    ["several labels, where accepted", form, { answers: { many: ["a", "b"] } }],
+    ["free text, where accepted", form, { answers: { other: "c", free: "anything" } }],
     ["no answer at all", form, { answers: {} }],
     ["a refusal to answer", form, { decision: "decline" }],
-  ] as const)("is taken: %s", (_what, row, answer) => {
+  ] as const)("is accepted: %s", (_what, row, answer) => {
     expect(() => checkAnswer(row, answer as never)).not.toThrow();
   });
 
@@ -229,15 +229,15 @@ describe("an answer", () => {
     ],
     ["yes without answers", form, { decision: "accept" }, /takes answers/],
     ["a stop that is not offered", form, { decision: "cancel" }, /not offered/],
-    ["an unknown question", form, { answers: { two: "a" } }, /answers\/two: no such question.*one, many/],
+    ["an unknown question", form, { answers: { two: "a" } }, /answers\/two: unknown question.*one, many/],
     ["a label that is not offered", form, { answers: { one: "c" } }, /"c" is not offered.*a, b/],
-    ["several where one is wanted", form, { answers: { one: ["a", "b"] } }, /takes one/],
+    ["several where one is wanted", form, { answers: { one: ["a", "b"] } }, /accepts one/],
     ["one bad label among good ones", form, { answers: { many: ["a", "z"] } }, /"z" is not offered/],
     [
       "a question called as something every object has",
       form,
       { answers: { constructor: "a" } },
-      /no such question/,
+      /unknown question/,
     ],
   ] as const)("is refused with the place of the fault: %s", (_what, row, answer, message) => {
     const check = () => checkAnswer(row, answer as never);
@@ -245,7 +245,7 @@ describe("an answer", () => {
     expect(check).toThrow(expect.objectContaining({ code: "invalid_answer" }));
   });
 
-  test("of any decision is taken exactly when it is offered", () => {
+  test("with any decision is accepted exactly when it is offered", () => {
     for (const decision of DECISIONS) {
       const isOffered = command.payload.choices.some((choice) => choice.decision === decision);
       const check = () => checkAnswer(command, { decision });
@@ -269,13 +269,13 @@ describe("a secret", () => {
   });
   const answered = resolve(asks, { answers: { user: "ann", password: "hunter2" } }, "api", 20);
 
-  test("is in the row until the agent has it, and nobody else is shown it", () => {
+  test("is in the row until the agent has it, and is shown to no one else", () => {
     expect(answered.answer).toEqual({ answers: { user: "ann", password: "hunter2" } });
     expect(withoutSecrets(answered).answer).toEqual({ answers: { user: "ann", password: "[secret]" } });
   });
 
   test.each([
-    ["dispatched", dispatched(answered, 30)],
+    ["dispatched", markDispatched(answered, 30)],
     ["withdrawn", withdraw(answered, "x")],
     ["orphaned", orphan(answered, "agent_gone", "x")],
   ])("is not kept in a row that is %s", (_what, row) => {
@@ -303,18 +303,18 @@ describe("the hash of what was shown", () => {
     { requiredKeys: ["title", "choices"] },
   );
 
-  test("is the same after a round through JSON and through the schema", () => {
+  test("is the same after a round trip through JSON and through the schema", () => {
     fc.assert(
       fc.property(payloads, (payload) => {
         const back = JSON.parse(JSON.stringify(payload)) as RequestPayload;
-        expect(hashOf(back)).toBe(hashOf(payload));
+        expect(hashPayload(back)).toBe(hashPayload(payload));
       }),
     );
     const { payload } = pending();
-    expect(hashOf(RequestPayload.parse(payload))).toBe(hashOf(payload));
+    expect(hashPayload(RequestPayload.parse(payload))).toBe(hashPayload(payload));
   });
 
-  test("is another one when anything in it is another", () => {
+  test("changes when anything in it changes", () => {
     const { payload } = pending();
     const others = [
       { ...payload, title: `${payload.title} ` },
@@ -322,6 +322,6 @@ describe("the hash of what was shown", () => {
       { ...payload, input: null },
       { ...payload, choices: payload.choices.slice(1) },
     ];
-    expect(new Set([payload, ...others].map(hashOf)).size).toBe(5);
+    expect(new Set([payload, ...others].map(hashPayload)).size).toBe(5);
   });
 });

@@ -1,5 +1,5 @@
-// The ledger on fakes: what is stored, shown and dispatched when the disk, the agent or the clock does not play along.
-// Every order of such things is the model's business (test/ledger).
+// The ledger with fakes: what is stored, shown and dispatched when the disk, the agent or the clock misbehaves. All
+// orders of such events are covered by the model (test/ledger).
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Answer, RequestRow } from "../../src/protocol/requests.ts";
 import { allRequests, askOf, type Ear, gate, type Stage, settle, stage, user } from "./fakes.ts";
@@ -7,7 +7,7 @@ import { allRequests, askOf, type Ear, gate, type Stage, settle, stage, user } f
 const ann = { id: "ann" };
 const KEEP = { delete: false, deleteTranscript: false };
 const ACCEPT: Answer = { decision: "accept" };
-/** The ledger's patience with an agent, and with the disk between two tries. */
+/** How long the ledger waits for an agent, and between two attempts to write to disk. */
 const PATIENCE_MS = 2000;
 const EVERYTHING = { orphaned: true, settled: true };
 
@@ -21,7 +21,7 @@ afterEach(() => {
 
 interface Scene extends Stage {
   ear: Ear;
-  /** Asks, and gives back the id under which people see it. */
+  /** Makes a request, and returns its public id. */
   ask(native_id: string, fields?: Parameters<typeof askOf>[1]): Promise<string>;
   respond(request_id: string, answer?: Answer): Promise<string>;
   pass(ms: number): Promise<void>;
@@ -57,7 +57,7 @@ async function scene(over: Parameters<typeof stage>[0] = {}): Promise<Scene> {
   };
 }
 
-test("a request carries the turn in which it is asked under our name, and the agent's own name beside it", async () => {
+test("a request has the turn in which it was made under our id, and the agent's own id beside it", async () => {
   const on = await scene();
   await on.hub.send(ann, "s", user("go"));
   await settle();
@@ -67,14 +67,14 @@ test("a request carries the turn in which it is asked under our name, and the ag
   expect(on.stored(request_id)).toMatchObject({ turn_id, native_turn_id: "theirs" });
 });
 
-test("a request outside of a turn has no turn of ours", async () => {
+test("a request outside a turn has no turn id", async () => {
   const on = await scene();
   const request_id = await on.ask("n1", { native_turn_id: "theirs" });
   expect(on.stored(request_id)).toMatchObject({ native_turn_id: "theirs" });
   expect(on.stored(request_id)).not.toHaveProperty("turn_id");
 });
 
-test("a reason that the agent cannot be given is not passed on, and the person who answered is told so", async () => {
+test("a reason that the agent cannot be given is not passed on, and the client that answered gets a notice", async () => {
   const on = await scene();
   const payload = { title: "x", choices: [{ decision: "decline" as const }] };
   const request_id = await on.ask("n1", { payload });
@@ -83,14 +83,14 @@ test("a reason that the agent cannot be given is not passed on, and the person w
   expect(first).toMatchObject({ repeated: false, notice: expect.stringMatching(/accepts no reason/) });
   expect(first.request.answer).toEqual({ decision: "decline" });
   expect(on.backend.last.answered).toEqual([{ native_id: "n1", answer: { decision: "decline" } }]);
-  // A reply that was lost is asked for again.
+  // A lost reply is requested again.
   expect(await on.hub.respond(ann, { ...order, source: "tui" })).toMatchObject({
     repeated: true,
     notice: first.notice,
   });
 });
 
-test("a reason that the agent takes is passed on without a notice", async () => {
+test("a reason that the agent accepts is passed on without a notice", async () => {
   const on = await scene();
   const request_id = await on.ask("n1");
   const answer = { decision: "decline" as const, message: "why" };
@@ -100,7 +100,7 @@ test("a reason that the agent takes is passed on without a notice", async () => 
 });
 
 describe("when the disk fails", () => {
-  test("a request that cannot be stored is refused: the agent goes on, a notice says so, nobody sees it pending", async () => {
+  test("a request that cannot be stored is refused: the agent continues, a notice says so, it is never shown as pending", async () => {
     const on = await scene();
     on.store.failing = true;
     on.backend.last.ask(askOf("n1"));
@@ -116,7 +116,7 @@ describe("when the disk fails", () => {
     await on.hub.send(ann, "s", user("go on"));
   });
 
-  test("one that is taken back or whose agent dies meanwhile was never asked", async () => {
+  test("one that is withdrawn or whose agent dies meanwhile was never made", async () => {
     for (const end of [
       (on: Scene) => on.backend.last.withdraw("n1"),
       (on: Scene) => on.backend.last.end(false, 1),
@@ -136,7 +136,7 @@ describe("when the disk fails", () => {
     }
   });
 
-  test("an answer that cannot be stored is not given; a later one is", async () => {
+  test("an answer that cannot be stored is not dispatched; a later one is", async () => {
     const on = await scene();
     const request_id = await on.ask("n1");
     on.store.failing = true;
@@ -148,7 +148,7 @@ describe("when the disk fails", () => {
     expect(on.told()).toEqual(["request_pending", "request_resolved"]);
   });
 
-  test("an end that it refuses is tried until it is stored, and never shown as pending meanwhile", async () => {
+  test("an end that it refuses is retried until it is stored, and never shown as pending meanwhile", async () => {
     const on = await scene();
     const request_id = await on.ask("n1");
     on.store.failing = true;
@@ -168,7 +168,7 @@ describe("when the disk fails", () => {
     expect(on.store.orders).toHaveLength(writes);
   });
 
-  test("what a closed session owes does not write into the one that is opened after it", async () => {
+  test("a closed session's unwritten rows are not written into one opened later", async () => {
     const on = await scene();
     const request_id = await on.ask("n1");
     on.store.failing = true;
@@ -187,7 +187,7 @@ describe("when the disk fails", () => {
     ]);
   });
 
-  test("what a deleted session owes is forgotten", async () => {
+  test("a deleted session's unwritten rows are dropped", async () => {
     const on = await scene();
     await on.ask("n1");
     on.store.failing = true;
@@ -198,7 +198,7 @@ describe("when the disk fails", () => {
     expect(on.store.log).toEqual([]);
   });
 
-  test("a store that cannot be read does not hold back an answer that it has acknowledged", async () => {
+  test("an unreadable store does not hold back an answer that it has acknowledged", async () => {
     const on = await scene();
     const request_id = await on.ask("n1");
     on.store.unreadable = true;
@@ -208,7 +208,7 @@ describe("when the disk fails", () => {
 });
 
 describe("what was shown", () => {
-  test("is compared with what is stored: if that was changed, the agent is told no and the row is orphaned", async () => {
+  test("is compared with what is stored: if that was changed, the agent is refused and the row is orphaned", async () => {
     const on = await scene();
     const request_id = await on.ask("n1");
     const load = on.store.request.bind(on.store);
@@ -222,7 +222,7 @@ describe("what was shown", () => {
     expect(on.told()).toEqual(["request_pending", "request_resolved", "request_orphaned"]);
   });
 
-  test("is named by whoever answers, if they want: another hash changes nothing", async () => {
+  test("can be named in an answer: another hash changes nothing", async () => {
     const on = await scene();
     const request_id = await on.ask("n1");
     const order = { session_id: "s", request_id, answer: ACCEPT, source: "api" as const };
@@ -236,8 +236,8 @@ describe("what was shown", () => {
   });
 });
 
-describe("when nobody answers", () => {
-  test("policy does, from the store; who answers then gets what was stored", async () => {
+describe("when no one answers", () => {
+  test("policy does, from the store; a later answer gets what was stored", async () => {
     const on = await scene({ expiryMs: 60_000 });
     const request_id = await on.ask("n1");
     await on.pass(59_000);
@@ -249,7 +249,7 @@ describe("when nobody answers", () => {
     expect(await on.respond(request_id)).toBe('repeated {"decision":"decline"}');
   });
 
-  test("and the disk refuses to say so, the agent hears nothing until it does", async () => {
+  test("and the disk refuses the expiry, the agent gets nothing until it is stored", async () => {
     const on = await scene({ expiryMs: 60_000 });
     const request_id = await on.ask("n1");
     on.store.failing = true;
@@ -261,7 +261,7 @@ describe("when nobody answers", () => {
     expect(on.backend.last.offered).toEqual(["n1"]);
   });
 
-  test("a time longer than a timer can be is waited for in parts", async () => {
+  test("a timeout longer than a timer allows is waited for in parts", async () => {
     const days = (count: number) => count * 24 * 3_600_000;
     const on = await scene({ expiryMs: days(60) });
     const request_id = await on.ask("n1");
@@ -271,7 +271,7 @@ describe("when nobody answers", () => {
     expect(on.stored(request_id)?.status).toBe("resolved");
   });
 
-  test("an answer in time stops the clock", async () => {
+  test("an answer in time stops the timer", async () => {
     const on = await scene({ expiryMs: 60_000 });
     const request_id = await on.ask("n1");
     await on.respond(request_id);
@@ -282,7 +282,7 @@ describe("when nobody answers", () => {
 });
 
 describe("an agent", () => {
-  test("that is gone before it takes the answer: orphaned, told, and whoever answered knows", async () => {
+  test("that is gone before it takes the answer: orphaned, reported, and the client that answered is informed", async () => {
     const on = await scene();
     const request_id = await on.ask("n1");
     const { open: release, passed } = gate();
@@ -300,7 +300,7 @@ describe("an agent", () => {
     expect(on.told()).toEqual(["request_pending", "request_resolved", "request_orphaned"]);
   });
 
-  test("that never takes it and dies: told as well", async () => {
+  test("that never takes it and dies: reported as well", async () => {
     const on = await scene();
     const request_id = await on.ask("n1");
     on.backend.last.deaf = new Promise(() => undefined);
@@ -312,7 +312,7 @@ describe("an agent", () => {
     expect(on.told()).toEqual(["request_pending", "request_resolved", "request_orphaned"]);
   });
 
-  test("that takes it back while the answer is being stored: withdrawn, and nothing is sent", async () => {
+  test("that withdraws it while the answer is being stored: withdrawn, and nothing is sent", async () => {
     const on = await scene();
     const request_id = await on.ask("n1");
     const { open: release, passed } = gate();
@@ -326,7 +326,7 @@ describe("an agent", () => {
     expect(on.told()).toEqual(["request_pending", "request_resolved", "request_withdrawn"]);
   });
 
-  test("that does not take an answer holds up nobody: not who answered, nor another request, nor a second answer", async () => {
+  test("that does not take an answer blocks nothing else: not the client, nor another request, nor a second answer", async () => {
     const on = await scene();
     const [first, second] = [await on.ask("n1"), await on.ask("n2")];
     const { open: release, passed } = gate();
@@ -346,7 +346,7 @@ describe("an agent", () => {
     expect(on.backend.last.offered.sort()).toEqual(["n1", "n2"]);
   });
 
-  test("that asks without end is refused past a bound, and may ask again when one is answered", async () => {
+  test("that keeps making requests is refused beyond a limit, and may ask again when one is answered", async () => {
     const on = await scene();
     for (let n = 0; n < 300; n += 1) on.backend.last.ask(askOf(`n${n}`));
     await settle();
@@ -358,7 +358,7 @@ describe("an agent", () => {
     expect(await on.ask("one more")).toMatch(/^req_/);
   });
 
-  test("that asks the same twice has asked once", async () => {
+  test("that makes the same request twice has made one", async () => {
     const on = await scene();
     const request_id = await on.ask("n1");
     on.backend.last.sink.ask(askOf("n1"));
@@ -368,7 +368,7 @@ describe("an agent", () => {
     expect(await on.respond(request_id)).toBe('taken {"decision":"accept"}');
   });
 
-  test("may use an id again as soon as it has the answer", async () => {
+  test("may reuse an id as soon as it has the answer", async () => {
     const on = await scene();
     const request_id = await on.ask("n1");
     const run = on.backend.last;
@@ -385,7 +385,7 @@ describe("an agent", () => {
     expect(run.offered).toEqual(["n1"]);
   });
 
-  test("that asks and then does not start leaves nothing pending", async () => {
+  test("that makes a request and then fails to start leaves nothing pending", async () => {
     const on = stage();
     on.backend.start = async (_order, sink) => {
       sink.ask(askOf("n1"));

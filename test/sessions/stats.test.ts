@@ -1,4 +1,4 @@
-// What the sessions add to the statistics of the observability database: what runs and waits now, and what does not.
+// What sessions add to the statistics of the observability database: what is running and waiting now, and what is not.
 import { expect, test } from "vitest";
 import type { Stats } from "../../src/protocol/stats.ts";
 import { type NowKnown, settledStats } from "../../src/sessions/views/stats.ts";
@@ -23,13 +23,13 @@ const known = (over: Partial<NowKnown> & { turn_id?: string } = {}): NowKnown =>
   ...over,
 });
 
-test("a turn has the name of its backend, also of a session that is gone from the table", () => {
+test("a turn has the name of its backend, even if its session is gone from the table", () => {
   const ended = { ...runs, status: "success", ended_at_ms: 20 } as const;
   const { turns } = settledStats({ ...EMPTY, turns: [ended, { ...ended, session_id: "gone" }] }, known());
   expect(turns.map(({ backend }) => backend)).toEqual(["codex", "codex-app"]);
 });
 
-test("a turn or tool that was not seen to end runs only while its session has that turn", () => {
+test("a turn or tool without an end is running only while its session has that turn", () => {
   const tool = {
     session_id: "s",
     turn_id: "t1",
@@ -47,12 +47,12 @@ test("a turn or tool that was not seen to end runs only while its session has th
   }
 });
 
-test("a turn that runs is there once, also when it began before the time that was asked for", () => {
+test("a running turn is listed once, even if it started before the requested time", () => {
   expect(settledStats(EMPTY, known({ turn_id: "t1" })).turns).toEqual([{ ...runs, backend: "codex" }]);
   expect(settledStats({ ...EMPTY, turns: [runs] }, known({ turn_id: "t1" })).turns.length).toBe(1);
 });
 
-test("a wait without an end is there while the ledger has it, and one that only the ledger has, too", () => {
+test("a wait without an end is listed while the ledger has it, and so is one that only the ledger has", () => {
   const open = { session_id: "s", request_id: "r1", started_at_ms: 30 };
   const lost = { session_id: "s", request_id: "r0", started_at_ms: 20 };
   const pending = ["r1", "r2"].map((request_id) => ({ session_id: "s", request_id, requested_at_ms: 5 }));
@@ -60,7 +60,7 @@ test("a wait without an end is there while the ledger has it, and one that only 
   expect(waits).toEqual([{ session_id: "s", request_id: "r2", started_at_ms: 5 }, open]);
 });
 
-test("the bound holds with what runs now, and that something was left out is told", () => {
+test("the limit includes what is running now, and truncation is reported", () => {
   const ended = { ...runs, turn_id: "t0", status: "success", started_at_ms: 1, ended_at_ms: 2 } as const;
   const stats = settledStats({ ...EMPTY, turns: [ended] }, known({ turn_id: "t1", limit: 1 }));
   expect([stats.turns.map(({ turn_id }) => turn_id), stats.is_cut]).toEqual([["t1"], true]);

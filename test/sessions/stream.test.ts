@@ -1,8 +1,8 @@
-// What a stream remembers of frames that could not be stored, and how it makes up for them.
+// What a stream keeps of frames that could not be stored, and how it recovers.
 import { expect, test, vi } from "vitest";
 import { History } from "./history.ts";
 
-test("lost events are forgotten ten minutes after the log recovered, that they were lost is not", async () => {
+test("lost events are dropped ten minutes after the log recovered; the fact that they were lost is not", async () => {
   vi.useFakeTimers();
   try {
     const history = await History.open("memory");
@@ -20,7 +20,7 @@ test("lost events are forgotten ten minutes after the log recovered, that they w
   }
 });
 
-test("a session that says no more writes its marker by itself once the log takes it", async () => {
+test("a session without further events writes its marker on its own once the log accepts it", async () => {
   vi.useFakeTimers();
   try {
     const history = await History.open("memory");

@@ -1,4 +1,4 @@
-// The whole of the sessions with everything around them faked: what the daemon makes, without a daemon.
+// The whole sessions layer with its dependencies faked: what the daemon creates, without a daemon.
 import { silentLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { noObserver } from "../../src/observe/none.ts";
@@ -46,6 +46,6 @@ export function runOf(on: World, session_id: string): FakeRun {
   return run;
 }
 
-/** What it was sent. */
+/** The messages it received. */
 export const textsOf = (run: { sent: unknown[] }) =>
   run.sent.map((message) => (message as { content: string }).content);

@@ -1,4 +1,4 @@
-// A recording of a session: whole enough to be replayed to the same effects, and without what anybody said.
+// A recording of a session: complete enough to replay to the same effects, and without any user or agent text.
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,18 +40,18 @@ test("replays to the same effects, up to the closed session", async () => {
   expect(steps.flatMap(({ effects }) => effects)).toEqual(expect.arrayContaining(["start", "give", "own"]));
 });
 
-test("holds nothing of what people, agents and options say", async () => {
+test("contains no text from users, agents or options", async () => {
   const { lines } = await recorded();
   expect(lines.join("\n")).not.toContain(SECRET);
   expect(lines.join("\n")).toContain(`(${SECRET.length} characters)`);
 });
 
-test("a line of something else is named by its number", () => {
+test("a foreign line is reported by its number", () => {
   expect(() => [...replay(['{"hello":1}'])]).toThrow(/line 1 is not of a recording.*BLEMEESD_TRACE_DIR/);
   expect(() => [...replay([])]).toThrow(/line 1/);
 });
 
-test("a directory that cannot be written costs the recording, not the session", async () => {
+test("an unwritable directory loses the recording, not the session", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "blemees-trace-")), "file");
   writeFileSync(file, "");
   const on = stage({ traceDir: join(file, "below") });
@@ -63,7 +63,7 @@ test("a directory that cannot be written costs the recording, not the session", 
   expect(on.hub.table.session("s").row.last_result?.subtype).toBe("success");
 });
 
-test("a second life in the same file replays too, also with keys that come again", async () => {
+test("a second run in the same file replays too, even with repeated keys", async () => {
   const dir = mkdtempSync(join(tmpdir(), "blemees-trace-"));
   const first = await world({ traceDir: dir });
   await spawn(first, "a");
@@ -85,7 +85,7 @@ test("a second life in the same file replays too, also with keys that come again
   expect(steps.at(-1)?.state.phase).toEqual({ name: "closed" });
 });
 
-test("a session that nobody was about to own when it was made replays as idle", async () => {
+test("a session created without an owner replays as idle", async () => {
   const dir = mkdtempSync(join(tmpdir(), "blemees-trace-"));
   const on = stage({ traceDir: dir });
   on.store.saved.set("s", rowOf("s"));
@@ -96,7 +96,7 @@ test("a session that nobody was about to own when it was made replays as idle", 
   expect(steps.at(-1)?.state.phase).toEqual({ name: "closed" });
 });
 
-test("nothing of anybody hides under a name of ours, in a name, or in a number", () => {
+test("no user or agent text hides under a name of ours, in a name, or in a number", () => {
   const event = {
     type: "agent.tool_use",
     tool_use_id: "t1",
@@ -118,7 +118,7 @@ test("nothing of anybody hides under a name of ours, in a name, or in a number",
   expect(text).toContain("t1");
 });
 
-test("an event that is nested too deep to be written costs neither the session nor the recording", async () => {
+test("an event nested too deeply to be written affects neither the session nor the recording", async () => {
   const dir = mkdtempSync(join(tmpdir(), "blemees-trace-"));
   const on = stage({ traceDir: dir });
   const ann = { id: "ann" };

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { delta, History, result, started, upTo } from "./history.ts";
 
-/** A frame that holds a word which marks turns, in another place. */
+/** A frame that contains a turn-marking word in another place. */
 const about = (word: string) => ({
   type: "agent.notice",
   backend: "fake",
@@ -23,7 +23,7 @@ test("every event of a turn names it, wherever the page begins or ends", async (
   }
 });
 
-test("a turn is found far in front of its page, and one that is too far from the row", async () => {
+test("a turn is found far before its page, and one that is too far from the row", async () => {
   const before = await History.open("sqlite");
   await before.publish(started("long"), ...upTo(3_000).map(() => about("task_started")));
   const history = await before.restart();
@@ -38,7 +38,7 @@ test("a turn is found far in front of its page, and one that is too far from the
   expect((await history.read(6_000)).events[0]?.turn_id).toBe("long");
 });
 
-test("the result of a turn tells which one it was, for all that stands in front of it", async () => {
+test("the result of a turn identifies it, for everything before it", async () => {
   const history = await History.open("sqlite");
   await history.publish(
     started("long"),

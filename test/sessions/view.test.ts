@@ -1,17 +1,17 @@
-// Sessions as a manager sees them: rows, live facts, and what is counted over families.
+// Sessions as a manager sees them: rows, live state, and family totals.
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/protocol/actions.ts";
 import { SessionView } from "../../src/protocol/views.ts";
 import {
   childrenIndex,
-  familyOf,
   familyPending,
   type LiveFacts,
+  listFamily,
   pendingCounts,
   settledAction,
+  toView,
+  toViews,
   type ViewWorld,
-  viewOf,
-  viewsOf,
 } from "../../src/sessions/views/view.ts";
 import { request } from "../store/material.ts";
 import { rowOf } from "./fakes.ts";
@@ -31,7 +31,7 @@ const busy: LiveFacts = { activity: "working", isTurnActive: true, isRunning: tr
 
 test("a session that is only in the store is stopped, and nothing of it runs", () => {
   const row = rowOf("s", { backend: "codex", turn: { turn_id: "t", started_at_ms: 5 } });
-  const view = viewOf({ row }, worldOf());
+  const view = toView({ row }, worldOf());
   SessionView.parse(view);
   expect(view).toEqual({
     session_id: "s",
@@ -74,18 +74,18 @@ test.each([
   ["it was stopped since", { last_result: failedTurn, stopped_at_ms: 2 }, rest, undefined],
 ] as const)("a session is or is not failed: %s", (_why, fields, live, failed) => {
   const row = rowOf("s", fields as Parameters<typeof rowOf>[1]);
-  expect(viewOf({ row, live }, worldOf()).failed).toBe(failed);
-  expect(viewsOf([{ row, live }], worldOf(), { state: ["failed"] })).toHaveLength(failed ? 1 : 0);
+  expect(toView({ row, live }, worldOf()).failed).toBe(failed);
+  expect(toViews([{ row, live }], worldOf(), { state: ["failed"] })).toHaveLength(failed ? 1 : 0);
 });
 
-test("sessions that were active at the same moment keep one order, however they are listed", () => {
+test("sessions active at the same moment keep one order, however they are listed", () => {
   const parts = ["c", "a", "b"].map((id) => ({ row: rowOf(id, { last_active_at_ms: 5, started_at_ms: 5 }) }));
-  const ids = (all: typeof parts) => viewsOf(all, worldOf()).map(({ session_id }) => session_id);
+  const ids = (all: typeof parts) => toViews(all, worldOf()).map(({ session_id }) => session_id);
   expect(ids(parts)).toEqual(["a", "b", "c"]);
   expect(ids(parts.toReversed())).toEqual(["a", "b", "c"]);
 });
 
-test("a live session shows its turn, its family, its queue and what it did last", () => {
+test("a live session shows its turn, its family, its queue and its last action", () => {
   const message = { role: "user" as const, content: "next" };
   const row = rowOf("s", {
     name: "worker",
@@ -119,7 +119,7 @@ test("a live session shows its turn, its family, its queue and what it did last"
     familyPending: new Map([["s", 4]]),
     lastAction: () => last_action,
   });
-  const view = viewOf({ row, live: { ...busy, attached: true, last_event_at_ms: 7 } }, world);
+  const view = toView({ row, live: { ...busy, attached: true, last_event_at_ms: 7 } }, world);
   SessionView.parse(view);
   expect(view).toMatchObject({
     name: "worker",
@@ -141,10 +141,10 @@ test("a live session shows its turn, its family, its queue and what it did last"
   });
 });
 
-test("a session stalls when its turn is silent for too long and nothing is asked", () => {
+test("a session stalls when its turn is silent for too long and no request is pending", () => {
   const row = rowOf("s", { turn: { turn_id: "t", started_at_ms: 900_000 } });
   const isStalled = (live: LiveFacts | undefined, over: Partial<ViewWorld> = {}) =>
-    viewOf({ row, live }, worldOf(over)).stalled;
+    toView({ row, live }, worldOf(over)).stalled;
   expect(isStalled(busy)).toBe(true);
   expect(isStalled({ ...busy, last_event_at_ms: 950_000 })).toBe(false);
   expect(isStalled({ ...busy, last_event_at_ms: 939_999 })).toBe(true);
@@ -154,7 +154,7 @@ test("a session stalls when its turn is silent for too long and nothing is asked
   expect(isStalled(undefined)).toBe(false);
 });
 
-test("pending requests are counted for every session above the one that asks, also in a circle", () => {
+test("pending requests are counted for every ancestor of the session that asks, even in a cycle", () => {
   const above: Record<string, string[]> = { leaf: ["mid", "root"], mid: ["root"], x: ["y", "x"] };
   const counts = pendingCounts([
     request("leaf", "1"),
@@ -168,7 +168,7 @@ test("pending requests are counted for every session above the one that asks, al
   expect(Object.fromEntries(totals)).toEqual({ leaf: 2, mid: 3, root: 3, x: 1, y: 1 });
 });
 
-test("a family is walked parents first, siblings by age, and a circle ends", () => {
+test("a family is visited parents first, siblings by age, and a cycle ends", () => {
   const children = childrenIndex([
     rowOf("b", { parent: "root", started_at_ms: 5 }),
     rowOf("a", { parent: "root", started_at_ms: 3 }),
@@ -176,7 +176,7 @@ test("a family is walked parents first, siblings by age, and a circle ends", () 
     rowOf("root", { parent: "a1" }),
   ]);
   const walk = (id: string) =>
-    familyOf(id, children).map(({ session_id, depth }) => `${session_id} ${depth}`);
+    listFamily(id, children).map(({ session_id, depth }) => `${session_id} ${depth}`);
   expect(walk("root")).toEqual(["root 0", "a 1", "a1 2", "b 1"]);
   expect(walk("alone")).toEqual(["alone 0"]);
 });
@@ -188,8 +188,8 @@ test("a list is filtered, the most recently active first, and cut last", () => {
     { row: rowOf("young", { last_active_at_ms: 9, parent: "old" }) },
     { row: rowOf("mid", { last_active_at_ms: 5, backend: "codex", parent: "old" }), live: busy },
   ];
-  const ids = (filter: Parameters<typeof viewsOf>[2]) =>
-    viewsOf(all, worldOf(), filter).map((view) => view.session_id);
+  const ids = (filter: Parameters<typeof toViews>[2]) =>
+    toViews(all, worldOf(), filter).map((view) => view.session_id);
   expect(ids({})).toEqual(["young", "mid", "old"]);
   expect(ids({ limit: 2 })).toEqual(["young", "mid"]);
   expect(ids({ backend: "codex" })).toEqual(["mid"]);
@@ -200,9 +200,9 @@ test("a list is filtered, the most recently active first, and cut last", () => {
   expect(ids({ live: true })).toEqual(["mid", "old"]);
 });
 
-describe("the last action of a session where nothing goes on", () => {
+describe("the last action of an idle session", () => {
   const action = (status: Action["status"]): Action => ({
-    ...{ session_id: "s", source_provider: "demo", action_kind: "turn", summary_text: "began a turn" },
+    ...{ session_id: "s", source_provider: "demo", action_kind: "turn", summary_text: "started a turn" },
     ...{ status, started_at_ms: 1, turn_id: "t" },
   });
   const good = { turn_id: "t", subtype: "success", ended_at_ms: 2 };

@@ -1,10 +1,10 @@
-// Waiting for a session: every reason, no lost wake-up, nothing left behind.
+// Waiting for a session: every reason, no lost wake-up, nothing left over.
 import { expect, test, vi } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import type { InputRecord } from "../../src/protocol/queue.ts";
 import type { WaitOrder } from "../../src/sessions/manager-types.ts";
 import { Changes } from "../../src/sessions/views/changes.ts";
-import { viewOf } from "../../src/sessions/views/view.ts";
+import { toView } from "../../src/sessions/views/view.ts";
 import { type WaitState, waitFor } from "../../src/sessions/views/wait.ts";
 import { gate, rowOf, settle } from "./fakes.ts";
 
@@ -40,7 +40,7 @@ function bench(first: WaitState | undefined) {
   };
   let now = first;
   const state = vi.fn((): WaitState | undefined | Promise<WaitState | undefined> => now);
-  const view = () => viewOf({ row: rowOf("s") }, world);
+  const view = () => toView({ row: rowOf("s") }, world);
   const wait = (more: Partial<WaitOrder> = {}) =>
     waitFor(
       { session_id: "s", until: ["idle", "blocked"], timeoutMs: 60_000, ...more },
@@ -48,12 +48,12 @@ function bench(first: WaitState | undefined) {
     );
   const become = (next: WaitState | undefined) => {
     now = next;
-    changes.changed("s");
+    changes.markChanged("s");
   };
   return { wait, become, state, changes };
 }
 
-test("a session that is what is waited for answers at once", async () => {
+test("a session already in the awaited state answers at once", async () => {
   expect(await bench(IDLE).wait()).toMatchObject({ reason: "idle", session: { session_id: "s" } });
   expect(await bench({ ...WORKING, pending: 1 }).wait()).toMatchObject({ reason: "blocked" });
   const stopped = { ...IDLE, isRunning: false, row: { stopped_at_ms: 1, queue } };
@@ -62,10 +62,10 @@ test("a session that is what is waited for answers at once", async () => {
 
 test.each([
   ["a turn", WORKING],
-  ["a queued message whose turn has not begun", { ...IDLE, row: { queue } }],
-  ["an agent that works on behind its turn", { ...IDLE, isBusy: true }],
+  ["a queued message whose turn has not started", { ...IDLE, row: { queue } }],
+  ["an agent that keeps working after its turn", { ...IDLE, isBusy: true }],
   ["a result that is not stored yet", { ...IDLE, isSettling: true }],
-  ["something asked", { ...IDLE, pending: 1 }],
+  ["a pending request", { ...IDLE, pending: 1 }],
   ["an agent that is still being stopped", { ...WORKING, row: { stopped_at_ms: 1 } }],
 ] as [string, WaitState][])("%s keeps a session from being idle", async (_what, state) => {
   const { wait, become } = bench(state);
@@ -80,7 +80,7 @@ test.each([
   expect(answered).toHaveBeenCalledWith(expect.objectContaining({ reason: "idle" }));
 });
 
-test("who waits only for a question is not told of idleness", async () => {
+test("a wait for requests only is not ended by idleness", async () => {
   const { wait, become } = bench(IDLE);
   const waiting = wait({ until: ["blocked"] });
   await settle();
@@ -96,13 +96,13 @@ test.each(["done", "cancelled", "failed"] as const)(
     await settle();
     become({ ...WORKING, row: { inputs: [record("delivered")] } });
     await settle();
-    // The session goes on with something else; only the message counts.
+    // The session continues with something else; only the message counts.
     become({ ...WORKING, row: { inputs: [record(over)] } });
     expect(await waiting).toMatchObject({ reason: "input_done", input: record(over) });
   },
 );
 
-test("a message in an idle session is waited for all the same, and blocked is told if asked for", async () => {
+test("a message in an idle session is still waited for, and blocked is reported if asked for", async () => {
   const { wait, become } = bench({ ...IDLE, row: { inputs: [record("delivered")] } });
   const waiting = wait({ message_id: "m" });
   await settle();
@@ -118,7 +118,7 @@ test("a session that was stopped ends every wait", async () => {
   expect(await waiting).toMatchObject({ reason: "stopped" });
 });
 
-test("an unknown session or message is an error, also one that is removed meanwhile", async () => {
+test("an unknown session or message is an error, including one removed meanwhile", async () => {
   await expect(bench(undefined).wait()).rejects.toMatchObject({ code: "session_unknown" });
   await expect(bench(IDLE).wait({ message_id: "m" })).rejects.toMatchObject({ code: "message_unknown" });
   const { wait, become } = bench(WORKING);
@@ -128,10 +128,10 @@ test("an unknown session or message is an error, also one that is removed meanwh
   await expect(waiting).rejects.toMatchObject({ code: "session_unknown" });
 });
 
-test("a change between the look and the wait is not lost", async () => {
+test("a change between the check and the wait is not lost", async () => {
   const { wait, become, state } = bench(WORKING);
   const { open, passed } = gate();
-  // The look takes its time and sees what was before.
+  // The check takes its time and sees the earlier state.
   state.mockImplementationOnce(async () => {
     await passed;
     return WORKING;
@@ -142,7 +142,7 @@ test("a change between the look and the wait is not lost", async () => {
   expect(await waiting).toMatchObject({ reason: "idle" });
 });
 
-test("the time that is over and an abort answer with timeout, and nothing listens any more", async () => {
+test("a timeout and an abort answer with timeout, and no listener is left", async () => {
   vi.useFakeTimers();
   try {
     const { wait, become, state } = bench(WORKING);

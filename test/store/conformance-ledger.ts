@@ -1,4 +1,4 @@
-// What every durable store promises about the ledger of requests; part of conformance.ts.
+// The contract of every durable store for the ledger of requests; part of conformance.ts.
 import { expect, onTestFinished, test } from "vitest";
 import type { RequestRow } from "../../src/protocol/requests.ts";
 import type { RequestFilter, Store } from "../../src/store/index.ts";
@@ -13,7 +13,7 @@ export function testLedger(name: string, open: Open): void {
     return store;
   };
 
-  test(`${name}: a request comes back as it was stored, alone and in the list`, async () => {
+  test(`${name}: a request comes back unchanged, alone and in the list`, async () => {
     const store = await openFresh();
     const whole = fullRequest("s", "r1");
     expect(await store.request("s", "r1")).toBeUndefined();
@@ -49,7 +49,7 @@ export function testLedger(name: string, open: Open): void {
     expect(await ids(store, { session_id: "b" })).toEqual([]);
   });
 
-  test(`${name}: a refused batch leaves the request as it was, also when its seq is an old one`, async () => {
+  test(`${name}: a refused batch leaves the request unchanged, even if its seq is an old one`, async () => {
     const store = await openFresh();
     const before = request("s", "r1");
     await store.append({ batches: [batch("s", 1, 5)], rows: [], requests: [before], sync: true });
@@ -63,7 +63,7 @@ export function testLedger(name: string, open: Open): void {
     expect(await store.requests({})).toEqual([before]);
   });
 
-  test(`${name}: a row with the same request_id takes the place of the older one`, async () => {
+  test(`${name}: a row with the same request_id replaces the older one`, async () => {
     const store = await openFresh();
     await save(store, request("s", "r1"), request("s", "r2"));
     const resolved = request("s", "r1", { status: "resolved", answer: { decision: "accept" } });
@@ -97,7 +97,7 @@ export function testLedger(name: string, open: Open): void {
 
   testPaging(name, () => openFresh());
 
-  test(`${name}: delete removes the requests of that session only, and they stay away`, async () => {
+  test(`${name}: delete removes the requests of that session only, for good`, async () => {
     const dir = tempDir();
     const before = await open({ dir, now: Date.now });
     for (const id of ["a", "a.requests", "ab"]) {
@@ -148,7 +148,7 @@ export function testLedger(name: string, open: Open): void {
   });
 }
 
-/** What every store promises about parts of the list, the one in memory too. */
+/** The contract of every store for pages of the list, including the in-memory one. */
 export function testPaging(name: string, openFresh: () => Promise<Store>): void {
   test.each<RequestFilter>([
     {},
@@ -167,7 +167,7 @@ export function testPaging(name: string, openFresh: () => Promise<Store>): void 
     for (const limit of [1, 2, 7, 1_000]) expect(await allPages(store, { ...filter, limit })).toEqual(order);
   });
 
-  test(`${name}: a page may begin behind a row that is gone, and be empty`, async () => {
+  test(`${name}: a page may start after a removed row, and be empty`, async () => {
     const store = await openFresh();
     await save(store, ...manyRequests());
     const all = await store.requests({});
@@ -180,7 +180,7 @@ export function testPaging(name: string, openFresh: () => Promise<Store>): void 
   });
 }
 
-/** 60 rows of three sessions, seven of each time, in no order; one in four is open. */
+/** 60 rows of three sessions, seven with each time, unordered; one in four is open. */
 function manyRequests(): RequestRow[] {
   return Array.from({ length: 60 }, (_, n) => {
     const at = (n * 37) % 60;
@@ -212,7 +212,7 @@ async function allPages(store: Store, filter: RequestFilter): Promise<RequestRow
   return all;
 }
 
-/** Stores rows without frames; the outcome. */
+/** Stores rows without frames; returns the outcome. */
 function save(store: Store, ...requests: RequestRow[]): Promise<(string | undefined)[]> {
   return store.append({ batches: [], rows: [], requests, sync: true });
 }

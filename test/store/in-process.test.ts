@@ -4,10 +4,12 @@ import { testStore } from "./conformance.ts";
 
 testStore("sqlite in process", {
   hasTestClock: true,
-  open: ({ dir, now }) => openInProcessStore({ kind: "sqlite", path: join(dir, "state", "log.db") }, { now }),
+  open: ({ dir, now }) => openInProcessStore({ path: join(dir, "state", "log.db") }, { now }),
 });
 
-testStore("jsonl in process", {
+testStore("sqlite in process with JSONL files", {
   hasTestClock: true,
-  open: ({ dir, now }) => openInProcessStore({ kind: "jsonl", path: join(dir, "events") }, { now }),
+  open: ({ dir, now }) => {
+    return openInProcessStore({ path: join(dir, "log.db"), jsonl: { dir: join(dir, "jsonl") } }, { now });
+  },
 });

@@ -1,5 +1,5 @@
-// What the ledger of one session may be after a crash: exactly the rows of the appends that came through, in the
-// state that belongs to the frames that are left.
+// Valid states of one session's ledger after a crash: exactly the rows of the appends that succeeded, in the state that
+// matches the remaining frames.
 import { isDeepStrictEqual } from "node:util";
 import type { RequestRow } from "../../src/protocol/requests.ts";
 import { request } from "./material.ts";
@@ -9,7 +9,7 @@ type Rows = Map<string, RequestRow>;
 
 interface State {
   rows: Rows;
-  /** It came with the frame of this seq, or, without frames, behind a state that did. */
+  /** It was stored with the frame of this seq, or, without frames, after a state that was. */
   seq: number;
   isTied: boolean;
   isDurable: boolean;
@@ -20,7 +20,7 @@ const STATUSES = ["pending", "resolved", "expired", "orphaned", "withdrawn"] as 
 export class LedgerModel {
   readonly #session_id: string;
   #states: State[] = [{ rows: new Map(), seq: 0, isTied: true, isDurable: true }];
-  /** What a disk that could not even take it back may bring again. */
+  /** Rows that may reappear if the disk could not even undo them. */
   #refused: Rows[] = [];
   #offered = 0;
 
@@ -28,7 +28,7 @@ export class LedgerModel {
     this.#session_id = session_id;
   }
 
-  /** Rows, new or in the place of older ones; now and then more than a driver keeps in its first place. */
+  /** Rows, new or replacing older ones; sometimes more than a driver keeps in its first location. */
   offer(random: Random): RequestRow[] {
     return Array.from({ length: random(4) === 0 ? 4 + random(8) : 1 + random(2) }, () => {
       this.#offered += 1;
@@ -53,12 +53,12 @@ export class LedgerModel {
     this.#refused.push(upserted(this.#last.rows, changed));
   }
 
-  /** Everything so far is on the disk. */
+  /** Everything so far is synced. */
   synced(): void {
     this.#last.isDurable = true;
   }
 
-  /** Throws when `found` is no state that may be left beside frames up to `seq`; then takes its word. */
+  /** Throws if `found` is not a valid state for frames up to `seq`; otherwise accepts it as the current one. */
   check(found: RequestRow[], seq: number, isKill: boolean): "newest" | "older" | "refused" {
     const rows: Rows = new Map(found.map((row) => [row.request_id, row]));
     const top = this.#states.findLastIndex((state) => state.seq <= seq);
@@ -78,7 +78,7 @@ export class LedgerModel {
     return isNewest ? "newest" : "older";
   }
 
-  /** What a power cut left is on the disk; what a kill left, or took back, may still be in memory only. */
+  /** What a power cut left is on disk; what a kill left, or undid, may still be only in memory. */
   #takeWord(rows: Rows, seq: number, isKill: boolean): void {
     if (!isKill) {
       this.#states = [{ rows, seq, isTied: true, isDurable: true }];

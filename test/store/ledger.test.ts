@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { isSettled, REQUEST_STATUSES } from "../../src/protocol/requests.ts";
 import { isOpen } from "../../src/store/ledger.ts";
-import { emptyOutcome, markUnit, toUnits } from "../../src/store/units.ts";
+import { createOutcome, markUnit, toUnits } from "../../src/store/units.ts";
 import { batch, request, row } from "./material.ts";
 
-test("open is what the protocol calls not settled, for every status", () => {
+test("open means not settled in the protocol, for every status", () => {
   for (const status of REQUEST_STATUSES) {
     for (const dispatched of [{}, { dispatched_at_ms: 1 }]) {
       const found = request("s", "r", { status, ...dispatched });
@@ -19,7 +19,7 @@ test("requests go with the last batch of their session, else with each other", (
     rows: [row("c")],
     requests: [request("a", "a1"), request("c", "c1"), request("c", "c2"), request("d", "d1")],
   };
-  const outcome = emptyOutcome(order);
+  const outcome = createOutcome(order);
   expect(outcome).toHaveLength(8);
   const units = toUnits(order);
   units.forEach((unit, at) => {

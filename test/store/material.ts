@@ -69,7 +69,7 @@ export function request(
   };
 }
 
-/** A fresh directory that goes away with the test. */
+/** A temporary directory that is removed with the test. */
 export function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), "blemees-store-"));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));

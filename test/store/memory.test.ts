@@ -25,7 +25,7 @@ test("the memory store takes every frame and row, keeps none and says so", async
   await store.close();
 });
 
-test("the memory store keeps the ledger: upserted, filtered, in order, gone with its session", async () => {
+test("the memory store keeps the ledger: upserted, filtered, in order, removed with its session", async () => {
   const store = createMemoryStore();
   const requests = [
     request("s", "young", { requested_at_ms: 9 }),
@@ -47,7 +47,7 @@ test("the memory store keeps the ledger: upserted, filtered, in order, gone with
 
 testPaging("memory", async () => createMemoryStore());
 
-test("what a caller does with a row later does not change the memory store", async () => {
+test("later changes to a row by the caller do not change the memory store", async () => {
   const store = createMemoryStore();
   const mine = request("s", "r");
   await store.append({ batches: [], rows: [], requests: [mine], sync: true });

@@ -1,10 +1,10 @@
-// Seeded randomness, so that a failing run can be repeated: `CHAOS_SEEDS` says how many seeds, a failure names
-// its own.
+// Seeded randomness, so that a failing run can be repeated: `CHAOS_SEEDS` sets the number of seeds, a failure names its
+// own.
 import { size } from "../support/sizes.ts";
 
 export type Random = (below: number) => number;
 
-/** mulberry32: whole numbers in [0, below). */
+/** mulberry32: integers in [0, below). */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return (below) => {

@@ -1,4 +1,4 @@
-// The file of the highest seqs that were given out.
+// The file of the highest seqs used.
 import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ function using<T>(work: (marks: SeqMarks) => T): T {
 
 const LONG_ID = "x".repeat(128);
 
-test("what was raised is there in the next life, private to the user; a lower seq changes nothing", () => {
+test("a raised mark survives a restart, private to the user; a lower seq changes nothing", () => {
   using((marks) => {
     marks.raise("a", 5);
     marks.raise(LONG_ID, 2 ** 52);
@@ -41,13 +41,13 @@ test("what was raised is there in the next life, private to the user; a lower se
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("a forgotten session has no mark, and its place is used again", () => {
+test("a deleted session has no mark, and its slot is reused", () => {
   using((marks) => {
     marks.raise("a", 5);
     marks.raise("b", 6);
     marks.forget("a");
     marks.forget("unknown");
-    expect(marks.of("a")).toBe(0);
+    expect(marks.get("a")).toBe(0);
   });
   const size = statSync(path).size;
   using((marks) => marks.raise("c", 7));
@@ -74,7 +74,7 @@ test.each([
   expect(using((marks) => [...marks.all()])).toEqual([["b", 6]]);
 });
 
-test("a file that was cut keeps its whole places and goes on", () => {
+test("a file that was cut keeps its whole slots and continues", () => {
   using((marks) => {
     marks.raise("a", 5);
     marks.raise("b", 6);

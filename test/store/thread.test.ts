@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -13,17 +13,19 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.remove());
 
-testStore("sqlite in a thread behind its journal", {
+testStore("sqlite in a thread with its journal", {
   hasTestClock: false,
-  open: ({ dir }) => openThreadStore({ kind: "sqlite", path: join(dir, "log.db") }, bundle.url),
+  open: ({ dir }) => openThreadStore({ path: join(dir, "log.db") }, bundle.url),
 });
 
-testStore("jsonl in a thread", {
+testStore("sqlite in a thread with JSONL files", {
   hasTestClock: false,
-  open: ({ dir }) => openThreadStore({ kind: "jsonl", path: dir }, bundle.url),
+  open: ({ dir }) => {
+    return openThreadStore({ path: join(dir, "log.db"), jsonl: { dir: join(dir, "jsonl") } }, bundle.url);
+  },
 });
 
-test("calls that wait when the thread dies reject with the reason, and so do later ones", async () => {
+test("pending calls reject with the reason when the thread dies, and so do later ones", async () => {
   const dir = tempDir();
   const path = join(dir, "dying.mjs");
   writeFileSync(
@@ -32,7 +34,7 @@ test("calls that wait when the thread dies reject with the reason, and so do lat
      parentPort.postMessage({ id: 0, value: { firstJournal: 1 } });
      parentPort.on("message", ({ op }) => { if (op === "rows") throw new Error("disk on fire"); });`,
   );
-  const store = await openThreadStore({ kind: "sqlite", path: join(dir, "log.db") }, pathToFileURL(path));
+  const store = await openThreadStore({ path: join(dir, "log.db") }, pathToFileURL(path));
   const waiting = store.loadRow("s");
   await expect(Promise.all([waiting, store.rows()])).rejects.toThrow(/store thread failed: disk on fire/);
   await expect(waiting).rejects.toMatchObject({ code: "internal" });
@@ -42,24 +44,24 @@ test("calls that wait when the thread dies reject with the reason, and so do lat
 
 test("a store that cannot be opened rejects with the driver's code and message", async () => {
   const path = join(tempDir(), "log.db");
-  const first = await openThreadStore({ kind: "sqlite", path }, bundle.url);
-  const second = openThreadStore({ kind: "sqlite", path }, bundle.url);
+  const first = await openThreadStore({ path }, bundle.url);
+  const second = openThreadStore({ path }, bundle.url);
   await expect(second).rejects.toMatchObject({ code: "internal", message: expect.stringContaining(path) });
   await first.close();
-  const third = await openThreadStore({ kind: "sqlite", path }, bundle.url);
+  const third = await openThreadStore({ path }, bundle.url);
   await third.close();
 });
 
 test("a second opener is refused before it touches a journal", async () => {
   const dir = tempDir();
   const path = join(dir, "log.db");
-  const first = await openThreadStore({ kind: "sqlite", path }, bundle.url);
+  const first = await openThreadStore({ path }, bundle.url);
   await append(first, batch("s", 1, 3));
   const journal = join(dir, "log.journal-1");
   const before = readFileSync(journal);
   expect(before.length).toBeGreaterThan(0);
   expect(statSync(journal).mode & 0o777).toBe(0o600);
-  await expect(openThreadStore({ kind: "sqlite", path }, bundle.url)).rejects.toThrow(/in use/);
+  await expect(openThreadStore({ path }, bundle.url)).rejects.toThrow(/in use/);
   expect(readFileSync(journal)).toEqual(before);
   expect(readdirSync(dir).sort()).toEqual(["log.db", "log.db-wal", "log.journal-1"]);
   await append(first, batch("s", 4));
@@ -67,10 +69,10 @@ test("a second opener is refused before it touches a journal", async () => {
   expect(readdirSync(dir)).toEqual(["log.db"]);
 });
 
-test("a journal left by a daemon that died is in the log when the store is open, and what was torn is reported", async () => {
+test("a journal left by a daemon that died is in the log when the store is open, and a torn end is reported", async () => {
   const dir = tempDir();
   const path = join(dir, "log.db");
-  const first = await openThreadStore({ kind: "sqlite", path }, bundle.url);
+  const first = await openThreadStore({ path }, bundle.url);
   await append(first, batch("s", 1, 3));
   const left = readFileSync(join(dir, "log.journal-1"));
   await first.close();
@@ -78,7 +80,7 @@ test("a journal left by a daemon that died is in the log when the store is open,
   writeFileSync(join(dir, "log.journal-7"), Buffer.concat([left, Buffer.from("half")]));
   const found: Recovery[] = [];
   const onRecovery = (recovery: Recovery) => found.push(recovery);
-  const second = await openThreadStore({ kind: "sqlite", path }, bundle.url, { onRecovery });
+  const second = await openThreadStore({ path }, bundle.url, { onRecovery });
   // The same frames again: the log has them, so they are refused and kept.
   expect(await readAll(second, "s")).toBe(frames("s", 1, 3));
   expect(found).toMatchObject([
@@ -93,7 +95,7 @@ test("a journal left by a daemon that died is in the log when the store is open,
 
 test("the journal is moved into the database without being asked", async () => {
   const dir = tempDir();
-  const store = await openThreadStore({ kind: "sqlite", path: join(dir, "log.db") }, bundle.url);
+  const store = await openThreadStore({ path: join(dir, "log.db") }, bundle.url);
   await append(store, batch("s", 1));
   const size = () => statSync(join(dir, "log.db-wal")).size;
   const before = size();
@@ -114,7 +116,7 @@ test("appends reject once the thread is gone, and nothing more is written", asyn
      });`,
   );
   const dir = tempDir();
-  const store = await openThreadStore({ kind: "sqlite", path: join(dir, "log.db") }, pathToFileURL(path));
+  const store = await openThreadStore({ path: join(dir, "log.db") }, pathToFileURL(path));
   await append(store, batch("s", 1));
   await expect(store.rows()).rejects.toThrow(/ended with code 3/);
   const { size } = statSync(join(dir, "log.journal-1"));
@@ -124,25 +126,63 @@ test("appends reject once the thread is gone, and nothing more is written", asyn
 });
 
 test("an error of a call crosses the thread with its code and leaves the store usable", async () => {
-  const store = await openThreadStore({ kind: "jsonl", path: tempDir() }, bundle.url);
-  await expect(store.loadRow("../x")).rejects.toMatchObject({ code: "invalid_message" });
+  const store = await openThreadStore({ path: join(tempDir(), "log.db") }, bundle.url);
+  const odd = { a: 1 } as unknown as string;
+  await expect(store.loadRow(odd)).rejects.toMatchObject({ code: "internal" });
   await append(store, batch("s", 1));
   await store.close();
 });
 
-test("what the driver mended is reported through the thread", async () => {
+test("repairs are reported through the thread", async () => {
   const dir = tempDir();
   writeFileSync(join(dir, "s.jsonl"), `${frame("s", 1)}{"half`);
   const found: Recovery[] = [];
-  const config = { kind: "jsonl", path: dir } as const;
+  const config = { path: join(tempDir(), "log.db"), jsonl: { dir } };
   const store = await openThreadStore(config, bundle.url, { onRecovery: (recovery) => found.push(recovery) });
   expect(await readAll(store, "s")).toBe(frame("s", 1));
-  expect(found).toMatchObject([{ session_id: "s", kept_seq: 1, cut_bytes: 6 }]);
+  expect(found).toMatchObject([
+    { session_id: "s", kept_seq: 1, cut_bytes: 6 },
+    { event: "imported", message: expect.stringContaining("1 sessions with 1 events") },
+  ]);
+  await store.close();
+});
+
+test("a synced append is in the JSONL files when it resolves, and closing writes the rest", async () => {
+  const dir = join(tempDir(), "jsonl");
+  const store = await openThreadStore({ path: join(tempDir(), "log.db"), jsonl: { dir } }, bundle.url);
+  const read = (name: string) => readFileSync(join(dir, name), "utf8");
+  await append(store, batch("s", 1, 3));
+  await store.append({ batches: [batch("s", 4)], rows: [row("s", { turns: 1 })], sync: true });
+  expect(read("s.jsonl")).toBe(frames("s", 1, 4));
+  expect(read("s.usage.json")).toBe(`${JSON.stringify(row("s", { turns: 1 }))}\n`);
+  await append(store, batch("s", 5, 9), batch("t", 1));
+  await expect.poll(() => read("s.jsonl")).toBe(frames("s", 1, 9));
+  await append(store, batch("s", 10));
+  await store.close();
+  expect([read("s.jsonl"), read("t.jsonl")]).toEqual([frames("s", 1, 10), frames("t", 1, 1)]);
+});
+
+test("JSONL files that cannot be written fail no append, and are complete once they can", async () => {
+  const dir = join(tempDir(), "jsonl");
+  const found: Recovery[] = [];
+  const onRecovery = (recovery: Recovery) => found.push(recovery);
+  const config = { path: join(tempDir(), "log.db"), jsonl: { dir } };
+  const store = await openThreadStore(config, bundle.url, { onRecovery });
+  mkdirSync(join(dir, "s.jsonl"));
+  await store.append({ batches: [batch("s", 1, 2), batch("t", 1)], rows: [], sync: true });
+  await store.append({ batches: [batch("s", 3)], rows: [], sync: true });
+  expect(await readAll(store, "s")).toBe(frames("s", 1, 3));
+  expect(readFileSync(join(dir, "t.jsonl"), "utf8")).toBe(frames("t", 1, 1));
+  await expect.poll(() => found).toMatchObject([{ event: "export_failed", session_id: "s" }]);
+  rmdirSync(join(dir, "s.jsonl"));
+  // Without another append: it retries on its own.
+  await expect.poll(() => found.at(-1)?.event, { timeout: 20_000 }).toBe("export_resumed");
+  expect(readFileSync(join(dir, "s.jsonl"), "utf8")).toBe(frames("s", 1, 3));
   await store.close();
 });
 
 test("an append leaves the caller's buffer alone and sends only its view", async () => {
-  const store = await openThreadStore({ kind: "jsonl", path: tempDir() }, bundle.url);
+  const store = await openThreadStore({ path: join(tempDir(), "log.db") }, bundle.url);
   const pool = Buffer.alloc(100_000, "p");
   const line = frame("s", 1);
   pool.write(line, 500);
@@ -154,8 +194,8 @@ test("an append leaves the caller's buffer alone and sends only its view", async
   await store.close();
 });
 
-test("appends that overlap, and one larger than the shared memory, keep their bytes", async () => {
-  const store = await openThreadStore({ kind: "sqlite", path: join(tempDir(), "log.db") }, bundle.url);
+test("appends that overlap, and large ones, keep their bytes", async () => {
+  const store = await openThreadStore({ path: join(tempDir(), "log.db") }, bundle.url);
   const large = "x".repeat(900_000);
   const batches = [batch("s", 1, 9), batch("s", 10, 12, large), batch("s", 13), batch("s", 14, 400)];
   const outcomes = batches.map((one) => store.append({ batches: [one], rows: [], sync: false }));
@@ -171,7 +211,7 @@ test("close ends the thread and leaves the SQLite log in one file", async () => 
   const dir = join(tempDir(), "state");
   mkdirSync(dir);
   const path = join(dir, "log.db");
-  const store = await openThreadStore({ kind: "sqlite", path }, bundle.url);
+  const store = await openThreadStore({ path }, bundle.url);
   const outcome = store.append({ batches: [batch("s", 1, 100)], rows: [], sync: false });
   await Promise.all([store.close(), store.close()]);
   expect(await outcome).toEqual([undefined]);

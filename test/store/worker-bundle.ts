@@ -1,5 +1,5 @@
-// The bundle of a worker thread, made as the build makes it. It lies inside node_modules, because a bundle in /tmp
-// would not find the SQLite engine.
+// The bundle of a worker thread, built as in the build. It is inside node_modules, because a bundle in /tmp would not
+// find the SQLite engine.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

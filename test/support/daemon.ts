@@ -1,19 +1,19 @@
-// A real daemon for a test: the built program in its own temporary directories, ended and checked afterwards.
+// A real daemon for a test: the built program in its own temporary directories, stopped and checked afterwards.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { RawClient } from "./raw-client.ts";
+import { ROOT } from "./root.ts";
 
-export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PROGRAM = join(ROOT, "dist/blemeesd.js");
 export const FAKE_CLAUDE = join(ROOT, "test/fakes/fake-claude.sh");
 
 export interface DaemonOptions {
   env?: Record<string, string>;
   args?: string[];
-  /** Continue in the directories of an earlier daemon. */
+  /** Reuse the directories of an earlier daemon. */
   home?: string;
   /** Instead of the one in dist/. */
   program?: string;
@@ -24,12 +24,12 @@ export interface TestDaemon {
   readonly socket: string;
   readonly pid: number;
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  /** What it wrote to stderr: its log. */
+  /** Its stderr: the log. */
   log(): string;
-  /** A connection that has said hello. */
+  /** A connection that has sent hello. */
   connect(protocol?: string): Promise<RawClient>;
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** Stops it in the orderly way and removes its directories. */
+  /** Stops it gracefully and removes its directories. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Something that a test lets happen, or waits for, at a moment of its choice.
+// Something that a test triggers, or waits for, at a chosen moment.
 
 export interface Gate {
   open(): void;

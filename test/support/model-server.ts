@@ -1,5 +1,5 @@
-// A model behind real HTTP on loopback, for tests: it answers from a list of replies, keeps every request as it came, and
-// gives a test control over each byte and over the moment in which it is sent.
+// A model server on loopback HTTP: it answers from a list of replies, keeps every request unchanged, and gives a test
+// control over each byte and when it is sent.
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -7,35 +7,35 @@ export interface ModelRequest {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
-  /** Parsed; the text where it is no JSON. */
+  /** Parsed; the raw text if it is not JSON. */
   body: unknown;
 }
 
-/** One answer. It may take its time: whatever it awaits is in the hand of the test. */
+/** One answer. It may take its time: the test controls whatever it awaits. */
 export type Reply = (exchange: Exchange) => Promise<void> | void;
 
 export interface Exchange {
   request: ModelRequest;
   /** Sends the head; the default is an event stream with status 200. */
   head(status?: number, headers?: Record<string, string>): void;
-  /** Resolves when the bytes have left. */
+  /** Resolves when the bytes are sent. */
   write(bytes: string | Uint8Array): Promise<void>;
   end(): void;
   /** Cuts the connection. */
   cut(): void;
-  /** Resolves when the client has gone away. */
+  /** Resolves when the client has disconnected. */
   gone: Promise<void>;
 }
 
 export interface ModelServer {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   url: string;
   requests: ModelRequest[];
-  /** What its list of models says; none at first. Requests for it are kept apart. */
+  /** Its list of models; initially empty. Requests for it are kept separately. */
   models: { list?: unknown; asked: string[] };
   /** Appends replies; each is used once, in order. Without one the server answers 500. */
   script(...replies: Reply[]): void;
-  /** The request with this number, from 0, when it has come. */
+  /** The request with this number, from 0, once it has arrived. */
   request(index: number): Promise<ModelRequest>;
   close(): Promise<void>;
 }
@@ -91,12 +91,12 @@ export function status(code: number, body: unknown, headers: Record<string, stri
   };
 }
 
-/** Events with these data, and the end of the connection. */
+/** Events with these data, then the end of the connection. */
 export function events(...data: (object | string)[]): Reply {
   return bytes(...data.map(sse));
 }
 
-/** Exactly these pieces, one after the other. */
+/** Exactly these chunks, one after the other. */
 export function bytes(...pieces: (string | Uint8Array)[]): Reply {
   return async ({ head, write, end }) => {
     head();
@@ -109,7 +109,7 @@ export function sse(data: object | string): string {
   return `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 }
 
-/** A chunk of Chat Completions. */
+/** A Chat Completions chunk. */
 export function chunk(delta: object, finish: string | null = null): object {
   const choices = [{ index: 0, delta, finish_reason: finish }];
   return { id: "chatcmpl-1", object: "chat.completion.chunk", model: "the-model", choices };
@@ -121,7 +121,7 @@ export interface ScriptedCall {
   input: object;
 }
 
-/** A streamed Chat Completions answer: words, calls, usage. */
+/** A streamed Chat Completions answer: text, calls, usage. */
 export function chatReply(text: string, calls: readonly ScriptedCall[] = []): Reply {
   const words = text.match(/\s*\S+/g) ?? [];
   const toolCalls = calls.map(({ id, name, input }, index) => ({
@@ -145,7 +145,7 @@ export function bash(command: string): Reply {
   return chatReply("", [{ name: "bash", input: { command } }]);
 }
 
-/** Says these words, and then nothing until the client goes, or `more` lets it go on with `then`. */
+/** Sends this text, then nothing until the client disconnects, or `more` lets it continue with `then`. */
 export function stuck(
   text: string,
   more: Promise<void> = new Promise(() => undefined),
@@ -159,7 +159,7 @@ export function stuck(
   };
 }
 
-/** A streamed answer of Anthropic's. */
+/** A streamed Anthropic answer. */
 export function anthropicReply(text: string, calls: readonly ScriptedCall[] = []): Reply {
   const blocks = [
     ...(text === "" ? [] : [{ start: { type: "text", text: "" }, delta: { type: "text_delta", text } }]),
@@ -184,8 +184,8 @@ export function anthropicReply(text: string, calls: readonly ScriptedCall[] = []
   );
 }
 
-export function anthropicEvents(...list: ({ type: string } & Record<string, unknown>)[]): Reply {
-  return bytes(...list.map((event) => `event: ${event.type}\n${sse(event)}`));
+export function anthropicEvents(...list: ({ type?: string } & Record<string, unknown>)[]): Reply {
+  return bytes(...list.map((event) => `event: ${event.type ?? "message"}\n${sse(event)}`));
 }
 
 export function anthropicEnvelope(): object {
@@ -215,7 +215,7 @@ function exchangeOf(request: ModelRequest, response: ServerResponse): Exchange {
       response.writeHead(code, headers);
       response.flushHeaders();
     },
-    // Whoever has gone away gets nothing, and nobody waits for it.
+    // The client has disconnected: send nothing, and do not wait for it.
     write: (piece) => new Promise((resolve) => response.write(piece, () => resolve())),
     end: () => void response.end(),
     cut: () => void response.destroy(),

@@ -1,5 +1,5 @@
-// How long a test waits for something that must happen. Long, because the machine may be busy: only a test that fails
-// waits it out.
+// How long a test waits for something that must happen. Long, because the machine may be busy: only a failing test
+// waits this long.
 
 export const PATIENCE_MS = 45_000;
 

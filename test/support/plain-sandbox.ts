@@ -1,6 +1,11 @@
-// Sandboxes for tests of other things than sandboxes.
+// Sandboxes for tests that are not about sandboxes.
 import { createSandbox } from "../../src/runtime/sandbox/index.ts";
-import type { CommandOrder, CommandResult, Sandbox, SandboxConfig } from "../../src/runtime/sandbox/types.ts";
+import type {
+  CommandRequest,
+  CommandResult,
+  Sandbox,
+  SandboxConfig,
+} from "../../src/runtime/sandbox/types.ts";
 
 export const SANDBOX: SandboxConfig = {
   mode: "workspace-write",
@@ -14,9 +19,9 @@ export function plainSandbox(root: string): Promise<Sandbox> {
   return createSandbox({ ...SANDBOX, mode: "off" }, { root, hide: [] });
 }
 
-/** Runs nothing: the answer is the test's. */
+/** Runs nothing: the test gives the answer. */
 export function scriptedSandbox(
-  answer: (order: CommandOrder) => Partial<CommandResult> | Promise<Partial<CommandResult>>,
+  answer: (order: CommandRequest) => Partial<CommandResult> | Promise<Partial<CommandResult>>,
 ): Sandbox {
   return {
     mode: "workspace-write",

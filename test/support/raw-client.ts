@@ -1,4 +1,4 @@
-// A client that speaks frames and hides nothing: every frame is kept, and `next` waits for the one you want.
+// A client that works with raw frames: every frame is kept, and `next` waits for the one you want.
 import { connect, type Socket } from "node:net";
 import { PATIENCE_MS } from "./patience.ts";
 
@@ -54,7 +54,7 @@ export class RawClient {
     this.socket.write(bytes);
   }
 
-  /** The next frame, from where the last call stopped, that fits; frames before it are passed over. */
+  /** The next matching frame after the last one returned; frames before it are skipped. */
   async next(wants: string | ((frame: Frame) => boolean)): Promise<Frame> {
     const fits = typeof wants === "string" ? (frame: Frame) => frame.type === wants : wants;
     while (this.#read < this.frames.length) {
@@ -85,14 +85,14 @@ export class RawClient {
     });
   }
 
-  /** Sends a request with an id and waits for its answer: the reply or the error with that id. */
+  /** Sends a request with an id and waits for the reply or the error with that id. */
   async request(frame: Record<string, unknown> & { id?: string }): Promise<Frame> {
     const id = frame.id ?? `r${Math.random().toString(36).slice(2)}`;
     this.send({ ...frame, id });
     return this.next((candidate) => candidate["id"] === id);
   }
 
-  /** Opens a session and gives back the `opened` (or error) frame. */
+  /** Opens a session and returns the `opened` (or error) frame. */
   open(
     session_id: string,
     options: Record<string, unknown> = {},

@@ -1,4 +1,4 @@
-// Answers of the Responses API as events, in the shapes that its servers send.
+// Responses API answers as events, in the shapes that its servers send.
 import { bytes, type Reply, type ScriptedCall, sse } from "./model-server.ts";
 
 type Event = { type: string } & Record<string, unknown>;
@@ -32,7 +32,7 @@ export function completed(more: object = {}): Event {
   return { type: "response.completed", response: { ...response, usage: USAGE, ...more } };
 }
 
-/** A thought with a summary, sealed. */
+/** Encrypted reasoning with a summary. */
 export function thought(index: number, text = "Hm.", sealed = `sealed-${index}`): Event[] {
   const item = { id: `rs_${index}`, type: "reasoning", summary: [], encrypted_content: sealed };
   const at = { item_id: item.id, output_index: index, summary_index: 0 };
@@ -68,7 +68,7 @@ export function message(index: number, text: string): Event[] {
   ];
 }
 
-/** The arguments come in pieces of a few characters. */
+/** The arguments are streamed in chunks of a few characters. */
 export function functionCall(index: number, { id, name, input }: ScriptedCall): Event[] {
   const item = {
     id: `fc_${index}`,
@@ -102,7 +102,7 @@ export function functionCall(index: number, { id, name, input }: ScriptedCall): 
   ];
 }
 
-/** A whole answer: words and calls. */
+/** A whole answer: text and calls. */
 export function responsesReply(text: string, calls: readonly ScriptedCall[] = []): Reply {
   const words = text === "" ? [] : message(0, text);
   return responsesEvents(

@@ -1,5 +1,5 @@
-// The gate tries the same random inputs each time: what it finds is found again on the next machine, and a change that
-// is innocent is not stopped by somebody else's bad luck. `npm run chaos` tries new ones.
+// The gate uses the same random inputs each time: failures are repeatable on every machine, and an unrelated change is
+// not blocked by an unlucky seed. `npm run chaos` uses new ones.
 import fc from "fast-check";
 import { IS_CHAOS } from "./sizes.ts";
 

@@ -1,8 +1,8 @@
-// The sessions of a daemon that the tests of a file share.
+// The sessions of a daemon shared by the tests of a file.
 import { HttpClient } from "../../src/client/index.ts";
 import type { TestDaemon } from "./daemon.ts";
 
-/** Behind a test: what it left, when it failed, would be in the way of its second try and of the tests behind it. */
+/** Runs after each test: leftovers of a failed test would disturb its retry and the tests after it. */
 export async function removeSessions({ socket }: TestDaemon): Promise<void> {
   const http = new HttpClient({ socket });
   const sessions = await http.sessions();

@@ -1,9 +1,9 @@
-// How long the randomised tests look. The gate runs small sizes so that it stays quick; `npm run chaos` sets the full
-// ones in the environment (scripts/chaos.mjs).
+// How long the randomized tests run. The gate uses small sizes to stay quick; `npm run chaos` sets the full ones in the
+// environment (scripts/chaos.mjs).
 
 export const IS_CHAOS = process.env["CHAOS_SEEDS"] !== undefined;
 
-/** The size that the environment asks for, or the one of the gate. */
+/** The size set in the environment, or the gate's. */
 export function size(name: string, gate: number): number {
   const wanted = Number(process.env[name] ?? Number.NaN);
   return Number.isInteger(wanted) && wanted > 0 ? wanted : gate;

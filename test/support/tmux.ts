@@ -1,5 +1,4 @@
-// A terminal that a test looks at: tmux with a server of its own, so nothing of the user's is touched. What is on the
-// screen is read as text, as a person would read it.
+// A terminal for a test: tmux with its own server, so nothing of the user's is touched. The screen is read as text.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +12,7 @@ export interface TerminalOptions {
   cwd: string;
   columns?: number;
   rows?: number;
-  /** Where screens are kept that a person may want to look at; absent: nowhere. */
+  /** Where screens are saved for inspection; absent: nowhere. */
   saveTo?: string;
 }
 
@@ -24,7 +23,7 @@ set -g remain-on-exit on
 set -g history-limit 10000
 `;
 
-/** Undefined where there is no tmux. */
+/** Undefined if tmux is not installed. */
 export function tmuxVersion(): string | undefined {
   const found = spawnSync("tmux", ["-V"], { encoding: "utf8" });
   return found.status === 0 ? found.stdout.trim() : undefined;
@@ -37,7 +36,7 @@ export class TmuxTerminal {
 
   constructor({ command, env, cwd, columns = 80, rows = 24, saveTo }: TerminalOptions) {
     this.#saveTo = saveTo;
-    // Not what runs the tests decides what is drawn, but what the test says.
+    // The test decides what is drawn, not the environment it runs in.
     const clean = { PATH: process.env["PATH"] ?? "", LANG: "C.UTF-8", ...env };
     const config = join(this.#directory, "conf");
     writeFileSync(config, CONFIG);
@@ -47,7 +46,7 @@ export class TmuxTerminal {
     this.#tmux(["-f", config, "new-session", "-d", ...size, "-c", cwd, ...program]);
   }
 
-  /** What is on the screen, without blanks at the ends of lines. */
+  /** The screen, without blanks at the ends of lines. */
   screen(): string {
     return this.#tmux(["capture-pane", "-p"]).replace(/[ \t]+$/gm, "");
   }
@@ -66,7 +65,7 @@ export class TmuxTerminal {
     this.#tmux(["send-keys", "-l", text]);
   }
 
-  /** As the mouse or the menu of a terminal does it: in brackets, when the program asked for them. */
+  /** As a terminal's mouse or menu does it: bracketed, if the program asked for that. */
   paste(text: string): void {
     execFileSync("tmux", ["-S", this.#socket, "load-buffer", "-"], { input: text });
     this.#tmux(["paste-buffer", "-p"]);
@@ -76,7 +75,7 @@ export class TmuxTerminal {
     this.#tmux(["resize-window", "-x", String(columns), "-y", String(rows)]);
   }
 
-  /** Waits until the screen shows it; gives the screen. */
+  /** Waits until the screen shows it; returns the screen. */
   async until(wanted: string | RegExp, timeout = PATIENCE_MS): Promise<string> {
     return vi.waitFor(
       () => {
@@ -101,12 +100,12 @@ export class TmuxTerminal {
     );
   }
 
-  /** The exit code of the program, when it has ended. */
+  /** The program's exit code, once it has ended. */
   async ended(): Promise<number> {
     return vi.waitFor(
       () => {
         const [isDead, status = "", server] = this.ask("#{pane_dead},#{pane_dead_status},#{pid}").split(",");
-        // tmux 3.3 overlooks now and then that a program has ended, and leaves it a zombie: it is told to look again.
+        // tmux 3.3 sometimes misses that a program has ended and leaves it a zombie: SIGCHLD makes it look again.
         if (isDead === "1" && status === "") process.kill(Number(server), "SIGCHLD");
         expect([isDead, status], this.screen()).toEqual(["1", expect.stringMatching(/^\d+$/)]);
         return Number(status);
@@ -115,7 +114,7 @@ export class TmuxTerminal {
     );
   }
 
-  /** What tmux says of the pane: "#{pane_title}", "#{alternate_on}", "#{cursor_x}". */
+  /** A tmux format of the pane: "#{pane_title}", "#{alternate_on}", "#{cursor_x}". */
   ask(format: string): string {
     return this.#tmux(["display", "-p", format]).trim();
   }
@@ -124,7 +123,7 @@ export class TmuxTerminal {
     return Number(this.ask("#{pane_pid}"));
   }
 
-  /** Keeps the screen for people to look at. */
+  /** Saves the screen for inspection. */
   save(name: string): void {
     if (this.#saveTo === undefined) return;
     this.#saved += 1;

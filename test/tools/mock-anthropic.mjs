@@ -1,17 +1,17 @@
-// A scripted Anthropic Messages API on loopback, for the real claude. Stateless: what it answers follows from
-// the conversation it is sent, so a resumed claude may talk to another one. The last `#mock:<name> <args>` in
-// the user's text decides; without one it repeats what was said.
+// A scripted Anthropic Messages API on loopback, for the real claude. Stateless: the answer depends only on
+// the conversation in the request, so a resumed claude may use another server. The last `#mock:<name> <args>` in
+// the user's text decides; without one it repeats the text.
 //
 // | directive            | answer                                                                |
 // |----------------------|-----------------------------------------------------------------------|
-// | #mock:text words     | these words                                                           |
-// | #mock:think words    | a thinking block with a signature, then these words                   |
+// | #mock:text text      | this text                                                             |
+// | #mock:think text     | a thinking block with a signature, then this text                     |
 // | #mock:bash command   | "Running it.", the tool Bash; then, with its result, "tool said: …"   |
 // | #mock:tool Name json | any tool with this input; then as above                               |
 // | #mock:steps json     | these tools one after the other: [["Write", {…}], …]; then as above. $PLAN_FILE is where a plan goes |
 // | #mock:context        | lists all user and assistant texts that arrived                       |
 // | #mock:image          | says which images arrived                                             |
-// | #mock:slow n ms      | n words "tick0 tick1 …", ms apart                                     |
+// | #mock:slow n ms      | n chunks "tick0 tick1 …", ms apart                                    |
 // | #mock:err status     | an API error                                                          |
 // | #mock:on /re/ order  | a standing order: when a later text matches and has no directive of its own, this one ("bash $1") is followed |
 //
@@ -39,7 +39,7 @@ const USAGE = {
 };
 const OUTPUT_TOKENS = 20;
 
-/** Starts the server; `requests` holds the body of every message request, in order, `payers` who it was from. */
+/** Starts the server; `requests` holds the body of every message request, in order, `payers` its credentials. */
 export function startMockAnthropic({ port = 0 } = {}) {
   const requests = [];
   const payers = [];
@@ -86,9 +86,9 @@ async function answer(request, response, { requests, payers }) {
   });
 }
 
-/** What to do, from the messages behind the last answer of ours. */
+/** The directive to follow, from the messages after our last answer. */
 function choose(body) {
-  // Claude puts role "system" in between (beta mid-conversation-system): never the user's words.
+  // Claude puts role "system" in between (beta mid-conversation-system): never the user's text.
   const messages = (body.messages ?? []).filter((message) => message.role !== "system");
   const fresh = messages.slice(messages.findLastIndex((message) => message.role === "assistant") + 1);
   const blocks = fresh.flatMap((message) => blocksOf(message.content));
@@ -108,7 +108,7 @@ function choose(body) {
   return { name: "text", args: `You said: ${texts.at(-1) ?? "nothing"}` };
 }
 
-/** What the conversation said should be done about such a text. */
+/** The standing order of the conversation that matches this text. */
 function standingOrder(messages, heard) {
   const said = messages.flatMap((message) => blocksOf(message.content).filter(isUserText));
   for (const { text } of said) {
@@ -120,7 +120,7 @@ function standingOrder(messages, heard) {
   return undefined;
 }
 
-/** Of the last list of steps: how many were taken shows in the answers since. */
+/** The next step of the last list; the answers since then show how many are done. */
 function nextStep(messages) {
   const isOrder = ({ role, content }) =>
     role === "user" &&
@@ -230,7 +230,7 @@ function blocksOf(content) {
   return typeof content === "string" ? [text(content)] : (content ?? []);
 }
 
-/** Since 2.1.325 the news of a background task comes as a reminder; it still begins a turn. */
+/** Since 2.1.325 a background task reports in a reminder; it still starts a turn. */
 function isUserText(block) {
   if (block.type !== "text") return false;
   return !block.text.startsWith("<system-reminder>") || block.text.includes("<task-notification>");

@@ -15,7 +15,7 @@ export async function startMockChat({ port = 0 } = {}) {
 
 function answer(request, response, body, requests) {
   if (!request.url.endsWith("/chat/completions")) return fail(response, 404, `mock: no ${request.url}`);
-  // Without tools it is no step of the conversation: opencode wants a title.
+  // A request without tools is not part of the conversation: opencode wants a title.
   const isAside = (body.tools ?? []).length === 0;
   if (!isAside) requests.push(body);
   const reply = isAside ? { text: "A title" } : decide(readConversation(body.messages));

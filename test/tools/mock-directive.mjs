@@ -1,24 +1,24 @@
-// What the scripted models for ACP agents have in common: the directives that a user's text may hold, and how they are
-// served. Stateless: the answer follows from the conversation, so an agent that resumes may talk to another server. The
-// last `#mock:<name> <args>` line of the user's last text decides; without one the model repeats what was said. When the
-// tool of a directive has run, the answer is "tool said: …" with its output.
+// Shared by the scripted models for ACP agents: the directives in a user's text, and a server for them. Stateless: the
+// answer depends only on the conversation, so a resumed agent may use another server. The last `#mock:<name> <args>` line
+// of the user's last text decides; without one the model repeats the text. Once the tool of a directive has run, the
+// answer is "tool said: …" with its output.
 //
 // | directive            | answer                                                          |
 // |----------------------|-----------------------------------------------------------------|
-// | #mock:text words     | these words                                                     |
-// | #mock:slow n ms      | n words "tick0 tick1 …", ms apart                               |
+// | #mock:text text      | this text                                                       |
+// | #mock:slow n ms      | n chunks "tick0 tick1 …", ms apart                              |
 // | #mock:bash command   | "Running it.", the agent's tool for commands                    |
 // | #mock:tool name json | "Calling it.", any tool with these arguments                    |
 // | #mock:context        | "N earlier: […]": the user's texts before this one that arrived |
 // | #mock:err status     | an HTTP error                                                   |
-// | #mock:hang           | begins and says nothing                                         |
+// | #mock:hang           | starts and sends nothing                                        |
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 /**
- * The answer of the model. `userTexts`: all of them; `said`: those behind its own last message; `outputs`: what tools
- * said behind it; `bash`: how a command is called.
+ * The answer of the model. `userTexts`: all of them; `said`: those after its own last message; `outputs`: tool
+ * output after it; `bash`: how a command is called.
  */
 export function decide({ userTexts, said, outputs, bash }) {
   const directive = [...said.join("\n").matchAll(/#mock:(\w+)[ \t]*([^\n]*)/g)].at(-1);
@@ -47,12 +47,12 @@ export function decide({ userTexts, said, outputs, bash }) {
   return { text: args || "Hello." };
 }
 
-/** Words with the blanks behind them, as a model streams them. */
+/** Each word with the blanks after it, as a model streams them. */
 export function wordsOf(text) {
   return text.match(/\S+\s*|\s+/g) ?? [];
 }
 
-/** Writes server-sent events, at the pace of the answer, until the client goes. */
+/** Writes server-sent events, at the pace of the answer, until the client disconnects. */
 export async function stream(response, events, paceMs = 0) {
   if (!response.headersSent) response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
   for (const event of events) {

@@ -28,7 +28,7 @@ function answer(request, response, body, requests) {
   const [, method = ""] = /models\/[^:/?]+:(\w+)/.exec(request.url) ?? [];
   if (method === "countTokens") return sendJson(response, 200, { totalTokens: 42 });
   if (!/^(stream)?generateContent$/i.test(method)) return fail(response, 404);
-  // It asks aside, with a schema, who is to speak next and the like.
+  // Side requests with a schema, such as the next-speaker check.
   const schema = body.generationConfig?.responseSchema ?? body.generationConfig?.responseJsonSchema;
   const isAside = schema !== undefined || (body.tools ?? []).length === 0;
   if (!isAside) requests.push(body);
@@ -55,7 +55,7 @@ function readConversation(contents) {
   };
 }
 
-/** What gemini says about the machine in the user's name. */
+/** Text about the machine that gemini adds as the user. */
 function isContext(text) {
   return /^\s*(<session_context>|<system|This is the Gemini CLI)/.test(text);
 }

@@ -1,17 +1,17 @@
-// A scripted OpenAI Responses API on loopback, for the real codex. Stateless: what it answers follows from the
-// conversation it is sent, so a resumed codex may talk to another one. The last `#mock:<name> <args>` line in the
-// user's last text decides; without one it repeats what was said. When the tools of a directive have run, the
-// answer is "tool said: …" with their output.
+// A scripted OpenAI Responses API on loopback, for the real codex. Stateless: the answer depends only on the
+// conversation in the request, so a resumed codex may use another server. The last `#mock:<name> <args>` line in the
+// user's last text decides; without one it repeats the text. Once the tools of a directive have run, the answer
+// is "tool said: …" with their output.
 //
 // | directive             | answer                                                                     |
 // |-----------------------|----------------------------------------------------------------------------|
-// | #mock:text words      | these words                                                                |
-// | #mock:think words     | a reasoning summary, then these words                                      |
-// | #mock:slow n ms       | n words "tick0 tick1 …", ms apart                                          |
+// | #mock:text text       | this text                                                                  |
+// | #mock:think text      | a reasoning summary, then this text                                        |
+// | #mock:slow n ms       | n chunks "tick0 tick1 …", ms apart                                         |
 // | #mock:exec command    | "Running it.", the tool exec_command                                       |
 // | #mock:escalate command | exec_command that asks to leave the sandbox, with a reason                |
-// | #mock:patch file words | apply_patch that adds the file with these words                           |
-// | #mock:edit file words | apply_patch that puts these words in the place of the file's first line "old" |
+// | #mock:patch file text | apply_patch that adds the file with this text                              |
+// | #mock:edit file text  | apply_patch that replaces the file's first line "old" with this text       |
 // | #mock:ask question    | request_user_input: one question with the options Red and Blue             |
 // | #mock:agent prompt    | spawn_agent with this prompt (a directive, perhaps), then waits for its end |
 // | #mock:spawn prompt    | spawn_agent, and does not wait                                             |
@@ -22,8 +22,8 @@
 // | #mock:image           | says which images arrived                                                  |
 // | #mock:err status      | an HTTP error                                                              |
 // | #mock:failed code     | a response that fails, as rate_limit_exceeded or context_length_exceeded   |
-// | #mock:cut words       | these words, then the connection is cut                                    |
-// | #mock:hang            | begins and says nothing                                                    |
+// | #mock:cut text        | this text, then the connection is cut                                      |
+// | #mock:hang            | starts and sends nothing                                                   |
 //
 //   node test/tools/mock-responses.mjs [port]      prints its address
 import { randomUUID } from "node:crypto";
@@ -70,8 +70,8 @@ export function startMockResponses({ port = 0 } = {}) {
 }
 
 /**
- * CODEX_HOME/config.toml for it; the key is in MOCK_KEY. No traffic to anybody else, no minutes of retries, and a
- * model of codex's own catalogue, so that apply_patch is offered. TMPDIR must not be above CODEX_HOME.
+ * CODEX_HOME/config.toml for it; the key is in MOCK_KEY. No other traffic, no minutes of retries, and a
+ * model from codex's own catalogue, so that apply_patch is offered. TMPDIR must not be above CODEX_HOME.
  */
 export function codexConfigToml(url) {
   return `
@@ -108,7 +108,7 @@ async function answer(request, response, requests) {
   return streamItems(response, body.model, items);
 }
 
-/** What to say now: the step of the user's last directive whose tools have not run yet. */
+/** The next step of the user's last directive: the one whose tools have not run yet. */
 function choose(body) {
   const items = body.input ?? [];
   const at = items.findLastIndex((item) => textsOf(item).length > 0);
@@ -127,7 +127,7 @@ function choose(body) {
   return [say(`tool said: ${last.map(outputText).join(" | ")}`)];
 }
 
-/** A directive as steps: each gives the items of one response, from what the tools before it said. */
+/** A directive as steps: each returns the items of one response, from the output of the tools before it. */
 function stepsOf(directive, body) {
   const [, name, args] = /^(\w*)[ \t]*(.*)$/.exec(directive) ?? [];
   const parts = () => args.split(/\s*;;\s*/).map((part) => stepsOf(part, body));
@@ -248,7 +248,7 @@ async function streamItems(response, model, items) {
   response.end();
 }
 
-/** Each kind of item on the wire: as it begins, as it ends, and the events between. */
+/** Each kind of item on the wire: its start, its end, and the events between. */
 const STREAMS = {
   message: ({ text }) => {
     const begun = {
@@ -295,7 +295,7 @@ function pieces(line) {
   return line.match(/\S+\s*|\s+/g) ?? [];
 }
 
-/** What the user said in this item: not the notes that codex puts in, such as <environment_context>. */
+/** The user's text in this item, without codex's own notes such as <environment_context>. */
 function textsOf(item) {
   if (item.type !== "message" || item.role !== "user") return [];
   const parts = typeof item.content === "string" ? [{ text: item.content }] : item.content;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Painted, paint } from "../../src/tui/paint.ts";
+import { type Frame, paint } from "../../src/tui/paint.ts";
 
 test("only the rows that differ are written", () => {
   const change = paint({ rows: ["a", "b", "c"] }, { rows: ["a", "B", "c"] });
@@ -24,7 +24,7 @@ test("a terminal that gets every change shows the last frame, with the cursor wh
   fc.assert(
     fc.property(frames, (all) => {
       const terminal = new TinyTerminal();
-      let before: Painted = { rows: [] };
+      let before: Frame = { rows: [] };
       for (const after of all) {
         terminal.write(paint(before, after));
         before = after;

@@ -1,4 +1,4 @@
-// The session's screen in a real terminal (tmux), with a scripted session behind it.
+// The session's screen in a real terminal (tmux), driven by a scripted session.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,11 +15,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** CI is set, as it is where these tests run: the screen must be drawn all the same. */
 function open(env: Record<string, string> = {}, command?: readonly string[]): TmuxTerminal {
   return new TmuxTerminal({
     command: command ?? [process.execPath, program],
-    env: { CI: "1", ...env },
+    env,
     cwd: directory,
   });
 }
@@ -40,7 +39,7 @@ describe.skipIf(tmuxVersion() === undefined)(
   () => {
     let terminal: TmuxTerminal;
 
-    /** One for all, but a new one behind a failure: nobody knows what is on the old one. */
+    /** Shared by all tests; replaced after a failure, which leaves it in an unknown state. */
     let isSpoilt = true;
 
     beforeEach(async () => {
@@ -62,21 +61,21 @@ describe.skipIf(tmuxVersion() === undefined)(
 
     test("a request is decided by keys, and not by what is written in chat", async () => {
       await say(terminal, "ask rm -rf build");
-      await terminal.until("a request waits: Ctrl-N decides");
+      await terminal.until("1 pending request: Ctrl-N to decide");
       terminal.type("yes");
       terminal.press("Enter");
-      await terminal.until("not sent: a request waits");
+      await terminal.until("not sent: a request is pending");
       terminal.press("C-u", "C-n");
       await terminal.until(/approval · request 1 of 1.*> 3 n Decline/s);
       terminal.press("y");
       await terminal.until('answered {"decision":"accept"}');
     });
 
-    test("keys in the same burst as the one that turns to a request do not answer it", async () => {
+    test("keys in the same burst as the key that opens a request do not answer it", async () => {
       await say(terminal, "ask npm test");
-      await terminal.until("a request waits");
+      await terminal.until("1 pending request");
       terminal.press("C-n", "c");
-      expect(await terminal.until(/not on the screen yet|"cancel"/)).not.toContain('"cancel"');
+      expect(await terminal.until(/not on screen yet|"cancel"/)).not.toContain('"cancel"');
       terminal.press("Enter", "Enter");
       await terminal.until('answered {"decision":"decline"}');
     });
@@ -100,7 +99,7 @@ describe.skipIf(tmuxVersion() === undefined)(
       await terminal.untilGone("> typed meanwhile");
     });
 
-    test("any size is survived, and what was looked at is in sight again", async () => {
+    test("any size is survived, and the previous position is visible again", async () => {
       await say(terminal, "long");
       await terminal.until("line 60 of a long text");
       terminal.press("PageUp");
@@ -115,14 +114,14 @@ describe.skipIf(tmuxVersion() === undefined)(
       await terminal.until("line 60 of");
     });
 
-    test("a lost connection is told and what is written stays", async () => {
+    test("a lost connection is reported and the draft stays", async () => {
       await say(terminal, "lost");
-      await terminal.until("connection lost, looking for the daemon");
+      await terminal.until("connection lost, reconnecting");
       await say(terminal, "live");
       await terminal.untilGone("connection lost");
     });
 
-    test("at the end the terminal is as it was", async () => {
+    test("at the end the terminal is restored", async () => {
       await say(terminal, "/exit");
       expect(await terminal.ended()).toBe(0);
       expect(terminal.ask("#{alternate_on} #{wrap_flag}")).toBe("0 1");
@@ -186,7 +185,7 @@ describe.skipIf(tmuxVersion() === undefined)("ways out of the screen", { timeout
     }
   });
 
-  test("a Ctrl-C too many does not cut off what is being closed", async () => {
+  test("one Ctrl-C too many does not abort the shutdown", async () => {
     const terminal = open({}, [process.execPath, program, "--slow-close"]);
     try {
       await terminal.until("ready");
@@ -199,7 +198,7 @@ describe.skipIf(tmuxVersion() === undefined)("ways out of the screen", { timeout
     }
   });
 
-  test("without colours there is not one, and SIGHUP ends it with its own code", async () => {
+  test("without colors there are none, and SIGHUP ends it with its own code", async () => {
     const terminal = open({ NO_COLOR: "1" });
     try {
       await terminal.until("ready");

@@ -1,12 +1,12 @@
 // How the page gets its token.
 import { describe, expect, test } from "vitest";
-import { enter, isLink, type Place } from "../../web/src/auth.ts";
+import { type BrowserEnv, enter, isLink } from "../../web/src/auth.ts";
 
 function placeWith(hash: string, reply: () => Promise<Response>, kept?: string) {
   const stored = new Map<string, string>(kept === undefined ? [] : [["blemees.token", kept]]);
   const seen: { path: string; init: RequestInit; hash: string }[] = [];
   const location = { hash, pathname: "/" };
-  const place: Place = {
+  const place: BrowserEnv = {
     location,
     history: {
       replaceState: (_data, _unused, url) => {
@@ -52,14 +52,14 @@ describe("entering", () => {
     expect(await enter(placeWith("#token=old", used, "kept").place)).toEqual({ kind: "in", token: "kept" });
   });
 
-  test("without a link there is nothing to enter with, and a daemon that is away is told apart", async () => {
+  test("without a link there is no way in, and a daemon that is away is reported as such", async () => {
     expect(await enter(placeWith("#/", good).place)).toEqual({ kind: "out", why: "none" });
     expect(
       await enter(placeWith("#token=once", () => Promise.reject(new TypeError("failed"))).place),
     ).toEqual({ kind: "out", why: "away" });
   });
 
-  test("what stood in the address before the link stands there again", async () => {
+  test("the address from before the link is restored", async () => {
     const { place, location } = placeWith("#token=once", good, "kept");
     await enter(place, "#/s/1");
     expect(location.hash).toBe("#/s/1");

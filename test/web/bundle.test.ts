@@ -1,4 +1,4 @@
-// The dashboard as it is built: small, whole, and with nothing in it that leads elsewhere or makes code of text.
+// The built dashboard: small, complete, and without external addresses or code made from text.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,19 +8,19 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createWebFiles } from "../../src/servers/http/web/files.ts";
 
 const MAX_GZIP_BYTES = 150_000;
-/** Names of markup languages, which nobody fetches. */
+/** XML namespaces, which are never fetched. */
 const NAMESPACES = [
   "http://www.w3.org/2000/svg",
   "http://www.w3.org/1999/xhtml",
   "http://www.w3.org/1998/Math/MathML",
 ];
-/** In texts of libraries for their developers; nothing is loaded from there, and the policy would not let it. */
+/** In developer messages of libraries; nothing is loaded from there, and the policy would block it. */
 const SAID = [
   "https://github.com/highlightjs/highlight.js/issues/2277",
   "https://github.com/highlightjs/highlight.js/wiki/security",
   "https://github.com/markedjs/marked.",
 ];
-/** Where the dashboard itself is served, said in words to people. */
+/** The address of the dashboard itself, in texts. */
 const OWN = /^http:\/\/127\.0\.0\.1\b/;
 
 let out: string;
@@ -43,7 +43,7 @@ test(`all of it is at most ${MAX_GZIP_BYTES / 1000} kB, gzipped`, () => {
   ).toBeLessThanOrEqual(MAX_GZIP_BYTES);
 });
 
-test("every file is one that the daemon serves, and what the page names is there", () => {
+test("every file is one that the daemon serves, and every file the page names exists", () => {
   const served = createWebFiles(out)();
   expect([...served.keys()].sort()).toEqual(
     files.map(({ name }) => (name === "index.html" ? "/" : `/web/${name}`)).sort(),
@@ -60,7 +60,7 @@ test("the page has no script or style of its own, which the policy would not run
   expect(page).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|javascript:/i);
 });
 
-test("no address of elsewhere is in it", () => {
+test("it contains no external address", () => {
   const found = files.flatMap(({ name, text }) =>
     [...text.matchAll(/(?:https?|wss?):\/\/[\w.-]+[^\s"'`<>)\\]*/g)].map(([url]) => ({ name, url })),
   );
@@ -70,7 +70,7 @@ test("no address of elsewhere is in it", () => {
   }
 });
 
-test("nothing makes code of text, and no map of the sources is in it", () => {
+test("nothing turns text into code, and it contains no source map", () => {
   for (const { name, text } of files.filter(({ name }) => name.endsWith(".js"))) {
     expect(text, name).not.toMatch(/\beval\s*\(|\bnew Function\b|[^.\w]Function\s*\(["'`]|sourceMappingURL/);
     expect(text, name).not.toMatch(/document\.write|\binsertAdjacentHTML\b|setTimeout\(["'`]/);

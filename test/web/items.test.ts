@@ -29,7 +29,7 @@ const keys = (entries: readonly Entry[], folds = new Map<string, boolean>()): st
   new FeedItems().of(entries, folds).map(({ key }) => key);
 
 describe("items", () => {
-  test("what a sub-agent does stands below its call, also when another speaks between", () => {
+  test("what a sub-agent does is below its call, also when another speaks between", () => {
     const one = tool("one", { agent: "a", status: "running" });
     const two = tool("two", { agent: "b", status: "running" });
     const entries = [
@@ -47,11 +47,11 @@ describe("items", () => {
     expect(keys(entries, new Map([["one", true]]))).toEqual(["one", "t1"]);
   });
 
-  test("what belongs to a call that is no longer there is shown all the same", () => {
+  test("entries of a call that no longer exists are still shown", () => {
     expect(keys([text("t1", "x", { parent: "call-gone" })])).toEqual(["t1"]);
   });
 
-  test("two calls that name each other as parent hang nothing up", () => {
+  test("two calls that name each other as parent do not cause a loop", () => {
     const entries = [
       tool("a", { parent: "call-b", agent: "x", status: "running" }),
       tool("b", { parent: "call-a", agent: "x", status: "running" }),

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { KEYS, readKey } from "../../web/src/keyboard.ts";
-import { hashOf, parseHash } from "../../web/src/router.ts";
+import { parseHash, toHash } from "../../web/src/router.ts";
 
 const press = (key: string, more = {}) => ({
   key,
@@ -40,7 +40,7 @@ describe("addresses", () => {
   test("every session id comes back from its address", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 40, unit: "binary-ascii" }), (session_id) => {
-        expect(parseHash(hashOf({ name: "session", session_id }))).toEqual({ name: "session", session_id });
+        expect(parseHash(toHash({ name: "session", session_id }))).toEqual({ name: "session", session_id });
       }),
     );
   });

@@ -9,11 +9,11 @@ import { markupOf } from "./markup.ts";
 const shown = (text: string): string => markupOf(markdown(markdownBlocks(text))).replace(/\s+/g, " ");
 
 describe("markdown", () => {
-  test("headings stand below those of the page", () => {
+  test("headings are below those of the page", () => {
     expect(shown("# One\n\n## Two")).toContain("<h3>One</h3><h4>Two</h4>");
   });
 
-  test("lists, tasks, quotes, tables and code become what they are", () => {
+  test("lists, tasks, quotes, tables and code become elements", () => {
     expect(shown("- a\n- b")).toContain("<ul><li>a</li><li>b</li></ul>");
     expect(shown("3. a")).toContain("<ol start=3><li>a</li></ol>");
     expect(shown("- [x] done")).toContain('class="task"');
@@ -36,18 +36,18 @@ describe("markdown", () => {
     expect(text).toContain("https://example.com/p.png");
   });
 
-  test("a link opens apart, and where it leads stands beside it", () => {
+  test("a link opens in a new tab, with its target beside it", () => {
     const text = shown("[click](https://example.com/a)");
     expect(text).toContain('rel="noopener noreferrer"');
     expect(text).toContain('<span class="link-address">(https://example.com/a)</span>');
     expect(shown("<https://example.com/a>")).not.toContain("link-address");
   });
 
-  test("text that turns the reading direction is shown as what it is", () => {
+  test("bidi controls are shown", () => {
     expect(shown("a\u202eb")).toContain("a&#60;U+202E&#62;b");
   });
 
-  test("whatever is written, nothing but our own tags comes out", () => {
+  test("for any input only our own tags are produced", () => {
     const allowed =
       /^<\/?(div|p|h[3-6]|ul|ol|li|input|blockquote|table|thead|tbody|tr|th|td|strong|em|s|br|hr|a|span|code|pre|figure|figcaption|button)[\s>]/;
     fc.assert(
@@ -114,7 +114,7 @@ describe("links", () => {
     expect(safeLink("https://аpple.example/")).toBe("https://xn--pple-43d.example/");
   });
 
-  test("an address is not said twice", () => {
+  test("an address is not repeated", () => {
     expect(saysAddress("https://a.example", "https://a.example/")).toBe(true);
     expect(saysAddress("a@example.com", "mailto:a@example.com")).toBe(true);
     expect(saysAddress("https://a.example", "https://b.example/")).toBe(false);

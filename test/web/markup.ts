@@ -1,4 +1,4 @@
-// What a lit template would become, as text, for tests: static HTML as it is, every value escaped. What a value could
+// What a lit template would become, as text, for tests: static HTML unchanged, every value escaped. What a value could
 // break out of would show here as markup.
 import { nothing } from "lit";
 

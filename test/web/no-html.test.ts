@@ -1,4 +1,4 @@
-// Nothing in the page turns text into markup or code, whoever wrote it.
+// Nothing in the page turns text into markup or code.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,10 +1,10 @@
-// When somebody who looks elsewhere is told that something waits, and what the panel of a session says.
+// Notifications of new requests, and the panel of a session.
 import { describe, expect, test } from "vitest";
 import type { Fleet } from "../../src/client/view/fleet.ts";
 import type { RequestRow, SessionView, View } from "../../src/client/view/types.ts";
 import { emptyView } from "../../src/client/view.ts";
-import { newlyWaiting, titleOf } from "../../web/src/notify.ts";
-import { factsOf } from "../../web/src/session/panel.ts";
+import { findNewRequests, formatTitle } from "../../web/src/notify.ts";
+import { listFacts } from "../../web/src/session/panel.ts";
 
 const request = (request_id: string): RequestRow => ({
   request_id,
@@ -24,23 +24,25 @@ const fleet = (ids: readonly string[], state: Fleet["link"]["state"] = "live"): 
 });
 
 describe("what waits", () => {
-  test("is told once, when it begins to wait", () => {
-    expect(newlyWaiting(fleet(["a"]), fleet(["a", "b"])).map(({ request_id }) => request_id)).toEqual(["b"]);
-    expect(newlyWaiting(fleet(["a", "b"]), fleet(["b"]))).toEqual([]);
+  test("is reported once, when it becomes pending", () => {
+    expect(findNewRequests(fleet(["a"]), fleet(["a", "b"])).map(({ request_id }) => request_id)).toEqual([
+      "b",
+    ]);
+    expect(findNewRequests(fleet(["a", "b"]), fleet(["b"]))).toEqual([]);
   });
 
-  test("is no news to a page that was just opened", () => {
-    expect(newlyWaiting(undefined, fleet(["a"]))).toEqual([]);
-    expect(newlyWaiting(fleet([], "connecting"), fleet(["a"]))).toEqual([]);
+  test("is not reported on a page that was just opened", () => {
+    expect(findNewRequests(undefined, fleet(["a"]))).toEqual([]);
+    expect(findNewRequests(fleet([], "connecting"), fleet(["a"]))).toEqual([]);
   });
 
-  test("is told after the daemon was away", () => {
-    expect(newlyWaiting(fleet([], "lost"), fleet(["a"]))).toHaveLength(1);
+  test("is reported after the daemon was away", () => {
+    expect(findNewRequests(fleet([], "lost"), fleet(["a"]))).toHaveLength(1);
   });
 
-  test("stands in the title of the page", () => {
-    expect(titleOf(fleet([]), "blemees")).toBe("blemees");
-    expect(titleOf(fleet(["a", "b"]), "blemees")).toBe("(2) blemees");
+  test("is in the title of the page", () => {
+    expect(formatTitle(fleet([]), "blemees")).toBe("blemees");
+    expect(formatTitle(fleet(["a", "b"]), "blemees")).toBe("(2) blemees");
   });
 });
 
@@ -69,19 +71,19 @@ describe("panel", () => {
     cwd: "/a\u202eb",
   };
   const textOf = (view: View, name: string): string | undefined =>
-    factsOf(view, 66_000).find((fact) => fact.name === name)?.text;
+    listFacts(view, 66_000).find((fact) => fact.name === name)?.text;
 
-  test("says how the turn, the tokens, the context and the cost stand", () => {
+  test("shows turn, tokens, context and cost", () => {
     const view: View = { ...emptyView(), session, agent: { model: "m-1", context_window: 48_000 } };
     expect(
       ["state", "turn", "model", "tokens", "context", "cost", "cwd"].map((name) => textOf(view, name)),
-    ).toEqual(["working", "1m 05s", "m-1", "1.2k in, 30 out", "24k of 48k (50 %)", "$0.12", "/a<U+202E>b"]);
+    ).toEqual(["working", "1m 05s", "m-1", "1.2k in, 30 out", "24k of 48k (50%)", "$0.12", "/a<U+202E>b"]);
   });
 
   test("leaves out what is not known", () => {
     const { turn: _turn, cost_usd: _cost, cwd: _cwd, ...idle } = session;
     const view: View = { ...emptyView(), session: { ...idle, context_tokens: 0, usage: {} } };
-    expect(factsOf(view, 0).map(({ name }) => name)).toEqual(["state", "turn"]);
-    expect(factsOf(emptyView(), 0)).toEqual([]);
+    expect(listFacts(view, 0).map(({ name }) => name)).toEqual(["state", "turn"]);
+    expect(listFacts(emptyView(), 0)).toEqual([]);
   });
 });

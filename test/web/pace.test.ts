@@ -68,14 +68,14 @@ describe("the pace", () => {
     expect(drawn).toHaveLength(2);
   });
 
-  test("a flood is drawn a dozen times a second, and seldomer where drawing takes long", () => {
+  test("a flood is drawn a dozen times a second, and less often where drawing is slow", () => {
     expect(flood(1)).toBeGreaterThanOrEqual(12);
     expect(flood(1)).toBeLessThanOrEqual(17);
     expect(flood(40)).toBeLessThanOrEqual(5);
     expect(flood(300)).toBeGreaterThanOrEqual(2);
   });
 
-  test("nothing is drawn behind its end", () => {
+  test("nothing is drawn after its end", () => {
     const clock = new Clock();
     let drawn = 0;
     const pace = new Pace(() => {

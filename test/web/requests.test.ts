@@ -1,10 +1,10 @@
-// What a person sees and gives when an agent asks: the exact text, the answers of a form, and what became of it.
+// What the user sees and answers when an agent asks: the exact text, the answers of a form, and what became of it.
 import { describe, expect, test } from "vitest";
 import { requestCard } from "../../src/client/view/request-card.ts";
 import type { Choice, Question, RequestPayload, RequestRow } from "../../src/protocol/requests.ts";
-import { answersOf, choose, EMPTY, type Filled, write } from "../../web/src/session/answers.ts";
+import { choose, EMPTY, type Filled, readAnswers, write } from "../../web/src/session/answers.ts";
 import { detailsView, partView } from "../../web/src/session/exact.ts";
-import { outcomeOf } from "../../web/src/session/outcome.ts";
+import { describeOutcome } from "../../web/src/session/outcome.ts";
 import { markupOf } from "./markup.ts";
 
 const row = (payload: Partial<RequestPayload>, more: Partial<RequestRow> = {}): RequestRow => ({
@@ -45,14 +45,14 @@ describe("what is decided upon", () => {
       expect(text).toContain(part);
   });
 
-  test("every line of a diff is as it is written, also one that diffs would not have", () => {
+  test("every line of a diff is shown exactly, even if it is not valid", () => {
     const diff = "@@ -1,3 +1,3 @@\n same\n\n-old\n+new\r\n+++ more\nbare\n\\ No newline";
     const text = exact({ changes: [{ path: "a.ts", kind: "update", diff }] });
     const shown = text.replace(/^.*<pre class="diff-lines exact" tabindex="0">|<\/pre>.*$/gs, "");
     expect(shown.replace(/<[^>]*>/g, "")).toBe(`${diff.replace("\r", "\\x0d")}\n`);
   });
 
-  test("what a choice writes down stands beside it", () => {
+  test("what a choice writes is shown beside it", () => {
     const always: Choice = {
       decision: "acceptAlways",
       remembers: ["Bash(npm *)"],
@@ -62,7 +62,7 @@ describe("what is decided upon", () => {
     for (const part of ["Bash(npm *)", "~/s.json", "{&#34;allow&#34;:1}"]) expect(text).toContain(part);
   });
 
-  test("choices with the same decision and other options each have their own words", () => {
+  test("choices with the same decision and other options each have their own notes", () => {
     const exact: Choice = { decision: "acceptForSession", remembers: ["allow Bash(touch x)"] };
     const mode: Choice = { decision: "acceptForSession", option: "mode", remembers: ["switch the mode"] };
     const [first, second] = notes([exact, mode]);
@@ -97,7 +97,7 @@ describe("answers", () => {
   const many: Question = { ...color, id: "many", multi_select: true };
   const free: Question = { id: "free", question: "?", is_secret: true };
   const one = (question: Question, filled: Filled): unknown =>
-    answersOf([question], new Map([[question.id, filled]]))?.[question.id];
+    readAnswers([question], new Map([[question.id, filled]]))?.[question.id];
 
   test("one of several is a text, several are a list in the order they are offered", () => {
     expect(one(color, choose(color, EMPTY, "Blue", true))).toBe("Blue");
@@ -105,7 +105,7 @@ describe("answers", () => {
     expect(one(many, choose(many, choose(many, EMPTY, "Blue", true), "Blue", false))).toBeUndefined();
   });
 
-  test("own words take the place of a single choice, and stand beside several", () => {
+  test("a custom answer replaces a single choice, and is added to several", () => {
     expect(one(color, write(color, choose(color, EMPTY, "Red", true), "green"))).toBe("green");
     expect(one(color, choose(color, write(color, EMPTY, "green"), "Red", true))).toBe("Red");
     expect(one(many, write(many, choose(many, EMPTY, "Red", true), "green"))).toEqual(["Red", "green"]);
@@ -113,14 +113,16 @@ describe("answers", () => {
   });
 
   test("nothing is sent while a question has no answer", () => {
-    expect(answersOf([color, free], new Map([["color", choose(color, EMPTY, "Red", true)]]))).toBeUndefined();
+    expect(
+      readAnswers([color, free], new Map([["color", choose(color, EMPTY, "Red", true)]])),
+    ).toBeUndefined();
   });
 });
 
 describe("outcome", () => {
   test("says who answered, what, and why", () => {
     expect(
-      outcomeOf(
+      describeOutcome(
         row(
           {},
           {
@@ -132,8 +134,12 @@ describe("outcome", () => {
       ),
     ).toBe("Declined in the terminal UI: “not now”");
     expect(
-      outcomeOf(row({}, { status: "resolved", resolution_source: "policy", answer: { decision: "accept" } })),
-    ).toBe("Accepted by the daemon's rules");
-    expect(outcomeOf(row({}, { status: "orphaned" }))).toContain("the agent is gone");
+      describeOutcome(
+        row({}, { status: "resolved", resolution_source: "policy", answer: { decision: "accept" } }),
+      ),
+    ).toBe("Accepted by policy");
+    expect(describeOutcome(row({}, { status: "orphaned" }))).toContain(
+      "No longer needed: the agent has ended",
+    );
   });
 });

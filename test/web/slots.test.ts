@@ -50,7 +50,7 @@ function tabs(count: number) {
     return { visibility, take: (purpose: Purpose) => slots.take(purpose, over.signal), over };
   });
 }
-/** Nothing here takes time: what is not settled after all that is due has run, waits. */
+/** Nothing here takes time: what is not settled after all due tasks have run is waiting. */
 async function settled(promise: Promise<Slot | undefined>): Promise<Slot | undefined | "waits"> {
   let result: Slot | undefined | "waits" = "waits";
   void promise.then((slot) => {
@@ -98,7 +98,7 @@ describe("slots", () => {
     expect(next.filter((slot) => slot !== "waits")).toHaveLength(2);
   });
 
-  test("somebody who gives up waiting is let go", async () => {
+  test("an aborted wait ends", async () => {
     const [tab] = tabs(1);
     if (tab === undefined) throw new Error("one tab");
     tab.visibility.hidden = true;

@@ -20,7 +20,7 @@ test.each<[string, Partial<ToolEntry>, string]>([
   ["one that runs, since it began", {}, "9.0s"],
   ["one that has ended, until then", { status: "done", ended_at_ms: 3_000 }, "2.0s"],
   [
-    "what a person took to decide is left out",
+    "time spent waiting for the user is left out",
     { status: "done", ended_at_ms: 9_000, waited_ms: 7_500 },
     "0.5s",
   ],

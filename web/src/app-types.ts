@@ -1,12 +1,11 @@
-// What every element of the page is given (`.app=${app}`): the daemon's API, all sessions, where we are, and words for
-// the person. Only types.
+// The context every element gets (`.app=${app}`): API, sessions, route, notices. Types only.
 //
-// The page, for who styles it. Light DOM, no inline styles, lit without styleMap (the CSP refuses style attributes).
+// Structure of the page, for stylesheets. Light DOM, no inline styles, lit without styleMap (the CSP refuses style attributes).
 //   body > x-app.app                   data-connection="connecting|live|lost" data-route="home|session|stats|new|help"
 //     header.topbar                    button.menu, a.brand, nav.topnav > a[aria-current], button.notify-ask,
-//                                      button.waiting (how many wait; goes to the next)
+//                                      button.waiting (number of pending requests; goes to the next)
 //     div.banner[role=status]          the connection is lost
-//     aside.sidebar > x-fleet          .is-open on phones; div.scrim behind it
+//     aside.sidebar > x-fleet          .is-open on phones; div.scrim under it
 //     main.main#main                   x-session, x-stats, x-spawn or x-help; empty at home
 //     div.toasts > div.toast           data-level="info|warn|error"; .toast-close
 //   main.gate                          no token: h1, p, pre.command
@@ -35,19 +34,11 @@
 //     form.composer                    data-disabled; textarea.composer-text, .composer-foot(.composer-hint .composer-actions)
 // Common: button, button.primary, button.danger, button.quiet, kbd, .visually-hidden, .empty, .error-text, .is-waiting.
 
-import type {
-  InputRecord,
-  InputReply,
-  RespondReply,
-  SpawnBody,
-  SpawnReply,
-} from "../../src/client/http/types.ts";
+import type { HttpApi } from "../../src/client/http/api.ts";
 import type { Fleet } from "../../src/client/view/fleet.ts";
 import type { ViewPort } from "../../src/client/view/port.ts";
-import type { Answer, RequestRow } from "../../src/client/view/types.ts";
-import type { Stats } from "../../src/protocol/stats.ts";
 
-/** A value that tells when it changed. `subscribe` does not call at once; it gives what ends it. */
+/** An observable value. `subscribe` does not call the listener at once; it returns an unsubscribe function. */
 export interface Store<T> {
   get(): T;
   subscribe(listener: (value: T) => void): () => void;
@@ -66,65 +57,30 @@ export interface Notice {
   text: string;
 }
 
-/** What the daemon is, as `GET /status` says. */
-export interface DaemonStatus {
-  daemon: string;
-  pid: number;
-  uptime_s: number;
-  /** Those found on this machine, with their version. */
-  backends: Readonly<Record<string, string>>;
-}
-
-export interface StatsQuery {
-  since_ms?: number;
-  session_id?: string;
-  limit?: number;
-}
-
-/** The daemon, over HTTP. Every method may reject with an `ApiError`, whose message is for people. */
-export interface Api extends ViewPort {
-  status(signal?: AbortSignal): Promise<DaemonStatus>;
-  stats(query: StatsQuery, signal?: AbortSignal): Promise<Stats>;
-  spawn(body: SpawnBody): Promise<SpawnReply>;
-  /** A message of the person. While a turn runs it is queued; `isNow` interrupts the turn for it. */
-  send(session_id: string, text: string, how?: { isNow?: boolean }): Promise<InputReply>;
-  cancelQueued(session_id: string, message_id: string): Promise<InputRecord>;
-  interrupt(session_id: string): Promise<{ was_idle: boolean }>;
-  /** Answers exactly what was shown: the daemon refuses when the request is another one by now. */
-  respond(request: RequestRow, answer: Answer): Promise<RespondReply>;
-  rename(session_id: string, name: string | null): Promise<void>;
-  /** Ends its agent; history and queue stay. With `tree` also all below it. */
-  stop(session_id: string, how?: { tree?: boolean }): Promise<void>;
-  /** Forgets it for good. */
-  remove(session_id: string, how?: { tree?: boolean }): Promise<void>;
-}
-
-/** A question before something that cannot be undone. */
+/** Confirmation of an action that cannot be undone. */
 export interface Confirm {
   title: string;
   text: string;
-  /** What the button says: "Remove". */
+  /** Button label: "Remove". */
   action: string;
   isDangerous?: boolean;
 }
 
 export interface App {
-  readonly api: Api;
-  /** For `openSource`: all of the page share one stream of changes. */
+  readonly api: HttpApi;
+  /** For `openSource`; shares one stream of changes. */
   readonly port: ViewPort;
   readonly fleet: Store<Fleet>;
   readonly route: Store<Route>;
-  /** Ticks once a second while the page is seen; for ages and running times. */
+  /** Ticks every second while the page is visible. */
   readonly clock: Store<number>;
   readonly notices: Store<readonly Notice[]>;
-  /** In the daemon's time, which is that of its sessions. */
+  /** The daemon's time. */
   now(): number;
   navigate(route: Route): void;
-  /** The hash of a route, for links. */
   href(route: Route): string;
-  /** A toast. */
   notify(level: Notice["level"], text: string): void;
-  /** The same for something that was thrown. */
+  /** Shows an error as a notice. */
   fail(error: unknown): void;
   confirm(question: Confirm): Promise<boolean>;
 }

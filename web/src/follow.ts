@@ -1,4 +1,4 @@
-// Redraws an element when what it shows has changed: it holds on to stores while the element is on the page.
+// Redraws an element when its stores change, while it is connected.
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import type { Store } from "./app-types.ts";
 
@@ -8,7 +8,7 @@ export class Follow implements ReactiveController {
   #held: readonly Store<unknown>[] = [];
   #ends: (() => void)[] = [];
 
-  /** `stores` may give none while the element has not got its `app` yet. */
+  /** `stores` may return none until the element has its `app`. */
   constructor(host: ReactiveControllerHost, stores: () => readonly Store<unknown>[]) {
     this.#host = host;
     this.#stores = stores;

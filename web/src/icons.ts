@@ -1,5 +1,4 @@
-// The icons of the page: 16x16, drawn with strokes in the colour of the text (style/base.css). They say nothing to a
-// screen reader: a word stands beside each, or in the label of its button.
+// Icons: 16x16, stroked in the text color (style/base.css). Hidden from screen readers; each has a text or label beside it.
 import { svg, type TemplateResult } from "lit";
 
 const SHAPES = {

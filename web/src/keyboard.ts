@@ -1,4 +1,4 @@
-// The keys of the page, as a table: help is made from it. Pure but for `isTyping`.
+// Global keys as a table, also used by the help page.
 import type { Decision } from "../../src/protocol/requests.ts";
 
 export type Action =
@@ -15,7 +15,7 @@ export type Action =
   | "help";
 
 export interface KeyRow {
-  /** As KeyboardEvent.key has it; two with a blank are pressed one after the other. */
+  /** Values of KeyboardEvent.key; "g h" is a sequence. */
   keys: readonly string[];
   action: Action;
   what: string;
@@ -24,9 +24,9 @@ export interface KeyRow {
 export const KEYS: readonly KeyRow[] = [
   { keys: ["j", "ArrowDown"], action: "next", what: "Next session" },
   { keys: ["k", "ArrowUp"], action: "previous", what: "Previous session" },
-  { keys: ["a"], action: "waiting", what: "Next session that waits for you" },
-  { keys: ["/"], action: "filter", what: "Filter the sessions" },
-  { keys: ["f"], action: "find", what: "Find in the session" },
+  { keys: ["a"], action: "waiting", what: "Next session waiting for you" },
+  { keys: ["/"], action: "filter", what: "Filter sessions" },
+  { keys: ["f"], action: "find", what: "Find in session" },
   { keys: ["i"], action: "compose", what: "Write a message" },
   { keys: ["X"], action: "interrupt", what: "Interrupt the turn" },
   { keys: ["n"], action: "new", what: "New session" },
@@ -35,12 +35,12 @@ export const KEYS: readonly KeyRow[] = [
   { keys: ["?"], action: "help", what: "Help" },
 ];
 
-/** What the keys of a request's card do; they count only while the card has the focus. */
+/** Keys of a request card, active only while it has the focus. */
 export const CARD_KEYS: Readonly<Record<Decision, { key: string; label: string; what?: string }>> = {
   accept: { key: "y", label: "Accept" },
   acceptForSession: { key: "s", label: "Accept for this session" },
   acceptAlways: { key: "a", label: "Accept always" },
-  decline: { key: "n", label: "Decline", what: "Decline, with a reason if you like" },
+  decline: { key: "n", label: "Decline", what: "Decline, optionally with a reason" },
   cancel: { key: "c", label: "Decline and stop the turn" },
 };
 
@@ -55,7 +55,7 @@ export interface Pressed {
   isComposing: boolean;
 }
 
-/** `before`: the first key of a sequence, if one was pressed. Gives the action, or what to remember. */
+/** `before`: the first key of a sequence. Returns the action, or the key to remember. */
 export function readKey(pressed: Pressed, before: string | undefined): { action?: Action; before?: string } {
   if (pressed.ctrlKey || pressed.metaKey || pressed.altKey || pressed.isComposing) return {};
   const sequence = before === undefined ? pressed.key : `${before} ${pressed.key}`;
@@ -66,7 +66,7 @@ export function readKey(pressed: Pressed, before: string | undefined): { action?
   return begins ? { before: pressed.key } : {};
 }
 
-/** Keys belong to what has the focus: fields take letters, and lists and scrollers their arrows. */
+/** Keys that the focused element uses itself: letters in fields, arrows in lists and scrollers. */
 export function isTyping(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest("input, textarea, select, [contenteditable], dialog") !== null) return true;

@@ -1,21 +1,21 @@
-// The frame of the page: who may enter, the regions, the keys that hold everywhere, and what is told to the person.
+// The page frame: sign-in, layout, global keys, notices and dialogs.
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 import { repeat } from "lit/directives/repeat.js";
 import { fleetRows } from "../../src/client/view/fleet.ts";
 import type { App, Confirm, Route } from "./app-types.ts";
-import { enter, forget, isLink, type Place, type Refusal } from "./auth.ts";
+import { type BrowserEnv, enter, forget, isLink, type Refusal } from "./auth.ts";
 import { type Action, isTyping, readKey } from "./keyboard.ts";
 import { awayBanner, gate } from "./main-gate.ts";
 import { type Opened, openApp } from "./main-state.ts";
 import { canAsk, waitingCount, watchWaiting } from "./notify.ts";
 
-/** How long a sequence of keys may take. */
+/** Maximum time between the keys of a sequence. */
 const SEQUENCE_MS = 1_200;
-/** How long a session may take to show what it asks. */
+/** Maximum time to wait for a request card to appear. */
 const CARD_MS = 3_000;
 
-interface Asked {
+interface OpenDialog {
   question: Confirm;
   answer(value: boolean): void;
 }
@@ -29,7 +29,7 @@ class AppElement extends LitElement {
   };
   declare phase: "entering" | "open" | Refusal;
   declare isSidebarOpen: boolean;
-  declare asked: Asked | undefined;
+  declare asked: OpenDialog | undefined;
   declare hasAskedNotify: boolean;
   #opened: Opened | undefined;
   #token: string | undefined;
@@ -61,7 +61,7 @@ class AppElement extends LitElement {
     this.#leave();
   }
 
-  /** A link that is opened in this tab: nothing is loaded anew. */
+  /** A link opened in this tab does not reload the page. */
   readonly #onHash = (event: HashChangeEvent): void => {
     if (!isLink(location.hash)) return;
     const { hash } = new URL(event.oldURL);
@@ -69,7 +69,7 @@ class AppElement extends LitElement {
   };
 
   async #enter(back?: string): Promise<void> {
-    const entrance = await enter(browserPlace(), back);
+    const entrance = await enter(browserEnv(), back);
     if (entrance.kind === "out") {
       this.phase = entrance.why;
       return;
@@ -78,7 +78,7 @@ class AppElement extends LitElement {
       if (this.#token === entrance.token) return;
       this.#leave();
       this.phase = "entering";
-      // What hangs on the old token goes from the page first.
+      // Remove elements that use the old token first.
       await this.updateComplete;
     }
     this.#open(entrance.token);
@@ -90,7 +90,7 @@ class AppElement extends LitElement {
       token,
       onRefused: () => {
         if (this.#token !== token) return;
-        forget(browserPlace());
+        forget(browserEnv());
         this.#leave();
         this.phase = "refused";
       },
@@ -117,7 +117,7 @@ class AppElement extends LitElement {
   }
 
   override render(): unknown {
-    if (this.phase === "entering") return html`<main class="gate" aria-busy="true"><p>Opening…</p></main>`;
+    if (this.phase === "entering") return html`<main class="gate" aria-busy="true"><p>Loading…</p></main>`;
     if (this.phase !== "open" || this.#opened === undefined)
       return gate(this.phase === "open" ? "refused" : this.phase);
     const { app, dismiss } = this.#opened;
@@ -143,7 +143,7 @@ class AppElement extends LitElement {
           </div>`,
         )}
       </div>
-      <div class="visually-hidden" role="status" aria-live="assertive">${waitingWords(waitingCount(app.fleet.get()))}</div>
+      <div class="visually-hidden" role="status" aria-live="assertive">${waitingLabel(waitingCount(app.fleet.get()))}</div>
       ${this.#dialog()}
     `;
   }
@@ -162,16 +162,16 @@ class AppElement extends LitElement {
       </nav>
       ${
         canAsk() && !this.hasAskedNotify
-          ? html`<button class="notify-ask quiet" @click=${this.#askNotify}>Notify me</button>`
+          ? html`<button class="notify-ask quiet" @click=${this.#askNotify}>Enable notifications</button>`
           : nothing
       }
       <button class="waiting ${count > 0 ? "is-waiting" : ""}" ?hidden=${count === 0} @click=${() => this.#do("waiting")}>
-        ${count} ${count === 1 ? "waits" : "wait"}
+        ${count} waiting
       </button>
     </header>`;
   }
 
-  /** At home the list of sessions has all the room. */
+  /** On the home page the session list uses the full width. */
   #page(app: App, route: Route): TemplateResult | typeof nothing {
     if (route.name === "session")
       return html`${keyed(
@@ -207,7 +207,7 @@ class AppElement extends LitElement {
     this.asked?.answer(false);
     const focused = document.activeElement;
     return new Promise((resolve) => {
-      const asked: Asked = {
+      const asked: OpenDialog = {
         question,
         answer: (value) => {
           if (this.asked !== asked) return;
@@ -262,18 +262,18 @@ class AppElement extends LitElement {
     if (next !== undefined) app.navigate({ name: "session", session_id: next });
   }
 
-  /** The oldest that waits, or the one behind the session that is shown; its card gets the focus. */
+  /** Goes to the oldest waiting session, or the one after the current, and focuses its card. */
   #nextWaiting(app: App): void {
     const pending = [...app.fleet.get().requests.values()].filter(({ status }) => status === "pending");
     const ids = [...new Set(pending.map(({ session_id }) => session_id))];
     if (ids.length === 0) {
-      app.notify("info", "Nothing waits for you.");
+      app.notify("info", "No pending requests.");
       return;
     }
     const route = app.route.get();
     const at = route.name === "session" ? ids.indexOf(route.session_id) : -1;
     const card = this.querySelector<HTMLElement>('.card[data-status="pending"]');
-    // First the one in sight; pressed again, the next session.
+    // First the visible card; pressed again, the next session.
     if (at !== -1 && card !== null && !card.contains(document.activeElement)) {
       card.focus();
       return;
@@ -284,7 +284,7 @@ class AppElement extends LitElement {
     this.#focusNextCard();
   }
 
-  /** The card is drawn when the session has been read; somebody who does something else meanwhile is left alone. */
+  /** Waits for the card to be drawn, unless the user does something else meanwhile. */
   #focusNextCard(): void {
     const done = new AbortController();
     const { signal } = done;
@@ -299,12 +299,12 @@ class AppElement extends LitElement {
   }
 }
 
-function waitingWords(count: number): string {
+function waitingLabel(count: number): string {
   if (count === 0) return "";
-  return count === 1 ? "One request waits for you" : `${count} requests wait for you`;
+  return count === 1 ? "1 pending request" : `${count} pending requests`;
 }
 
-function browserPlace(): Place {
+function browserEnv(): BrowserEnv {
   return { location, history, storage: sessionStorage, fetch: (path, init) => fetch(path, init) };
 }
 

@@ -1,23 +1,23 @@
-// What is shown to somebody whom the daemon does not let in, or does not answer: why, and what to do.
+// Shown if the user is not signed in or the daemon is not responding: why, and what to do.
 import { html, type TemplateResult } from "lit";
 import type { Refusal } from "./auth.ts";
 
 const WHY: Readonly<Record<Refusal, { title: string; text: string }>> = {
   none: {
-    title: "This page needs a link",
-    text: "The dashboard opens with a one-time link, so that nobody else can drive your agents. Get one in a terminal:",
+    title: "Sign-in link required",
+    text: "The dashboard opens with a one-time link, so that only you can control your agents. Get one in a terminal:",
   },
   used: {
-    title: "This link is used up",
-    text: "A link opens the dashboard once, within ten minutes. Get a new one in a terminal:",
+    title: "This link has expired",
+    text: "A link works once and expires after 10 minutes. Get a new one in a terminal:",
   },
   refused: {
-    title: "The daemon wants a new link",
-    text: "Its token has changed since this tab was opened. What you were writing is kept. Get a new link in a terminal:",
+    title: "Sign in again",
+    text: "The daemon’s token has changed since this tab was opened. Your draft is saved. Get a new link in a terminal:",
   },
   away: {
-    title: "The daemon does not answer",
-    text: "It may not run, or on another port. This starts it and gives a new link:",
+    title: "The daemon is not responding",
+    text: "It may be stopped or use another port. This command starts it and prints a new link:",
   },
 };
 
@@ -30,10 +30,10 @@ export function gate(why: Refusal): TemplateResult {
   </main>`;
 }
 
-/** A daemon that was started anew may have no port open: a link opens it, and the page that stands here goes on. */
+/** A restarted daemon may have no open port; the command opens it, and this page reconnects. */
 export function awayBanner(port: string): TemplateResult {
   return html`<div class="banner" role="status">
-    The daemon does not answer. Trying again; what you write is kept. If it stays away, run
-    <code>blemees web --port ${port === "" ? "80" : port}</code> in a terminal: this page then goes on.
+    The daemon is not responding. Retrying; your draft is saved. If this persists, run
+    <code>blemees web --port ${port === "" ? "80" : port}</code> in a terminal, and this page will reconnect.
   </div>`;
 }

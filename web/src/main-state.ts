@@ -1,14 +1,15 @@
-// What the page holds for all its elements: the client, the sessions, where we are, and what is told to the person.
+// The state shared by all elements: client, sessions, route, notices.
 
 import { applyChanges, emptyFleet } from "../../src/client/view/fleet.ts";
 import { openFleet } from "../../src/client/view/fleet-source.ts";
 import { shareChanges } from "../../src/client/view/share.ts";
-import { WebClient } from "./api/client.ts";
+import { createApi } from "./api/client.ts";
 import { documentVisibility, TabSlots, UNLIMITED } from "./api/slots.ts";
 import { Value } from "./api/store.ts";
+import { withSlots } from "./api/streams.ts";
 import type { App, Confirm, Notice, Route } from "./app-types.ts";
 import { isLink } from "./auth.ts";
-import { hashOf, parseHash } from "./router.ts";
+import { parseHash, toHash } from "./router.ts";
 
 export interface Opened {
   app: App;
@@ -22,11 +23,11 @@ export interface Surroundings {
   confirm(question: Confirm): Promise<boolean>;
 }
 
-/** A tab that is hidden for less than this keeps its streams. */
+/** A tab hidden for less than this keeps its streams. */
 const HIDDEN_GRACE_MS = 3_000;
 const NOTICE_MS = { info: 4_000, warn: 8_000, error: 12_000 } as const;
 const MAX_NOTICES = 5;
-/** The clocks of two machines differ by less, and so does a slow network; behind that the daemon's counts. */
+/** Smaller differences are normal; beyond this the daemon's clock is used. */
 const MAX_SKEW_MS = 10_000;
 
 export function openApp({ token, onRefused, confirm }: Surroundings): Opened {
@@ -40,13 +41,13 @@ export function openApp({ token, onRefused, confirm }: Surroundings): Opened {
     skewMs = Math.abs(ahead) > MAX_SKEW_MS ? ahead : 0;
   };
   const now = (): number => Date.now() + skewMs;
-  const api = new WebClient({ token, onRefused, onTime, slots });
-  const port = shareChanges(api);
+  const api = createApi({ token, onRefused, onTime });
+  const port = shareChanges(withSlots(api, slots));
   const fleet = new Value(emptyFleet());
   const source = openFleet(port, (inputs) => fleet.set(applyChanges(fleet.get(), inputs)));
   const route = new Value<Route>(parseHash(location.hash));
   const onHash = (): void => {
-    // A link is main-app.ts's, and leads nowhere else.
+    // Sign-in links are handled by main-app.ts.
     if (!isLink(location.hash)) route.set(parseHash(location.hash));
   };
   addEventListener("hashchange", onHash);
@@ -72,9 +73,9 @@ export function openApp({ token, onRefused, confirm }: Surroundings): Opened {
     notices,
     now,
     navigate: (next) => {
-      location.hash = hashOf(next);
+      location.hash = toHash(next);
     },
-    href: hashOf,
+    href: toHash,
     notify,
     fail: (error) => notify("error", error instanceof Error ? error.message : String(error)),
     confirm,

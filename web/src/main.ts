@@ -1,4 +1,4 @@
-// The page begins here: every element is known by its name, and `x-app` of index.html comes to life.
+// Entry point: defines all elements; index.html contains `x-app`.
 import "./charts/stats.ts";
 import "./fleet/fleet.ts";
 import "./help/help.ts";

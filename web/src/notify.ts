@@ -1,5 +1,4 @@
-// Tells a person who looks elsewhere that something waits: the title of the page, a badge, and, where they allowed it,
-// a notification of the desktop.
+// Notifies the user about new requests: page title, app badge and, if allowed, desktop notifications.
 
 import { sanitizeLine } from "../../src/base/sanitize.ts";
 import type { Fleet } from "../../src/client/view/fleet.ts";
@@ -9,15 +8,15 @@ import type { App } from "./app-types.ts";
 const SEEN = "blemees.seen";
 const MAX_TEXT = 200;
 
-/** Requests that wait now and did not before. The first state of a page is no news. */
-export function newlyWaiting(before: Fleet | undefined, now: Fleet): RequestRow[] {
+/** Requests that are newly pending. The initial state does not count. */
+export function findNewRequests(before: Fleet | undefined, now: Fleet): RequestRow[] {
   if (before === undefined || before.link.state === "connecting") return [];
   return [...now.requests.values()].filter(
     (row) => row.status === "pending" && !before.requests.has(row.request_id),
   );
 }
 
-export function titleOf(fleet: Fleet, page: string): string {
+export function formatTitle(fleet: Fleet, page: string): string {
   const count = waitingCount(fleet);
   return count === 0 ? page : `(${count}) ${page}`;
 }
@@ -26,15 +25,15 @@ export function waitingCount(fleet: Fleet): number {
   return [...fleet.requests.values()].filter(({ status }) => status === "pending").length;
 }
 
-/** Begins to watch; gives what ends it. */
+/** Returns a function that stops it. */
 export function watchWaiting(app: App): () => void {
   let before: Fleet | undefined;
   const update = (fleet: Fleet): void => {
-    document.title = titleOf(fleet, "blemees");
+    document.title = formatTitle(fleet, "blemees");
     badge(waitingCount(fleet));
-    const news = newlyWaiting(before, fleet);
+    const added = findNewRequests(before, fleet);
     before = fleet;
-    if (document.visibilityState === "hidden") void tell(app, news);
+    if (document.visibilityState === "hidden") void notify(app, added);
   };
   const stop = app.fleet.subscribe(update);
   const endSeen = holdWhileSeen();
@@ -48,12 +47,12 @@ export function canAsk(): boolean {
   return "Notification" in globalThis && Notification.permission === "default";
 }
 
-async function tell(app: App, news: readonly RequestRow[]): Promise<void> {
-  if (news.length === 0 || !("Notification" in globalThis) || Notification.permission !== "granted") return;
+async function notify(app: App, added: readonly RequestRow[]): Promise<void> {
+  if (added.length === 0 || !("Notification" in globalThis) || Notification.permission !== "granted") return;
   if (await isSeenElsewhere()) return;
-  for (const row of news) {
+  for (const row of added) {
     const session = app.fleet.get().sessions.get(row.session_id);
-    const title = `${session?.name ?? session?.title ?? row.session_id.slice(0, 8)} waits for you`;
+    const title = `${session?.name ?? session?.title ?? row.session_id.slice(0, 8)} needs your answer`;
     const body = sanitizeLine(row.payload.title).slice(0, MAX_TEXT);
     const note = new Notification(sanitizeLine(title).slice(0, MAX_TEXT), {
       body,
@@ -68,7 +67,7 @@ async function tell(app: App, news: readonly RequestRow[]): Promise<void> {
   }
 }
 
-/** Another tab that is in sight shows it already. */
+/** Whether another visible tab already shows it. */
 async function isSeenElsewhere(): Promise<boolean> {
   if (!("locks" in navigator)) return false;
   const { held = [] } = await navigator.locks.query();
@@ -96,6 +95,6 @@ function holdWhileSeen(): () => void {
 }
 
 function badge(count: number): void {
-  // Browsers without it, or that refuse it for a page that is not installed, are no problem.
+  // Not supported everywhere, and refused for pages that are not installed.
   if ("setAppBadge" in navigator) void navigator.setAppBadge(count).catch(() => undefined);
 }

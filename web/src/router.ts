@@ -1,7 +1,7 @@
-// Where we are, by the hash of the address: `#/`, `#/s/<id>`, `#/stats`, `#/stats/<id>`, `#/new`, `#/help`. Pure.
+// Routes in the URL hash: `#/`, `#/s/<id>`, `#/stats`, `#/stats/<id>`, `#/new`, `#/help`.
 import type { Route } from "./app-types.ts";
 
-/** What is not understood is home. */
+/** Unknown hashes are home. */
 export function parseHash(hash: string): Route {
   const [page = "", rest] = hash.replace(/^#\/?/, "").split("/", 2);
   const session_id = decode(rest);
@@ -11,7 +11,7 @@ export function parseHash(hash: string): Route {
   return { name: "home" };
 }
 
-export function hashOf(route: Route): string {
+export function toHash(route: Route): string {
   if (route.name === "session") return `#/s/${encodeURIComponent(route.session_id)}`;
   if (route.name === "stats")
     return route.session_id === undefined ? "#/stats" : `#/stats/${encodeURIComponent(route.session_id)}`;
@@ -22,7 +22,7 @@ function decode(text: string | undefined): string | undefined {
   try {
     return text === undefined ? undefined : decodeURIComponent(text);
   } catch {
-    // A lone `%` that somebody typed.
+    // Malformed escape.
     return undefined;
   }
 }

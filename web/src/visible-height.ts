@@ -1,18 +1,18 @@
-// The height that a person sees: a phone's keyboard covers the page without making it smaller on some systems, so the
-// frame is told (`--visible-height`), and what stands at its bottom stays above the keys.
+// Sets `--visible-height`, so that the composer stays above a phone's keyboard, which on some systems covers the page
+// without resizing it.
 
-/** Gives what ends it. */
+/** Returns a function that stops it. */
 export function followVisibleHeight(view: VisualViewport | null, root: HTMLElement): () => void {
   if (view === null) return () => undefined;
-  const tell = (): void => {
-    // Zoomed in, the visible part is small on purpose.
+  const update = (): void => {
+    // When zoomed in, the visible part is small on purpose.
     if (view.scale > 1.01) root.style.removeProperty("--visible-height");
     else root.style.setProperty("--visible-height", `${Math.round(view.height)}px`);
   };
-  view.addEventListener("resize", tell);
-  tell();
+  view.addEventListener("resize", update);
+  update();
   return () => {
-    view.removeEventListener("resize", tell);
+    view.removeEventListener("resize", update);
     root.style.removeProperty("--visible-height");
   };
 }

@@ -1,5 +1,5 @@
-// Resident memory of the agents themselves: real Codex sessions after a turn each, in one process that they share,
-// next to a process for each. The model is the scripted one of the tests.
+// Resident memory of the agents themselves: real Codex sessions after one turn each, in one shared process and in a
+// process each. The model is the scripted one of the tests.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -42,7 +42,7 @@ export async function agents(context) {
 }
 
 function reasonToSkip() {
-  if (!IS_LINUX) return "only Linux tells the memory of a process";
+  if (!IS_LINUX) return "a process's memory can be read only on Linux";
   if (!existsSync(CODEX)) return "Codex is not in .e2e/agents; `npm run test:e2e` installs it";
   return undefined;
 }

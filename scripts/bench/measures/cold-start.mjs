@@ -1,5 +1,5 @@
-// From spawn to hello_ack, next to what Node itself needs to start and end. The state directory is kept
-// between starts, as in life: only the first one makes the database.
+// From spawn to hello_ack, next to the time Node itself needs to start and exit. The state directory is kept between
+// starts, as in normal use: only the first start creates the database.
 import { once } from "node:events";
 import { median, rounds } from "../rounds.mjs";
 import { startDaemon } from "../targets.mjs";

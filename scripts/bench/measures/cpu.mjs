@@ -1,5 +1,5 @@
-// Processor time an event costs when each comes alone: wake-ups, not parsing, are what a real agent's stream
-// costs. All threads of the process, minus what it uses while its session is idle.
+// CPU time per event when each arrives alone: wake-ups, not parsing, dominate the cost of a real agent's stream. All
+// threads of the process, minus what it uses while its session is idle.
 import { setTimeout as sleep } from "node:timers/promises";
 import { STORES, withLanes } from "../lanes.mjs";
 import { cpuSeconds, IS_LINUX } from "../proc.mjs";
@@ -42,7 +42,7 @@ async function cpuOfEvent(plan, { pid, load }) {
   const { deltas, elapsed_ns } = await load.pace(plan.cpuRate, plan.cpuSeconds);
   const seconds = elapsed_ns / 1e9;
   if (seconds > plan.cpuSeconds * 1.1) {
-    process.stderr.write(`bench: cpu: the agent was held up: ${Math.round(deltas / seconds)} events/s\n`);
+    process.stderr.write(`bench: cpu: the agent was slowed down: ${Math.round(deltas / seconds)} events/s\n`);
   }
   return ((cpuSeconds(pid) - busyFrom - idleShare * seconds) / deltas) * 1e6;
 }

@@ -1,5 +1,5 @@
-// From the client's agent.user to the first frame it reads, and to the first word of the agent. The daemon's
-// first frame is its own task_started notice, so only the second figure compares with the relay.
+// From the client's agent.user to the first frame it reads, and to the agent's first text. The daemon's first frame is
+// its own task_started notice, so only the second figure compares with the relay.
 import { setTimeout as sleep } from "node:timers/promises";
 import { STORES, withLanes } from "../lanes.mjs";
 import { median, rounds } from "../rounds.mjs";
@@ -17,7 +17,7 @@ export async function firstFrame(context) {
   const all = await withLanes(context, 1, async (lanes) => {
     await rounds(lanes, 5, ({ load }) => load.say());
     return rounds(lanes, plan.firstFrameTurns, async ({ load }) => {
-      await sleep(PAUSE_MS); // a person does not type into the same millisecond
+      await sleep(PAUSE_MS); // users do not type in the same millisecond
       return load.say();
     });
   });

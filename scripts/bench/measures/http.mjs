@@ -1,12 +1,12 @@
-// The list of sessions over HTTP while many of them stream, next to the smallest reply there is. Most sessions are
-// only in the store, as in life: they come from an earlier life of the daemon.
+// The list of sessions over HTTP while many of them stream, next to the smallest possible reply. Most sessions are only
+// in the store, as in normal use: they were created by an earlier run of the daemon.
 import { setTimeout as sleep } from "node:timers/promises";
 import { Http } from "../http.mjs";
 import { IS_LINUX, memoryMb } from "../proc.mjs";
 import { startDaemon } from "../targets.mjs";
 
 const PATHS = { list: "/sessions", health: "/health" };
-/** A person's dashboard asks now and then, not as fast as it can. */
+/** A dashboard polls now and then, not as fast as it can. */
 const PAUSE_MS = 5;
 const MANY = "100000";
 
@@ -16,7 +16,7 @@ export async function http(context) {
   const { httpCold, httpActive, httpRate } = plan;
   progress(`${httpCold + httpActive} sessions, ${httpActive} with ${httpRate} events/s each`);
   const directory = bench.makeDirectory();
-  // Turns that run for ever are not waited for at the end.
+  // Endless turns are not waited for at the end.
   const env = { BLEMEESD_MAX_SESSIONS: MANY, BLEMEESD_SHUTDOWN_GRACE: "0" };
   await fill(context, directory, env);
   const daemon = await startDaemon(context, "durable", { directory, env });
@@ -27,7 +27,7 @@ export async function http(context) {
     const list = await sessionsOf(client);
     const streaming = list.filter(({ turn }) => turn !== undefined).length;
     if (list.length !== httpCold + httpActive || streaming !== active.length) {
-      throw new Error(`http: ${list.length} sessions, ${streaming} streaming at the end of the measure`);
+      throw new Error(`http: ${list.length} sessions, ${streaming} streaming at the end of the measurement`);
     }
     return rows(times, plan, IS_LINUX ? memoryMb(daemon.pid, "VmRSS") : undefined);
   } finally {
@@ -37,7 +37,7 @@ export async function http(context) {
 }
 
 /**
- * A life in which the sessions are made that are only in the store later, each with a turn behind it.
+ * A daemon run that creates the sessions that will later be only in the store, each with one finished turn.
  * @param {import("../plan.mjs").Context} context
  * @param {string} directory
  * @param {Record<string, string>} env
@@ -94,7 +94,7 @@ async function sessionsOf(client) {
 }
 
 /**
- * One and the other in turns, so that a slow moment of the machine falls on both.
+ * Alternates between the two, so that a slow moment of the machine affects both.
  * @param {Http} client
  * @param {number} count
  */

@@ -1,14 +1,14 @@
-// The measures by the name that --only takes, in the order of the table.
+// The measures by their --only name, in the order of the table.
 import { agents } from "./agents.mjs";
 import { coldStart } from "./cold-start.mjs";
 import { cpu } from "./cpu.mjs";
-import { faces } from "./faces.mjs";
 import { firstFrame } from "./first-frame.mjs";
 import { http } from "./http.mjs";
 import { latency } from "./latency.mjs";
 import { replay } from "./replay.mjs";
 import { rss } from "./rss.mjs";
 import { throughput } from "./throughput.mjs";
+import { ui } from "./ui.mjs";
 
 /** @type {Record<string, (context: import("../plan.mjs").Context) => Promise<import("../table.mjs").Row[]>>} */
 export const MEASURES = {
@@ -21,5 +21,5 @@ export const MEASURES = {
   rss,
   agents,
   http,
-  faces,
+  ui,
 };

@@ -1,5 +1,5 @@
-// From the agent's write to the reader's read, at a rate as a busy model has: the agent stamps each event with
-// CLOCK_MONOTONIC, the reader compares with its own.
+// From the agent's write to the reader's read, at the rate of a busy model: the agent stamps each event with
+// CLOCK_MONOTONIC, the reader compares it with its own clock.
 import { STORES, withLanes } from "../lanes.mjs";
 import { median, rounds } from "../rounds.mjs";
 

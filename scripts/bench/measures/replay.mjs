@@ -1,5 +1,5 @@
-// Reading a session's whole history on a new connection, while the session is live. The ring holds the last
-// 1024 frames, so nearly all of it comes from the log.
+// Reads a session's whole history on a new connection while the session is live. The ring holds the last 1024 frames,
+// so nearly all of it comes from the log.
 import { Load } from "../load.mjs";
 import { median, rounds } from "../rounds.mjs";
 import { startDaemon } from "../targets.mjs";

@@ -1,4 +1,4 @@
-// Resident memory of the daemon: fresh and idle, and after one session has carried many events.
+// Resident memory of the daemon: fresh and idle, and after many events in one session.
 import { setTimeout as sleep } from "node:timers/promises";
 import { Load } from "../load.mjs";
 import { IS_LINUX, memoryMb } from "../proc.mjs";

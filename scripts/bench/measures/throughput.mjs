@@ -1,5 +1,5 @@
-// Events a second through relay and daemon, all sessions flooding at once, until the last result is read; and
-// the processor time behind them, which other work on the machine disturbs less than it does the rate.
+// Events per second through relay and daemon, all sessions flooding at once, until the last result is read; and their
+// CPU time, which other work on the machine disturbs less than the rate.
 import { STORES, withLanes } from "../lanes.mjs";
 import { cpuSeconds, IS_LINUX } from "../proc.mjs";
 import { median, rounds } from "../rounds.mjs";

@@ -1,10 +1,12 @@
 // Our own agent, and the demo, which is the same program with a script instead of a model.
+
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { isObject } from "../../base/json.ts";
-import type { AcpSpec, Environment } from "./spec.ts";
+import type { Environment } from "../types.ts";
+import type { AcpSpec } from "./spec.ts";
 
 /** The script of `demian`, and its version. */
 export interface DemianProgram {
@@ -14,7 +16,7 @@ export interface DemianProgram {
 
 const READY_LIMIT_MS = 10_000;
 
-/** One process for all of its sessions: each costs a few megabytes then. */
+/** One process for all its sessions: each costs only a few megabytes. */
 export function demianSpec({ script, version }: DemianProgram, env: Environment): AcpSpec {
   return {
     ...own(script, version),
@@ -36,13 +38,13 @@ function own(script: string, version: string) {
     isOurs: true,
     version,
     needs: [script],
-    advice: "install blemees again",
+    advice: "reinstall blemees",
   };
 }
 
-/** Has it a model to ask? Only demian itself knows; without one it is still started when somebody names it. */
+/** Whether it has a model. Only demian itself knows; without one it still starts when requested by name. */
 async function isReady(script: string, env: Environment): Promise<boolean> {
-  // No preset names a model: without a configuration there is nothing to ask about, and nobody has to wait.
+  // No preset has a model: without a configuration there is nothing to check.
   const home = env["HOME"] || homedir();
   if (!existsSync(join(home, ".demian", "config.json"))) return false;
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// The demo backend: an ACP agent as any other, with one option of its own.
+// The demo backend: an ACP agent with one option of its own.
 import * as z from "zod";
 import { CodedError } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
@@ -26,7 +26,7 @@ export function createDemoBackend(program: DemianProgram, host: AcpHost): Backen
       }
       const { pace_ms, ...rest } = checked.data;
       const options = backend.checkOptions(rest);
-      // The pace is part of the model's name: that is how an agent is told anything about its model.
+      // The pace is part of the model's name, because that is the only thing an agent gets about its model.
       return pace_ms == null ? options : { ...options, model: `demo/demo-scripted@${pace_ms}ms` };
     },
   };

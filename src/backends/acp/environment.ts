@@ -1,38 +1,36 @@
-// The environment of an agent's process, and of one session in a process that sessions share.
-import { RUN_MARKER } from "../../base/child.ts";
-import { LEFT_BEHIND_BY_CLAUDE, LEFT_BEHIND_BY_CODEX } from "../left-behind.ts";
-import type { AcpSpec, Environment } from "./spec.ts";
+// Environment of an agent's process, and of one session in a shared process.
 
-/** Differs from session to session, so it cannot be in the environment of a process that many share. */
+import { RUN_MARKER } from "../../base/child.ts";
+import { SET_BY_CLAUDE } from "../../base/claude-wire/environment.ts";
+import { SET_BY_CODEX } from "../agent-variables.ts";
+import type { Environment } from "../types.ts";
+import type { AcpSpec } from "./spec.ts";
+
+/** Varies by session, so it cannot be in the environment of a shared process. */
 const OF_ONE_SESSION = "BLEMEES_SESSION_ID";
 
-const LEFT_BEHIND: ReadonlySet<string> = new Set([
-  ...LEFT_BEHIND_BY_CLAUDE,
-  ...LEFT_BEHIND_BY_CODEX,
-  RUN_MARKER,
-  OF_ONE_SESSION,
-]);
+const REMOVED: ReadonlySet<string> = new Set([...SET_BY_CLAUDE, ...SET_BY_CODEX, RUN_MARKER, OF_ONE_SESSION]);
 
 export interface Identity {
-  /** Who the session is and how it reaches the daemon. */
+  /** The session's identity and how it reaches the daemon. */
   env: Record<string, string>;
-  /** Finds what its commands left behind. */
+  /** Identifies processes that its commands leave running. */
   marker: string;
 }
 
-/** `own`: of a process that is this session's alone. */
+/** `own`: of a process used by this session only. */
 export function processEnvironment(
   daemon: Environment,
   spec: AcpSpec,
   identity: Identity,
   own: boolean,
 ): Record<string, string | undefined> {
-  const kept = Object.entries({ ...daemon, ...identity.env }).filter(([name]) => !LEFT_BEHIND.has(name));
+  const kept = Object.entries({ ...daemon, ...identity.env }).filter(([name]) => !REMOVED.has(name));
   const session = own ? sessionEnvironment(identity) : {};
   return { ...Object.fromEntries(kept), ...spec.env, ...session };
 }
 
-/** Goes with the session in `_meta.blemees.env`: what an agent that serves many sets for the commands of this one. */
+/** Sent with the session in `_meta.blemees.env`: variables that a shared agent sets for this session's commands. */
 export function sessionEnvironment({ env, marker }: Identity): Record<string, string> {
   return { ...env, [RUN_MARKER]: marker };
 }

@@ -1,5 +1,5 @@
-// An ACP agent as a backend: any program that speaks the Agent Client Protocol on its stdio, listed under `[agents.NAME]`,
-// and our own `demian`.
+// An ACP agent as a backend: any program that implements the Agent Client Protocol on stdio, listed under
+// `[agents.NAME]`, and our own `demian`.
 import { randomUUID } from "node:crypto";
 import { access } from "node:fs/promises";
 import { CodedError } from "../../base/coded-error.ts";
@@ -7,22 +7,22 @@ import { findProgram } from "../find-program.ts";
 import { Pool } from "../pool.ts";
 import type { Backend } from "../types.ts";
 import { Births } from "./births.ts";
-import { checkAcpOptions, optionsOf } from "./options.ts";
-import { type ProcessOrder, startAcpProcess, versionOf } from "./process.ts";
+import { checkAcpOptions, makeOptions } from "./options.ts";
+import { type AcpProcessOrder, readVersion, startAcpProcess } from "./process.ts";
 import { type AcpHost, type AcpSpec, CLOCK, LIMITS } from "./spec.ts";
 import { startAcpRun } from "./start.ts";
 
 const LINGER_MS = 5000;
-/** It is there; what it is, it says when it is started. */
+/** It exists; its version is known when it is started. */
 const PRESENT = "present";
 
 export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
   const { name } = spec;
   const clock = host.clock ?? CLOCK;
   let version = spec.version;
-  const start = async (order: ProcessOrder) => {
+  const start = async (order: AcpProcessOrder) => {
     const server = await startAcpProcess(order);
-    version = versionOf(server) ?? version;
+    version = readVersion(server) ?? version;
     return server;
   };
   const parts = {
@@ -37,10 +37,10 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
   const find = () => locate(spec, host);
   return {
     name,
-    options: optionsOf(spec),
+    options: makeOptions(spec),
     checkOptions: (block) => checkAcpOptions(spec, block),
     spawnOptions: ({ approvals, ...wish }) => ({ ...wish, ...(approvals ? {} : { approvals }) }),
-    // Starting it to ask would take seconds, and may reach for the network.
+    // Starting it to ask would take seconds and may use the network.
     detect: async () => {
       if ((await find()) === undefined || (await spec.isReady?.()) === false) return undefined;
       return version ?? PRESENT;
@@ -72,7 +72,7 @@ function notFound({ name, command, advice, needs = [] }: AcpSpec): CodedError {
   const program = command.includes("/")
     ? `${command} is not an executable file`
     : `${command} not found on PATH`;
-  const where = file === undefined ? program : `${file} is not there`;
+  const where = file === undefined ? program : `${file} does not exist`;
   const todo = advice ?? `install it, or set command in [agents.${name}]`;
   return new CodedError("spawn_failed", `${name}: ${where}; ${todo}`);
 }

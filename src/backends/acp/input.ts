@@ -1,11 +1,12 @@
-// A user message → the content blocks of a prompt. What the agent cannot take is refused here, with the path of the block.
+// A user message → the content blocks of a prompt. Blocks the agent cannot take are refused, with their path.
+
 import { CodedError } from "../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { asObject, asString } from "../../base/values.ts";
 import type { UserMessage } from "../../protocol/content.ts";
-import { objectOf, stringOf } from "../values.ts";
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-/** ACP's own blocks, and what the agent must have offered for them. */
+/** ACP's own blocks, and the capability each requires. */
 const NATIVE: ReadonlyMap<string, string | undefined> = new Map([
   ["resource_link", undefined],
   ["resource", "embeddedContext"],
@@ -14,7 +15,7 @@ const NATIVE: ReadonlyMap<string, string | undefined> = new Map([
 
 /** `capabilities`: the agent's `promptCapabilities`. */
 export function toPrompt(message: UserMessage, capabilities: JsonObject, agent: string): JsonObject[] {
-  // A type says less than a client sends: this is the last look before a process depends on it.
+  // Clients can send more than the type says: this is the last check before a process gets it.
   const { content } = message as { content: unknown };
   if (typeof content === "string") return [{ type: "text", text: content }];
   if (!Array.isArray(content)) throw bad("/message/content: expected a string or an array of content blocks");
@@ -28,7 +29,7 @@ function toBlock(block: unknown, at: string, capabilities: JsonObject, agent: st
   if (!isObject(block) || typeof block["type"] !== "string")
     throw bad(`${at}: expected an object with a type`);
   const { type } = block;
-  if (type === "text") return { type, text: need(block, "text", at) };
+  if (type === "text") return { type, text: requireString(block, "text", at) };
   if (type === "image") {
     if (capabilities["image"] !== true) throw bad(`${at}: ${agent} takes no images`);
     return toImage(block, at);
@@ -43,24 +44,24 @@ function toBlock(block: unknown, at: string, capabilities: JsonObject, agent: st
 /** The shape that all backends share, or ACP's own. */
 function toImage(block: JsonObject, at: string): JsonObject {
   if (typeof block["data"] === "string") return image(block, "mimeType", at);
-  const source = objectOf(block["source"]);
+  const source = asObject(block["source"]);
   if (source["type"] === "base64") return image(source, "media_type", `${at}/source`);
   const url = source["type"] === "url" ? source["url"] : undefined;
-  const [, media_type, data] = /^data:([^;,]*);base64,(.*)$/s.exec(stringOf(url) ?? "") ?? [];
+  const [, media_type, data] = /^data:([^;,]*);base64,(.*)$/s.exec(asString(url) ?? "") ?? [];
   if (media_type === undefined || data === undefined) {
-    throw bad(`${at}/source: expected base64 data or a data: URL; an ACP agent fetches no images`);
+    throw bad(`${at}/source: expected base64 data or a data: URL; ACP agents do not fetch images`);
   }
   return image({ media_type, data }, "media_type", `${at}/source`);
 }
 
 function image(from: JsonObject, mediaKey: string, at: string): JsonObject {
-  const [mimeType, data] = [need(from, mediaKey, at), need(from, "data", at)];
+  const [mimeType, data] = [requireString(from, mediaKey, at), requireString(from, "data", at)];
   if (!mimeType.startsWith("image/")) throw bad(`${at}/${mediaKey}: expected image/…`);
   if (!BASE64.test(data)) throw bad(`${at}/data: expected base64`);
   return { type: "image", mimeType, data };
 }
 
-function need(from: JsonObject, field: string, at: string): string {
+function requireString(from: JsonObject, field: string, at: string): string {
   const value = from[field];
   if (typeof value !== "string") throw bad(`${at}/${field}: expected a string`);
   return value;

@@ -1,31 +1,33 @@
-// `agent.system_init`: what the agent and the session are. Told at the start, and again when something in it changed.
-import { objectOf, optional, textOf } from "../values.ts";
-import { configOf, currentMode, currentModel } from "./settings.ts";
-import type { AcpState, Report } from "./state.ts";
+// `agent.system_init`: describes the agent and the session. Emitted at the start, and again when it changes.
+import { asObject, asText, defined } from "../../base/values.ts";
+import { currentMode, currentModel, readConfig } from "./settings.ts";
+import type { AcpReport, AcpState } from "./state.ts";
 
-export function introduce(state: AcpState): Report[] {
+export function introduce(state: AcpState): AcpReport[] {
   const { backend, cwd, sessionId, settings, agent } = state;
-  const info = objectOf(agent["agentInfo"]);
+  const info = asObject(agent["agentInfo"]);
   const { modes, models, options } = settings;
   const capabilities = {
-    ...optional("agent", textOf(info["title"]) ?? textOf(info["name"])),
-    ...optional("version", textOf(info["version"])),
-    ...optional("mode", currentMode(settings)),
-    ...optional("modes", modes?.values),
-    ...optional("models", models?.values),
-    ...(options.length > 0 ? { config: configOf(settings) } : {}),
+    ...defined({
+      agent: asText(info["title"]) ?? asText(info["name"]),
+      version: asText(info["version"]),
+      mode: currentMode(settings),
+      modes: modes?.values,
+      models: models?.values,
+    }),
+    ...(options.length > 0 ? { config: readConfig(settings) } : {}),
   };
   const event = {
     type: "agent.system_init" as const,
     backend,
-    ...optional("model", currentModel(settings)),
+    ...defined({ model: currentModel(settings) }),
     cwd,
     native_session_id: sessionId,
-    ...optional("context_window", state.contextWindow),
+    ...defined({ context_window: state.contextWindow }),
     capabilities,
   };
-  const told = JSON.stringify(event);
-  if (told === state.introduced) return [];
-  state.introduced = told;
+  const reported = JSON.stringify(event);
+  if (reported === state.introduced) return [];
+  state.introduced = reported;
   return [{ kind: "event", event }];
 }

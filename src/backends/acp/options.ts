@@ -1,4 +1,4 @@
-// `options.<name>.*` of an ACP agent: the same for all of them, and one more for our own.
+// `options.<name>.*` of an ACP agent: the same for all, plus one for our own.
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
 import * as z from "zod";
@@ -15,37 +15,37 @@ const text = z.string().min(1).nullish();
 export const AcpOptions = z.strictObject({
   /** Absolute. */
   cwd: text,
-  /** One of the models that the agent offers. */
+  /** One of the models the agent offers. */
   model: text,
   /** One of its modes: what it may do, or when it asks. */
   mode: text,
-  /** Its other settings, by their id. */
+  /** Its other settings, by id. */
   config: z.record(z.string().min(1), z.union([z.string(), z.boolean()])).nullish(),
-  /** False: what it asks is allowed once, each time, without asking anybody. */
+  /** False: requests are allowed once each, without asking. */
   approvals: flag,
   include_raw_events: flag,
   user_echo: flag,
 });
 
 const DemianOptions = AcpOptions.extend({
-  /** One agent, or several that delegate to each other; absent: as its configuration says. */
+  /** One agent, or several that delegate to each other; absent: from its configuration. */
   agent_mode: z.enum(["single-agent", "multi-agent"]).nullish(),
 });
 
-/** The same without the nulls. */
+/** Without nulls. */
 export type AcpOptions = {
   [K in keyof z.infer<typeof DemianOptions>]?: NonNullable<z.infer<typeof DemianOptions>[K]>;
 };
 
-/** What sessions of this agent may be opened with. */
-export function optionsOf({ hasAgentModes }: Pick<AcpSpec, "hasAgentModes">): typeof AcpOptions {
+/** Options of this agent's sessions. */
+export function makeOptions({ hasAgentModes }: Pick<AcpSpec, "hasAgentModes">): typeof AcpOptions {
   return hasAgentModes === true ? DemianOptions : AcpOptions;
 }
 
-/** Throws `invalid_message` with the path of the bad field; gives back the block without nulls. */
+/** Throws `invalid_message` with the path of the bad field; returns the block without nulls. */
 export function checkAcpOptions(spec: AcpSpec, block: Record<string, unknown>): AcpOptions {
   const at = `/options/${spec.name}`;
-  const checked = optionsOf(spec).safeParse(block);
+  const checked = makeOptions(spec).safeParse(block);
   if (!checked.success) throw new CodedError("invalid_message", explainIssues(checked.error.issues, at));
   const options = Object.fromEntries(
     Object.entries(checked.data).filter(([, value]) => value != null),
@@ -53,14 +53,16 @@ export function checkAcpOptions(spec: AcpSpec, block: Record<string, unknown>): 
   for (const key of ["cwd", "model", "mode"] as const) {
     if (options[key] !== undefined) withoutNul(options[key], `${at}/${key}`);
   }
-  // Some agents take a relative one, and each for itself.
+  // Some agents accept a relative path, each with its own base.
   if (options.cwd !== undefined && !isAbsolute(options.cwd)) {
     throw new CodedError("invalid_message", `${at}/cwd: expected an absolute path, got ${options.cwd}`);
   }
   return options;
 }
 
-/** Where the session works. Throws `spawn_failed` when it cannot, and `invalid_message` when it may not. */
+/**
+ * The session's working directory. Throws `spawn_failed` if it is unusable, and `invalid_message` if it is not allowed.
+ */
 export async function cwdFor(spec: AcpSpec, options: AcpOptions): Promise<string> {
   const cwd = options.cwd ?? spec.cwd ?? process.cwd();
   await checkCwd(cwd);

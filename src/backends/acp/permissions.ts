@@ -1,19 +1,19 @@
-// `session/request_permission` → what a person sees and may decide. Pure.
+// `session/request_permission` → what the user sees and can decide. Pure.
 
 import type { JsonObject } from "../../base/json.ts";
-import { changesText } from "../../protocol/change-words.ts";
+import { asObject, asObjects, asStrings, asText, defined } from "../../base/values.ts";
+import { formatChanges } from "../../protocol/change-labels.ts";
 import type { Choice, RequestPayload, RequestType } from "../../protocol/requests.ts";
-import { titleOf } from "../request-title.ts";
-import { objectOf, objectsOf, optional, stringsOf, textOf } from "../values.ts";
+import { cutTitle } from "../request-title.ts";
 import type { Change } from "./diffs.ts";
-import { directoryOf, ruleOf } from "./rules.ts";
+import { findDirectory, makeRule } from "./rules.ts";
 import type { Tool } from "./state.ts";
-import { changesOf, hasInput, nameOf } from "./tools.ts";
+import { findName, hasInput, readChanges } from "./tools.ts";
 
 export interface Permission {
   request_type: RequestType;
   payload: RequestPayload;
-  /** "For this session" is kept under this key; undefined: too little is known of it. */
+  /** "For this session" is stored under this key; undefined: not enough is known. */
   rule: string | undefined;
 }
 
@@ -23,78 +23,79 @@ const REMEMBERED: Partial<Record<RequestType, string>> = {
 };
 const FILE_KINDS: ReadonlySet<unknown> = new Set(["edit", "delete", "move"]);
 
-/** `hearsReasons`: the agent reads why it was refused. `path`: the sub-agent that asks; demian's titles begin with it. */
+/**
+ * `acceptsReasons`: the agent reads why it was refused. `path`: the sub-agent that asks; demian's titles start with it.
+ */
 export function describePermission(
   tool: Tool,
   params: JsonObject,
-  { cwd, hearsReasons, path = [] }: { cwd: string; hearsReasons: boolean; path?: readonly string[] },
+  { cwd, acceptsReasons, path = [] }: { cwd: string; acceptsReasons: boolean; path?: readonly string[] },
 ): Permission {
-  const request_type = typeOf(tool);
-  const command = request_type === "command" ? commandOf(tool) : undefined;
+  const request_type = classifyRequest(tool);
+  const command = request_type === "command" ? findCommand(tool) : undefined;
   const changes = request_type === "file_change" ? fileChanges(tool) : [];
-  const plan = request_type === "plan" ? textOf(objectOf(tool.input)["plan"]) : undefined;
-  const rule = ruleOf(tool, params, { cwd, path });
-  const what = command ?? (changesText(changes) || tool.title);
-  // What nobody can see, nobody can allow.
+  const plan = request_type === "plan" ? asText(asObject(tool.input)["plan"]) : undefined;
+  const rule = makeRule(tool, params, { cwd, path });
+  const what = command ?? (formatChanges(changes) || tool.title);
+  // What cannot be shown cannot be allowed.
   const isShown = what !== undefined || hasInput(tool.input);
   return {
     request_type,
     rule,
     payload: {
-      title: titleOf(titled(nameOf(tool), what ?? "not told")),
-      ...optional("reason", reasonOf(tool, what)),
-      ...optional("command", command),
-      ...(request_type === "command" ? { cwd: directoryOf(tool, cwd) } : {}),
+      title: cutTitle(makeTitle(findName(tool), what ?? "unknown")),
+      ...defined({ reason: findReason(tool, what), command }),
+      ...(request_type === "command" ? { cwd: findDirectory(tool, cwd) } : {}),
       ...(changes.length > 0 ? { changes } : {}),
-      ...optional("plan", plan),
-      tool_name: nameOf(tool),
+      ...defined({ plan }),
+      tool_name: findName(tool),
       ...(hasInput(tool.input) ? { input: tool.input } : {}),
-      choices: [...acceptChoices(params, isShown, rule, request_type), ...refusals(hearsReasons)],
-      details: detailsOf(tool, params),
+      choices: [...acceptChoices(params, isShown, rule, request_type), ...refusals(acceptsReasons)],
+      details: collectDetails(tool, params),
     },
   };
 }
 
-/** The id of the option of this kind that the agent offers. */
-export function optionOf(params: JsonObject, kind: string): string | undefined {
-  return objectsOf(params["options"]).flatMap((option) =>
-    option["kind"] === kind ? (textOf(option["optionId"]) ?? []) : [],
+/** The id of the option of this kind, if offered. */
+export function findOption(params: JsonObject, kind: string): string | undefined {
+  return asObjects(params["options"]).flatMap((option) =>
+    option["kind"] === kind ? (asText(option["optionId"]) ?? []) : [],
   )[0];
 }
 
-/** Some titles begin with the tool's name themselves. */
-function titled(name: string, what: string): string {
+/** Some titles already start with the tool's name. */
+function makeTitle(name: string, what: string): string {
   return what.startsWith(`${name}: `) ? what : `${name}: ${what}`;
 }
 
-function typeOf({ kind, input }: Tool): RequestType {
+function classifyRequest({ kind, input }: Tool): RequestType {
   if (kind === "execute") return "command";
   if (FILE_KINDS.has(kind)) return "file_change";
-  return kind === "switch_mode" && textOf(objectOf(input)["plan"]) !== undefined ? "plan" : "tool";
+  return kind === "switch_mode" && asText(asObject(input)["plan"]) !== undefined ? "plan" : "tool";
 }
 
-function commandOf(tool: Tool): string | undefined {
-  const { command } = objectOf(tool.input);
-  const words = stringsOf(command);
-  return textOf(command) ?? (words.length > 0 ? words.join(" ") : tool.title);
+function findCommand(tool: Tool): string | undefined {
+  const { command } = asObject(tool.input);
+  const words = asStrings(command);
+  return asText(command) ?? (words.length > 0 ? words.join(" ") : tool.title);
 }
 
-/** Without a diff the paths are all there is. */
+/** Without a diff, only the paths are known. */
 function fileChanges(tool: Tool): Change[] {
-  const changes = changesOf(tool);
+  const changes = readChanges(tool);
   if (changes.length > 0) return changes;
   const kind = tool.kind === "delete" ? "delete" : "update";
   return tool.locations.map((path) => ({ path, kind }));
 }
 
-/** The words beside the command: mostly why. Some say the command once more, as in a shell (demian). */
-function reasonOf(tool: Tool, what: string | undefined): string | undefined {
-  const texts = objectsOf(tool.content).flatMap((entry) => textOf(objectOf(entry["content"])["text"]) ?? []);
-  return textOf(texts.filter((text) => text !== what && text !== `$ ${what}`).join("\n"));
+/** The text next to the command: mostly the reason. Some repeat the command, as in a shell (demian). */
+function findReason(tool: Tool, what: string | undefined): string | undefined {
+  const texts = asObjects(tool.content).flatMap((entry) => asText(asObject(entry["content"])["text"]) ?? []);
+  return asText(texts.filter((text) => text !== what && text !== `$ ${what}`).join("\n"));
 }
 
-function refusals(hearsReasons: boolean): Choice[] {
-  const takes = hearsReasons ? { takes: ["message" as const] } : {};
+function refusals(acceptsReasons: boolean): Choice[] {
+  const takes = acceptsReasons ? { takes: ["message" as const] } : {};
   return [
     { decision: "decline", ...takes },
     { decision: "cancel", ...takes },
@@ -108,14 +109,14 @@ function acceptChoices(
   type: RequestType,
 ): Choice[] {
   if (!isShown) return [];
-  if (optionOf(params, "allow_once") !== undefined) {
+  if (findOption(params, "allow_once") !== undefined) {
     const remembers = [REMEMBERED[type] ?? "this tool with exactly this input"];
     const session: Choice[] = rule === undefined ? [] : [{ decision: "acceptForSession", remembers }];
     return [{ decision: "accept" }, ...session];
   }
-  const always = objectsOf(params["options"]).find(({ kind }) => kind === "allow_always");
+  const always = asObjects(params["options"]).find(({ kind }) => kind === "allow_always");
   if (always === undefined) return [];
-  const name = textOf(always["name"]) ?? "always";
+  const name = asText(always["name"]) ?? "always";
   return [
     {
       decision: "acceptAlways",
@@ -124,14 +125,13 @@ function acceptChoices(
   ];
 }
 
-function detailsOf(tool: Tool, params: JsonObject): JsonObject {
+function collectDetails(tool: Tool, params: JsonObject): JsonObject {
   return {
-    ...optional("kind", tool.kind),
-    ...optional("title", tool.title),
+    ...defined({ kind: tool.kind, title: tool.title }),
     ...(tool.locations.length > 0 ? { locations: tool.locations } : {}),
-    options: objectsOf(params["options"]).map(({ kind, name }) => ({
-      kind: textOf(kind) ?? "unknown",
-      name: textOf(name) ?? "",
+    options: asObjects(params["options"]).map(({ kind, name }) => ({
+      kind: asText(kind) ?? "unknown",
+      name: asText(name) ?? "",
     })),
   };
 }

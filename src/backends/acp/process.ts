@@ -1,14 +1,15 @@
-// One process of an ACP agent: its handshake, its messages to the router, and what it says that it can do. How it lives
-// and ends is shared-process.ts. The frames are read raw, in order: the SDK would drop what it does not know.
+// One process of an ACP agent: handshake, messages to the router, capabilities. Its lifetime is shared-process.ts.
+// Frames are read raw, in order: the SDK would drop unknown ones.
+
 import type { JsonObject } from "../../base/json.ts";
 import { RpcSilence } from "../../base/jsonrpc.ts";
 import { type Log, redact } from "../../base/log.ts";
+import { asObject, asText } from "../../base/values.ts";
 import { type Resident as ProcessResident, SharedProcess } from "../shared-process.ts";
-import { objectOf, textOf } from "../values.ts";
-import { Router, type Tenant } from "./router.ts";
+import { AcpRouter, type AcpTenant } from "./router.ts";
 
-export interface ProcessOrder {
-  /** Of the agent. */
+export interface AcpProcessOrder {
+  /** The agent's self-description. */
   name: string;
   command: string;
   args: readonly string[];
@@ -21,9 +22,9 @@ export interface ProcessOrder {
   graceMs: number;
 }
 
-export interface Resident extends Tenant, ProcessResident {}
+export interface AcpResident extends AcpTenant, ProcessResident {}
 
-export type AcpProcess = SharedProcess<Resident, Router>;
+export type AcpProcess = SharedProcess<AcpResident, AcpRouter>;
 
 const PROTOCOL_VERSION = 1;
 const PING = "_blemees/ping";
@@ -31,21 +32,21 @@ const PING_MS = 2000;
 
 /**
  * No `fs` and no `terminal`: gemini would read and write through us and fail with new files. `notices`: without it
- * codex-acp puts its warnings in front of the answer.
+ * codex-acp prepends its warnings to the answer.
  */
 const CLIENT_CAPABILITIES = {
   fs: { readTextFile: false, writeTextFile: false },
   terminal: false,
   session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
   elicitation: { form: {} },
-  // What demian tells beyond ACP (translate.ts).
+  // demian's extensions of ACP (translate.ts).
   _meta: { demian: { events: true, notices: true } },
 };
 
-/** Resolves when the agent has answered the handshake; throws `spawn_failed` with its own words. */
-export async function startAcpProcess(order: ProcessOrder): Promise<AcpProcess> {
+/** Resolves when the agent has answered the handshake; throws `spawn_failed` with its output. */
+export async function startAcpProcess(order: AcpProcessOrder): Promise<AcpProcess> {
   const { name, maxLineBytes, finishMs, graceMs, log } = order;
-  const router = new Router({ refuse: (id, why) => server.refuse(id, why), log });
+  const router = new AcpRouter({ refuse: (id, why) => server.refuse(id, why), log });
   const server: AcpProcess = new SharedProcess({
     name,
     order,
@@ -64,22 +65,22 @@ export async function startAcpProcess(order: ProcessOrder): Promise<AcpProcess> 
   return server;
 }
 
-export function versionOf({ intro }: AcpProcess): string | undefined {
-  return textOf(objectOf(intro["agentInfo"])["version"]);
+export function readVersion({ intro }: AcpProcess): string | undefined {
+  return asText(asObject(intro["agentInfo"])["version"]);
 }
 
 /** Whether it offers `session/<name>`. */
 export function canSession({ intro }: AcpProcess, name: "resume" | "close"): boolean {
-  const offered = objectOf(objectOf(intro["agentCapabilities"])["sessionCapabilities"])[name];
+  const offered = asObject(asObject(intro["agentCapabilities"])["sessionCapabilities"])[name];
   return offered !== undefined && offered !== null && offered !== false;
 }
 
 /** Whether it offers `session/load`. */
 export function canLoad({ intro }: AcpProcess): boolean {
-  return objectOf(intro["agentCapabilities"])["loadSession"] === true;
+  return asObject(intro["agentCapabilities"])["loadSession"] === true;
 }
 
-/** Whether it answers anything at all: that it does not know the method is an answer too. */
+/** Whether it responds at all: "method not found" is a response too. */
 export function isResponsive(server: AcpProcess): Promise<boolean> {
   return server.request(PING, {}, PING_MS).then(
     () => true,
@@ -93,10 +94,10 @@ async function shakeHands(server: AcpProcess, limitMs: number): Promise<JsonObje
     clientCapabilities: CLIENT_CAPABILITIES,
     clientInfo: { name: "blemees", title: "blemees", version: "2" },
   };
-  const intro = objectOf(await server.request("initialize", params, limitMs));
+  const intro = asObject(await server.request("initialize", params, limitMs));
   const { protocolVersion } = intro;
   if (protocolVersion !== PROTOCOL_VERSION) {
-    throw new Error(`it speaks version ${String(protocolVersion)} of ACP; version 1 is needed`);
+    throw new Error(`it implements version ${String(protocolVersion)} of ACP; version 1 is required`);
   }
   return intro;
 }

@@ -1,45 +1,47 @@
-// Who gets a message of an agent that serves many sessions: every message names its session. What comes for a session that
-// is just being opened waits until we know its id; a request that nobody owns is refused, or the agent would wait for ever.
+// Routes messages of an agent that serves many sessions: every message names its session. Messages for a session that
+// is being opened wait until its id is known; requests without an owner are refused, so that the agent does not wait
+// forever.
+
 import type { JsonObject } from "../../base/json.ts";
 import type { RpcId } from "../../base/jsonrpc.ts";
 import type { Log } from "../../base/log.ts";
-import { stringOf } from "../values.ts";
+import { asString } from "../../base/values.ts";
 import type { Frame } from "./translate.ts";
 
 export type Message = Exclude<Frame, { kind: "answer" }>;
 
-/** A session, as far as the process is concerned. */
-export interface Tenant {
+/** A session, as the process sees it. */
+export interface AcpTenant {
   /** `size`: bytes on the wire. */
   deliver(frame: Frame, size: number): void;
 }
 
-export interface RouterParts {
+export interface AcpRouterParts {
   refuse(id: RpcId, why: string): void;
   log: Log;
 }
 
 export const HOLD_MESSAGES = 1000;
-/** Where messages wait that name no session. */
+/** Where messages without a session wait. */
 const NO_SESSION = "";
 
-export class Router {
-  readonly #parts: RouterParts;
-  readonly #owners = new Map<string, Tenant>();
+export class AcpRouter {
+  readonly #parts: AcpRouterParts;
+  readonly #owners = new Map<string, AcpTenant>();
   readonly #held = new Map<string, Array<{ message: Message; size: number }>>();
   #opening = 0;
   #heldMessages = 0;
 
-  constructor(parts: RouterParts) {
+  constructor(parts: AcpRouterParts) {
     this.#parts = parts;
   }
 
-  ownerOf(sessionId: string): Tenant | undefined {
+  findOwner(sessionId: string): AcpTenant | undefined {
     return this.#owners.get(sessionId);
   }
 
   route(message: Message, size: number): void {
-    const sessionId = sessionIdOf(message.params);
+    const sessionId = readSessionId(message.params);
     if (sessionId === undefined) {
       this.#toEverybody(message, size);
       return;
@@ -50,8 +52,8 @@ export class Router {
     else this.#drop(message, "no session of the daemon has this id");
   }
 
-  /** From now on this session is the tenant's; what came for it before is delivered first. */
-  claim(sessionId: string, tenant: Tenant): void {
+  /** The session now belongs to the tenant; earlier messages are delivered first. */
+  claim(sessionId: string, tenant: AcpTenant): void {
     this.#owners.set(sessionId, tenant);
     for (const id of [NO_SESSION, sessionId]) {
       const held = this.#held.get(id) ?? [];
@@ -61,13 +63,13 @@ export class Router {
     }
   }
 
-  retire(tenant: Tenant): void {
+  retire(tenant: AcpTenant): void {
     for (const [sessionId, owner] of this.#owners) {
       if (owner === tenant) this.#owners.delete(sessionId);
     }
   }
 
-  /** A session is being opened: its first messages may come before we know its id. */
+  /** A session is being opened: its first messages may arrive before its id is known. */
   async open<T>(work: () => Promise<T>): Promise<T> {
     this.#opening += 1;
     try {
@@ -90,7 +92,7 @@ export class Router {
       return;
     }
     const tenants = new Set(this.#owners.values());
-    // What is said in one session is not for the others.
+    // One session's messages are not for the others.
     if (message.method === "session/update" && tenants.size !== 1) {
       this.#drop(message, "it names no session");
       return;
@@ -101,7 +103,7 @@ export class Router {
 
   #hold(sessionId: string, message: Message, size: number): void {
     if (this.#heldMessages >= HOLD_MESSAGES) {
-      this.#drop(message, "too much waits for sessions that are being opened");
+      this.#drop(message, "too many messages wait for sessions that are being opened");
       return;
     }
     this.#heldMessages += 1;
@@ -110,7 +112,7 @@ export class Router {
     this.#held.set(sessionId, held);
   }
 
-  /** What names no session goes on waiting for the first one. */
+  /** Messages without a session keep waiting for the first one. */
   #dropHeld(): void {
     for (const [sessionId, held] of this.#held) {
       if (sessionId === NO_SESSION) continue;
@@ -128,6 +130,6 @@ export class Router {
   }
 }
 
-function sessionIdOf(params: JsonObject): string | undefined {
-  return stringOf(params["sessionId"]);
+function readSessionId(params: JsonObject): string | undefined {
+  return asString(params["sessionId"]);
 }

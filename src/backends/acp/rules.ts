@@ -1,80 +1,91 @@
-// Keys for "for this session": exactly what a person was shown. Neither call ids nor what happens to arrive before the
-// request are part of a key: opencode 1.18 sends the input of a call sometimes before it asks, sometimes after. Pure.
-import type { JsonObject } from "../../base/json.ts";
-import { objectOf, objectsOf, stringOf, textOf } from "../values.ts";
-import type { Tool } from "./state.ts";
-import { changesOf, hasInput, nameOf } from "./tools.ts";
+// Keys for "for this session": exactly what the user was shown. Call ids and data that may arrive before or after the
+// request are not part of a key: opencode 1.18 sends a call's input at either time. Pure.
 
-/** Beside a command: words for people, and how long it may take. In another tool's input they are input. */
+import type { JsonObject } from "../../base/json.ts";
+import { asObject, asObjects, asString, asText } from "../../base/values.ts";
+import type { Tool } from "./state.ts";
+import { findName, hasInput, readChanges } from "./tools.ts";
+
+/** Next to a command: text for users, and its timeout. In another tool's input they are input. */
 const ASIDES = ["description", "timeout"];
 
-/** Undefined: too little is known to recognise it. A title alone may be cut short. */
-export function ruleOf(
+/** Undefined: not enough to recognize it. A title alone may be truncated. */
+export function makeRule(
   tool: Tool,
   params: JsonObject,
   { cwd, path }: { cwd: string; path: readonly string[] },
 ): string | undefined {
   const { kind = "", title = "", locations } = tool;
-  const changes = changesOf(tool);
+  const changes = readChanges(tool);
   if (!hasInput(tool.input) && changes.length === 0) return undefined;
-  const { command, ...rest } = objectOf(tool.input);
+  const { command, ...rest } = asObject(tool.input);
   if (kind === "execute" && command !== undefined) {
     const others = omit(rest, [...ASIDES, "cwd", "workdir"]);
-    return keyOf(["command", nameOf(tool), command, directoryOf(tool, cwd), subjectOf(tool, path), others]);
+    return toKey([
+      "command",
+      findName(tool),
+      command,
+      findDirectory(tool, cwd),
+      findSubject(tool, path),
+      others,
+    ]);
   }
-  const input = withoutRepeats(tool, objectOf(objectOf(params["toolCall"])["rawInput"]));
-  if (changes.length > 0) return keyOf([kind, nameOf(tool), changes, input]);
-  return keyOf([kind, nameOf(tool), title, locations, input]);
+  const input = withoutRepeats(tool, asObject(asObject(params["toolCall"])["rawInput"]));
+  if (changes.length > 0) return toKey([kind, findName(tool), changes, input]);
+  return toKey([kind, findName(tool), title, locations, input]);
 }
 
 /**
- * What a title says beside the command and its description: codex-acp asks for network access under the id of a command.
- * A short command may be a part of other words, so what is left of the title counts.
+ * The part of a title besides the command and its description: codex-acp asks for network access under the id of a
+ * command. A short command may be part of other words, so the rest of the title counts.
  */
-function subjectOf({ title = "", input }: Tool, path: readonly string[]): string {
-  const { command, description } = objectOf(input);
+function findSubject({ title = "", input }: Tool, path: readonly string[]): string {
+  const { command, description } = asObject(input);
   const shown = Array.isArray(command) ? command.join(" ") : String(command);
-  // What is allowed is allowed to every agent of the session.
+  // A grant applies to every agent of the session.
   const asker = path.map((name) => `${name} › `).join("");
   const said = title.startsWith(asker) ? title.slice(asker.length) : title;
   return said === description ? "" : said.replace(shown, "");
 }
 
 /** Where a command runs. */
-export function directoryOf({ input }: Tool, cwd: string): string {
-  const { cwd: own, workdir } = objectOf(input);
-  const told = textOf(own) ?? textOf(workdir) ?? cwd;
-  return told.startsWith("/") ? told : `${cwd}/${told}`;
+export function findDirectory({ input }: Tool, cwd: string): string {
+  const { cwd: own, workdir } = asObject(input);
+  const reported = asText(own) ?? asText(workdir) ?? cwd;
+  return reported.startsWith("/") ? reported : `${cwd}/${reported}`;
 }
 
-/** The input without what was sent before the request and only repeats it (`filePath` for `filepath`, the new text of a diff). */
+/**
+ * The input without parts that were sent before the request and only repeat it (`filePath` for `filepath`, the new text
+ * of a diff).
+ */
 function withoutRepeats(tool: Tool, asked: JsonObject): unknown {
-  if (!hasInput(asked) && changesOf(tool).length === 0) return tool.input;
+  if (!hasInput(asked) && readChanges(tool).length === 0) return tool.input;
   const values = [...Object.values(asked).flat(), ...tool.locations];
-  const texts = objectsOf(tool.content).flatMap(({ oldText, newText }) => [
-    stringOf(oldText) ?? "",
-    stringOf(newText) ?? "",
+  const texts = asObjects(tool.content).flatMap(({ oldText, newText }) => [
+    asString(oldText) ?? "",
+    asString(newText) ?? "",
   ]);
   const isRepeat = (value: unknown): boolean =>
     values.includes(value) || (typeof value === "string" && texts.some((text) => text.includes(value)));
-  const repeats = Object.entries(objectOf(tool.input)).flatMap(([name, value]) =>
+  const repeats = Object.entries(asObject(tool.input)).flatMap(([name, value]) =>
     !(name in asked) && isRepeat(value) ? [name] : [],
   );
-  return omit(objectOf(tool.input), repeats);
+  return omit(asObject(tool.input), repeats);
 }
 
 function omit(input: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(input).filter(([name]) => !names.includes(name)));
 }
 
-function keyOf(parts: unknown): string {
-  return JSON.stringify(sorted(parts));
+function toKey(parts: unknown): string {
+  return JSON.stringify(sortKeys(parts));
 }
 
-/** The order of keys says nothing. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+/** Key order is irrelevant. */
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return entries.map(([key, item]) => [key, sorted(item)]);
+  return entries.map(([key, item]) => [key, sortKeys(item)]);
 }

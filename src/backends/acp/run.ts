@@ -1,11 +1,13 @@
-// One session of an ACP agent, in a process that may serve others too. Frames in, reports out, exactly one result a turn,
-// and an end that is told exactly once. What frames mean is translate.ts; the process is process.ts.
+// One session of an ACP agent, in a process that may serve others. Frames in, reports out, exactly one result per turn,
+// and its end reported once. translate.ts interprets frames; process.ts is the process.
+
 import { within } from "../../base/child.ts";
-import { CodedError, messageOf } from "../../base/coded-error.ts";
+import { CodedError, toMessage } from "../../base/coded-error.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { LineAside } from "../../base/json-lines.ts";
 import { type RpcAnswer, RpcError } from "../../base/jsonrpc.ts";
 import type { Log } from "../../base/log.ts";
+import { asObject, defined } from "../../base/values.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { AgentEvent, ResultEvent } from "../../protocol/events.ts";
 import type { Answer } from "../../protocol/requests.ts";
@@ -15,20 +17,19 @@ import { killLeftovers } from "../leftovers.ts";
 import type { Lease } from "../pool.ts";
 import { RunEnd } from "../run-end.ts";
 import type { BackendSink, Ended, Run } from "../types.ts";
-import { objectOf, optional } from "../values.ts";
 import { toPrompt } from "./input.ts";
 import { introduce } from "./intro.ts";
 import { type Opened, openElsewhere } from "./open.ts";
-import { type AcpProcess, canSession, isResponsive, type Resident } from "./process.ts";
+import { type AcpProcess, type AcpResident, canSession, isResponsive } from "./process.ts";
 import { toReply } from "./requests.ts";
 import type { Limits } from "./spec.ts";
 import { StallWatch } from "./stall.ts";
-import { type AcpState, notice, type Report } from "./state.ts";
+import { type AcpReport, type AcpState, notice } from "./state.ts";
 import { askedTools, isToolRunning, openCommands } from "./tools.ts";
 import { abandonTurn, beginTurn, cancelTurn, type Frame, translate } from "./translate.ts";
-import { Turn } from "./turn.ts";
+import { AcpTurn } from "./turn.ts";
 
-export interface RunParts {
+export interface AcpRunParts {
   name: string;
   lease: Lease<AcpProcess>;
   state: AcpState;
@@ -37,34 +38,34 @@ export interface RunParts {
   limits: Limits;
   stallMs: number;
   userEcho: boolean;
-  /** Opens the session again after it was closed. */
+  /** Reopens the session after it was closed. */
   reopen(sessionId: string): Promise<Opened>;
   /** In the environment of every command of this session. */
   marker: string;
 }
 
-/** What waits to be handled: a frame, and the turn whose answer it is. */
+/** Frames to handle, with the turn each answers. */
 interface Item {
   frame: Frame;
-  turn?: Turn;
+  turn?: AcpTurn;
 }
 
 const FINISH_LIMIT_MS = 5000;
-/** After session/close the prompt is answered at once. */
+/** After session/close the prompt is answered immediately. */
 const LAST_WORD_MS = 500;
 
-export class AcpRun implements Run, Resident {
-  readonly #parts: RunParts;
+export class AcpRun implements Run, AcpResident {
+  readonly #parts: AcpRunParts;
   readonly #server: AcpProcess;
   readonly #inbox: Inbox<Item>;
   readonly #pressure: Backpressure;
   readonly #end: RunEnd;
   readonly #stall: StallWatch;
-  #turn: Turn | undefined;
-  /** The agent has closed the session; the next message opens it again. */
+  #turn: AcpTurn | undefined;
+  /** The agent has closed the session; the next message reopens it. */
   #isClosedThere = false;
 
-  constructor(parts: RunParts) {
+  constructor(parts: AcpRunParts) {
     this.#parts = parts;
     this.#server = parts.lease.server;
     this.#inbox = new Inbox({
@@ -90,18 +91,18 @@ export class AcpRun implements Run, Resident {
 
   async send(message: UserMessage): Promise<void> {
     const { name, state, userEcho } = this.#parts;
-    const capabilities = objectOf(objectOf(state.agent["agentCapabilities"])["promptCapabilities"]);
+    const capabilities = asObject(asObject(state.agent["agentCapabilities"])["promptCapabilities"]);
     const prompt = toPrompt(message, capabilities, name);
     if (this.#end.hasBegun) throw new CodedError("backend_crashed", `${name} has ended; resume the session`);
     if (this.#turn !== undefined) throw busy(name);
-    const turn = new Turn();
+    const turn = new AcpTurn();
     this.#turn = turn;
     try {
       if (this.#isClosedThere) await this.#reopen();
     } catch (error) {
       const failure = {
         code: error instanceof CodedError ? error.code : "agent_error",
-        message: messageOf(error),
+        message: toMessage(error),
       };
       if (this.#turn === turn && !this.#end.hasBegun) this.#tellResult(turn, "error", failure);
       return;
@@ -117,7 +118,7 @@ export class AcpRun implements Run, Resident {
     turn.isSent = true;
     this.#stall.begin();
     const params = { sessionId: state.sessionId, prompt };
-    this.#server.call("session/prompt", params, (answer, size) => this.#answered(turn, answer, size));
+    this.#server.call("session/prompt", params, (answer, size) => this.#onResponse(turn, answer, size));
   }
 
   interrupt(): Promise<void> {
@@ -130,7 +131,7 @@ export class AcpRun implements Run, Resident {
     if (reply === undefined) return false;
     this.#stall.heard();
     await this.#server.respond(reply.id, reply.result);
-    // With all its limits: an agent that ignores it is ended.
+    // Bounded: an agent that ignores it is killed.
     if (reply.cancels) void this.interrupt();
     return true;
   }
@@ -160,7 +161,7 @@ export class AcpRun implements Run, Resident {
   unreadable(size: number, reason: string, data?: LineAside["data"]): void {
     const { name, state } = this.#parts;
     const text = `a line of ${size} bytes from ${name} was skipped: ${reason}`;
-    this.#report(notice(state, "unreadable_output", { level: "warn", text, ...optional("data", data) }));
+    this.#report(notice(state, "unreadable_output", { level: "warn", text, ...defined({ data }) }));
   }
 
   processEnded(why: Ended): void {
@@ -178,7 +179,7 @@ export class AcpRun implements Run, Resident {
     this.#isClosedThere = false;
     this.#reports(introduce(state));
     if (opened.lost !== undefined) {
-      const text = `${name} does not remember the conversation before (${opened.lost}); it begins anew`;
+      const text = `${name} has lost the previous conversation (${opened.lost}) and starts a new one`;
       this.#report(notice(state, "session_lost", { level: "warn", text }));
     }
     for (const { frame, size } of opened.kept) this.deliver(frame, size);
@@ -188,15 +189,15 @@ export class AcpRun implements Run, Resident {
   async #reopen(): Promise<void> {
     const { reopen, state, name } = this.#parts;
     const opened = await this.#server.router.open(() => reopen(state.sessionId));
-    const owner = this.#server.router.ownerOf(opened.sessionId);
+    const owner = this.#server.router.findOwner(opened.sessionId);
     if (owner !== undefined && owner !== this) throw openElsewhere(name, opened.sessionId);
     if (!this.#end.hasBegun) this.enter(opened);
   }
 
-  /** In its turn behind everything that the agent said before it, also when we read slowly. */
-  #answered(turn: Turn, answer: RpcAnswer, size: number): void {
+  /** Processed after everything the agent sent before it, even if we read slowly. */
+  #onResponse(turn: AcpTurn, answer: RpcAnswer, size: number): void {
     if ("result" in answer) this.#inbox.push({ frame: { kind: "answer", answer }, turn }, size);
-    // Without an answer the agent is gone, and its end is told instead.
+    // Without an answer the agent is gone, and its end is reported instead.
     else if (answer.error instanceof RpcError) {
       const { error } = answer;
       this.#inbox.push({ frame: { kind: "answer", answer: { error } }, turn }, size);
@@ -207,7 +208,7 @@ export class AcpRun implements Run, Resident {
     const { state } = this.#parts;
     if (this.#end.hasBegun) return;
     if (frame.kind === "answer") {
-      // The answer to a prompt that was given up.
+      // The response to an abandoned prompt.
       if (turn === undefined || turn !== this.#turn) return;
       const { notBegun } = turn;
       turn.leftRunning = notBegun !== undefined && openCommands(state).some((id) => !notBegun.has(id));
@@ -215,11 +216,11 @@ export class AcpRun implements Run, Resident {
     this.#reports(translate(state, frame));
   }
 
-  #reports(reports: readonly Report[]): void {
+  #reports(reports: readonly AcpReport[]): void {
     for (const report of reports) this.#report(report);
   }
 
-  #report(report: Report): void {
+  #report(report: AcpReport): void {
     const { sink } = this.#parts;
     if (report.kind === "event") this.#event(report.event);
     else if (report.kind === "ask") sink.ask(report.ask);
@@ -242,7 +243,7 @@ export class AcpRun implements Run, Resident {
   #tellStall(silentMs: number): void {
     const { name, state } = this.#parts;
     const seconds = Math.round(silentMs / 1000);
-    const text = `${name} has said nothing for ${seconds} s; it may be trying to reach its model's server. Wait, or interrupt the turn.`;
+    const text = `${name} has been silent for ${seconds} s; it may be trying to reach its model's server. Wait, or interrupt the turn.`;
     this.#report(notice(state, "stalled", { level: "warn", text, data: { silent_s: seconds } }));
   }
 
@@ -270,23 +271,23 @@ export class AcpRun implements Run, Resident {
   }
 
   /** It was asked to stop and did not. */
-  async #insist(turn: Turn): Promise<void> {
+  async #insist(turn: AcpTurn): Promise<void> {
     const { state, name, log } = this.#parts;
     const isClosed = await this.#close();
     if (isClosed) await within(LAST_WORD_MS, Promise.race([turn.over, this.#end.gone]));
     if (this.#turn !== turn || this.#end.hasBegun) return;
     log.warn("acp.turn_abandoned", { agent: name });
-    // Whatever it still says of this turn is not heard.
+    // Further output of this turn is ignored.
     this.#server.router.retire(this);
     this.#reports(abandonTurn(state, "interrupted"));
     this.#tellResult(turn, "interrupted");
     const isAlone = this.#server.residents === 1;
     if (isClosed && !isAlone) return;
     this.#end.isWanted = true;
-    if (isAlone) await this.#server.kill(`${name} did not end the interrupted turn and was ended`);
+    if (isAlone) await this.#server.kill(`${name} did not end the interrupted turn and was killed`);
     // Nobody reads it while another session has too much waiting: its clients are not to lose it for that.
     else if (!this.#server.isHeld && !(await isResponsive(this.#server))) {
-      await this.#server.kill(`${name} answered nothing any more and was ended`);
+      await this.#server.kill(`${name} stopped responding and was killed`);
     } else {
       this.#server.moveOut(this);
       this.#tellEnd({ expected: true, message: `${name} did not end the interrupted turn` });
@@ -305,15 +306,15 @@ export class AcpRun implements Run, Resident {
     return this.#isClosedThere;
   }
 
-  #tellResult(turn: Turn, subtype: ResultEvent["subtype"], error?: ResultEvent["error"]): void {
-    const failure = error === undefined ? {} : { error };
+  #tellResult(turn: AcpTurn, subtype: ResultEvent["subtype"], error?: ResultEvent["error"]): void {
+    const failure = defined({ error });
     const { name, sink } = this.#parts;
     this.#endTurn(turn);
     const { durationMs: duration_ms } = turn;
     sink.event({ type: "agent.result", backend: name, subtype, duration_ms, ...failure });
   }
 
-  #endTurn(turn: Turn): void {
+  #endTurn(turn: AcpTurn): void {
     if (this.#turn === turn) this.#turn = undefined;
     this.#stall.end();
     turn.end();
@@ -322,11 +323,11 @@ export class AcpRun implements Run, Resident {
   async #stop(how: "finish" | "now"): Promise<void> {
     const { lease, state } = this.#parts;
     const turn = this.#turn;
-    // Nobody will answer what it asked, so it would not finish.
+    // Its requests will not be answered, so it would not finish.
     if (how === "finish" && turn !== undefined && state.asks.size === 0) {
       await within(FINISH_LIMIT_MS, Promise.race([turn.over, this.#end.hurried, this.#end.gone]));
     }
-    // A process of its own takes everything along when it must be quick.
+    // A process of its own takes everything down with it.
     if (!this.#end.hasBegun && !(lease.isOwn && how === "now")) await this.#leave();
     this.#server.moveOut(this);
     await lease.release(how);
@@ -356,5 +357,8 @@ export class AcpRun implements Run, Resident {
 }
 
 function busy(name: string): CodedError {
-  return new CodedError("session_busy", `${name} runs a turn; wait for its agent.result or interrupt it`);
+  return new CodedError(
+    "session_busy",
+    `${name} is running a turn; wait for its agent.result or interrupt it`,
+  );
 }

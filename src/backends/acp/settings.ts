@@ -1,8 +1,9 @@
-// Model, mode and configuration of a session. Agents show them in three shapes (`modes`, `models`, `configOptions`), some
-// in all of them, and each shape is set in its own way. Pure.
+// Model, mode and configuration of a session. Agents expose them in three shapes (`modes`, `models`, `configOptions`),
+// some in several, and each is set differently. Pure.
+
 import { CodedError } from "../../base/coded-error.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { objectOf, objectsOf, stringOf, textOf } from "../values.ts";
+import { asObject, asObjects, asString, asText } from "../../base/values.ts";
 
 export type SettingValue = string | boolean;
 
@@ -11,7 +12,7 @@ export interface ConfigOption {
   id: string;
   category: string | undefined;
   value: SettingValue | undefined;
-  /** What may be chosen; empty when it is on or off. */
+  /** Possible values; empty for an on/off option. */
   values: string[];
   isBoolean: boolean;
 }
@@ -27,7 +28,7 @@ export interface Settings {
   options: ConfigOption[];
 }
 
-/** What a session wants. */
+/** Requested settings. */
 export interface Wishes {
   model?: string | undefined;
   mode?: string | undefined;
@@ -38,15 +39,15 @@ export interface Wishes {
 export interface SettingCall {
   method: "session/set_mode" | "session/set_model" | "session/set_config_option";
   params: JsonObject;
-  /** For messages to people. */
+  /** For error messages. */
   at: string;
 }
 
 const SHOWN = 12;
 
-/** From the answer to session/new, load or resume; an agent may leave all of it out. */
+/** From the response to session/new, load or resume; an agent may omit all of it. */
 export function readSettings(result: unknown): Settings {
-  const { modes, models, configOptions } = objectOf(result);
+  const { modes, models, configOptions } = asObject(result);
   return {
     modes: choosable(modes, "currentModeId", "availableModes", "id"),
     models: choosable(models, "currentModelId", "availableModels", "modelId"),
@@ -54,7 +55,7 @@ export function readSettings(result: unknown): Settings {
   };
 }
 
-/** The whole new list, as a change answers with it and as `config_option_update` brings it. */
+/** The full new list, as returned by a change and by `config_option_update`. */
 export function withOptions(settings: Settings, configOptions: unknown): Settings {
   return Array.isArray(configOptions) ? { ...settings, options: readOptions(configOptions) } : settings;
 }
@@ -83,14 +84,14 @@ export function currentMode({ modes, options }: Settings): string | undefined {
   return byCategory(options, "mode") ?? modes?.current;
 }
 
-/** What `configOptions` are set to, by their ids. */
-export function configOf({ options }: Settings): Record<string, SettingValue> {
+/** Current values of `configOptions`, by id. */
+export function readConfig({ options }: Settings): Record<string, SettingValue> {
   return Object.fromEntries(options.flatMap(({ id, value }) => (value === undefined ? [] : [[id, value]])));
 }
 
 /**
- * The next thing to set, or undefined when all is as it should be. Asked again after each change, because options come
- * and go with the model. Throws `invalid_message` for what the agent does not offer. `done`: what was set already.
+ * The next setting to apply, or undefined when done. Called again after each change, because options depend on the
+ * model. Throws `invalid_message` for settings the agent does not offer. `done`: already set.
  */
 export function nextSetting(
   settings: Settings,
@@ -143,12 +144,12 @@ function setOption(settings: Settings, id: string, value: SettingValue, at: stri
   const option = settings.options.find((each) => each.id === id);
   if (option === undefined) {
     const known = settings.options.map((each) => each.id);
-    const words = known.length > 0 ? `it has ${shown(known)}` : "it has none";
-    throw new CodedError("invalid_message", `${at}: the agent has no such option; ${words}`);
+    const words = known.length > 0 ? `it has ${formatNames(known)}` : "it has none";
+    throw new CodedError("invalid_message", `${at}: unknown option; ${words}`);
   }
   if (option.value === value) return undefined;
   if (option.isBoolean ? typeof value !== "boolean" : typeof value !== "string") {
-    const wanted = option.isBoolean ? "true or false" : `one of ${shown(option.values)}`;
+    const wanted = option.isBoolean ? "true or false" : `one of ${formatNames(option.values)}`;
     throw new CodedError("invalid_message", `${at}: expected ${wanted}`);
   }
   if (typeof value === "string" && option.values.length > 0 && !option.values.includes(value)) {
@@ -165,41 +166,41 @@ function optionCall({ id, isBoolean }: ConfigOption, value: SettingValue, at: st
 function notOffered(at: string, what: string, value: string, offered: readonly string[]): CodedError {
   const words =
     offered.length > 0
-      ? `the agent offers ${shown([...new Set(offered)])}`
-      : `the agent lets no client choose a ${what}`;
+      ? `the agent offers ${formatNames([...new Set(offered)])}`
+      : `the agent does not let clients choose a ${what}`;
   return new CodedError("invalid_message", `${at}: no ${what} "${value}"; ${words}`);
 }
 
-function shown(names: readonly string[]): string {
+function formatNames(names: readonly string[]): string {
   const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : "";
   return `${names.slice(0, SHOWN).join(", ")}${more}`;
 }
 
 function byCategory(options: readonly ConfigOption[], category: string): string | undefined {
-  return stringOf(options.find((option) => option.category === category)?.value);
+  return asString(options.find((option) => option.category === category)?.value);
 }
 
 function choosable(value: unknown, current: string, list: string, id: string): Choosable | undefined {
-  const from = objectOf(value);
+  const from = asObject(value);
   if (from[current] === undefined && !Array.isArray(from[list])) return undefined;
-  const values = objectsOf(from[list]).flatMap((entry) => textOf(entry[id]) ?? []);
-  return { current: textOf(from[current]), values };
+  const values = asObjects(from[list]).flatMap((entry) => asText(entry[id]) ?? []);
+  return { current: asText(from[current]), values };
 }
 
 function readOptions(value: unknown): ConfigOption[] {
-  return objectsOf(value).flatMap((entry) => {
-    const id = textOf(entry["id"]);
+  return asObjects(value).flatMap((entry) => {
+    const id = asText(entry["id"]);
     if (id === undefined) return [];
     const { currentValue } = entry;
     const isBoolean = entry["type"] === "boolean" || typeof currentValue === "boolean";
     return [
       {
         id,
-        // An agent that names no category mostly calls the option by it.
-        category: textOf(entry["category"]) ?? (id === "model" || id === "mode" ? id : undefined),
+        // An agent that names no category usually uses it as the option's id.
+        category: asText(entry["category"]) ?? (id === "model" || id === "mode" ? id : undefined),
         value:
           typeof currentValue === "string" || typeof currentValue === "boolean" ? currentValue : undefined,
-        values: objectsOf(entry["options"]).flatMap(valuesOf),
+        values: asObjects(entry["options"]).flatMap(readValues),
         isBoolean,
       },
     ];
@@ -207,7 +208,7 @@ function readOptions(value: unknown): ConfigOption[] {
 }
 
 /** A value, or a group of them. */
-function valuesOf(entry: JsonObject): string[] {
-  const value = textOf(entry["value"]);
-  return value === undefined ? objectsOf(entry["options"]).flatMap(valuesOf) : [value];
+function readValues(entry: JsonObject): string[] {
+  const value = asText(entry["value"]);
+  return value === undefined ? asObjects(entry["options"]).flatMap(readValues) : [value];
 }

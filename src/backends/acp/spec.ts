@@ -1,70 +1,70 @@
-// One ACP agent: how it is started, and what its sessions are by default.
-import type { Log } from "../../base/log.ts";
+// One ACP agent: how to start it, and defaults of its sessions.
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { Log } from "../../base/log.ts";
+import type { Environment } from "../types.ts";
 
 export interface AcpSpec {
   /** The name on the wire, and of its options: `options.<name>`. */
   name: string;
-  /** A path, or a name that is looked up on PATH. */
+  /** A path, or a name on PATH. */
   command: string;
   args?: readonly string[];
-  /** Laid over what it inherits. */
+  /** Overrides the inherited environment. */
   env?: Readonly<Record<string, string>>;
   /** Whether its sessions share a process. */
   process?: "shared" | "per-session";
-  /** Where sessions work that name no directory; absent: where the daemon was started. */
+  /** Default working directory; absent: the daemon's. */
   cwd?: string;
-  /** Sessions may work in these directories and below only; absent: anywhere. */
+  /** Sessions may only work in these directories and below; absent: anywhere. */
   cwdWithin?: readonly string[];
   model?: string;
   mode?: string;
   config?: Readonly<Record<string, string | boolean>>;
-  /** A turn in which the agent says nothing for so long is told as stalled; 0: never. */
+  /** A turn that is silent this long is reported as stalled; 0 disables. */
   stallMs?: number;
-  /** How long it may take to answer the handshake. */
+  /** Timeout of the handshake. */
   handshakeMs?: number;
-  /** Our own: it takes model and mode with the session, before it looks for a provider. */
+  /** Our own agent: takes model and mode with the session, before it looks for a provider. */
   isOurs?: boolean;
-  /** Its sessions may be told whether they have one agent or several. */
+  /** Its sessions accept the option for one or several agents. */
   hasAgentModes?: boolean;
-  /** Whether it could do anything; asked when agents are looked for. Absent: it could. */
+  /** Whether it is usable; checked when agents are detected. Absent: yes. */
   isReady?(): Promise<boolean>;
   /** Known without asking it. */
   version?: string;
-  /** Files without which there is nothing to start. */
+  /** Files it needs to start. */
   needs?: readonly string[];
-  /** What to do when it is not there, for messages to people. */
+  /** What to do if it is missing, for error messages. */
   advice?: string;
 }
 
-/** What every agent gets from the daemon. */
+/** What the daemon passes to every agent. */
 export interface AcpHost {
-  /** What every process inherits. */
+  /** Inherited by every process. */
   env: Environment;
-  /** Longer lines of its stdout are skipped. */
+  /** Longer stdout lines are skipped. */
   maxLineBytes?: number;
   /** How long a shared process outlives its last session. */
   lingerMs?: number;
   limits?: Partial<Limits>;
-  /** For what concerns no session. */
+  /** For messages that concern no session. */
   log?: Log;
   /** For tests. */
   clock?: Clock;
 }
 
-/** How long we wait for what. */
+/** Timeouts. */
 export interface Limits {
   /** session/new, load, resume: MCP servers of the user may be slow. */
   openMs: number;
   settingMs: number;
-  /** From session/cancel to the answer of the prompt. */
+  /** From session/cancel to the response of the prompt. */
   cancelMs: number;
   closeMs: number;
   /** From the end of stdin to SIGTERM, and from there to SIGKILL. */
   finishMs: number;
   graceMs: number;
-  /** A replay that comes behind the answer to session/load is over when it was quiet for so long. */
+  /** A replay after the response to session/load is over after this much silence. */
   quietMs: number;
 }
 

@@ -1,9 +1,9 @@
-// Notices that an agent says nothing for a while although it should: some retry their model's server in silence for ever.
+// Detects an agent that is unexpectedly silent: some retry their model's server forever without output.
 
 export interface StallParts {
-  /** 0: never. */
+  /** 0 disables. */
   limitMs: number;
-  /** It works on something, or waits for somebody: silence is no wonder. */
+  /** It is working on something, or waiting for an answer: silence is expected. */
   isExcused(): boolean;
   /** Once per silence. */
   tell(silentMs: number): void;
@@ -18,13 +18,13 @@ export class StallWatch {
     this.#parts = parts;
   }
 
-  /** A turn begins. */
+  /** A turn starts. */
   begin(): void {
     this.#heardMs = performance.now();
     this.#arm(this.#parts.limitMs);
   }
 
-  /** The agent said something, or something that excused it is over. */
+  /** The agent sent something, or a reason for its silence has ended. */
   heard(): void {
     this.#heardMs = performance.now();
   }
@@ -41,14 +41,14 @@ export class StallWatch {
     this.#timer.unref();
   }
 
-  /** One timer for the whole turn: it is not set anew with every frame. */
+  /** One timer for the whole turn: it is not reset with every frame. */
   #look(): void {
     const { limitMs, isExcused, tell } = this.#parts;
     const silentMs = performance.now() - this.#heardMs;
     if (isExcused()) this.heard();
     else if (silentMs >= limitMs && Number.isFinite(this.#heardMs)) {
       tell(silentMs);
-      // Only what comes from now on begins a new silence.
+      // Only later output starts a new silence.
       this.#heardMs = Number.POSITIVE_INFINITY;
     }
     const restMs = limitMs - (performance.now() - this.#heardMs);

@@ -1,28 +1,29 @@
-// From a start order to a session in an agent's process: which process, and which way in.
+// From a start order to a session in an agent's process: which process, and how to open it.
+
 import { CodedError } from "../../base/coded-error.ts";
 import { silentLog } from "../../base/log.ts";
+import { defined } from "../../base/values.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import type { Lease, Pool } from "../pool.ts";
 import type { BackendSink, Run, StartOrder } from "../types.ts";
-import { optional } from "../values.ts";
 import type { Births } from "./births.ts";
 import { type Identity, processEnvironment, sessionEnvironment } from "./environment.ts";
 import { type Opened, type Opening, openAgain, openElsewhere, openNew } from "./open.ts";
 import { type AcpOptions, cwdFor } from "./options.ts";
-import type { AcpProcess, ProcessOrder } from "./process.ts";
+import type { AcpProcess, AcpProcessOrder } from "./process.ts";
 import { AcpRun } from "./run.ts";
 import type { AcpHost, AcpSpec, Clock, Limits } from "./spec.ts";
 import { newState } from "./state.ts";
 
-/** What all sessions of one agent share. */
+/** Shared by all sessions of one agent. */
 export interface AgentParts {
   spec: AcpSpec;
   host: AcpHost;
   limits: Limits;
   clock: Clock;
-  pool: Pool<AcpProcess, ProcessOrder>;
+  pool: Pool<AcpProcess, AcpProcessOrder>;
   births: Births;
-  /** Tells the sessions of this daemon from those of another one. */
+  /** Distinguishes the sessions of this daemon from another's. */
   hostId: string;
 }
 
@@ -43,12 +44,12 @@ export async function startAcpRun(
   const own = spec.process !== "shared";
   const identity = { env: order.env, marker: `${parts.hostId}:${order.session_id}` };
   const place = own ? cwd : spec.cwd;
-  const process: ProcessOrder = {
+  const process: AcpProcessOrder = {
     name: spec.name,
     command,
     args: spec.args ?? [],
     env: processEnvironment(host.env, spec, identity, own),
-    ...(place === undefined ? {} : { cwd: place }),
+    ...defined({ cwd: place }),
     maxLineBytes: host.maxLineBytes ?? MAX_LINE_BYTES,
     log: host.log ?? silentLog,
     handshakeMs: spec.handshakeMs ?? HANDSHAKE_MS,
@@ -80,11 +81,8 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
   const { spec, limits, clock, births } = parts;
   const { lease, order, options, sink, cwd, identity } = entry;
   const { server } = lease;
-  const chosen = {
-    ...optional("model", options.model ?? spec.model),
-    ...optional("mode", options.mode ?? spec.mode),
-  };
-  const own = { ...chosen, ...optional("agent_mode", options.agent_mode) };
+  const chosen = defined({ model: options.model ?? spec.model, mode: options.mode ?? spec.mode });
+  const own = { ...chosen, ...defined({ agent_mode: options.agent_mode }) };
   const opening: Opening = {
     name: spec.name,
     server,
@@ -120,10 +118,11 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
     reopen: (sessionId) => openAgain(opening, sessionId, true),
     marker: identity.marker,
   });
-  // Two may come for the same one at once, and an agent may give an id away twice.
-  if (server.router.ownerOf(opened.sessionId) !== undefined) throw openElsewhere(spec.name, opened.sessionId);
+  // Two calls may ask for the same one at once, and an agent may reuse an id.
+  if (server.router.findOwner(opened.sessionId) !== undefined)
+    throw openElsewhere(spec.name, opened.sessionId);
   if (!server.moveIn(run)) {
-    throw new CodedError("spawn_failed", `${spec.name} ended while the session was opened`);
+    throw new CodedError("spawn_failed", `${spec.name} exited while the session was being opened`);
   }
   run.enter(opened);
   return run;
@@ -132,9 +131,9 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
 async function open(opening: Opening, order: StartOrder): Promise<Opened> {
   const { server, name } = opening;
   if (!order.resume) return openNew(opening);
-  // Without the agent's id nothing was ever opened there.
+  // Without the agent's id nothing was opened.
   if (order.native_session_id === undefined && order.began_here) return openNew(opening);
   const sessionId = order.native_session_id ?? order.session_id;
-  if (server.router.ownerOf(sessionId) !== undefined) throw openElsewhere(name, sessionId);
+  if (server.router.findOwner(sessionId) !== undefined) throw openElsewhere(name, sessionId);
   return openAgain(opening, sessionId, order.began_here);
 }

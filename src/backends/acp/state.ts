@@ -1,6 +1,8 @@
-// What the translator remembers of one session of an ACP agent, and what it reports. Pure data.
+// The translator's state of one ACP session, and its reports. Pure data.
+
 import type { JsonObject } from "../../base/json.ts";
 import type { RpcErrorBody, RpcId } from "../../base/jsonrpc.ts";
+import { asObject } from "../../base/values.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import {
   type NoticeCategory,
@@ -9,16 +11,15 @@ import {
   type UnknownCategory,
 } from "../../protocol/notices.ts";
 import type { Ask } from "../types.ts";
-import { objectOf } from "../values.ts";
 import type { Settings } from "./settings.ts";
 
 export interface TranslateOptions {
   include_raw_events?: boolean | undefined;
-  /** False: what the agent asks is allowed once, by us. */
+  /** False: we allow each request once. */
   approvals?: boolean | undefined;
 }
 
-/** Text that the agent is still saying. */
+/** Text that is still being streamed. */
 export interface OpenText {
   kind: "text" | "thinking";
   messageId: string | undefined;
@@ -28,7 +29,7 @@ export interface OpenText {
   parent: string | undefined;
 }
 
-/** A tool call that has no result yet, as far as it is known. */
+/** A tool call without a result, as far as it is known. */
 export interface Tool {
   readonly id: string;
   name: string | undefined;
@@ -38,19 +39,19 @@ export interface Tool {
   input: unknown;
   content: unknown;
   locations: string[];
-  /** What a running command printed. */
+  /** Output of a running command. */
   terminal: string;
   exitCode: number | undefined;
-  /** The last content that came while it ran. */
+  /** The last content received while it ran. */
   progress: unknown;
   parent: string | undefined;
-  /** A sub-agent was started by it. */
+  /** It started a sub-agent. */
   hasSubAgent: boolean;
-  /** The input that was told, as JSON; undefined: the call was not told yet. */
-  told: string | undefined;
+  /** The emitted input, as JSON; undefined: the call has not been emitted yet. */
+  reported: string | undefined;
 }
 
-/** A sub-agent, as it was told when it started. */
+/** A sub-agent, as reported at its start. */
 export interface SubAgent {
   /** From below the session's own agent down to this one. */
   path: string[];
@@ -59,27 +60,27 @@ export interface SubAgent {
   model?: string;
 }
 
-/** One prompt, from the moment it is written to its answer. */
+/** One prompt, from writing it to its response. */
 export interface TurnState {
-  /** We asked the agent to stop: whatever it answers, that is how the turn ended. */
+  /** We asked the agent to stop: whatever it responds, the turn was interrupted. */
   isCancelled: boolean;
-  /** A person said no to something: some agents end the turn then. */
+  /** The user declined something: some agents end the turn then. */
   isDeclined: boolean;
-  /** The agent said that the turn has failed, which it then ends as if all were well. */
+  /** The agent reported a failure, but ends the turn normally. */
   isFailed: boolean;
   /** Its reason for that. */
   failure: string | undefined;
-  /** What it said last, itself and not one of its sub-agents. */
+  /** Its last message, not one of its sub-agents'. */
   lastText: string;
 }
 
-/** What the agent asked and nobody has answered. */
-export interface PendingAsk {
+/** Unanswered requests of the agent. */
+export interface AcpPendingAsk {
   id: RpcId;
   native_id: string;
   method: string;
   params: JsonObject;
-  /** Under this key "for this session" is remembered; undefined: it cannot be. */
+  /** Key under which "for this session" is remembered; undefined: not possible. */
   rule: string | undefined;
 }
 
@@ -89,34 +90,34 @@ export interface AcpState {
   readonly cwd: string;
   readonly options: TranslateOptions;
   settings: Settings;
-  /** What the agent said about itself. */
+  /** The agent's self-description. */
   readonly agent: JsonObject;
   turn: TurnState | undefined;
-  /** By who speaks: the call that started a sub-agent, or nothing for the agent itself. */
+  /** By speaker: the call that started a sub-agent, or nothing for the agent itself. */
   readonly texts: Map<string | undefined, OpenText>;
-  /** How many there were. */
+  /** Number of messages so far. */
   textCount: number;
   /** Of the running turn, by toolCallId. */
   readonly tools: Map<string, Tool>;
-  /** Tools that have their result: what still comes for them is late. */
+  /** Tools with a result: further updates are late. */
   readonly doneTools: Set<string>;
-  /** Sub-agents of demian that work, by the call that started each. */
+  /** Running sub-agents of demian, by the call that started them. */
   readonly subAgents: Map<string, SubAgent>;
-  readonly asks: Map<string, PendingAsk>;
-  /** What a person allowed for this session. */
+  readonly asks: Map<string, AcpPendingAsk>;
+  /** What the user allowed for this session. */
   readonly rules: Set<string>;
   contextWindow: number | undefined;
   /** The last introduction, as JSON. */
   introduced: string;
   /** The last `usage_update`, as JSON. */
   usageSeen: string;
-  /** Spent in the session so far, in USD; undefined: the agent has not told. */
+  /** Session cost so far in USD; undefined: not reported. */
   costUsd: number | undefined;
   /** The same at the end of the last turn. */
   costBefore: number | undefined;
 }
 
-export type Report =
+export type AcpReport =
   | { kind: "event"; event: AgentEvent }
   | { kind: "ask"; ask: Ask }
   | { kind: "withdrawn"; native_id: string; reason: string }
@@ -132,7 +133,7 @@ export interface StateParts {
   options: TranslateOptions;
   settings: Settings;
   agent: JsonObject;
-  /** Nothing was spent in it before. */
+  /** Nothing was spent before. */
   isNew: boolean;
 }
 
@@ -156,23 +157,23 @@ export function newState(parts: StateParts): AcpState {
   };
 }
 
-/** Our own agent says so when it is started; no other one reads what we add to ACP, nor says what we add. */
+/** Our own agent identifies itself at startup; no other uses our extensions of ACP. */
 export function isDemian({ agent }: Pick<AcpState, "agent">): boolean {
-  const { _meta: own } = objectOf(agent["agentCapabilities"]);
-  return [agent["_meta"], own].some((meta) => objectOf(meta)["demian"] !== undefined);
+  const { _meta: own } = asObject(agent["agentCapabilities"]);
+  return [agent["_meta"], own].some((meta) => asObject(meta)["demian"] !== undefined);
 }
 
-/** `_meta.demian` of a frame; empty when it is another agent's. */
+/** `_meta.demian` of a frame; empty for other agents. */
 export function demianMeta(state: AcpState, frame: JsonObject): JsonObject {
-  return isDemian(state) ? objectOf(objectOf(frame["_meta"])["demian"]) : {};
+  return isDemian(state) ? asObject(asObject(frame["_meta"])["demian"]) : {};
 }
 
-/** JSON keeps 0 and "0" apart: ids are numbers from 0 on, or strings. */
-export function nativeIdOf(id: RpcId): string {
+/** JSON distinguishes 0 and "0": ids are numbers from 0 on, or strings. */
+export function toNativeId(id: RpcId): string {
   return JSON.stringify(id);
 }
 
-export function toReports(events: readonly AgentEvent[]): Report[] {
+export function toReports(events: readonly AgentEvent[]): AcpReport[] {
   return events.map((event) => ({ kind: "event", event }));
 }
 
@@ -180,6 +181,6 @@ export function notice<C extends NoticeCategory | UnknownCategory>(
   state: AcpState,
   category: C,
   parts: NoticeParts<C> = {},
-): Report {
+): AcpReport {
   return { kind: "event", event: toNotice(state.backend, category, parts) };
 }

@@ -1,17 +1,18 @@
-// Sub-agents. Claude's adapter and demian name in `_meta` the call that started one; demian also tells as `_demian/event`
-// when it starts, what it says and how it ends.
+// Sub-agents. Claude's adapter and demian name the starting call in `_meta`; demian also reports start, output and end
+// as `_demian/event`.
+
 import type { JsonObject } from "../../base/json.ts";
-import { failureCode } from "../../protocol/failures.ts";
+import { asCount, asObject, asString, asStrings, asText, defined } from "../../base/values.ts";
+import { toFailureCode } from "../../protocol/failures.ts";
 import type { NoticeData } from "../../protocol/notices.ts";
-import { countOf, objectOf, optional, stringOf, stringsOf, textOf } from "../values.ts";
-import { otherNotification, wordOf } from "./notices.ts";
+import { otherNotification, toCategory } from "./notices.ts";
 import { toUsage } from "./results.ts";
 import {
+  type AcpReport,
   type AcpState,
   demianMeta,
   isDemian,
   notice,
-  type Report,
   type SubAgent,
   toReports,
 } from "./state.ts";
@@ -39,27 +40,27 @@ const ASKED: ReadonlySet<unknown> = new Set(["user", "abort"]);
 const MAX_DEPTH = 32;
 const MAX_NAME_CHARS = 200;
 
-/** The call that started the sub-agent of which this frame is; undefined: it is the agent's own. */
+/** The call that started the sub-agent of this frame; undefined for the agent's own frames. */
 export function parentIn(state: AcpState, frame: JsonObject): string | undefined {
-  const claude = objectOf(objectOf(frame["_meta"])["claudeCode"]);
-  return textOf(claude["parentToolUseId"]) ?? textOf(demianMeta(state, frame)["parentToolCallId"]);
+  const claude = asObject(asObject(frame["_meta"])["claudeCode"]);
+  return asText(claude["parentToolUseId"]) ?? asText(demianMeta(state, frame)["parentToolCallId"]);
 }
 
-/** Names of sub-agents, each below the one before. It stands in every list of requests, so no agent may make it long. */
-export function pathOf(value: unknown): string[] {
-  return stringsOf(value)
+/** Names of nested sub-agents. Part of every request list, so its length is limited. */
+export function readPath(value: unknown): string[] {
+  return asStrings(value)
     .slice(0, MAX_DEPTH)
     .map((name) => (name.length <= MAX_NAME_CHARS ? name : `${name.slice(0, MAX_NAME_CHARS - 1)}…`));
 }
 
-/** Our own runtime tells what it does, and ACP has no word for it. */
-export function demianEvent(state: AcpState, method: string, params: JsonObject): Report[] {
+/** Events of our own runtime that ACP cannot express. */
+export function demianEvent(state: AcpState, method: string, params: JsonObject): AcpReport[] {
   if (!isDemian(state)) return otherNotification(state, method, params);
-  const { sessionId: _session, ...told } = params;
-  const event = objectOf(params["event"] ?? told);
-  const type = stringOf(event["type"]) ?? "event";
-  const parent = textOf(params["parentToolCallId"]);
-  const call = textOf(params["toolCallId"]);
+  const { sessionId: _session, ...reported } = params;
+  const event = asObject(params["event"] ?? reported);
+  const type = asString(event["type"]) ?? "event";
+  const parent = asText(params["parentToolCallId"]);
+  const call = asText(params["toolCallId"]);
   const said = SAID.get(type);
   if (said !== undefined && parent !== undefined && state.turn !== undefined) {
     const { text } = event;
@@ -67,91 +68,96 @@ export function demianEvent(state: AcpState, method: string, params: JsonObject)
     return toReports(addChunk(state, said, chunk, parent));
   }
   const isNew = call !== undefined && isTold(state, call) && !state.subAgents.has(call);
-  if (type === "agent.invocation.started" && isNew) return started(state, call, event);
+  if (type === "agent.invocation.started" && isNew) return onStart(state, call, event);
   const subtype = ENDED.get(type);
-  if (subtype !== undefined && call !== undefined) return ended(state, call, subtype, event);
+  if (subtype !== undefined && call !== undefined) return onEnd(state, call, subtype, event);
   const { type: _type, ...data } = event;
   return [toldAs(state, type, { native: data, call, parent })];
 }
 
-interface Told {
+interface Reported {
   native: JsonObject;
-  /** The call that it is about. */
+  /** The call it is about. */
   call: string | undefined;
   parent: string | undefined;
 }
 
-/** What other agents report too has the same word; the rest goes by the runtime's own name. */
-function toldAs(state: AcpState, type: string, { native, call, parent }: Told): Report {
+/** Uses the same names as other agents where they exist, else the runtime's own. */
+function toldAs(state: AcpState, type: string, { native, call, parent }: Reported): AcpReport {
   switch (type) {
     case "provider.retry":
-      return notice(state, "model_retry", { level: "warn", data: retryOf(native), parent });
+      return notice(state, "model_retry", { level: "warn", data: toRetry(native), parent });
     case "context.compacted":
     case "agent.session.context_compacted":
-      return notice(state, "compacted", { data: compactionOf(native), parent });
+      return notice(state, "compacted", { data: toCompaction(native), parent });
     case "warning": {
-      const text = textOf(native["message"]);
+      const text = asText(native["message"]);
       return notice(state, "agent_notice", { level: "warn", text, data: { native }, parent });
     }
   }
   const verdict = VERDICTS.get(type);
-  // A person who was asked is told by the request.
+  // Answers of users are reported by the request.
   if (verdict === undefined || ASKED.has(native["by"]))
-    return notice(state, `demian_${wordOf(type)}`, { data: native, parent });
-  return notice(state, verdict, { data: permissionOf(native, call), parent });
+    return notice(state, `demian_${toCategory(type)}`, { data: native, parent });
+  return notice(state, verdict, { data: toPermission(native, call), parent });
 }
 
-function retryOf(native: JsonObject): NoticeData<"model_retry"> {
-  const reason = textOf(native["reason"]);
-  const status = countOf(native["status"]);
+function toRetry(native: JsonObject): NoticeData<"model_retry"> {
+  const reason = asText(native["reason"]);
+  const status = asCount(native["status"]);
   return {
-    code: failureCode({ status, words: reason }),
-    ...optional("http_status", status),
-    ...optional("attempt", countOf(native["attempt"])),
-    ...optional("max_attempts", countOf(native["maxAttempts"])),
-    ...optional("retry_after_ms", countOf(native["delayMs"])),
-    ...optional("details", reason),
+    code: toFailureCode({ status, words: reason }),
+    ...defined({
+      http_status: status,
+      attempt: asCount(native["attempt"]),
+      max_attempts: asCount(native["maxAttempts"]),
+      retry_after_ms: asCount(native["delayMs"]),
+      details: reason,
+    }),
     native,
   };
 }
 
-function compactionOf(native: JsonObject): NoticeData<"compacted"> {
+function toCompaction(native: JsonObject): NoticeData<"compacted"> {
   const { manual } = native;
   return {
     ...(typeof manual === "boolean" ? { trigger: manual ? ("manual" as const) : ("auto" as const) } : {}),
-    ...optional("before_tokens", countOf(native["beforeTokens"])),
-    ...optional("after_tokens", countOf(native["afterTokens"])),
+    ...defined({
+      before_tokens: asCount(native["beforeTokens"]),
+      after_tokens: asCount(native["afterTokens"]),
+    }),
     native,
   };
 }
 
-function permissionOf(native: JsonObject, call: string | undefined): NoticeData<"permission_denied"> {
+function toPermission(native: JsonObject, call: string | undefined): NoticeData<"permission_denied"> {
   return {
-    ...optional("tool_use_id", call),
-    ...optional("tool_name", textOf(native["targetName"])),
-    ...optional("by", textOf(native["by"])),
-    ...optional("reason", textOf(native["reason"])),
+    ...defined({
+      tool_use_id: call,
+      tool_name: asText(native["targetName"]),
+      by: asText(native["by"]),
+      reason: asText(native["reason"]),
+    }),
     native,
   };
 }
 
-/** The call that started it ends: what works by now has no end of its own. */
-export function closeSubAgent(state: AcpState, call: string, reason: string): Report[] {
-  return ended(state, call, "interrupted", { reason });
+/** The starting call ends: sub-agents still running have no end of their own. */
+export function closeSubAgent(state: AcpState, call: string, reason: string): AcpReport[] {
+  return onEnd(state, call, "interrupted", { reason });
 }
 
 function isTold({ tools }: AcpState, call: string): boolean {
-  return tools.get(call)?.told !== undefined;
+  return tools.get(call)?.reported !== undefined;
 }
 
-function started(state: AcpState, call: string, event: JsonObject): Report[] {
-  const [agent = "agent"] = pathOf([textOf(event["targetAgent"])]);
-  const path = pathOf(event["agentPath"]);
+function onStart(state: AcpState, call: string, event: JsonObject): AcpReport[] {
+  const [agent = "agent"] = readPath([asText(event["targetAgent"])]);
+  const path = readPath(event["agentPath"]);
   const subAgent: SubAgent = {
     path: path.length === 0 ? [agent] : path,
     agent,
-    ...optional("provider", textOf(event["provider"])),
-    ...optional("model", textOf(event["model"])),
+    ...defined({ provider: asText(event["provider"]), model: asText(event["model"]) }),
   };
   state.subAgents.set(call, subAgent);
   const tool = state.tools.get(call);
@@ -159,27 +165,28 @@ function started(state: AcpState, call: string, event: JsonObject): Report[] {
   const data = {
     tool_use_id: call,
     ...subAgent,
-    ...optional("depth", countOf(event["depth"])),
-    ...optional("handoff_tokens", countOf(event["handoffTokens"])),
+    ...defined({ depth: asCount(event["depth"]), handoff_tokens: asCount(event["handoffTokens"]) }),
   };
   const text = [subAgent.path.join(" › "), ...where(subAgent)].join(": ");
   return [notice(state, "subagent_started", { text, data, parent: call })];
 }
 
-function ended(state: AcpState, call: string, subtype: Subtype, event: JsonObject): Report[] {
+function onEnd(state: AcpState, call: string, subtype: Subtype, event: JsonObject): AcpReport[] {
   const known = state.subAgents.get(call);
   if (known === undefined) return [];
   state.subAgents.delete(call);
-  const usage = objectOf(event["usage"]);
-  const reason = textOf(event["reason"]);
+  const usage = asObject(event["usage"]);
+  const reason = asText(event["reason"]);
   const data = {
     tool_use_id: call,
     ...known,
     subtype,
-    ...optional("reason", reason),
-    ...optional("num_turns", countOf(event["turns"])),
-    ...optional("duration_ms", countOf(event["durationMs"])),
-    ...optional("usage", toUsage(usage)),
+    ...defined({
+      reason,
+      num_turns: asCount(event["turns"]),
+      duration_ms: asCount(event["durationMs"]),
+      usage: toUsage(usage),
+    }),
     ...(typeof usage["costUsd"] === "number" ? { cost_usd: usage["costUsd"] } : {}),
   };
   const text = [`${known.path.join(" › ")}: ${subtype}`, ...(reason === undefined ? [] : [reason])].join(

@@ -1,9 +1,10 @@
-// What the agent says and thinks: chunks become deltas, and a whole message when the item ends, which is when another
-// messageId begins, a tool steps between, or the turn ends.
+// Text and thinking: chunks become deltas, and a whole message when the item ends: another messageId, a tool call, or
+// the end of the turn.
+
 import type { JsonObject } from "../../base/json.ts";
+import { asObject, asString, asText, defined } from "../../base/values.ts";
 import type { ContentBlock } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
-import { objectOf, optional, stringOf, textOf } from "../values.ts";
 import type { AcpState, OpenText } from "./state.ts";
 
 /** `parent`: the tool call of the sub-agent that speaks. */
@@ -13,12 +14,12 @@ export function addChunk(
   update: JsonObject,
   parent: string | undefined,
 ): AgentEvent[] {
-  const content = objectOf(update["content"]);
-  const messageId = textOf(update["messageId"]);
+  const content = asObject(update["content"]);
+  const messageId = asText(update["messageId"]);
   if (content["type"] !== "text") {
-    return [...closeText(state, parent), messageOf(state, toBlock(content), messageId, parent)];
+    return [...closeText(state, parent), makeMessage(state, toBlock(content), messageId, parent)];
   }
-  const text = stringOf(content["text"]) ?? "";
+  const text = asString(content["text"]) ?? "";
   if (text === "") return [];
   const before = state.texts.get(parent);
   const isSame = before?.kind === kind && before.messageId === messageId;
@@ -33,7 +34,7 @@ export function addChunk(
       kind,
       text,
       item_id: open.itemId,
-      ...optional("parent_tool_use_id", parent),
+      ...defined({ parent_tool_use_id: parent }),
     },
   ];
 }
@@ -45,7 +46,7 @@ function beginText(state: AcpState, text: Pick<OpenText, "kind" | "messageId" | 
   return open;
 }
 
-/** Of the agent itself, or of the sub-agent that this call has started. */
+/** Of the agent itself, or of the sub-agent started by this call. */
 export function closeText(state: AcpState, parent?: string): AgentEvent[] {
   const open = state.texts.get(parent);
   if (open === undefined) return [];
@@ -53,16 +54,16 @@ export function closeText(state: AcpState, parent?: string): AgentEvent[] {
   const isText = open.kind === "text";
   if (isText && state.turn !== undefined && parent === undefined) state.turn.lastText = open.text;
   const block = isText ? { type: "text", text: open.text } : { type: "thinking", thinking: open.text };
-  return [messageOf(state, block, open.messageId, parent)];
+  return [makeMessage(state, block, open.messageId, parent)];
 }
 
-/** The agent's own stands last: it may be the answer. */
+/** The agent's own comes last: it may be the answer. */
 export function closeTexts(state: AcpState): AgentEvent[] {
   const parents = [...state.texts.keys()].filter((parent) => parent !== undefined);
   return [...parents, undefined].flatMap((parent) => closeText(state, parent));
 }
 
-/** The turn ended well with it. */
+/** The turn succeeded with it. */
 export function asFinalAnswer(event: AgentEvent): AgentEvent {
   const isAnswer =
     event.type === "agent.message" &&
@@ -71,7 +72,7 @@ export function asFinalAnswer(event: AgentEvent): AgentEvent {
   return isAnswer ? { ...event, phase: "final_answer" } : event;
 }
 
-function messageOf(
+function makeMessage(
   state: AcpState,
   block: ContentBlock,
   messageId: string | undefined,
@@ -82,17 +83,16 @@ function messageOf(
     backend: state.backend,
     role: "assistant",
     content: [block],
-    ...optional("message_id", messageId),
-    ...optional("parent_tool_use_id", parent),
+    ...defined({ message_id: messageId, parent_tool_use_id: parent }),
   };
 }
 
-/** Images in the shape that all backends share; everything else as the agent says it. */
+/** Images in the shape that all backends share; everything else unchanged. */
 export function toBlock(content: JsonObject): ContentBlock {
   const { type, data, mimeType } = content;
   if (type === "image" && typeof data === "string") {
-    const media_type = stringOf(mimeType) ?? "image/png";
+    const media_type = asString(mimeType) ?? "image/png";
     return { type: "image", source: { type: "base64", media_type, data } };
   }
-  return { ...content, type: stringOf(type) ?? "unknown" };
+  return { ...content, type: asString(type) ?? "unknown" };
 }

@@ -1,21 +1,21 @@
-// What a tool gave back, from the places where agents put it: the content of its last update, `rawOutput`, or the pieces
-// of a terminal that came in `_meta`.
+// A tool's output, from where agents put it: the content of its last update, `rawOutput`, or terminal chunks in
+// `_meta`.
 
 import type { JsonObject } from "../../base/json.ts";
-import { changesText } from "../../protocol/change-words.ts";
-import { objectOf, objectsOf, stringOf } from "../values.ts";
+import { asObject, asObjects, asString } from "../../base/values.ts";
+import { formatChanges } from "../../protocol/change-labels.ts";
 import { changesIn } from "./diffs.ts";
 import { toBlock } from "./texts.ts";
 
-/** What is known from earlier updates. */
+/** Known from earlier updates. */
 export interface Ran {
   terminal: string;
   exitCode: number | undefined;
   progress: unknown;
 }
 
-/** Undefined: it gave nothing back. */
-export function outputOf(update: JsonObject, ran?: Ran): unknown {
+/** Undefined: no output. */
+export function readOutput(update: JsonObject, ran?: Ran): unknown {
   const raw = update["rawOutput"];
   const output =
     contentOutput(update["content"]) ??
@@ -27,26 +27,26 @@ export function outputOf(update: JsonObject, ran?: Ran): unknown {
   return [...(output === undefined ? [] : [output]), `[exit code ${code}]`].join("\n");
 }
 
-/** What a command has printed meanwhile, and its exit code (codex-acp). */
-export function terminalOf(update: JsonObject): { printed?: string; exitCode?: number } {
-  const meta = objectOf(update["_meta"]);
-  const printed = stringOf(objectOf(meta["terminal_output_delta"])["data"]);
-  const code = objectOf(meta["terminal_exit"])["exit_code"];
+/** Output of a command so far, and its exit code (codex-acp). */
+export function readTerminal(update: JsonObject): { printed?: string; exitCode?: number } {
+  const meta = asObject(update["_meta"]);
+  const printed = asString(asObject(meta["terminal_output_delta"])["data"]);
+  const code = asObject(meta["terminal_exit"])["exit_code"];
   return {
     ...(printed === undefined || printed === "" ? {} : { printed }),
     ...(typeof code === "number" ? { exitCode: code } : {}),
   };
 }
 
-/** A text when all of it is text, else its blocks. A diff is what was done: its path says enough. */
+/** A string if all of it is text, else its blocks. A diff is an action: its path is enough. */
 export function contentOutput(content: unknown): unknown {
-  const entries = objectsOf(content);
+  const entries = asObjects(content);
   const blocks = entries.flatMap((entry) => {
-    if (entry["type"] === "content") return [toBlock(objectOf(entry["content"]))];
-    return changesIn([entry]).map((change) => ({ type: "text", text: changesText([change]) }));
+    if (entry["type"] === "content") return [toBlock(asObject(entry["content"]))];
+    return changesIn([entry]).map((change) => ({ type: "text", text: formatChanges([change]) }));
   });
   if (blocks.length === 0) return undefined;
-  const texts = blocks.map((block) => (block.type === "text" ? stringOf(block["text"]) : undefined));
+  const texts = blocks.map((block) => (block.type === "text" ? asString(block["text"]) : undefined));
   if (texts.some((text) => text === undefined)) return blocks;
   const text = texts.join("\n");
   return text === "" ? undefined : text;

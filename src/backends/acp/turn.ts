@@ -1,17 +1,17 @@
-// One prompt, as the run follows it; what the translator knows of the same one is `TurnState`.
+// One prompt, as the run tracks it; the translator's part is `TurnState`.
 import { uptime } from "node:os";
 
-export class Turn {
-  /** `os.uptime()` when it began. */
+export class AcpTurn {
+  /** `os.uptime()` at its start. */
   readonly sinceS = uptime();
   readonly #startedMs = performance.now();
-  /** Its result has been told, or it needs none. */
+  /** Its result was emitted, or it needs none. */
   readonly over: Promise<void>;
-  /** The prompt is on its way; before, the session may have to be loaded again. */
+  /** The prompt was sent; before that the session may have to be reloaded. */
   isSent = false;
-  /** Tools that waited for an answer when it was cancelled, so they never began; undefined: it was not cancelled. */
+  /** Tools waiting for an answer when it was cancelled, so they never started; undefined: not cancelled. */
   notBegun: ReadonlySet<string> | undefined;
-  /** It was cancelled, and the agent said nothing of the end of a command: it may still run. */
+  /** It was cancelled, and the agent did not report a command's end: it may still run. */
   leftRunning = false;
   #tellOver: () => void = () => undefined;
 

@@ -1,6 +1,7 @@
-// The input of a tool that changes files → what would change. No file is read, so line numbers are not known; whether
-// a file that is written whole was there before is asked of the caller.
+// The input of a file-editing tool → the change it would make. Reads no file, so line numbers are unknown; the caller
+// says whether a file exists.
 import * as z from "zod";
+import { diffLines, endLastLine, signLines } from "../../base/diff.ts";
 import type { FileChange } from "../../protocol/requests.ts";
 
 type Change = z.infer<typeof FileChange>;
@@ -21,9 +22,9 @@ const NotebookEditInput = z.looseObject({
   edit_mode: z.string().optional(),
 });
 
-/** As in any diff, a line behind a backslash is about the change and not in a file. */
+/** As in any diff, a line that starts with a backslash is not part of a file. */
 const FILE_END = "\\ No newline at end of file";
-/** What an edit looks for may end in the middle of a line. */
+/** An edit may end in the middle of a line. */
 const PART_END = "\\ No newline here";
 
 type ToChange = (input: unknown, exists: (path: string) => boolean) => Change | undefined;
@@ -33,14 +34,14 @@ const CHANGES: ReadonlyMap<string, ToChange> = new Map<string, ToChange>([
     "Edit",
     (value) => {
       const input = EditInput.safeParse(value).data;
-      return input && editChange(input.file_path, [input]);
+      return input && toEditChange(input.file_path, [input]);
     },
   ],
   [
     "MultiEdit",
     (value) => {
       const input = MultiEditInput.safeParse(value).data;
-      return input && editChange(input.file_path, input.edits);
+      return input && toEditChange(input.file_path, input.edits);
     },
   ],
   [
@@ -50,7 +51,7 @@ const CHANGES: ReadonlyMap<string, ToChange> = new Map<string, ToChange>([
       if (input === undefined) return undefined;
       const { content } = input;
       const place = content === "" ? "@@ the whole file, empty @@" : "@@ the whole file @@";
-      const diff = [place, ...marked("+", linesOf(content, FILE_END))].join("\n");
+      const diff = [place, ...diffLines("", content)].join("\n");
       return { path: input.file_path, kind: exists(input.file_path) ? "overwrite" : "add", diff };
     },
   ],
@@ -58,12 +59,12 @@ const CHANGES: ReadonlyMap<string, ToChange> = new Map<string, ToChange>([
     "NotebookEdit",
     (value) => {
       const input = NotebookEditInput.safeParse(value).data;
-      return input && { path: input.notebook_path, kind: "update", diff: cellHunk(input) };
+      return input && { path: input.notebook_path, kind: "update", diff: formatCellHunk(input) };
     },
   ],
 ]);
 
-/** Undefined: the tool changes no file, or its input is not what we know. */
+/** Undefined if the tool changes no file or its input is unknown. */
 export function toFileChange(
   tool: string,
   input: unknown,
@@ -72,58 +73,36 @@ export function toFileChange(
   return CHANGES.get(tool)?.(input, exists);
 }
 
-function editChange(path: string, edits: readonly z.infer<typeof Edit>[]): Change {
-  // Claude creates the file when there is nothing to look for.
+function toEditChange(path: string, edits: readonly z.infer<typeof Edit>[]): Change {
+  // An empty search string makes Claude create the file.
   const kind = edits[0]?.old_string === "" ? "add" : "update";
-  return { path, kind, diff: edits.map(hunk).join("\n") };
+  return { path, kind, diff: edits.map(formatHunk).join("\n") };
 }
 
-function hunk({ old_string, new_string, replace_all }: z.infer<typeof Edit>): string {
-  const isNewFile = old_string === "";
-  // Said only where it is the change: most edits are parts of lines on both sides.
-  const isOneSided = new_string !== "" && old_string.endsWith("\n") !== new_string.endsWith("\n");
-  const unended = isNewFile ? FILE_END : isOneSided ? PART_END : undefined;
-  const before = linesOf(old_string, unended);
-  const after = linesOf(new_string, unended);
-  let head = 0;
-  while (head < Math.min(before.length, after.length) && before[head] === after[head]) head += 1;
-  let tail = 0;
-  const most = Math.min(before.length, after.length) - head;
-  while (tail < most && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
-  const cut = (lines: string[]) => lines.slice(head, lines.length - tail);
-  return [
-    replace_all === true ? "@@ every occurrence @@" : "@@",
-    ...before.slice(0, head).map((line) => ` ${line}`),
-    ...marked("-", cut(before)),
-    ...marked("+", cut(after)),
-    ...before.slice(before.length - tail).map((line) => ` ${line}`),
-  ].join("\n");
+function formatHunk({ old_string, new_string, replace_all }: z.infer<typeof Edit>): string {
+  const head = replace_all === true ? "@@ every occurrence @@" : "@@";
+  // Claude creates a file from an empty old_string.
+  if (old_string === "") return [head, ...diffLines(old_string, new_string)].join("\n");
+  // Most edits replace parts of lines; a missing newline is shown only if the edit adds or removes it.
+  const isNewlineChanged = new_string !== "" && old_string.endsWith("\n") !== new_string.endsWith("\n");
+  const lines = isNewlineChanged
+    ? diffLines(old_string, new_string).map((line) => (line === FILE_END ? PART_END : line))
+    : diffLines(endLastLine(old_string), endLastLine(new_string));
+  return [head, ...lines].join("\n");
 }
 
-function cellHunk(input: z.infer<typeof NotebookEditInput>): string {
+function formatCellHunk(input: z.infer<typeof NotebookEditInput>): string {
   const { edit_mode = "replace", cell_id, cell_type, new_source = "" } = input;
-  // Quoted, so that neither can pass for lines of the diff.
+  // Quoted, so that neither can look like lines of the diff.
   const cell = cell_id === undefined ? "no cell" : `cell ${JSON.stringify(cell_id)}`;
   const type = cell_type === undefined ? "" : ` of type ${JSON.stringify(cell_type)}`;
-  const source = marked("+", linesOf(new_source));
-  if (edit_mode === "delete") return `@@ delete ${cell} @@\n\\ All of it goes, whatever it holds`;
+  const source = signLines("+", new_source);
+  if (edit_mode === "delete") return `@@ delete ${cell} @@\n\\ Deletes the whole cell`;
   if (edit_mode === "insert") {
     const place = cell_id === undefined ? "at the beginning" : `after ${cell}`;
     return [`@@ insert a cell${type} ${place} @@`, ...source].join("\n");
   }
   const verb = edit_mode === "replace" ? "replace" : JSON.stringify(edit_mode);
-  const left = "\\ All that it held goes";
+  const left = "\\ Replaces the whole cell";
   return [`@@ ${verb} ${cell}${type} @@`, ...(edit_mode === "replace" ? [left] : []), ...source].join("\n");
-}
-
-function marked(sign: string, lines: readonly string[]): string[] {
-  return lines.map((line) => `${sign}${line}`);
-}
-
-/** A newline at the end ends the last line; it does not begin another. Where it is missing, `unended` says so. */
-function linesOf(text: string, unended?: string): string[] {
-  if (text === "") return [];
-  const lines = text.split("\n");
-  if (text.endsWith("\n")) return lines.slice(0, -1);
-  return unended === undefined ? lines : [...lines.slice(0, -1), `${lines.at(-1)}\n${unended}`];
 }

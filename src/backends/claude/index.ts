@@ -1,28 +1,27 @@
 // The Claude Code backend: one `claude -p` process per session, in stream-json.
-import type { Backend } from "../types.ts";
-import { Detector } from "./detect.ts";
+import type { Backend, Environment } from "../types.ts";
+import { ClaudeDetector } from "./detect.ts";
 import { ClaudeOptions, checkClaudeOptions } from "./options.ts";
-import type { Environment } from "./paths.ts";
 import { startClaude } from "./start.ts";
 import { deleteTranscript, findTranscript, listTranscripts } from "./transcripts.ts";
 
 export interface ClaudeBackendOptions {
-  /** A path, or a name that is looked up on PATH. */
+  /** A path, or a name to look up on PATH. */
   bin: string;
-  /** What every claude inherits. */
+  /** The environment that every claude inherits. */
   env: Environment;
-  /** Longer lines of its stdout are skipped. */
+  /** Longer lines of stdout are skipped. */
   maxLineBytes?: number;
 }
 
 export function createClaudeBackend(setup: ClaudeBackendOptions): Backend {
   const { bin, env, maxLineBytes = 16 * 1024 * 1024 } = setup;
-  const detector = new Detector(bin, env);
+  const detector = new ClaudeDetector(bin, env);
   return {
     name: "claude",
     options: ClaudeOptions,
     checkOptions: (block) => checkClaudeOptions(block),
-    // With partial messages, what it says and the tools it calls are seen while it happens.
+    // Partial messages show text and tool calls as they happen.
     spawnOptions: ({ approvals, ...wish }) => ({
       ...wish,
       include_partial_messages: true,

@@ -1,12 +1,14 @@
 // `assistant` and `user` frames → messages, tool calls, tool results and echoes.
+
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { asObject, asObjects, asString, defined } from "../../base/values.ts";
 import type { ContentBlock } from "../../protocol/content.ts";
 import type { AgentEvent, ToolResultEvent } from "../../protocol/events.ts";
-import { type ClaudeState, optional, stringOf } from "./state.ts";
+import type { ClaudeState } from "./state.ts";
 
 export function translateAssistant(state: ClaudeState, frame: JsonObject): AgentEvent[] {
-  const message = isObject(frame["message"]) ? frame["message"] : {};
-  const content = blocksOf(message["content"]);
+  const message = asObject(frame["message"]);
+  const content = readBlocks(message["content"]);
   const isFinal = content.every((block) => block.type !== "tool_use");
   return [
     {
@@ -15,16 +17,16 @@ export function translateAssistant(state: ClaudeState, frame: JsonObject): Agent
       role: "assistant",
       content,
       ...(isFinal ? { phase: "final_answer" } : {}),
-      ...optional("message_id", stringOf(message["id"])),
+      ...defined({ message_id: asString(message["id"]) }),
     },
     ...content.flatMap((block) => toToolUse(state, block, undefined)),
   ];
 }
 
-/** Never twice for one call: with partial messages it was announced when its block began, input still empty. */
+/** Once per call: with partial messages the call was announced when its block started, without input. */
 export function toToolUse(state: ClaudeState, block: unknown, index: number | undefined): AgentEvent[] {
   if (!isObject(block) || block["type"] !== "tool_use") return [];
-  const id = stringOf(block["id"]);
+  const id = asString(block["id"]);
   if (id === undefined || state.toolUses.has(id)) return [];
   state.toolUses.add(id);
   return [
@@ -32,24 +34,24 @@ export function toToolUse(state: ClaudeState, block: unknown, index: number | un
       type: "agent.tool_use",
       backend: "claude",
       tool_use_id: id,
-      name: stringOf(block["name"]) ?? "unknown",
+      name: asString(block["name"]) ?? "unknown",
       input: block["input"] ?? {},
-      ...optional("index", index),
+      ...defined({ index }),
     },
   ];
 }
 
 export function translateUser(state: ClaudeState, frame: JsonObject): AgentEvent[] {
-  const message = isObject(frame["message"]) ? frame["message"] : {};
+  const message = asObject(frame["message"]);
   const content = message["content"];
   if (typeof content === "string") return echo(state, content);
-  const blocks = blocksOf(content);
+  const blocks = readBlocks(content);
   const results = blocks.filter((block) => block.type === "tool_result");
   const others = blocks.filter((block) => block.type !== "tool_result");
-  // The main agent's tool is over: the place where claude takes in a message that waits.
+  // The main agent's tool has ended: here claude takes in a waiting message.
   if (results.length > 0 && typeof frame["parent_tool_use_id"] !== "string") state.mayBeFolded = true;
   const isEcho = others.length > 0 || results.length === 0;
-  const permissions = permissionsOf(frame["tool_result_meta"]);
+  const permissions = readPermissions(frame["tool_result_meta"]);
   return [
     ...results.flatMap((block) => toToolResult(block, permissions)),
     ...(isEcho ? echo(state, others) : []),
@@ -58,25 +60,23 @@ export function translateUser(state: ClaudeState, frame: JsonObject): AgentEvent
 
 type Permissions = ReadonlyMap<string, ToolResultEvent["permission"]>;
 
-/** By the id of the call; since 2.1.325: `user_temporary` is a person, `config` a rule or the mode. */
-function permissionsOf(meta: unknown): Permissions {
+/** By call id. Since 2.1.325; the source `user_temporary` is the user, `config` a rule or the mode. */
+function readPermissions(meta: unknown): Permissions {
   const permissions = new Map<string, ToolResultEvent["permission"]>();
-  for (const entry of Array.isArray(meta) ? meta : []) {
-    const { id, permission_decision: decided } = isObject(entry) ? entry : {};
+  for (const { id, permission_decision: decided } of asObjects(meta)) {
     if (typeof id !== "string" || !isObject(decided)) continue;
-    const decision = stringOf(decided["decision"]);
+    const decision = asString(decided["decision"]);
     if (decision === undefined) continue;
     permissions.set(id, {
       decision,
-      ...optional("source", stringOf(decided["source"])),
-      ...optional("reason", stringOf(decided["reason_type"])),
+      ...defined({ source: asString(decided["source"]), reason: asString(decided["reason_type"]) }),
     });
   }
   return permissions;
 }
 
 function toToolResult(block: ContentBlock, permissions: Permissions): AgentEvent[] {
-  const id = stringOf(block["tool_use_id"]);
+  const id = asString(block["tool_use_id"]);
   if (id === undefined) return [];
   const isError = block["is_error"];
   return [
@@ -84,9 +84,11 @@ function toToolResult(block: ContentBlock, permissions: Permissions): AgentEvent
       type: "agent.tool_result",
       backend: "claude",
       tool_use_id: id,
-      ...optional("output", block["content"]),
-      ...optional("is_error", typeof isError === "boolean" ? isError : undefined),
-      ...optional("permission", permissions.get(id)),
+      ...defined({
+        output: block["content"],
+        is_error: typeof isError === "boolean" ? isError : undefined,
+        permission: permissions.get(id),
+      }),
     },
   ];
 }
@@ -96,10 +98,7 @@ function echo(state: ClaudeState, content: string | ContentBlock[]): AgentEvent[
   return [{ type: "agent.user_echo", backend: "claude", message: { role: "user", content } }];
 }
 
-function blocksOf(content: unknown): ContentBlock[] {
+function readBlocks(content: unknown): ContentBlock[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  if (!Array.isArray(content)) return [];
-  return content.filter(
-    (block): block is ContentBlock => isObject(block) && typeof block["type"] === "string",
-  );
+  return asObjects(content).filter((block): block is ContentBlock => typeof block["type"] === "string");
 }

@@ -1,7 +1,10 @@
-// `options.claude.*` (spec §5.4.1): what a client may set, what is refused, and the command line it becomes.
+// `options.claude.*`: what a client may set, what is refused, and the command line it becomes.
+
 import * as z from "zod";
+import { PROMPT_FLAGS, STREAM_FLAGS } from "../../base/claude-wire/flags.ts";
 import { CodedError } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
+import { omitNulls } from "../../base/values.ts";
 import { type ArgRow, optionsToArgv, withoutNul } from "../argv.ts";
 
 const PERMISSION_MODES = ["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"] as const;
@@ -11,7 +14,7 @@ const list = z.array(z.string()).nullish();
 const flag = z.boolean().nullish();
 const json = z.union([z.string(), z.record(z.string(), z.unknown())]).nullish();
 
-/** `null` means unset, as older clients send it. */
+/** `null` means unset: older clients send it. */
 export const ClaudeOptions = z.strictObject({
   model: text,
   system_prompt: text,
@@ -40,18 +43,18 @@ export const ClaudeOptions = z.strictObject({
   include_partial_messages: flag,
   user_echo: flag,
   include_raw_events: flag,
-  /** Ask before a tool runs, instead of refusing it: the requests go to the clients of the session. */
+  /** Ask the clients of the session before a tool runs, instead of refusing it. */
   approvals: flag,
-  /** For the blemees/1 dialect: every native event reaches the log, once, as `raw`. */
+  /** For the blemees/1 dialect: every native event is logged once, as `raw`. */
   native_events: flag,
 });
 
-/** The same without the nulls. */
+/** Without the nulls. */
 export type ClaudeOptions = {
   [K in keyof z.infer<typeof ClaudeOptions>]?: NonNullable<z.infer<typeof ClaudeOptions>[K]>;
 };
 
-/** The order of the reference implementation; tools that compare command lines rely on it. */
+/** In the order of the reference implementation, which tools that compare command lines rely on. */
 export const CLAUDE_ARGS: readonly ArgRow[] = [
   { option: "model", flag: "--model", kind: "value" },
   { option: "system_prompt", flag: "--system-prompt", kind: "text" },
@@ -101,7 +104,7 @@ const REFUSED_FLAGS: ReadonlySet<unknown> = new Set([
 ]);
 const AT = "/options/claude";
 
-/** Throws `unsafe_flag` or `invalid_message` with the path of the bad field; gives back the block without nulls. */
+/** Returns the block without nulls. Throws `unsafe_flag` or `invalid_message` with the path of the bad field. */
 export function checkClaudeOptions(block: Record<string, unknown>): ClaudeOptions {
   for (const [key, value] of Object.entries(block)) {
     if (REFUSED_KEYS.has(key)) refuse(key, "the daemon does not pass this flag");
@@ -114,9 +117,9 @@ export function checkClaudeOptions(block: Record<string, unknown>): ClaudeOption
   }
   const checked = ClaudeOptions.safeParse(block);
   if (!checked.success) throw new CodedError("invalid_message", explainIssues(checked.error.issues, AT));
-  const options = withoutNulls(checked.data);
+  const options = omitNulls(checked.data) as ClaudeOptions;
   if (options.cwd !== undefined) withoutNul(options.cwd, `${AT}/cwd`);
-  // Built here only to refuse at open what would be refused at start.
+  // Built only to refuse at open what would be refused at start.
   claudeArgv({ resume: false, id: "0" }, options);
   return options;
 }
@@ -126,24 +129,17 @@ export interface Launch {
   id: string;
 }
 
-/** Everything behind the name of the program. */
+/** The arguments, without the program. */
 export function claudeArgv(launch: Launch, options: ClaudeOptions): string[] {
   return [
     "-p",
     "--verbose",
     launch.resume ? "--resume" : "--session-id",
     launch.id,
-    "--input-format",
-    "stream-json",
-    "--output-format",
-    "stream-json",
+    ...Object.entries(STREAM_FLAGS).flat(),
     ...optionsToArgv(CLAUDE_ARGS, options, AT),
-    ...(options.approvals === true ? ["--permission-prompt-tool", "stdio"] : []),
+    ...(options.approvals === true ? Object.entries(PROMPT_FLAGS).flat() : []),
   ];
-}
-
-function withoutNulls(options: z.infer<typeof ClaudeOptions>): ClaudeOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value != null)) as ClaudeOptions;
 }
 
 function refuse(key: string, why: string): never {

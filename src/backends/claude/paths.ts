@@ -1,13 +1,8 @@
-// Where Claude Code keeps its things.
-import { homedir } from "node:os";
+// Claude Code's directories.
 import { join } from "node:path";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-export function configDir(env: Environment): string {
-  return env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] || homedir(), ".claude");
-}
+import { claudeConfigDir } from "../../base/claude-wire/environment.ts";
+import type { Environment } from "../types.ts";
 
 export function projectsDir(env: Environment): string {
-  return join(configDir(env), "projects");
+  return join(claudeConfigDir(env), "projects");
 }

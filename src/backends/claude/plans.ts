@@ -1,14 +1,15 @@
-// The plan that ExitPlanMode asks about. Since 2.1.325 the request may come without it: then it is in the model's own
-// call, or in a file below `plans/` that claude wrote before. Other sessions keep their plans there too, so only a file
-// that this session was seen to write counts.
+// Finds the plan of an ExitPlanMode request. Since 2.1.325 the request may come without it: then the plan is in the
+// model's call, or in a file below `plans/` that claude wrote before. Other sessions keep plans there too, so only a file
+// that this session wrote counts.
+
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { stringOf } from "./state.ts";
+import { asObject, asObjects, asString } from "../../base/values.ts";
 
 const TOOL = "ExitPlanMode";
-/** A request follows its call at once. */
+/** A request follows its call closely. */
 const MAX_CALLS = 20;
 const MAX_BYTES = 256 * 1024;
 
@@ -16,33 +17,33 @@ export class Plans {
   readonly #calls = new Map<string, string>();
   #file: string | undefined;
 
-  /** Learns from the frames that pass. */
+  /** Learns from every frame. */
   see(frame: JsonObject): void {
-    const message = isObject(frame["message"]) ? frame["message"] : {};
-    const content: unknown[] = Array.isArray(message["content"]) ? message["content"] : [];
-    if (frame["type"] === "assistant") for (const block of content) this.#seeCall(block);
+    if (frame["type"] === "assistant") {
+      for (const block of asObjects(asObject(frame["message"])["content"])) this.#seeCall(block);
+    }
     const result = frame["tool_use_result"];
     if (frame["type"] !== "user" || !isObject(result)) return;
-    const path = stringOf(result["filePath"]);
+    const path = asString(result["filePath"]);
     if (path?.endsWith(".md")) this.#file = path;
   }
 
-  /** What the model said itself in this call. */
-  ofCall(tool_use_id: string | undefined): string | undefined {
+  /** The plan in the model's call. */
+  findByCall(tool_use_id: string | undefined): string | undefined {
     return this.#calls.get(tool_use_id ?? "");
   }
 
-  /** The file that the session wrote last, if that is a plan. */
-  fileIn(configDir: string): string | undefined {
+  /** The file that the session wrote last, if it is a plan. */
+  findFile(configDir: string): string | undefined {
     return this.#file !== undefined && dirname(this.#file) === join(configDir, "plans")
       ? this.#file
       : undefined;
   }
 
-  #seeCall(block: unknown): void {
-    if (!isObject(block) || block["name"] !== TOOL || !isObject(block["input"])) return;
-    const id = stringOf(block["id"]);
-    const plan = stringOf(block["input"]["plan"]);
+  #seeCall(block: JsonObject): void {
+    if (block["name"] !== TOOL || !isObject(block["input"])) return;
+    const id = asString(block["id"]);
+    const plan = asString(block["input"]["plan"]);
     if (id === undefined || plan === undefined) return;
     this.#calls.set(id, plan);
     const [oldest] = this.#calls.keys();
@@ -50,14 +51,14 @@ export class Plans {
   }
 }
 
-/** Is it ExitPlanMode without its plan? */
+/** Whether this is ExitPlanMode without its plan. */
 export function lacksPlan(body: JsonObject): boolean {
   return (
-    body["tool_name"] === TOOL && isObject(body["input"]) && stringOf(body["input"]["plan"]) === undefined
+    body["tool_name"] === TOOL && isObject(body["input"]) && asString(body["input"]["plan"]) === undefined
   );
 }
 
-/** Undefined when it cannot be read. An agent can put anything there: only a regular file is read, and not for ever. */
+/** Undefined if it cannot be read. An agent can put anything there, so only a regular file of limited size is read. */
 export async function readPlan(path: string): Promise<string | undefined> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
@@ -70,6 +71,6 @@ export async function readPlan(path: string): Promise<string | undefined> {
       await file.close();
     }
   } catch {
-    return undefined; // gone, or not ours to read: the request is shown without it
+    return undefined; // gone or unreadable: the request is shown without it
   }
 }

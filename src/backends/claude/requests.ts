@@ -1,52 +1,53 @@
-// `can_use_tool` → what a person is asked, and the answer → what claude is told. Pure. Which requests are open is
+// `can_use_tool` requests → what the user is asked, and answers → responses to claude. Pure; open requests are in
 // pending.ts.
+
 import { join } from "node:path";
-import * as z from "zod";
+import type { ControlRequest } from "../../base/claude-wire/control.ts";
+import { AskUserQuestion } from "../../base/claude-wire/questions.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { changesText } from "../../protocol/change-words.ts";
+import { asString, defined } from "../../base/values.ts";
+import { formatChanges } from "../../protocol/change-labels.ts";
 import type { Answer, Choice, Question, RequestPayload, RequestType } from "../../protocol/requests.ts";
-import { titleOf } from "../request-title.ts";
+import { cutTitle } from "../request-title.ts";
 import type { Ask } from "../types.ts";
 import { toFileChange } from "./changes.ts";
-import type { ControlRequest } from "./control.ts";
-import { optional, stringOf } from "./state.ts";
-import { type Grant, grantsOf, readSuggestions, type SettingsFiles } from "./suggestions.ts";
+import { type Grant, listGrants, readSuggestions, type SettingsFiles } from "./suggestions.ts";
 
-/** What was asked, with what the answer to claude is made from. */
-export interface Asked {
+/** A request to the user, and what the response to claude needs. */
+export interface ClaudeAsk {
   ask: Ask;
   input: JsonObject;
   grants: Grant[];
 }
 
-/** Where claude works and keeps its things. */
+/** Where claude works and keeps its files. */
 export interface Place {
   cwd: string;
   configDir: string;
   settings: SettingsFiles;
-  /** Whether there is a file now: writing it is another thing then. */
+  /** Whether the file exists: writing it then overwrites it. */
   exists(path: string): boolean;
 }
 
 const DECLINED = "The user declined this.";
 
 /**
- * Undefined: this is no request that a person could decide. `path`: the sub-agents that ask; `plan`: what a request to
- * leave plan mode is about, where it does not say so itself.
+ * Undefined if the request is malformed. `path` names the sub-agents that ask; `plan` is the plan of a request to leave
+ * plan mode that does not contain it.
  */
-export function toAsked(
-  request: ControlRequest,
+export function toClaudeAsk(
+  request: Pick<ControlRequest, "request_id" | "body">,
   place: Place,
   { path, plan }: { path?: string[] | undefined; plan?: string | undefined } = {},
-): Asked | undefined {
+): ClaudeAsk | undefined {
   const { tool_name, input, tool_use_id, subtype: _subtype, ...details } = request.body;
   if (typeof tool_name !== "string" || !isObject(input)) return undefined;
   const suggestions = readSuggestions(details["permission_suggestions"]);
-  const grants = grantsOf(suggestions, { tool: tool_name, input }, place.settings);
+  const grants = listGrants(suggestions, { tool: tool_name, input }, place.settings);
   const { request_type, title, choices, ...shown } = describe(tool_name, input, place, plan);
   const payload: RequestPayload = {
-    title: titleOf(`${title?.name ?? tool_name}: ${title?.text ?? textOf(input, details)}`),
-    ...optional("reason", stringOf(details["decision_reason"]) ?? stringOf(details["description"])),
+    title: cutTitle(`${title?.name ?? tool_name}: ${title?.text ?? describeInput(input, details)}`),
+    ...defined({ reason: asString(details["decision_reason"]) ?? asString(details["description"]) }),
     ...shown,
     tool_name,
     input,
@@ -62,25 +63,24 @@ export function toAsked(
     native_id,
     request_type,
     payload,
-    ...optional("item_id", stringOf(tool_use_id)),
-    ...optional("path", path),
+    ...defined({ item_id: asString(tool_use_id), path }),
   };
   return { ask, input, grants };
 }
 
-/** The body of the control response. Whatever the answer is, nothing is allowed that it does not allow. */
-export function toResponse(asked: Asked, answer: Answer): JsonObject {
+/** The body of the control response. Allows nothing that the answer does not. */
+export function toResponse(asked: ClaudeAsk, answer: Answer): JsonObject {
   const { ask, input, grants } = asked;
   const isQuestion = ask.request_type === "user_input";
   if ("answers" in answer) {
     if (!isQuestion) return deny("This needs a decision, not answers.");
-    return { behavior: "allow", updatedInput: { ...input, answers: joined(answer.answers) } };
+    return { behavior: "allow", updatedInput: { ...input, answers: joinAnswers(answer.answers) } };
   }
   const { decision, option, message = DECLINED, updated_input } = answer;
   if (decision === "decline") return deny(message);
   if (decision === "cancel") return { ...deny(message), interrupt: true };
   if (isQuestion) return deny("The user gave no answers.");
-  // Claude reads an empty input as "unchanged" and would run the original.
+  // Claude takes an empty input for "unchanged" and would run the original.
   if (
     updated_input !== undefined &&
     Object.keys(updated_input).length === 0 &&
@@ -105,15 +105,15 @@ const REFUSALS: Choice[] = [
 interface Description extends Omit<Partial<RequestPayload>, "title" | "choices"> {
   request_type: RequestType;
   title?: { name?: string; text: string };
-  /** Instead of the usual ones. */
+  /** Replaces the default choices. */
   choices?: Choice[];
 }
 
 function describe(tool: string, input: JsonObject, place: Place, plan: string | undefined): Description {
   const change = toFileChange(tool, input, place.exists);
   if (change !== undefined) {
-    // The tool's name says it already where a part of a file changes.
-    const title = { text: change.kind === "update" ? change.path : changesText([change]) };
+    // For a partial change the tool's name says enough.
+    const title = { text: change.kind === "update" ? change.path : formatChanges([change]) };
     return { request_type: "file_change", changes: [change], title };
   }
   if (tool === "Bash" && typeof input["command"] === "string") {
@@ -129,32 +129,19 @@ function describe(tool: string, input: JsonObject, place: Place, plan: string | 
 }
 
 function describePlan(input: JsonObject, place: Place, found: string | undefined): Description {
-  const plan = stringOf(input["plan"]);
+  const plan = asString(input["plan"]);
   const title = { name: "Plan", text: plan ?? found ?? "leave plan mode" };
   const accept: Choice = { decision: "accept", takes: ["updated_input"] };
   if (plan === undefined) {
-    return { request_type: "plan", ...optional("plan", found), title, choices: [accept, ...REFUSALS] };
+    return { request_type: "plan", ...defined({ plan: found }), title, choices: [accept, ...REFUSALS] };
   }
-  // The name of the file is claude's secret until it is written.
-  const path = stringOf(input["planFilePath"]) ?? join(place.configDir, "plans", "<name>.md");
+  // The file has no known name until claude writes it.
+  const path = asString(input["planFilePath"]) ?? join(place.configDir, "plans", "<name>.md");
   const choices = [{ ...accept, writes: [{ path, content: plan }] }, ...REFUSALS];
   return { request_type: "plan", plan, title, choices };
 }
 
-const AskUserQuestion = z.looseObject({
-  questions: z
-    .array(
-      z.looseObject({
-        question: z.string(),
-        header: z.string().optional(),
-        multiSelect: z.boolean().optional(),
-        options: z.array(z.looseObject({ label: z.string(), description: z.string().optional() })).optional(),
-      }),
-    )
-    .min(1),
-});
-
-/** Claude keys the answers by the text of the question, so that is the id. */
+/** Claude keys answers by the text of the question, so the text is the id. */
 function toQuestions(input: JsonObject): Question[] | undefined {
   const { questions } = AskUserQuestion.safeParse(input).data ?? { questions: [] };
   const ids = new Set(questions.map(({ question }) => question));
@@ -162,17 +149,16 @@ function toQuestions(input: JsonObject): Question[] | undefined {
   return questions.map(({ question, header, multiSelect, options }) => ({
     id: question,
     question,
-    ...optional("header", header),
-    ...optional(
-      "options",
-      options?.map(({ label, description }) => ({ label, ...optional("description", description) })),
-    ),
+    ...defined({
+      header,
+      options: options?.map(({ label, description }) => ({ label, ...defined({ description }) })),
+    }),
     ...(multiSelect === true ? { multi_select: true } : {}),
     allows_other: true,
   }));
 }
 
-function joined(answers: Record<string, string | string[]>): Record<string, string> {
+function joinAnswers(answers: Record<string, string | string[]>): Record<string, string> {
   const texts = Object.entries(answers).map(([id, said]) => [
     id,
     Array.isArray(said) ? said.join(", ") : said,
@@ -181,10 +167,10 @@ function joined(answers: Record<string, string | string[]>): Record<string, stri
 }
 
 function deny(message: string): JsonObject {
-  // Claude refuses an empty message.
+  // Claude rejects an empty message.
   return { behavior: "deny", message: message || DECLINED };
 }
 
-function textOf(input: JsonObject, details: JsonObject): string {
-  return stringOf(details["description"]) ?? JSON.stringify(input);
+function describeInput(input: JsonObject, details: JsonObject): string {
+  return asString(details["description"]) ?? JSON.stringify(input);
 }

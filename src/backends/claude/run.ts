@@ -1,80 +1,74 @@
-// One live claude process: lines in, reports out, and an end that is told exactly once. What frames mean is
-// translate.ts; how a process starts and ends is agent-process.ts.
+// One live claude process: messages in, reports out, and exactly one end. What frames mean is translate.ts; the wire is
+// base/claude-wire.
 import { uptime } from "node:os";
-import { type ChildExit, type ChildOrder, within } from "../../base/child.ts";
+import type { ChildExit, ChildOrder } from "../../base/child.ts";
+import { ClaudeClient } from "../../base/claude-wire/client.ts";
 import { CodedError } from "../../base/coded-error.ts";
-import { snapshot } from "../../base/descendants.ts";
+import { takeSnapshot } from "../../base/descendants.ts";
+import { crashMessage, exitMessage, formatTail } from "../../base/exit-message.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { FrameReader, type LineAside } from "../../base/json-lines.ts";
+import type { LineAside } from "../../base/json-lines.ts";
 import type { Log } from "../../base/log.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import type { Answer } from "../../protocol/requests.ts";
-import { AgentProcess } from "../agent-process.ts";
 import { Backpressure } from "../backpressure.ts";
-import { crashMessage, exitMessage, lastWords } from "../last-words.ts";
 import type { BackendSink, Run } from "../types.ts";
+import { isAuthFailure } from "./auth-failure.ts";
 import { isBusy } from "./background.ts";
-import { Control } from "./control.ts";
-import { diedOfAuth } from "./death.ts";
 import { killOrphans } from "./orphans.ts";
 import { Pending } from "./pending.ts";
 import type { Place } from "./requests.ts";
-import { type ClaudeState, isTurnActive, type Report } from "./state.ts";
-import { authFailed } from "./system-frames.ts";
+import { type ClaudeReport, type ClaudeState, isTurnActive } from "./state.ts";
+import { reportAuthFailure } from "./system-frames.ts";
 import { translate } from "./translate.ts";
 import { flushHeld, noteSent } from "./turns.ts";
-import { userLine } from "./user-line.ts";
+import { toUserLine } from "./user-line.ts";
 
-export interface RunParts {
+export interface ClaudeRunParts {
   state: ClaudeState;
   sink: BackendSink;
   log: Log;
   maxLineBytes: number;
   speaksControl: boolean;
-  /** Where claude works, when it may ask for permissions. */
+  /** Where claude works; undefined if it may not ask for permission. */
   place: (() => Place) | undefined;
 }
 
-const WARM_LIMIT_MS = 30_000;
-const ACK_LIMIT_MS = 500;
-const RESULT_LIMIT_MS = 2000;
-const FINISH_LIMIT_MS = 5000;
-/** Without these a turn never ends. */
+const READY_LIMIT_MS = 30_000;
+/** Frames without which a turn never ends. */
 const VITAL = new Set<unknown>(["result", "control_request"]);
 
 export class ClaudeRun implements Run {
-  readonly #parts: RunParts;
-  readonly #control = new Control();
-  readonly #process: AgentProcess;
+  readonly #parts: ClaudeRunParts;
+  readonly #client: ClaudeClient;
   readonly #pressure: Backpressure;
   readonly #pending: Pending;
-  /** Told to nobody while `start` may still fail; undefined afterwards. */
+  /** Reports held back while `start` may still fail; undefined afterwards. */
   #early: Array<() => void> | undefined = [];
   #turnOver: Array<() => void> = [];
   #turnSinceS = 0;
-  /** Why we gave it up. */
+  /** Why we ended it. */
   #fault: string | undefined;
 
-  constructor(parts: RunParts) {
+  constructor(parts: ClaudeRunParts) {
     this.#parts = parts;
-    this.#process = new AgentProcess({
-      name: "claude",
-      reader: new FrameReader(parts.maxLineBytes, {
-        limitName: "max_line_bytes",
-        frame: (frame) => this.#frame(frame),
-        skipped: (size, reason, aside) => this.#skipped(size, reason, aside),
-      }),
-      finishMs: FINISH_LIMIT_MS,
-      errorLine: (line) => this.#tell(() => parts.sink.stderr(line)),
+    this.#client = new ClaudeClient({
+      name: "blemees",
+      maxLineBytes: parts.maxLineBytes,
+      limitName: "max_line_bytes",
+      frame: (frame) => this.#takeFrame(frame),
+      skipped: (size, reason, aside) => this.#reportSkipped(size, reason, aside),
+      request: (request) => this.#pending.take(request),
+      errorLine: (line) => this.#emit(() => parts.sink.stderr(line)),
       ended: (exit, expected) => this.#end(exit, expected),
     });
-    this.#pressure = new Backpressure(this.#process);
+    this.#pressure = new Backpressure(this.#client.process);
     this.#pending = new Pending({
+      control: this.#client.control,
       place: parts.place,
-      ask: (ask) => this.#tell(() => parts.sink.ask(ask)),
-      withdrawn: (id, reason) => this.#tell(() => parts.sink.withdrawn(id, reason)),
-      write: (line) => this.#process.write(line),
+      ask: (ask) => this.#emit(() => parts.sink.ask(ask)),
+      withdrawn: (id, reason) => this.#emit(() => parts.sink.withdrawn(id, reason)),
     });
   }
 
@@ -83,42 +77,40 @@ export class ClaudeRun implements Run {
   }
 
   get pid(): number | undefined {
-    return this.#process.child?.pid;
+    return this.#client.process.child?.pid;
   }
 
-  /** Resolves when claude is ready for a message; rejects with claude's own words when it went away instead. */
+  /** Resolves when claude is ready for a message; rejects with its stderr if it ends first. */
   async start(order: ChildOrder): Promise<void> {
-    await this.#process.start(order);
+    await this.#client.start(order);
     if (this.#parts.speaksControl) {
-      const { line, answer } = this.#control.request("initialize");
-      // A write that fails says less than the exit behind it.
-      void this.#process.write(line).catch(() => undefined);
-      await within(WARM_LIMIT_MS, answer);
-      const { hasEnded, lastLines, exit } = this.#process;
+      await this.#client.initialize({}, READY_LIMIT_MS);
+      const { hasEnded, lastLines, exit } = this.#client.process;
       if (hasEnded) {
-        const words = lastWords(lastLines) || exitMessage(exit);
-        throw new CodedError("spawn_failed", `claude did not start: ${words}`);
+        const reason = formatTail(lastLines) || exitMessage(exit);
+        throw new CodedError("spawn_failed", `claude did not start: ${reason}`);
       }
     }
     const early = this.#early ?? [];
     this.#early = undefined;
-    for (const tell of early) tell();
+    for (const emit of early) emit();
   }
 
   async send(message: UserMessage): Promise<void> {
     const { state } = this.#parts;
-    const line = userLine(message, state.nativeId);
-    if (this.#process.hasEnded) {
+    const line = toUserLine(message, state.nativeId);
+    const { process } = this.#client;
+    if (process.hasEnded) {
       throw new CodedError("backend_crashed", "claude has ended; resume the session");
     }
     noteSent(state);
     this.#turnSinceS = uptime();
     try {
-      await this.#process.write(line);
+      await process.write(line);
     } catch (cause) {
-      // The end that follows ends the turn as well.
+      // The end of the process ends the turn as well.
       this.#parts.log.warn("backend.stdin_closed", { backend: "claude", cause: String(cause) });
-      await this.#process.giveUp();
+      await process.giveUp();
     }
   }
 
@@ -140,32 +132,23 @@ export class ClaudeRun implements Run {
 
   async stop(how: "finish" | "now"): Promise<void> {
     this.#pending.close();
-    await this.#process.stop(how);
+    await this.#client.process.stop(how);
   }
 
   async #interrupt(): Promise<void> {
     const { state, speaksControl } = this.#parts;
-    const { child, hasEnded } = this.#process;
+    const { process } = this.#client;
+    const { child } = process;
     const isTurn = isTurnActive(state);
-    if (child === undefined || hasEnded || !(isTurn || isBusy(state))) return;
+    if (child === undefined || process.hasEnded || !(isTurn || isBusy(state))) return;
     child.resume();
-    let isOver = false;
-    const over = new Promise<void>((resolve) => {
-      this.#turnOver.push(resolve);
-    }).then(() => {
-      isOver = true;
-    });
     if (speaksControl) {
-      const before = await snapshot(child.pid);
-      const { line, answer } = this.#control.request("interrupt");
-      let isAcked = false;
-      const acked = answer.then(({ ok }) => {
-        isAcked = ok;
+      const turnOver = new Promise<void>((resolve) => {
+        this.#turnOver.push(resolve);
       });
-      void this.#process.write(line).catch(() => undefined);
-      await within(ACK_LIMIT_MS, Promise.race([acked, over]));
-      if (isAcked) await within(RESULT_LIMIT_MS, over);
-      if (isOver && !this.#process.hasEnded) {
+      const before = await takeSnapshot(child.pid);
+      const outcome = await this.#client.interrupt(turnOver);
+      if (outcome.kind === "over" && !process.hasEnded) {
         await killOrphans({
           pid: child.pid,
           runId: child.runId,
@@ -176,44 +159,39 @@ export class ClaudeRun implements Run {
         return;
       }
     }
-    // Behind a turn there is none to end, and the next one needs this process.
+    // Without a turn there is nothing to end, and the next turn needs this process.
     if (isTurn) await this.stop("now");
   }
 
-  /** What cannot be read is not shown, but nobody loses it without being told. */
-  #skipped(size: number, reason: string, aside: LineAside | undefined): void {
+  /** Reports an unreadable line with a notice, and ends claude if a turn may depend on it. */
+  #reportSkipped(size: number, reason: string, aside: LineAside | undefined): void {
     this.#parts.log.warn("backend.unreadable_stdout", { backend: "claude", size, reason });
     const text = `a line of ${size} bytes from claude was skipped: ${reason}`;
     const notice = toNotice("claude", "unreadable_output", { level: "warn", text, data: aside?.data });
-    this.#tell(() => this.#parts.sink.event(notice));
+    this.#emit(() => this.#parts.sink.event(notice));
     if (aside === undefined) return;
     const type = aside.outline.get("type");
     const mayBeVital = VITAL.has(type) || (aside.isCut && type === undefined);
     if (!mayBeVital) return;
     this.#fault = type === undefined ? text : `${String(type)}: ${text}`;
-    void this.#process.kill();
+    void this.#client.process.kill();
   }
 
-  #frame(frame: JsonObject): void {
-    if (frame["type"] === "control_response") this.#control.settle(frame);
-    else if (frame["type"] === "control_request") this.#pending.take(frame);
-    else if (frame["type"] === "control_cancel_request") this.#pending.cancel(frame);
-    else {
-      const { state, sink } = this.#parts;
-      this.#pending.see(frame);
-      const wasBusy = isBusy(state);
-      for (const report of translate(state, frame)) this.#report(report);
-      if (!wasBusy || isBusy(state)) return;
-      this.#tell(() => sink.calmed());
-      if (!isTurnActive(state)) this.#endTurn();
-    }
+  #takeFrame(frame: JsonObject): void {
+    const { state, sink } = this.#parts;
+    this.#pending.see(frame);
+    const wasBusy = isBusy(state);
+    for (const report of translate(state, frame)) this.#report(report);
+    if (!wasBusy || isBusy(state)) return;
+    this.#emit(() => sink.calmed());
+    if (!isTurnActive(state)) this.#endTurn();
   }
 
-  #report(report: Report): void {
+  #report(report: ClaudeReport): void {
     const { sink } = this.#parts;
     const result = report.kind === "event" && report.event.type === "agent.result" ? report.event : undefined;
     if (result?.subtype === "interrupted") this.#pending.withdrawAll("the turn was interrupted");
-    this.#tell(() => {
+    this.#emit(() => {
       if (report.kind === "event") sink.event(report.event);
       else if (report.kind === "turn_started") sink.turnStarted();
       else if (report.kind === "auth_failed") sink.authFailed(report.message);
@@ -223,9 +201,9 @@ export class ClaudeRun implements Run {
     if (result !== undefined) this.#endTurn();
   }
 
-  #tell(tell: () => void): void {
-    if (this.#early === undefined) tell();
-    else this.#early.push(tell);
+  #emit(emit: () => void): void {
+    if (this.#early === undefined) emit();
+    else this.#early.push(emit);
   }
 
   #endTurn(): void {
@@ -236,15 +214,14 @@ export class ClaudeRun implements Run {
 
   #end(exit: ChildExit, expected: boolean): void {
     const { state, sink } = this.#parts;
-    const { lastLines } = this.#process;
+    const { lastLines } = this.#client.process;
     for (const report of flushHeld(state)) if (report.kind === "event") this.#report(report);
-    this.#control.close();
     this.#pending.close();
-    if (!expected && diedOfAuth(lastLines)) {
-      for (const report of authFailed(state)) this.#report(report);
+    if (!expected && isAuthFailure(lastLines)) {
+      for (const report of reportAuthFailure(state)) this.#report(report);
     }
     const message = expected ? exitMessage(exit) : (this.#fault ?? crashMessage(exit, lastLines));
-    this.#tell(() => sink.ended({ expected, message, ...exit }));
+    this.#emit(() => sink.ended({ expected, message, ...exit }));
     this.#endTurn();
   }
 }

@@ -1,26 +1,28 @@
-// Where claude writes what it shall always remember.
+// The files in which claude stores permissions for good.
+
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { configDir, type Environment } from "./paths.ts";
+import { claudeConfigDir } from "../../base/claude-wire/environment.ts";
+import type { Environment } from "../types.ts";
 import type { SettingsFiles } from "./suggestions.ts";
 
 const GIT_LIMIT_MS = 2000;
 
-/** Asked again at each request: the agent may have made a repository meanwhile. */
+/** The returned function looks again for each request: the agent may have created a repository meanwhile. */
 export async function locateSettings(env: Environment, cwd: string): Promise<() => SettingsFiles> {
   const files = {
-    userSettings: join(configDir(env), "settings.json"),
+    userSettings: join(claudeConfigDir(env), "settings.json"),
     projectSettings: join(cwd, ".claude", "settings.json"),
     localSettings: join(cwd, ".claude", "settings.local.json"),
   };
-  const gitIgnore = await globalIgnore(env);
+  const gitIgnore = await findGlobalIgnore(env);
   return () => (isInRepository(cwd) ? { ...files, gitIgnore } : files);
 }
 
-/** As claude looks for it (2.1.197). */
-async function globalIgnore(env: Environment): Promise<string> {
+/** As claude finds it (2.1.197). */
+async function findGlobalIgnore(env: Environment): Promise<string> {
   const home = env["HOME"] || homedir();
   const configured = await new Promise<string>((answer) => {
     const args = ["config", "--global", "--get", "core.excludesfile"];

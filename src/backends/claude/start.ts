@@ -1,13 +1,17 @@
-// From a start order to a running claude: which program, which arguments, fresh or resumed.
+// Starts claude for an order: chooses the program, the arguments, and whether to resume.
+
 import { existsSync } from "node:fs";
 import { access, realpath } from "node:fs/promises";
+import { claudeConfigDir } from "../../base/claude-wire/environment.ts";
+import { MIN_CLAUDE_VERSION } from "../../base/claude-wire/version.ts";
 import { CodedError } from "../../base/coded-error.ts";
+import { defined } from "../../base/values.ts";
 import { findProgram } from "../find-program.ts";
-import type { BackendSink, Run, StartOrder } from "../types.ts";
-import type { Detected } from "./detect.ts";
+import type { BackendSink, Environment, Run, StartOrder } from "../types.ts";
+import type { DetectedClaude } from "./detect.ts";
 import { claudeEnvironment } from "./environment.ts";
 import { type ClaudeOptions, claudeArgv, type Launch } from "./options.ts";
-import { configDir, type Environment, projectsDir } from "./paths.ts";
+import { projectsDir } from "./paths.ts";
 import type { Place } from "./requests.ts";
 import { ClaudeRun } from "./run.ts";
 import { locateSettings } from "./settings-files.ts";
@@ -18,7 +22,7 @@ export interface Program {
   bin: string;
   env: Environment;
   maxLineBytes: number;
-  detected: Detected | undefined;
+  detected: DetectedClaude | undefined;
 }
 
 export async function startClaude(program: Program, order: StartOrder, sink: BackendSink): Promise<Run> {
@@ -28,17 +32,17 @@ export async function startClaude(program: Program, order: StartOrder, sink: Bac
   const speaksControl = program.detected?.speaksControl ?? false;
   if (options.approvals === true && !speaksControl) throw tooOld(program.detected);
   const env = claudeEnvironment(program.env, order.env, speaksControl);
-  const launch = await launchOf(order, { options, env, speaksControl });
+  const launch = await chooseLaunch(order, { options, env, speaksControl });
   const run = new ClaudeRun({
     state: newState({ ...order, options, projects: projectsDir(env) }),
     sink,
     log: order.log,
     maxLineBytes: program.maxLineBytes,
     speaksControl,
-    place: options.approvals === true ? await placeOf(options, env) : undefined,
+    place: options.approvals === true ? await findPlace(options, env) : undefined,
   });
   const args = claudeArgv(launch, options);
-  const place = options.cwd === undefined ? {} : { cwd: options.cwd };
+  const place = defined({ cwd: options.cwd });
   await run.start({ command, args, env, ...place });
   return run;
 }
@@ -49,13 +53,13 @@ interface Context {
   speaksControl: boolean;
 }
 
-async function launchOf(order: StartOrder, context: Context): Promise<Launch> {
+async function chooseLaunch(order: StartOrder, context: Context): Promise<Launch> {
   if (!order.resume) return { resume: false, id: order.session_id };
   const id = order.native_session_id ?? order.session_id;
   return { resume: !(context.speaksControl && (await hasNothingToResume(order, id, context))), id };
 }
 
-/** Claude refuses to resume what it never wrote down (it was killed too early, or writes nothing at all). */
+/** Claude refuses to resume a session without a transcript: killed too early, or not persistent. */
 async function hasNothingToResume(order: StartOrder, id: string, context: Context): Promise<boolean> {
   if (!order.began_here) return false;
   if (context.options.session_persistence === false) return true;
@@ -66,21 +70,25 @@ async function hasNothingToResume(order: StartOrder, id: string, context: Contex
   );
 }
 
-async function placeOf(options: ClaudeOptions, env: Environment): Promise<() => Place> {
+async function findPlace(options: ClaudeOptions, env: Environment): Promise<() => Place> {
   const cwd = await realCwd(options);
   const settings = await locateSettings(env, cwd);
-  return () => ({ cwd, configDir: configDir(env), settings: settings(), exists: existsSync });
+  return () => ({ cwd, configDir: claudeConfigDir(env), settings: settings(), exists: existsSync });
 }
 
-/** As claude sees it. */
+/** As claude reports it. */
 async function realCwd(options: ClaudeOptions): Promise<string> {
   const cwd = options.cwd ?? process.cwd();
   return realpath(cwd).catch(() => cwd);
 }
 
-function tooOld(detected: Detected | undefined): CodedError {
-  const found = detected === undefined ? "this one does not tell its version" : `this is ${detected.version}`;
-  return new CodedError("spawn_failed", `approvals need Claude Code 2.1 or newer; ${found}`);
+function tooOld(detected: DetectedClaude | undefined): CodedError {
+  const found =
+    detected === undefined ? "this program does not report its version" : `this is ${detected.version}`;
+  return new CodedError(
+    "spawn_failed",
+    `approvals require Claude Code ${MIN_CLAUDE_VERSION} or newer; ${found}`,
+  );
 }
 
 function notFound(bin: string): CodedError {

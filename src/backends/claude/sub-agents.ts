@@ -1,12 +1,13 @@
-// Who asks, when it is not the session's own agent: the names of the sub-agents from the root down. Learned from the
-// frames that pass. Seen with 2.1.197: a request carries `agent_id`, which is the `task_id` of the sub-agent's
-// task_started; whose call started it stands in `parent_tool_use_id` of the frame with that call.
-import { isObject, type JsonObject } from "../../base/json.ts";
-import { stringOf } from "./state.ts";
+// The path of a sub-agent that sends a request: names from the root down, learned from earlier frames. In 2.1.197 a
+// request has an `agent_id`, which is the `task_id` of the sub-agent's task_started; the frame with the call that started
+// it has the call of its parent as `parent_tool_use_id`.
 
-/** The tool that starts one, by its new and its old name. */
+import type { JsonObject } from "../../base/json.ts";
+import { asObject, asObjects, asString } from "../../base/values.ts";
+
+/** The tool that starts a sub-agent: its new and its old name. */
 const STARTERS: ReadonlySet<unknown> = new Set(["Agent", "Task"]);
-/** A sub-agent may ask long after it was started; only the newest are remembered. */
+/** Older sub-agents are forgotten. */
 const MAX_KNOWN = 500;
 
 interface SubAgent {
@@ -18,17 +19,17 @@ interface SubAgent {
 export class SubAgents {
   readonly #agents = new Map<string, SubAgent>();
   readonly #byCall = new Map<string, SubAgent>();
-  /** Call → the call that started the sub-agent which made it. */
+  /** Call → the call that started the sub-agent that made it. */
   readonly #parents = new Map<string, string>();
 
   see(frame: JsonObject): void {
     if (frame["type"] === "system" && frame["subtype"] === "task_started") this.#seeStart(frame);
-    const parent = stringOf(frame["parent_tool_use_id"]);
+    const parent = asString(frame["parent_tool_use_id"]);
     if (frame["type"] === "assistant" && parent !== undefined) this.#seeCalls(frame, parent);
   }
 
-  /** Never empty: an unknown sub-agent goes by its id. */
-  pathOf(agent_id: string): string[] {
+  /** Never empty: an unknown sub-agent is named by its id. */
+  findPath(agent_id: string): string[] {
     const agent = this.#agents.get(agent_id);
     if (agent === undefined) return [agent_id];
     const path = [agent.name];
@@ -42,21 +43,19 @@ export class SubAgents {
   }
 
   #seeStart(frame: JsonObject): void {
-    const id = stringOf(frame["task_id"]);
+    const id = asString(frame["task_id"]);
     if (id === undefined || frame["task_type"] !== "local_agent") return;
-    const call = stringOf(frame["tool_use_id"]);
-    const words = [stringOf(frame["subagent_type"]), stringOf(frame["description"])].filter(Boolean);
-    const agent = { name: words.join(": ") || id, call };
+    const call = asString(frame["tool_use_id"]);
+    const parts = [asString(frame["subagent_type"]), asString(frame["description"])].filter(Boolean);
+    const agent = { name: parts.join(": ") || id, call };
     remember(this.#agents, id, agent);
     if (call !== undefined) remember(this.#byCall, call, agent);
   }
 
   #seeCalls(frame: JsonObject, parent: string): void {
-    const message = isObject(frame["message"]) ? frame["message"] : {};
-    const content: unknown[] = Array.isArray(message["content"]) ? message["content"] : [];
-    for (const block of content) {
-      if (!isObject(block) || !STARTERS.has(block["name"])) continue;
-      const id = stringOf(block["id"]);
+    for (const block of asObjects(asObject(frame["message"])["content"])) {
+      if (!STARTERS.has(block["name"])) continue;
+      const id = asString(block["id"]);
       if (id !== undefined) remember(this.#parents, id, parent);
     }
   }

@@ -1,7 +1,10 @@
-// Claude's permission suggestions: what it would remember and where it would write it, in words for people. What is
-// not understood here is never sent back, so nothing is granted that was not shown. Seen with 2.1.197 and 2.1.325.
+// Claude's permission suggestions, described for the user: what claude would remember, and which file it would write.
+// A suggestion that is not understood is never sent back, so nothing is granted that was not shown. Tested with 2.1.197
+// and 2.1.325.
+
 import * as z from "zod";
 import type { JsonObject } from "../../base/json.ts";
+import { defined } from "../../base/values.ts";
 import type { Choice } from "../../protocol/requests.ts";
 
 const Rule = z.object({ toolName: z.string(), ruleContent: z.string().optional() });
@@ -25,7 +28,7 @@ export interface SettingsFiles {
   userSettings: string;
   projectSettings: string;
   localSettings: string;
-  /** Git's own list of ignored files, where claude adds its local settings; absent outside of a repository. */
+  /** Git's global ignore file, to which claude adds its local settings; absent outside a repository. */
   gitIgnore?: string;
 }
 
@@ -34,30 +37,30 @@ export function readSuggestions(value: unknown): Suggestion[] {
   return items.flatMap((item) => Suggestion.safeParse(item).data ?? []);
 }
 
-/** A choice that makes claude remember something, and what claude is sent for it. */
+/** A choice that makes claude remember something, and the updates that it sends to claude. */
 export interface Grant {
   choice: Choice;
   updates: Suggestion[];
 }
 
 /**
- * Each suggestion is a choice of its own. The choice without an option covers the call itself and nothing more; what
- * goes further (a pattern, a directory, a permission mode) has an option, so nobody grants it by accident.
+ * One choice per suggestion. The choice without an option covers only the call itself; anything broader (a pattern, a
+ * directory, a permission mode) has an option, so it is not granted by accident.
  */
-export function grantsOf(
+export function listGrants(
   suggestions: readonly Suggestion[],
   call: { tool: string; input: JsonObject },
   files: SettingsFiles,
 ): Grant[] {
-  const exact = exactRule(suggestions, call);
+  const exact = findExactRule(suggestions, call);
   const others = suggestions.filter(
-    (one) => exact === undefined || inWords(one).join() !== inWords(exact).join(),
+    (one) => exact === undefined || describeSuggestion(one).join() !== describeSuggestion(exact).join(),
   );
   const names = new Map<string, number>();
   return [
     ...(exact === undefined ? [] : toGrants(exact, undefined, files)),
     ...others.flatMap((suggestion) => {
-      const name = nameOf(suggestion);
+      const name = toOptionName(suggestion);
       const count = (names.get(name) ?? 0) + 1;
       names.set(name, count);
       return toGrants(suggestion, count === 1 ? name : `${name}-${count}`, files);
@@ -66,7 +69,7 @@ export function grantsOf(
 }
 
 /** Claude rarely suggests the command itself: for `touch x` it is the rule `touch x *` (2.1.197, 2.1.325). */
-function exactRule(
+function findExactRule(
   suggestions: readonly Suggestion[],
   { tool, input }: { tool: string; input: JsonObject },
 ): Suggestion | undefined {
@@ -79,51 +82,51 @@ function exactRule(
   if (like?.type !== "addRules") return undefined;
   if (tool !== "Bash") return like.rules.some(({ ruleContent }) => ruleContent) ? undefined : like;
   const { command } = input;
-  // Claude would read a pattern.
+  // Claude would take it for a pattern.
   if (typeof command !== "string" || command.trim() === "" || command.includes("*")) return undefined;
   return { ...like, rules: [{ toolName: tool, ruleContent: command }] };
 }
 
 function toGrants(suggestion: Suggestion, option: string | undefined, files: SettingsFiles): Grant[] {
-  const named = { ...(option === undefined ? {} : { option }), remembers: inWords(suggestion) };
+  const named = { ...defined({ option }), remembers: describeSuggestion(suggestion) };
   const inSession: Suggestion = { ...suggestion, destination: "session" };
   const session: Grant = { choice: { decision: "acceptForSession", ...named }, updates: [inSession] };
   if (!isWritten(suggestion)) return [session];
-  const writes = writesOf(suggestion, files);
-  // In both places: claude does not read what it wrote in a directory that nobody has declared trusted.
+  const writes = listWrites(suggestion, files);
+  // In both places: claude ignores its own settings in a directory that is not trusted.
   const updates = [suggestion, inSession];
   return [session, { choice: { decision: "acceptAlways", ...named, writes }, updates }];
 }
 
-/** A name for the command line. */
-function nameOf(suggestion: Suggestion): string {
+/** A name that is easy to type. */
+function toOptionName(suggestion: Suggestion): string {
   if (suggestion.type === "setMode") return `mode-${suggestion.mode.replace(/[^\w.-]/g, "_").slice(0, 40)}`;
   return suggestion.type.endsWith("Directories") ? "directories" : "rules";
 }
 
 function isWritten(suggestion: Suggestion): boolean {
-  // Claude keeps this mode to the session whatever the destination says.
+  // Claude limits this mode to the session, whatever the destination.
   if (suggestion.type === "setMode" && suggestion.mode === "bypassPermissions") return false;
   return suggestion.destination !== "session" && suggestion.destination !== "cliArg";
 }
 
-function writesOf(suggestion: Suggestion, files: SettingsFiles): NonNullable<Choice["writes"]> {
+function listWrites(suggestion: Suggestion, files: SettingsFiles): NonNullable<Choice["writes"]> {
   const path = files[suggestion.destination as "localSettings"];
-  const writes = [{ path, content: asSettings(suggestion).join("\n") }];
+  const writes = [{ path, content: describeSettings(suggestion).join("\n") }];
   if (files.gitIgnore === undefined || path !== files.localSettings) return writes;
-  const content = "**/.claude/settings.local.json (unless git ignores it already)";
+  const content = "**/.claude/settings.local.json (unless already ignored)";
   return [...writes, { path: files.gitIgnore, content }];
 }
 
-/** As it changes the settings file. */
-function asSettings(suggestion: Suggestion): string[] {
+/** The changes to the settings file. */
+function describeSettings(suggestion: Suggestion): string[] {
   switch (suggestion.type) {
     case "addRules":
-      return suggestion.rules.map((rule) => `permissions.${suggestion.behavior} += ${ruleText(rule)}`);
+      return suggestion.rules.map((rule) => `permissions.${suggestion.behavior} += ${formatRule(rule)}`);
     case "removeRules":
-      return suggestion.rules.map((rule) => `permissions.${suggestion.behavior} -= ${ruleText(rule)}`);
+      return suggestion.rules.map((rule) => `permissions.${suggestion.behavior} -= ${formatRule(rule)}`);
     case "replaceRules":
-      return [`permissions.${suggestion.behavior} = ${JSON.stringify(suggestion.rules.map(ruleText))}`];
+      return [`permissions.${suggestion.behavior} = ${JSON.stringify(suggestion.rules.map(formatRule))}`];
     case "addDirectories":
       return suggestion.directories.map((dir) => `permissions.additionalDirectories += ${dir}`);
     case "removeDirectories":
@@ -133,33 +136,35 @@ function asSettings(suggestion: Suggestion): string[] {
   }
 }
 
-function inWords(suggestion: Suggestion): string[] {
+function describeSuggestion(suggestion: Suggestion): string[] {
   switch (suggestion.type) {
     case "addRules":
-      return suggestion.rules.map((rule) => `${VERBS[suggestion.behavior]} ${ruleText(rule)}`);
+      return suggestion.rules.map((rule) => `${VERBS[suggestion.behavior]} ${formatRule(rule)}`);
     case "removeRules":
-      return suggestion.rules.map((rule) => `drop the rule: ${VERBS[suggestion.behavior]} ${ruleText(rule)}`);
+      return suggestion.rules.map(
+        (rule) => `remove the rule: ${VERBS[suggestion.behavior]} ${formatRule(rule)}`,
+      );
     case "replaceRules":
       return [
-        `instead of all such rules: ${VERBS[suggestion.behavior]} ${suggestion.rules.map(ruleText).join(", ")}`,
+        `replace all rules of this kind: ${VERBS[suggestion.behavior]} ${suggestion.rules.map(formatRule).join(", ")}`,
       ];
     case "addDirectories":
-      return suggestion.directories.map((dir) => `work in the directory ${dir}`);
+      return suggestion.directories.map((dir) => `allow work in ${dir}`);
     case "removeDirectories":
-      return suggestion.directories.map((dir) => `no longer work in the directory ${dir}`);
+      return suggestion.directories.map((dir) => `no longer allow work in ${dir}`);
     case "setMode":
-      return [`switch to the permission mode ${suggestion.mode}${MODES.get(suggestion.mode) ?? ""}`];
+      return [`switch to permission mode ${suggestion.mode}${MODES.get(suggestion.mode) ?? ""}`];
   }
 }
 
 const MODES: ReadonlyMap<string, string> = new Map([
-  ["acceptEdits", ": edits of files and commands such as mkdir, touch, mv and rm run without asking"],
+  ["acceptEdits", ": file edits and commands such as mkdir, touch, mv and rm run without asking"],
   ["bypassPermissions", ": everything runs without asking"],
 ]);
 const VERBS = { allow: "allow", deny: "deny", ask: "ask before" } as const;
 
-/** As it stands in a settings file: parentheses and backslashes of the content are escaped. */
-function ruleText(rule: z.infer<typeof Rule>): string {
+/** As written in a settings file, with parentheses and backslashes escaped. */
+function formatRule(rule: z.infer<typeof Rule>): string {
   if (!rule.ruleContent) return rule.toolName;
   return `${rule.toolName}(${rule.ruleContent.replace(/[\\()]/g, "\\$&")})`;
 }

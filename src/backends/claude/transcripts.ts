@@ -1,15 +1,17 @@
-// The transcripts that Claude Code itself keeps on disk: list, find, delete. Reads only the head of each
-// file, never in the event loop's way, a few at a time.
+// Lists, finds and deletes Claude Code's own transcripts. Reads only the head of each file, a few files at a time.
+
 import { readdir, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { mapBounded } from "../../base/map-bounded.ts";
+import { asObject } from "../../base/values.ts";
 import { SessionId, type SessionSummary } from "../../protocol/session.ts";
 import { readHeadRecords } from "../head-lines.ts";
-import { type Environment, projectsDir } from "./paths.ts";
-import { slugOf } from "./transcript-path.ts";
+import type { Environment } from "../types.ts";
+import { projectsDir } from "./paths.ts";
+import { toSlug } from "./transcript-path.ts";
 
-/** The first user line is near the top, but the model stands behind two big attachments. */
+/** The first user line is near the top, but the model comes after two big attachments. */
 const HEAD_BYTES = 256 * 1024;
 const PARALLEL_FILES = 16;
 const PREVIEW_CHARS = 200;
@@ -20,45 +22,45 @@ interface Head {
   preview?: string;
 }
 
-/** Rows of one cwd, or of all of them; only the latter say which cwd and model. */
+/** Rows of one cwd, or of all; only the latter include cwd and model. */
 export async function listTranscripts(env: Environment, filter: { cwd?: string }): Promise<SessionSummary[]> {
   const { cwd } = filter;
-  if (cwd === undefined) return rowsOf(await filesIn(await projectDirs(env)), () => true);
+  if (cwd === undefined) return readRows(await listFiles(await listProjectDirs(env)), () => true);
   const real = await realpath(cwd).catch(() => cwd);
-  const dirs = [...new Set([slugOf(real), slugOf(cwd)])].map((slug) => join(projectsDir(env), slug));
+  const dirs = [...new Set([toSlug(real), toSlug(cwd)])].map((slug) => join(projectsDir(env), slug));
   // The slug is lossy: /a/b and /a-b share a directory.
-  const rows = await rowsOf(
-    await filesIn(dirs),
+  const rows = await readRows(
+    await listFiles(dirs),
     (head) => head.cwd === undefined || [cwd, real].includes(head.cwd),
   );
   return rows.map(({ cwd: _cwd, model: _model, ...row }) => row);
 }
 
-/** The newest one of this session, in whatever cwd. */
+/** The newest transcript of this session, in any cwd. */
 export async function findTranscript(
   env: Environment,
   session_id: string,
 ): Promise<SessionSummary | undefined> {
-  const rows = await rowsOf(await filesOf(env, session_id, undefined), () => true);
+  const rows = await readRows(await findFiles(env, session_id, undefined), () => true);
   return rows.sort((a, b) => (b.mtime_ms ?? 0) - (a.mtime_ms ?? 0))[0];
 }
 
-/** With what its sub-agents left beside it. */
+/** Includes the transcripts of its sub-agents. */
 export async function deleteTranscript(
   env: Environment,
   session_id: string,
   cwd: string | undefined,
 ): Promise<void> {
-  for (const file of await filesOf(env, session_id, cwd)) {
+  for (const file of await findFiles(env, session_id, cwd)) {
     await rm(file, { force: true });
     await rm(join(dirname(file), session_id), { recursive: true, force: true });
   }
 }
 
-async function filesOf(env: Environment, session_id: string, cwd: string | undefined): Promise<string[]> {
+async function findFiles(env: Environment, session_id: string, cwd: string | undefined): Promise<string[]> {
   if (!SessionId.safeParse(session_id).success) return [];
   const real = cwd === undefined ? undefined : await realpath(cwd).catch(() => cwd);
-  const dirs = real === undefined ? await projectDirs(env) : [join(projectsDir(env), slugOf(real))];
+  const dirs = real === undefined ? await listProjectDirs(env) : [join(projectsDir(env), toSlug(real))];
   const files = dirs.map((dir) => join(dir, `${session_id}.jsonl`));
   const found = await mapBounded(files, PARALLEL_FILES, async (file) =>
     (await isFile(file)) ? file : undefined,
@@ -66,12 +68,12 @@ async function filesOf(env: Environment, session_id: string, cwd: string | undef
   return found.filter((file) => file !== undefined);
 }
 
-async function projectDirs(env: Environment): Promise<string[]> {
+async function listProjectDirs(env: Environment): Promise<string[]> {
   const entries = await readdir(projectsDir(env), { withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => entry.isDirectory()).map((entry) => join(projectsDir(env), entry.name));
 }
 
-async function filesIn(dirs: readonly string[]): Promise<string[]> {
+async function listFiles(dirs: readonly string[]): Promise<string[]> {
   const lists = await mapBounded(dirs, PARALLEL_FILES, async (dir) => {
     const names = await readdir(dir).catch(() => []);
     return names.filter((name) => name.endsWith(".jsonl")).map((name) => join(dir, name));
@@ -79,7 +81,7 @@ async function filesIn(dirs: readonly string[]): Promise<string[]> {
   return lists.flat();
 }
 
-async function rowsOf(files: readonly string[], keep: (head: Head) => boolean): Promise<SessionSummary[]> {
+async function readRows(files: readonly string[], keep: (head: Head) => boolean): Promise<SessionSummary[]> {
   const rows = await mapBounded(files, PARALLEL_FILES, async (file): Promise<SessionSummary | undefined> => {
     const info = await stat(file).catch(() => undefined);
     if (!info?.isFile()) return undefined;
@@ -102,22 +104,22 @@ async function readHead(file: string): Promise<Head> {
 }
 
 function readRecord(head: Head, record: JsonObject): void {
-  const message = isObject(record["message"]) ? record["message"] : {};
+  const message = asObject(record["message"]);
   if (typeof record["cwd"] === "string") head.cwd ??= record["cwd"];
   const model = record["model"] ?? message["model"];
   if (typeof model === "string" && model !== "<synthetic>") head.model ??= model;
-  const preview = head.preview === undefined ? previewOf(record, message) : undefined;
+  const preview = head.preview === undefined ? readPreview(record, message) : undefined;
   if (preview !== undefined) head.preview = preview;
 }
 
-function previewOf(record: JsonObject, message: JsonObject): string | undefined {
+function readPreview(record: JsonObject, message: JsonObject): string | undefined {
   if (record["type"] !== "user" || record["isMeta"] === true || record["isSidechain"] === true)
     return undefined;
   const content: unknown = message["content"];
   const blocks: unknown[] = Array.isArray(content) ? content : [{ type: "text", text: content }];
   const block = blocks.find((item) => isObject(item) && typeof item["text"] === "string");
   const text = isObject(block) ? String(block["text"]) : "";
-  // <command-name>, <local-command-stdout>, <task-notification>: not what the user wrote.
+  // <command-name>, <local-command-stdout>, <task-notification>: not written by the user.
   return text === "" || text.startsWith("<") ? undefined : text.slice(0, PREVIEW_CHARS);
 }
 

@@ -1,5 +1,5 @@
-// A user message → the line on claude's stdin. What claude cannot read ends the whole process without a
-// result (2.1.197), so it is refused here.
+// Formats a user message for claude's stdin. A message that claude cannot read would end the process without a result
+// (2.1.197), so it is refused here.
 import { CodedError } from "../../base/coded-error.ts";
 import { isObject } from "../../base/json.ts";
 import type { UserMessage } from "../../protocol/content.ts";
@@ -12,21 +12,21 @@ interface Need {
 
 const SOURCE: Need = { field: "source", expected: "an object", test: isObject };
 
-/** Seen with 2.1.197: without these claude dies, or (document) fails every later turn of the session. */
+/** Without these, claude 2.1.197 dies or (document) fails every later turn of the session. */
 const NEEDS: ReadonlyMap<string, Need> = new Map([
   ["text", { field: "text", expected: "a string", test: (value: unknown) => typeof value === "string" }],
   ["image", SOURCE],
   ["document", SOURCE],
 ]);
 
-export function userLine(message: UserMessage, session_id: string): string {
-  const fault = faultOf(message);
+export function toUserLine(message: UserMessage, session_id: string): string {
+  const fault = findFault(message);
   if (fault !== undefined) throw new CodedError("invalid_message", `/message${fault}`);
   return JSON.stringify({ type: "user", message, session_id });
 }
 
-function faultOf(message: UserMessage): string | undefined {
-  // A type says less than a client sends: this is the last look before a process depends on it.
+function findFault(message: UserMessage): string | undefined {
+  // Checked despite the type: clients can send anything, and the process depends on it.
   const { role, content } = message as { role: unknown; content: unknown };
   if (role !== "user") return '/role: expected "user"';
   if (typeof content === "string") return undefined;

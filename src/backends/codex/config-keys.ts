@@ -1,9 +1,9 @@
-// The free-form `config` of a session: which of its keys are code or rights in disguise, and the feature flags in
-// it. A key at the top may be dotted ("a.b.c"), as on Codex's own command line; below it a dot means nothing.
+// The free-form `config` of a session: keys that are code or permissions in disguise, and feature flags. A top-level
+// key may be dotted ("a.b.c"), as on Codex's own command line; below it a dot has no meaning.
 import { CodedError } from "../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
 
-/** Refused unless the daemon's `codex_allow_config` names them; the reason is told. */
+/** Refused unless the daemon's `codex_allow_config` names them, with this reason. */
 const REFUSED: Readonly<Record<string, string>> = {
   notify: "it names a program that Codex runs",
   hooks: "it names programs that Codex runs",
@@ -30,29 +30,29 @@ const REFUSED: Readonly<Record<string, string>> = {
 const PLAIN_PART = /^[A-Za-z0-9_-]+$/;
 const PROTOTYPES = new Set(["__proto__", "constructor", "prototype"]);
 
-/** These have an option of their own, and Codex takes them in no other way. */
+/** These have an option of their own, and Codex accepts them in no other way. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   profile: "use the option profile",
   profiles: "Codex no longer reads it; use the option profile",
 };
 
 export function checkConfig(config: JsonObject, allowed: readonly string[], at: string): void {
-  for (const { path } of leavesOf(config)) {
+  for (const { path } of listLeaves(config)) {
     const [top = ""] = path;
     const where = `${at}/${path.join("/")}`;
     if (Object.hasOwn(ELSEWHERE, top)) throw new CodedError("invalid_message", `${where}: ${ELSEWHERE[top]}`);
     if (!Object.hasOwn(REFUSED, top) || isAllowed(path, allowed)) continue;
     throw new CodedError(
       "unsafe_flag",
-      `${where}: ${REFUSED[top]}; the daemon passes it on only when codex_allow_config names it`,
+      `${where}: ${REFUSED[top]}; passed on only if codex_allow_config names it`,
     );
   }
 }
 
-/** `config.features.<name>` → `--enable <name>` / `--disable <name>`, in the order of the names. */
+/** `config.features.<name>` → `--enable <name>` / `--disable <name>`, sorted by name. */
 export function featureFlags(config: JsonObject, at: string): string[] {
   const flags = new Map<string, boolean>();
-  for (const { path, value } of leavesOf(config)) {
+  for (const { path, value } of listLeaves(config)) {
     if (path[0] !== "features" || (path.length === 1 && isObject(value))) continue;
     const [, name = "", ...rest] = path;
     const where = `${at}/${path.join("/")}`;
@@ -67,10 +67,10 @@ export function featureFlags(config: JsonObject, at: string): string[] {
   return [...flags].sort().flatMap(([name, on]) => [on ? "--enable" : "--disable", name]);
 }
 
-/** The same config without its feature flags, as one nested object: a dotted key is opened up. */
+/** The config without feature flags, as one nested object: dotted keys are expanded. */
 export function nestedConfig(config: JsonObject): JsonObject {
   const nested: JsonObject = {};
-  for (const { path, value } of leavesOf(config)) if (path[0] !== "features") put(nested, path, value);
+  for (const { path, value } of listLeaves(config)) if (path[0] !== "features") put(nested, path, value);
   return nested;
 }
 
@@ -89,8 +89,8 @@ interface Leaf {
   value: unknown;
 }
 
-function leavesOf(config: JsonObject, at = "/options/codex/config"): Leaf[] {
-  return Object.entries(config).flatMap(([key, value]) => leavesBelow(partsOf(key, at), value));
+function listLeaves(config: JsonObject, at = "/options/codex/config"): Leaf[] {
+  return Object.entries(config).flatMap(([key, value]) => leavesBelow(splitKey(key, at), value));
 }
 
 /** An empty object is a leaf too: it can still replace something. */
@@ -99,8 +99,8 @@ function leavesBelow(path: string[], value: unknown): Leaf[] {
   return Object.entries(value).flatMap(([key, inner]) => leavesBelow([...path, key], inner));
 }
 
-/** Codex splits a key at every dot, whatever stands around it; so quotes and spaces would only hide a name from us. */
-function partsOf(key: string, at: string): string[] {
+/** Codex splits a key at every dot, so quotes and spaces would only hide a name from us. */
+function splitKey(key: string, at: string): string[] {
   const parts = key.split(".");
   if (parts.every((part) => PLAIN_PART.test(part) && !PROTOTYPES.has(part))) return parts;
   throw new CodedError("invalid_message", `${at}/${key}: expected names of [A-Za-z0-9_-], joined by dots`);

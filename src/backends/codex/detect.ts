@@ -1,18 +1,19 @@
-// Which codex is there and how it is spoken to: found out by the handshake, never by `--version`. Asked once per file:
-// the answer is kept until the file changes.
-import { stat } from "node:fs/promises";
+// Finds the codex program, its version and its protocol, by a handshake rather than by `--version`.
+
 import { within } from "../../base/child.ts";
+import { FileCache } from "../../base/file-cache.ts";
 import { type Log, silentLog } from "../../base/log.ts";
+import { defined } from "../../base/values.ts";
 import { findProgram } from "../find-program.ts";
-import { type AppServer, startAppServer, versionOf } from "./app-server/process.ts";
+import type { Environment } from "../types.ts";
+import { type AppServer, readVersion, startAppServer } from "./app-server/process.ts";
 import { processEnvironment } from "./environment.ts";
 import { detectMcp } from "./mcp-server/detect.ts";
 import { nativeProgram } from "./native.ts";
-import type { Environment } from "./paths.ts";
 import type { CodexProgram, Transport } from "./program.ts";
 
 export interface Detected {
-  /** What is started. */
+  /** The program to start. */
   path: string;
   version: string;
   transport: Transport;
@@ -28,9 +29,9 @@ export interface DetectorOptions {
 
 const LIMIT_MS = 5000;
 
-export class Detector {
+export class CodexDetector {
   readonly #options: DetectorOptions;
-  #known: { path: string; mtimeMs: number; answer: Promise<Detected | undefined> } | undefined;
+  readonly #cache = new FileCache<Detected>();
   #transport: Transport | undefined;
 
   constructor(options: DetectorOptions) {
@@ -38,27 +39,21 @@ export class Detector {
     if (options.transport !== "auto") this.#transport = options.transport;
   }
 
-  /** Undefined while it is not known. */
+  /** Undefined while unknown. */
   get transport(): Transport | undefined {
     return this.#transport;
   }
 
-  /** Undefined when there is no such program or it speaks no protocol of ours. Never throws; leaves no process. */
+  /** Undefined if there is no such program or it supports no protocol of ours. Never throws; leaves no process. */
   async detect(): Promise<Detected | undefined> {
     const path = await this.find();
     if (path === undefined) return undefined;
-    const mtimeMs = (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
-    if (this.#known?.path === path && this.#known.mtimeMs === mtimeMs) return this.#known.answer;
-    const answer = this.#ask(path).catch(() => undefined);
-    this.#known = { path, mtimeMs, answer };
-    const detected = await answer;
-    // A failure (a slow disk, too many processes) is not remembered.
-    if (detected === undefined) this.#known = undefined;
-    else this.#transport = detected.transport;
+    const detected = await this.#cache.get(path, () => this.#ask(path)).catch(() => undefined);
+    if (detected !== undefined) this.#transport = detected.transport;
     return detected;
   }
 
-  /** The program itself, whatever it can do. */
+  /** The program itself, whatever it supports. */
   async find(): Promise<string | undefined> {
     const found = await findProgram(this.#options.bin, this.#options.env).catch(() => undefined);
     return found === undefined ? undefined : nativeProgram(found);
@@ -66,19 +61,19 @@ export class Detector {
 
   program(command: string): CodexProgram {
     const { env, maxLineBytes, log } = this.#options;
-    return { command, env, maxLineBytes, ...(log === undefined ? {} : { log }) };
+    return { command, env, maxLineBytes, ...defined({ log }) };
   }
 
-  async #ask(path: string): Promise<Detected | undefined> {
+  async #ask(path: string): Promise<Detected> {
     const { transport } = this.#options;
     const program = this.program(path);
     if (transport !== "mcp-server") {
       const version = await askAppServer(program);
       if (version !== undefined) return { path, version, transport: "app-server" };
     }
-    if (transport === "app-server") return undefined;
-    const version = await detectMcp(program);
-    return version === undefined ? undefined : { path, version, transport: "mcp-server" };
+    const version = transport === "app-server" ? undefined : await detectMcp(program);
+    if (version === undefined) throw new Error(`${path} does not speak a known protocol`);
+    return { path, version, transport: "mcp-server" };
   }
 }
 
@@ -89,9 +84,9 @@ async function askAppServer(program: CodexProgram): Promise<string | undefined> 
   let server: AppServer | undefined;
   try {
     server = await startAppServer(order);
-    return versionOf(server);
+    return readVersion(server);
   } catch {
-    return undefined; // no such subcommand, or it broke: the other transport may work
+    return undefined; // no such subcommand, or it failed: the other transport may work
   } finally {
     await within(LIMIT_MS, server?.stop("finish") ?? Promise.resolve());
   }

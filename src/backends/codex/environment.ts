@@ -1,25 +1,26 @@
-// The environment of a codex process, and of the commands that one of its sessions runs.
-import { RUN_MARKER } from "../../base/child.ts";
-import { LEFT_BEHIND_BY_CODEX } from "../left-behind.ts";
-import type { Environment } from "./paths.ts";
+// Environment of a codex process, and of the commands of one of its sessions.
 
-/** Differs from session to session, so it cannot be in the environment of a process that many share. */
+import { RUN_MARKER } from "../../base/child.ts";
+import { SET_BY_CODEX } from "../agent-variables.ts";
+import type { Environment } from "../types.ts";
+
+/** Varies by session, so it cannot be in the environment of a shared process. */
 const OF_ONE_SESSION = "BLEMEES_SESSION_ID";
 
-const LEFT_BEHIND: ReadonlySet<string> = new Set([...LEFT_BEHIND_BY_CODEX, RUN_MARKER, OF_ONE_SESSION]);
+const REMOVED: ReadonlySet<string> = new Set([...SET_BY_CODEX, RUN_MARKER, OF_ONE_SESSION]);
 
-/** Of a process that sessions share. */
+/** Of a shared process. */
 export function processEnvironment(
   daemon: Environment,
   order: Environment,
 ): Record<string, string | undefined> {
-  const kept = Object.entries({ ...daemon, ...order }).filter(([name]) => !LEFT_BEHIND.has(name));
+  const kept = Object.entries({ ...daemon, ...order }).filter(([name]) => !REMOVED.has(name));
   return Object.fromEntries(kept);
 }
 
 /**
- * Goes into every command of one session by `shell_environment_policy.set`. The marker finds what a command left
- * behind: in a shared process there is no process of the session to look below.
+ * Passed to every command of one session by `shell_environment_policy.set`. The marker identifies leftover processes: a
+ * shared process has no process of the session to look below.
  */
 export function sessionEnvironment(order: Record<string, string>, marker: string): Record<string, string> {
   return { ...order, [RUN_MARKER]: marker };

@@ -1,36 +1,38 @@
 // The Codex backend: threads in a `codex app-server` that sessions share, or `codex mcp-server` for Codex ≤ 0.153.
+
 import { randomUUID } from "node:crypto";
 import { CodedError } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
+import { defined } from "../../base/values.ts";
 import { Pool } from "../pool.ts";
-import type { Backend } from "../types.ts";
+import type { Backend, Environment } from "../types.ts";
 import { findThread, listThreads } from "./app-server/listing.ts";
 import { startAppServer } from "./app-server/process.ts";
 import { startAppServerRun } from "./app-server/start.ts";
-import { Detector } from "./detect.ts";
+import { CodexDetector } from "./detect.ts";
 import { startMcpRun } from "./mcp-server/start.ts";
 import { CodexOptions, checkCodexOptions } from "./options.ts";
-import { codexHome, type Environment } from "./paths.ts";
+import { codexHome } from "./paths.ts";
 import type { Transport } from "./program.ts";
 import { findRollout, listRollouts } from "./rollouts.ts";
 
 export interface CodexBackendOptions {
-  /** A path, or a name that is looked up on PATH. */
+  /** A path, or a name on PATH. */
   bin: string;
-  /** What every codex inherits. */
+  /** Inherited by every codex. */
   env: Environment;
   transport?: "auto" | Transport;
-  /** Whether every session has a process of its own. */
+  /** Whether every session has its own process. */
   process?: "shared" | "per-session";
-  /** A turn that only retries its connection for this long is ended; 0: never. */
+  /** A turn that only retries its connection for this long is ended; 0 disables. */
   retryLimitMs?: number;
   /** Keys of `config` that are passed on although they are code. */
   allowConfig?: readonly string[];
-  /** Longer lines of its stdout are skipped. */
+  /** Longer stdout lines are skipped. */
   maxLineBytes?: number;
   /** How long a shared process outlives its last session. */
   lingerMs?: number;
-  /** For what concerns no session. */
+  /** For messages that concern no session. */
   log?: Log;
 }
 
@@ -39,7 +41,7 @@ const RETRY_LIMIT_MS = 300_000;
 
 export function createCodexBackend(setup: CodexBackendOptions): Backend {
   const { bin, env, transport = "auto", maxLineBytes = 16 * 1024 * 1024, log } = setup;
-  const detector = new Detector({ bin, env, transport, maxLineBytes, ...(log === undefined ? {} : { log }) });
+  const detector = new CodexDetector({ bin, env, transport, maxLineBytes, ...defined({ log }) });
   const pool = new Pool({ start: startAppServer, lingerMs: setup.lingerMs ?? LINGER_MS });
   const hostId = randomUUID();
   const home = codexHome(env);
@@ -49,7 +51,7 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
       return detector.transport === "mcp-server" ? "codex" : "codex-app";
     },
     options: CodexOptions,
-    // When it asks is for its own configuration to say; it does by default.
+    // Its own configuration decides when it asks; it does by default.
     spawnOptions: ({ approvals, ...wish }) => ({
       ...wish,
       ...(approvals ? {} : { "approval-policy": "never" }),
@@ -65,7 +67,7 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
       const command = detected?.path ?? (await detector.find());
       if (command === undefined) throw notFound(bin);
       const program = detector.program(command);
-      // One that did not answer the handshake is started all the same: its own words say what is wrong.
+      // Started even if it did not answer the handshake: its output says what is wrong.
       const chosen = detected?.transport ?? (transport === "auto" ? "app-server" : transport);
       if (chosen === "mcp-server") return startMcpRun(program, order, sink);
       const perSession = setup.process === "per-session";

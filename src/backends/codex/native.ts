@@ -1,10 +1,10 @@
-// The native program behind Codex's npm wrapper. The wrapper is a Node script that only starts it: 45 ms and 41 MB
-// for nothing. Every other `codex` is taken as it is.
+// Finds the native program of Codex's npm wrapper. The wrapper is a Node script that only starts it: 45 ms and 41 MB
+// for nothing. Any other `codex` is used as it is.
 import { constants } from "node:fs";
 import { access, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** The path that is best started; the given one when there is nothing better. */
+/** The best path to start; the given one if there is nothing better. */
 export async function nativeProgram(path: string): Promise<string> {
   const script = await realpath(path).catch(() => path);
   if (basename(script) !== "codex.js") return path;
@@ -21,7 +21,7 @@ export async function nativeProgram(path: string): Promise<string> {
   return path;
 }
 
-/** Older packages carry the programs of all machines: "x86_64-unknown-linux-musl", "aarch64-apple-darwin". */
+/** Older packages contain programs for all machines: "x86_64-unknown-linux-musl", "aarch64-apple-darwin". */
 function isOurs(target: string): boolean {
   const arch = process.arch === "arm64" ? "aarch64" : "x86_64";
   return target.startsWith(arch) && target.includes(process.platform);

@@ -1,20 +1,22 @@
-// `options.codex.*` (spec §5.4.2): what a client may set and what is refused. What it becomes on the wire is
-// app-server/params.ts; which keys of `config` are code is config-keys.ts.
+// `options.codex.*`: what a client may set and what is refused. app-server/params.ts maps it to the wire;
+// config-keys.ts lists keys of `config` that are code.
+
 import * as z from "zod";
 import { CodedError } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
+import { omitNulls } from "../../base/values.ts";
 import { withoutNul } from "../argv.ts";
 import { checkConfig, featureFlags } from "./config-keys.ts";
 import type { Transport } from "./program.ts";
 
 export const SANDBOX_MODES = ["read-only", "workspace-write", "danger-full-access"] as const;
-/** `on-failure` is known to the legacy transport only. */
+/** `on-failure` exists only in the legacy transport. */
 const APPROVAL_POLICIES = ["untrusted", "on-request", "never", "on-failure"] as const;
 
 const text = z.string().nullish();
 const flag = z.boolean().nullish();
 
-/** Which kinds of approval are asked for; the others are declined by Codex itself. */
+/** Which kinds of approval are asked for; Codex declines the others itself. */
 const Granular = z.strictObject({
   granular: z.strictObject({
     sandbox_approval: z.boolean(),
@@ -28,10 +30,10 @@ const Granular = z.strictObject({
 /** `null` means unset, as older clients send it. */
 export const CodexOptions = z.strictObject({
   model: text,
-  /** `$CODEX_HOME/<profile>.config.toml`, laid over `config.toml`. */
+  /** `$CODEX_HOME/<profile>.config.toml`, merged over `config.toml`. */
   profile: z
     .string()
-    .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, "expected the name of a profile: letters, digits, '.', '_', '-'")
+    .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*$/, "expected a profile name: letters, digits, '.', '_', '-'")
     .nullish(),
   cwd: z.string().min(1).nullish(),
   sandbox: z.enum(SANDBOX_MODES).nullish(),
@@ -39,21 +41,21 @@ export const CodexOptions = z.strictObject({
   "base-instructions": text,
   "developer-instructions": text,
   "compact-prompt": text,
-  /** Laid over `config.toml` and the profile. */
+  /** Merged over `config.toml` and the profile. */
   config: z.record(z.string(), z.unknown()).nullish(),
   include_raw_events: flag,
   user_echo: flag,
-  /** How hard the model thinks: `minimal`, `low`, `medium`, `high`, … */
+  /** Reasoning effort: `minimal`, `low`, `medium`, `high`, … */
   effort: text,
   /** In plan mode Codex may ask questions and changes nothing. */
   collaboration_mode: z.enum(["plan", "default"]).nullish(),
-  /** A JSON schema that the last message of each turn fits. */
+  /** A JSON schema for the last message of each turn. */
   output_schema: z.record(z.string(), z.unknown()).nullish(),
   /** A process for this session alone. */
   own_process: flag,
 });
 
-/** The same without the nulls. */
+/** Without nulls. */
 export type CodexOptions = {
   [K in keyof z.infer<typeof CodexOptions>]?: NonNullable<z.infer<typeof CodexOptions>[K]>;
 };
@@ -63,36 +65,32 @@ const AT = "/options/codex";
 export interface OptionLimits {
   /** Dotted prefixes of `config` that are passed on although they are code. */
   allowConfig: readonly string[];
-  /** Undefined while it is not known. */
+  /** Undefined while unknown. */
   transport: Transport | undefined;
 }
 
-/** Throws `unsafe_flag` or `invalid_message` with the path of the bad field; gives back the block without nulls. */
+/** Throws `unsafe_flag` or `invalid_message` with the path of the bad field; returns the block without nulls. */
 export function checkCodexOptions(block: Record<string, unknown>, limits: OptionLimits): CodexOptions {
   const checked = CodexOptions.safeParse(block);
   if (!checked.success) throw new CodedError("invalid_message", explainIssues(checked.error.issues, AT));
-  const options = withoutNulls(checked.data);
+  const options = omitNulls(checked.data) as CodexOptions;
   for (const key of ["model", "cwd", "effort"] as const) {
     if (options[key] !== undefined) withoutNul(options[key], `${AT}/${key}`);
   }
   if (options.config !== undefined) {
     checkConfig(options.config, limits.allowConfig, `${AT}/config`);
-    // Built here only to refuse at open what would be refused at start.
+    // Built here only to refuse at open what start would refuse.
     featureFlags(options.config, `${AT}/config`);
   }
   if (limits.transport === "app-server") refuseOnFailure(options);
   return options;
 }
 
-/** The transport may be found out only at start. */
+/** The transport may be known only at start. */
 export function refuseOnFailure(options: CodexOptions): void {
   if (options["approval-policy"] !== "on-failure") return;
   throw new CodedError(
     "invalid_message",
     `${AT}/approval-policy: "on-failure" no longer exists in Codex; use untrusted, on-request or never`,
   );
-}
-
-function withoutNulls(options: z.infer<typeof CodexOptions>): CodexOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value != null)) as CodexOptions;
 }

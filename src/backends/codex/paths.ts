@@ -1,8 +1,8 @@
-// Where Codex keeps its things.
+// Paths of Codex's files.
+
 import { homedir } from "node:os";
 import { join } from "node:path";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from "../types.ts";
 
 export function codexHome(env: Environment): string {
   return env["CODEX_HOME"] || join(env["HOME"] || homedir(), ".codex");

@@ -1,15 +1,16 @@
-// What both transports need to know about the codex program that they start.
+// What both transports need to know about the codex program.
+
 import type { Log } from "../../base/log.ts";
-import type { Environment } from "./paths.ts";
+import type { Environment } from "../types.ts";
 
 export interface CodexProgram {
   /** An absolute path. */
   command: string;
-  /** What every codex inherits; without what belongs to one session. */
+  /** Inherited by every codex; without session-specific variables. */
   env: Environment;
-  /** Longer lines of its stdout are skipped. */
+  /** Longer stdout lines are skipped. */
   maxLineBytes: number;
-  /** For what concerns no session of its own. */
+  /** For messages that concern no session of its own. */
   log?: Log;
 }
 

@@ -1,4 +1,4 @@
-// The first part of a rollout file → what a list shows of it. Codex changed the form several times: cwd and model are in
+// The start of a rollout file → its row in a list. Codex changed the format several times: cwd and model are in
 // `session_meta` and `turn_context`, before that in `session_configured`; the user's text is a completed `UserMessage`
 // item (0.166), a `user_message` (0.125), or only a `response_item`.
 import { isObject, type JsonObject } from "../../base/json.ts";
@@ -23,11 +23,11 @@ interface Reading extends RolloutHead {
   /** Its `session_meta` or `session_configured` was seen. */
   hasMeta?: true;
   isSubAgent?: true;
-  /** The first text of the user in what the model was sent: for files that say it nowhere else. */
+  /** The user's first text as sent to the model: for files that have it nowhere else. */
   sent?: string;
 }
 
-/** Undefined when it is damaged, or the thread of a sub-agent: not a session of its own. */
+/** Undefined if it is damaged, or the thread of a sub-agent, which is not a session. */
 export async function readRolloutHead(file: string): Promise<RolloutHead | undefined> {
   const reading = await readLines(file).catch((): Reading => ({}));
   const { isKnown, hasMeta: _meta, isSubAgent, sent, ...head } = reading;
@@ -49,8 +49,8 @@ function isEnough({ isSubAgent, cwd, model, preview }: Reading): boolean {
 }
 
 function readRecord(reading: Reading, record: JsonObject): void {
-  const { type, payload } = bodyOf(record);
-  // A thread that was forked carries the first line of the other one too, behind its own.
+  const { type, payload } = readBody(record);
+  // A forked thread also contains the first line of the other one, after its own.
   if ((type === "session_meta" || type === "session_configured") && reading.hasMeta === undefined) {
     readMeta(reading, payload);
   }
@@ -64,7 +64,7 @@ function readRecord(reading: Reading, record: JsonObject): void {
 }
 
 /** `{type, payload}`; an event is in the payload, or in `msg`, or is the line itself. */
-function bodyOf(record: JsonObject): { type: unknown; payload: JsonObject } {
+function readBody(record: JsonObject): { type: unknown; payload: JsonObject } {
   const event = record["type"] === "event_msg" ? record["payload"] : record["msg"];
   if (isObject(event)) return { type: event["type"], payload: event };
   const { type, payload } = record;

@@ -1,6 +1,6 @@
-// The rollouts that Codex itself keeps on disk, `sessions/YYYY/MM/DD/rollout-<time>-<thread id>.jsonl`: list and
-// find, for a Codex that cannot be asked (`thread/list`). Reads only the head of each file, never in the event loop's
-// way, a few at a time. Nothing is ever deleted: Codex has an index that would miss it.
+// Lists and finds Codex's rollouts on disk, `sessions/YYYY/MM/DD/rollout-<time>-<thread id>.jsonl`, when Codex itself
+// cannot be asked (`thread/list`). Reads only the head of each file, asynchronously, a few at a time. Nothing is ever
+// deleted, because Codex has an index.
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { mapBounded } from "../../base/map-bounded.ts";
@@ -9,7 +9,7 @@ import { type RolloutHead, readRolloutHead } from "./rollout-head.ts";
 
 const NAME = /^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(.+)\.jsonl$/;
 const PARALLEL = 16;
-/** The newest; a list of more is of no use to anybody. */
+/** The newest; longer lists are of no use. */
 const MAX_FILES = 2000;
 
 interface Rollout {
@@ -17,17 +17,17 @@ interface Rollout {
   path: string;
 }
 
-/** Rows of one cwd, or of all of them, newest day first; only the latter say which cwd and model. */
+/** Rows of one cwd, or of all, newest day first; only the latter include cwd and model. */
 export async function listRollouts(codexHome: string, filter: { cwd?: string }): Promise<SessionSummary[]> {
   const { cwd } = filter;
   const rollouts = await newestRollouts(codexHome);
-  if (cwd === undefined) return rowsOf(rollouts, () => true);
+  if (cwd === undefined) return readRows(rollouts, () => true);
   const real = await realpath(cwd).catch(() => cwd);
-  const rows = await rowsOf(rollouts, (head) => head.cwd === cwd || head.cwd === real);
+  const rows = await readRows(rollouts, (head) => head.cwd === cwd || head.cwd === real);
   return rows.map(({ cwd: _cwd, model: _model, ...row }) => row);
 }
 
-/** The newest one of this thread, in whatever cwd. */
+/** The newest one of this thread, in any cwd. */
 export async function findRollout(
   codexHome: string,
   session_id: string,
@@ -35,7 +35,7 @@ export async function findRollout(
   if (!SessionId.safeParse(session_id).success) return undefined;
   for (const day of await dayDirs(codexHome)) {
     const own = (await rolloutsIn(day)).filter((rollout) => rollout.session_id === session_id);
-    const [row] = await rowsOf(own, () => true);
+    const [row] = await readRows(own, () => true);
     if (row !== undefined) return row;
   }
   return undefined;
@@ -63,7 +63,7 @@ async function dayDirs(codexHome: string): Promise<string[]> {
   return dirs;
 }
 
-/** Newest first: the time stands at the front of the name. */
+/** Newest first: names start with the time. */
 async function rolloutsIn(day: string): Promise<Rollout[]> {
   const names = await readdir(day).catch(() => []);
   return newestFirst(names).flatMap((name) => {
@@ -73,15 +73,15 @@ async function rolloutsIn(day: string): Promise<Rollout[]> {
   });
 }
 
-async function rowsOf(
+async function readRows(
   rollouts: readonly Rollout[],
   keep: (head: RolloutHead) => boolean,
 ): Promise<SessionSummary[]> {
-  const rows = await mapBounded(rollouts, PARALLEL, (rollout) => rowOf(rollout, keep));
+  const rows = await mapBounded(rollouts, PARALLEL, (rollout) => readRow(rollout, keep));
   return rows.filter((row) => row !== undefined);
 }
 
-async function rowOf(
+async function readRow(
   { session_id, path }: Rollout,
   keep: (head: RolloutHead) => boolean,
 ): Promise<SessionSummary | undefined> {

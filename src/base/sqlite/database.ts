@@ -1,15 +1,15 @@
-// Opens a database file: the engine that this Node has, private permissions, one daemon at a time, and a
-// broken file moved aside instead of being used or lost. Knows nothing of tables.
+// Opens a database file: with the engine of this Node version, private permissions, and an exclusive lock. A broken file is
+// moved aside, not used or deleted. Knows no tables.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
-import { CodedError, messageOf } from "../coded-error.ts";
+import { CodedError, toMessage } from "../coded-error.ts";
 import { timestamp } from "../timestamp.ts";
 
 export type Database = DatabaseSyncInstance;
 export type Statement = ReturnType<Database["prepare"]>;
 
-/** A broken file that was moved out of the way. */
+/** A broken file that was moved aside. */
 export interface MovedAside {
   kept_seq: 0;
   cut_bytes: number;
@@ -18,11 +18,11 @@ export interface MovedAside {
 
 interface Opening {
   path: string;
-  /** Reads enough of the file to find out that it is broken. */
+  /** Reads enough of the file to detect that it is broken. */
   prepare(db: Database): void;
   now(): number;
   onRecovery(recovery: MovedAside): void;
-  /** Other programs may read the file while we have it open. */
+  /** Other programs may read the file while it is open. */
   isShared?: boolean;
 }
 
@@ -48,21 +48,21 @@ export async function openDatabase(opening: Opening): Promise<Database> {
 }
 
 /**
- * Gives the lock back by hand: with @photostructure/sqlite 1.2.1 a closed database lives on, lock and all, until
- * its statements are collected. SQLite gives it back only outside WAL mode, which also folds the WAL into the file.
+ * Releases the lock explicitly: with @photostructure/sqlite 1.2.1, a closed database stays locked until its statements are
+ * garbage-collected. SQLite releases it only outside WAL mode, which also merges the WAL into the file.
  */
 export function closeDatabase(db: Database): void {
   if (!db.isOpen) return;
   try {
     db.exec("PRAGMA journal_mode=DELETE; PRAGMA locking_mode=NORMAL; SELECT count(*) FROM sqlite_schema");
   } catch {
-    // A file that is broken, full or not ours: the WAL stays beside it, and the next open reads it.
+    // The file is broken, full or not ours: the WAL stays, and the next open reads it.
   } finally {
     db.close();
   }
 }
 
-/** Runs `work` in a transaction; nothing of it stays when it throws. */
+/** Runs `work` in a transaction, which is rolled back if it throws. */
 export function inTransaction<T>(db: Database, work: () => T): T {
   db.exec("BEGIN IMMEDIATE");
   try {
@@ -70,13 +70,13 @@ export function inTransaction<T>(db: Database, work: () => T): T {
     db.exec("COMMIT");
     return result;
   } catch (cause) {
-    // SQLite rolls back by itself on some errors (full disk), and a second ROLLBACK would hide the cause.
+    // SQLite rolls back on its own on some errors (full disk); a second ROLLBACK would hide the cause.
     if (db.isTransaction) db.exec("ROLLBACK");
     throw cause;
   }
 }
 
-/** The values themselves are at fault: they can never be stored, while a full disk may have room again. */
+/** Whether the values are invalid and can never be stored, unlike with a full disk. */
 export function isRefusal(error: unknown): boolean {
   const code = resultCode(error);
   return code === SQLITE_TOOBIG || code === SQLITE_CONSTRAINT || code === SQLITE_MISMATCH;
@@ -84,7 +84,7 @@ export function isRefusal(error: unknown): boolean {
 
 type Engine = new (path: string) => Database;
 
-/** node:sqlite needs a flag before Node 24, so older ones get its back-port. Only the one needed is loaded. */
+/** node:sqlite needs a flag before Node 24, so older versions get its backport. Only the one needed is loaded. */
 async function loadEngine(): Promise<Engine> {
   if (Number.parseInt(process.versions.node, 10) >= 24) {
     const builtin = process.getBuiltinModule("node:sqlite") as unknown as { DatabaseSync: Engine };
@@ -93,7 +93,7 @@ async function loadEngine(): Promise<Engine> {
   return (await import("@photostructure/sqlite")).DatabaseSync as unknown as Engine;
 }
 
-/** Never opens a file that exists: closing any handle on it would drop SQLite's locks in this process. */
+/** Never opens an existing file: closing any handle on it would drop SQLite's locks in this process. */
 function createPrivately(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   if (!existsSync(path)) closeSync(openSync(path, "wx", 0o600));
@@ -103,12 +103,12 @@ function createPrivately(path: string): void {
 function connect(engine: Engine, opening: Opening): Database {
   const db = new engine(opening.path);
   try {
-    // The lock is taken by the first access and kept, so a second daemon fails here and not in a write.
+    // The first access takes and keeps the lock, so a second daemon fails here and not in a write.
     if (opening.isShared !== true) db.exec("PRAGMA locking_mode=EXCLUSIVE");
     db.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
-    // Without a limit the WAL keeps the size of the largest transaction for ever.
+    // Without a limit, the WAL keeps the size of the largest transaction forever.
     db.exec("PRAGMA journal_size_limit=16777216; PRAGMA foreign_keys=OFF; PRAGMA temp_store=MEMORY");
-    // What a row no longer says, such as a secret, is not left in the pages that it stood in.
+    // Overwrites deleted content, such as secrets, in the database pages.
     db.exec("PRAGMA secure_delete=ON");
     db.exec("BEGIN EXCLUSIVE; COMMIT");
     opening.prepare(db);
@@ -119,7 +119,7 @@ function connect(engine: Engine, opening: Opening): Database {
   }
 }
 
-/** The WAL goes with its database: replayed into a new file it would break that one too. */
+/** The WAL moves with its database: replayed into a new file, it would break that one too. */
 function moveAside({ path, now, onRecovery }: Opening): void {
   const aside = `${path}.corrupt-${timestamp(now())}`;
   const cut_bytes = statSync(path).size;
@@ -137,17 +137,17 @@ function inUse(path: string, cause: unknown): CodedError {
 }
 
 function isBusy(error: unknown): boolean {
-  return resultCode(error) === SQLITE_BUSY || /database is locked/.test(messageOf(error));
+  return resultCode(error) === SQLITE_BUSY || /database is locked/.test(toMessage(error));
 }
 
-/** The file itself is damaged, and no other try will read it. */
+/** Whether the file itself is damaged, so that retrying cannot help. */
 export function isBroken(error: unknown): boolean {
   const code = resultCode(error);
   if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return true;
-  return /file is not a database|disk image is malformed/.test(messageOf(error));
+  return /file is not a database|disk image is malformed/.test(toMessage(error));
 }
 
-/** The primary result code; the upper bits say more about it. */
+/** The primary result code; the upper bits have details. */
 function resultCode(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown }).errcode;
   return typeof code === "number" ? code & 0xff : undefined;

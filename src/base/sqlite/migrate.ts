@@ -1,4 +1,4 @@
-// Brings a database to the schema of this program, by numbered steps; `user_version` says how many ran.
+// Migrates a database to this program's schema in numbered steps; `user_version` is the number of steps done.
 import { CodedError } from "../coded-error.ts";
 import { type Database, inTransaction } from "./database.ts";
 
@@ -8,7 +8,7 @@ export function runMigrations(db: Database, migrations: readonly string[]): void
   if (found > migrations.length) {
     throw new CodedError(
       "internal",
-      `the database has schema version ${found} and this program knows ${migrations.length}; install the newer blemees, or give this one another --state-dir`,
+      `the database has schema version ${found}, but this program supports only ${migrations.length}; install a newer blemees, or use another --state-dir`,
     );
   }
   for (const [at, sql] of migrations.entries()) {

@@ -1,27 +1,29 @@
-// `demian acp`: hands the streams to the runtime's ACP agent. Nothing else is loaded here: whoever starts it waits.
+// `demian acp`: connects stdin and stdout to the runtime's ACP agent. Loads nothing else, so editors start it quickly.
+
 import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { defined } from "../../base/values.ts";
 import { serveAcp } from "../../runtime/acp/index.ts";
 import type { Arguments } from "../command.ts";
-import type { Context } from "./command.ts";
+import type { DemianContext } from "./command.ts";
 import { EXIT_CODES, type Stop } from "./io.ts";
-import { orderOf } from "./order.ts";
+import { readOrder } from "./order.ts";
 
 export async function runAcp(
   given: Arguments,
-  { io, output, version, createRuntime }: Context,
+  { io, output, version, createRuntime }: DemianContext,
 ): Promise<number> {
-  const order = orderOf(given, io.cwd);
-  // Sessions bring their own directory; this one is for clients that send none, and for relative paths.
+  const order = readOrder(given, io.cwd);
+  // For relative paths; each session has its own directory.
   if (given.flags["cwd"] !== undefined) {
     try {
       io.chdir(order.cwd);
     } catch (cause) {
-      throw new CodedError("bad_cwd", `--cwd: ${order.cwd} is no directory that can be entered`, { cause });
+      throw new CodedError("bad_cwd", `--cwd: cannot change to directory ${order.cwd}`, { cause });
     }
   }
   if (process.stdin.isTTY) {
-    output.note("· waits for an editor or another program to speak ACP (JSON lines) on stdin; Ctrl-D leaves");
+    output.note("· waiting for ACP messages (JSON lines) on stdin; Ctrl-D exits");
   }
   const abort = new AbortController();
   let stopped: Stop | undefined;
@@ -40,10 +42,12 @@ export async function runAcp(
       signal: abort.signal,
       ...(given.flags["demo"] === true ? { createRuntime } : {}),
       flags: {
-        ...(order.agent === undefined ? {} : { agent: order.agent }),
-        ...(order.provider === undefined ? {} : { provider: order.provider }),
-        ...(order.model === undefined ? {} : { model: order.model }),
-        ...(order.configPath === undefined ? {} : { config: order.configPath }),
+        ...defined({
+          agent: order.agent,
+          provider: order.provider,
+          model: order.model,
+          config: order.configPath,
+        }),
         ...(order.yes ? { yes: true } : {}),
         ...(order.dryRun ? { dryRun: true } : {}),
         ...(order.transcript === false ? { noTranscript: true } : {}),

@@ -1,28 +1,28 @@
-// What may be typed instead of a message, while talking.
+// Slash commands of a chat.
 import { didYouMean } from "../command.ts";
 
 export interface ChatCommand {
   name: string;
   usage: string;
   summary: string;
-  /** It also counts while a task runs. */
+  /** Also works while a task is running. */
   isForRunning?: true;
 }
 
 export const CHAT_COMMANDS: readonly ChatCommand[] = [
   { name: "/stop", usage: "/stop", summary: "stop the running task", isForRunning: true },
-  { name: "/compact", usage: "/compact", summary: "make the conversation shorter for the model" },
-  { name: "/provider", usage: "/provider [KEY]", summary: "another provider, from the next message on" },
-  { name: "/model", usage: "/model [NAME]", summary: "another model" },
-  { name: "/agent", usage: "/agent [NAME]", summary: "another agent" },
-  { name: "/agents", usage: "/agents", summary: "the sub-agents that it may give work to" },
+  { name: "/compact", usage: "/compact", summary: "summarize older messages to free up context" },
+  { name: "/provider", usage: "/provider [KEY]", summary: "switch the provider" },
+  { name: "/model", usage: "/model [NAME]", summary: "switch the model" },
+  { name: "/agent", usage: "/agent [NAME]", summary: "switch the agent" },
+  { name: "/agents", usage: "/agents", summary: "list the sub-agents it may delegate to" },
   {
     name: "/use-plan",
     usage: "/use-plan [TEXT]",
-    summary: "send the plan that claudecode-plan made, with these words",
+    summary: "send the plan from claudecode-plan, with this text",
   },
-  { name: "/help", usage: "/help", summary: "what can be typed here" },
-  { name: "/exit", usage: "/exit, /quit", summary: "stop what runs, and leave", isForRunning: true },
+  { name: "/help", usage: "/help", summary: "list these commands" },
+  { name: "/exit", usage: "/exit, /quit", summary: "stop the running task and exit", isForRunning: true },
 ];
 
 const ALIASES: Readonly<Record<string, string>> = { "/quit": "/exit" };
@@ -31,10 +31,10 @@ export type Typed =
   | { kind: "empty" }
   | { kind: "message"; text: string }
   | { kind: "command"; name: string; word: string | undefined }
-  /** `isNear`: it is a command that is misspelt, or has words that it does not take. */
+  /** `isNear`: a misspelled command, or one with arguments that it does not take. */
   | { kind: "unknown"; message: string; isNear: boolean };
 
-/** A path such as /etc/hosts is a message, and so is everything behind a blank. */
+/** A path such as /etc/hosts is a message, and so is any line that starts with a space. */
 export function readTyped(text: string): Typed {
   if (text.trim() === "") return { kind: "empty" };
   const [, said, rest = ""] = /^(\/[a-z][a-z-]*)(?:\s+([\s\S]*))?$/.exec(text.trimEnd()) ?? [];
@@ -45,12 +45,12 @@ export function readTyped(text: string): Typed {
     const names = [...CHAT_COMMANDS.map((known) => known.name), ...Object.keys(ALIASES)];
     const near = didYouMean(said, names);
     const hint = near || "; /help lists the commands";
-    const message = `no command ${said}${hint} (to send this as text, put a space before it)`;
+    const message = `unknown command: ${said}${hint} (to send it as text, start with a space)`;
     return { kind: "unknown", message, isNear: near !== "" };
   }
   const word = rest.trim() === "" ? undefined : rest.trim();
   if (word !== undefined && !command.usage.includes("[")) {
-    const message = `${said} takes no arguments (to send this as text, put a space before it)`;
+    const message = `${said} takes no arguments (to send it as text, start with a space)`;
     return { kind: "unknown", message, isNear: true };
   }
   return { kind: "command", name, word };

@@ -1,34 +1,36 @@
-// Talking at a terminal (§13): settle provider and model, then one message after the other until /exit. A task that
-// runs owns the screen; what is typed meanwhile is a command for it, or waits for its end.
+// The plain-text chat: asks for provider and model, then runs one message at a time until /exit. Input typed during a
+// task is a command for it, or is queued until it ends.
+
 import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { mainAgent } from "../../runtime/agents/from-config.ts";
+import { defined } from "../../base/values.ts";
+import { findMainAgent } from "../../runtime/agents/from-config.ts";
 import type { UserContentPart } from "../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../runtime/session-types.ts";
-import { cutTo } from "../bar.ts";
-import { usageLines } from "../help-lines.ts";
+import { truncate } from "../bar.ts";
+import { usageLines } from "../program.ts";
 import { CHAT_COMMANDS, readTyped } from "./chat-commands.ts";
-import { Choosing } from "./choosing.ts";
-import { compactedText } from "./event-words.ts";
+import { ProviderPrompt } from "./choose-provider.ts";
+import { formatCompaction } from "./event-text.ts";
 import { EXIT_CODES, type Io, type Stop } from "./io.ts";
 import { isGood, showReport } from "./once.ts";
 import type { Order } from "./order.ts";
 import { askQuestion, createAsker } from "./permission.ts";
-import { CARRY_OUT, noPlan, planMade } from "./plan-words.ts";
+import { CARRY_OUT, explainNoPlan, explainPlan } from "./plan-messages.ts";
 import { Progress } from "./progress.ts";
 import type { Screen } from "./screen.ts";
 import {
-  chosenOf,
-  placeWords,
+  formatPlace,
+  formatSettings,
   type Settings,
-  settingsWords,
-  withAgentOf,
+  syncAgent,
+  toSessionChoice,
   withModel,
   withProvider,
 } from "./settings.ts";
-import { spentText } from "./spent.ts";
-import { type Main, subAgentLines, teamLine } from "./sub-agents.ts";
+import { describeTeam, formatSubAgents, type Main } from "./sub-agents.ts";
 import { Terminal } from "./terminal.ts";
+import { formatUsage } from "./usage-text.ts";
 
 export interface ChatOptions {
   io: Io;
@@ -36,9 +38,9 @@ export interface ChatOptions {
   runtime: Runtime;
   settings: Settings;
   order: Order;
-  /** For the first message. */
+  /** Attached to the first message. */
   parts: readonly UserContentPart[];
-  /** A choice that worked is remembered. */
+  /** Called after the first successful turn with these settings. */
   onChosen(settings: Settings): Promise<void>;
 }
 
@@ -52,12 +54,12 @@ export class Chat {
   #settings: Settings;
   #session: DemianSession | undefined;
   #parts: readonly UserContentPart[];
-  /** What was chosen has worked, and was kept. */
+  /** The current settings have been saved. */
   #isRemembered = false;
   #isRunning = false;
-  /** Ctrl-C came; a second one leaves. */
+  /** Ctrl-C was pressed; the next one exits. */
   #isArmed = false;
-  /** Set: we are leaving. */
+  /** Exit code, set when leaving. */
   #code: number | undefined;
   #leaving = new AbortController();
 
@@ -78,7 +80,7 @@ export class Chat {
   }
 
   async run(): Promise<number> {
-    const unlisten = this.#options.io.onStop((stop) => this.#stopped(stop));
+    const unlisten = this.#options.io.onStop((stop) => this.#onStop(stop));
     try {
       if (await this.#begin()) {
         while (this.#code === undefined) await this.#step();
@@ -91,13 +93,13 @@ export class Chat {
     }
   }
 
-  /** False: nobody wants to talk after all. */
+  /** Returns false if the user exits instead. */
   async #begin(): Promise<boolean> {
     const { screen, runtime, order } = this.#options;
-    screen.say([...settingsWords(this.#settings), ...placeWords(runtime, order)].join(" · "));
-    screen.note("· Enter takes what stands in brackets, ? lists what there is");
-    // Before anything is asked: no provider and no model would mend it.
-    mainAgent(runtime.agents, this.#settings.agent.value);
+    screen.say([...formatSettings(this.#settings), ...formatPlace(runtime, order)].join(" · "));
+    screen.note("· Enter accepts the value in brackets, ? lists the choices");
+    // Fail early: an unknown agent cannot be fixed by choosing a provider.
+    findMainAgent(runtime.agents, this.#settings.agent.value);
     while (this.#session === undefined) {
       const chosen = await this.#choosing().both(this.#settings);
       if (typeof chosen === "number") {
@@ -110,11 +112,10 @@ export class Chat {
       });
     }
     if (this.#session.sandbox === "none") {
-      screen.warn("! commands cannot be isolated here and are refused; `demian doctor` says why");
+      screen.warn("! commands are refused because no sandbox works here; run `demian doctor`");
     }
     if (runtime.config.agentMode === "multi-agent") this.#sayTeam();
-    const holder = this.#session.sandbox === "off" ? "nothing" : this.#session.sandbox;
-    screen.note(`· ${holder} holds commands; /help shows what can be typed, Ctrl-D leaves`);
+    screen.note(`· sandbox ${this.#session.sandbox}; /help lists the commands, Ctrl-D exits`);
     return true;
   }
 
@@ -124,22 +125,22 @@ export class Chat {
 
   #sayTeam(): void {
     const { screen, runtime } = this.#options;
-    screen.note(`· multi-agent: ${cutTo(teamLine(runtime, this.#main), 4 * screen.columns)}`);
+    screen.note(`· multi-agent: ${truncate(describeTeam(runtime, this.#main), 4 * screen.columns)}`);
   }
 
-  #choosing(): Choosing {
+  #choosing(): ProviderPrompt {
     const { screen, runtime } = this.#options;
-    return new Choosing({ screen, runtime, terminal: this.#terminal, signal: this.#leaving.signal });
+    return new ProviderPrompt({ screen, runtime, terminal: this.#terminal, signal: this.#leaving.signal });
   }
 
   #open(): Promise<DemianSession> {
     const { screen, runtime, order } = this.#options;
     const terminal = (): Terminal => this.#terminal;
     return runtime.openSession({
-      ...chosenOf(this.#settings),
+      ...toSessionChoice(this.#settings),
       yes: order.yes,
       dryRun: order.dryRun,
-      ...(order.transcript === undefined ? {} : { transcript: order.transcript }),
+      ...defined({ transcript: order.transcript }),
       ask: createAsker({
         screen,
         terminal,
@@ -163,7 +164,7 @@ export class Chat {
     }
   }
 
-  /** Undefined: there is none; perhaps we are leaving. */
+  /** Undefined if there is none, for example when leaving. */
   async #message(): Promise<string | undefined> {
     const lines: string[] = [];
     for (;;) {
@@ -190,9 +191,9 @@ export class Chat {
     this.#parts = [];
     this.#isRunning = true;
     const unwatch = this.#terminal.watch({
-      line: (line) => this.#meanwhile(line),
+      line: (line) => this.#onLineDuringTask(line),
       interrupt: () => this.#interrupt(),
-      end: () => screen.note("· the input has ended: leaving when this task is done"),
+      end: () => screen.note("· end of input; exiting when this task is done"),
     });
     try {
       const report = await session.run({
@@ -203,8 +204,8 @@ export class Chat {
       unwatch();
       await showReport(report, screen, this.#progress);
       await this.#remember(report);
-      if (report.plan !== undefined) screen.note(`· ${planMade("/provider")}`);
-      screen.note(`· ${spentText(report)}`);
+      if (report.plan !== undefined) screen.note(`· ${explainPlan("/provider")}`);
+      screen.note(`· ${formatUsage(report)}`);
     } finally {
       unwatch();
       this.#isRunning = false;
@@ -217,16 +218,15 @@ export class Chat {
     await this.#options.onChosen(this.#settings);
   }
 
-  /** Typed while a task runs. */
-  #meanwhile(line: string): void {
+  #onLineDuringTask(line: string): void {
     const { screen } = this.#options;
     const typed = readTyped(line);
-    // The answer to a question that is not asked any more.
+    // A late answer to a prompt that is gone.
     if (typed.kind === "empty" || /^\s*[yna]\s*$/i.test(line)) return;
     if (typed.kind === "unknown") screen.error(`✗ ${sanitizeLine(typed.message)}`);
     if (typed.kind === "message") {
       this.#terminal.queue(typed.text);
-      screen.note("· sent when this task is done; /stop ends it and forgets what waits");
+      screen.note("· queued until this task is done; /stop stops it and clears the queue");
     }
     if (typed.kind !== "command") return;
     if (typed.name === "/exit") this.#leave(0);
@@ -241,17 +241,18 @@ export class Chat {
     if (name === "/exit") this.#leave(0);
     if (name === "/stop") screen.note("· no task is running");
     if (name === "/help") screen.say(["", ...usageLines(CHAT_COMMANDS), ""].join("\n"));
-    if (name === "/agents") screen.say(subAgentLines(this.#options.runtime, this.#main).join("\n"));
+    if (name === "/agents") screen.say(formatSubAgents(this.#options.runtime, this.#main).join("\n"));
     if (name === "/use-plan") await this.#sendPlan(session, word);
     if (name === "/agent") await this.#takeAgent(session, word);
     if (name === "/provider" || name === "/model") await this.#takeProvider(session, name, word);
     if (name !== "/compact") return;
     const report = session.compact();
-    screen.note(`· ${report === undefined ? "there is too little to compact" : compactedText(report)}`);
+    screen.note(`· ${report === undefined ? "nothing to compact yet" : formatCompaction(report)}`);
   }
 
   async #sendPlan(session: DemianSession, word: string | undefined): Promise<void> {
-    if (session.plan === undefined) this.#options.screen.note(`· ${noPlan("/provider claudecode-plan")}`);
+    if (session.plan === undefined)
+      this.#options.screen.note(`· ${explainNoPlan("/provider claudecode-plan")}`);
     else await this.#turn(word ?? CARRY_OUT, true);
   }
 
@@ -259,29 +260,29 @@ export class Chat {
     const { screen, runtime } = this.#options;
     if (word === undefined) {
       const rows = runtime.agents
-        .primary()
+        .listPrimary()
         .map(({ name, description }) => ({ usage: name, summary: description }));
       screen.say(usageLines(rows).join("\n"));
       return;
     }
     await session.use({ agent: word });
-    this.#settings = withAgentOf(this.#settings, session);
-    screen.note(`· ${settingsWords(this.#settings).join(" · ")}`);
+    this.#settings = syncAgent(this.#settings, session);
+    screen.note(`· ${formatSettings(this.#settings).join(" · ")}`);
     if (runtime.config.agentMode === "multi-agent") this.#sayTeam();
   }
 
   async #takeProvider(session: DemianSession, name: string, word: string | undefined): Promise<void> {
     const { screen, runtime } = this.#options;
-    const before = teamLine(runtime, this.#main);
+    const before = describeTeam(runtime, this.#main);
     const chosen = await this.#newChoice(name, word);
     if (typeof chosen === "number") return;
-    const { provider, model } = chosenOf(chosen);
+    const { provider, model } = toSessionChoice(chosen);
     await session.use(model === undefined ? { provider } : { provider, model });
     this.#settings = chosen;
     this.#isRemembered = false;
     screen.note(`· provider ${sanitizeLine(session.provider)}, model ${sanitizeLine(session.model)}`);
-    // One with a loop of its own cannot delegate, and one without can again.
-    if (runtime.config.agentMode === "multi-agent" && teamLine(runtime, this.#main) !== before)
+    // Whether it can delegate depends on the provider.
+    if (runtime.config.agentMode === "multi-agent" && describeTeam(runtime, this.#main) !== before)
       this.#sayTeam();
   }
 
@@ -294,7 +295,7 @@ export class Chat {
     return name === "/model" ? withModel(settings, word) : withProvider(settings, runtime, word);
   }
 
-  /** What a person got wrong is told, and they may try again. */
+  /** Shows the user's mistakes instead of ending the chat. */
   async #attempt(action: () => Promise<void>): Promise<void> {
     try {
       await action();
@@ -306,11 +307,11 @@ export class Chat {
 
   #abort(): void {
     this.#terminal.dropQueue();
-    // How it ended is told by the turn.
+    // The turn reports how it ended.
     void this.#session?.abort();
   }
 
-  /** Ctrl-C: once stops what runs, twice leaves. */
+  /** Ctrl-C once stops the task, twice exits. */
   #interrupt(): void {
     const { screen, io } = this.#options;
     if (this.#isArmed && this.#isRunning) {
@@ -322,11 +323,11 @@ export class Chat {
       return;
     }
     this.#isArmed = true;
-    screen.note(this.#isRunning ? "· stopping; Ctrl-C again leaves" : "· Ctrl-C again or Ctrl-D leaves");
+    screen.note(this.#isRunning ? "· stopping; Ctrl-C again exits" : "· Ctrl-C again or Ctrl-D exits");
     if (this.#isRunning) this.#abort();
   }
 
-  #stopped(stop: Stop): void {
+  #onStop(stop: Stop): void {
     if (stop === "SIGINT") this.#interrupt();
     else this.#leave(EXIT_CODES[stop]);
   }

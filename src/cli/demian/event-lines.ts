@@ -1,123 +1,123 @@
-// An event of the runtime as a line for a person. Pure. What a sub-agent does stands below the call that started it, with
-// its name; a tool that another program runs has its badge.
+// Formats a runtime event as a line of text. Pure. Sub-agents' events are indented below the call that started them and
+// carry their name; tools run by another program carry its badge.
 import { revealLine, sanitizeLine } from "../../base/sanitize.ts";
 import type { RuntimeEvent } from "../../runtime/events.ts";
 import type { FileChange } from "../../runtime/workspace/types.ts";
-import { behindBar, cutTo } from "../bar.ts";
-import { badgeOf, compactedText, eventWords } from "./event-words.ts";
-import { seconds, spentText } from "./spent.ts";
+import { barLines, truncate } from "../bar.ts";
+import { describeEvent, formatBadge, formatCompaction } from "./event-text.ts";
+import { formatSeconds, formatUsage } from "./usage-text.ts";
 
 const MAX_TITLE = 160;
 const MAX_PREVIEW_LINES = 6;
 const MAX_PREVIEW_LINE = 300;
 
-type Of<T extends RuntimeEvent["type"]> = Extract<RuntimeEvent, { type: T }>;
+type EventOf<T extends RuntimeEvent["type"]> = Extract<RuntimeEvent, { type: T }>;
 
-export interface Line {
+export interface EventLine {
   kind: "note" | "warn" | "error";
   text: string;
 }
 
-/** Undefined: nobody needs to see it. */
-export function lineOf(event: RuntimeEvent, columns: number): Line | undefined {
+/** Undefined if the event is not shown. */
+export function formatEvent(event: RuntimeEvent, columns: number): EventLine | undefined {
   const { agentPath = [] } = event;
-  const invoked = invocationLine(event);
+  const invoked = formatInvocation(event);
   if (invoked !== undefined) return invoked;
-  if (agentPath.length === 0) return ownLine(event, columns);
-  const name = `${indentOf(agentPath)}${cutTo(revealLine(agentPath.at(-1) ?? ""), 40)} `;
-  const line = ownLine(event, columns - name.length);
+  if (agentPath.length === 0) return formatOwnEvent(event, columns);
+  const name = `${indent(agentPath)}${truncate(revealLine(agentPath.at(-1) ?? ""), 40)} `;
+  const line = formatOwnEvent(event, columns - name.length);
   if (line === undefined) return undefined;
   const [first = "", ...rest] = line.text.split("\n");
-  const below = rest.map((row) => `${indentOf(agentPath)}${row}`);
+  const below = rest.map((row) => `${indent(agentPath)}${row}`);
   return { kind: line.kind, text: [`${name}${first}`, ...below].join("\n") };
 }
 
-/** How a sub-agent began and ended. */
-function invocationLine(event: RuntimeEvent): Line | undefined {
+/** Start and end of a sub-agent. */
+function formatInvocation(event: RuntimeEvent): EventLine | undefined {
   if (!("targetAgent" in event)) return undefined;
   const { agentPath = [], targetAgent } = event;
-  // The one who delegates may tell it, or the one who works.
+  // Reported by the caller or by the sub-agent itself.
   const path = agentPath.at(-1) === targetAgent ? agentPath : [...agentPath, targetAgent];
-  const name = cutTo(revealLine(targetAgent), 40);
-  const begin = indentOf(path);
+  const name = truncate(revealLine(targetAgent), 40);
+  const begin = indent(path);
   switch (event.type) {
     case "agent.invocation.started": {
       const where = `${sanitizeLine(event.provider)}, ${sanitizeLine(event.model)}`;
       return {
         kind: "note",
-        text: `${begin}▶ ${name} started (${where}; about ${event.handoffTokens} tokens handed over)`,
+        text: `${begin}▶ ${name} started (${where}; about ${event.handoffTokens} tokens of context)`,
       };
     }
     case "agent.invocation.completed":
-      return { kind: "note", text: `${begin}✓ ${name} done: ${spentText(event)}` };
+      return { kind: "note", text: `${begin}✓ ${name} done: ${formatUsage(event)}` };
     case "agent.invocation.failed":
       return {
         kind: "warn",
-        text: `${begin}✗ ${name} failed: ${sanitizeLine(event.reason)} (${spentText(event)})`,
+        text: `${begin}✗ ${name} failed: ${sanitizeLine(event.reason)} (${formatUsage(event)})`,
       };
     case "agent.invocation.cancelled":
       return {
         kind: "warn",
-        text: `${begin}■ ${name} cancelled: ${sanitizeLine(event.reason)} (${spentText(event)})`,
+        text: `${begin}■ ${name} cancelled: ${sanitizeLine(event.reason)} (${formatUsage(event)})`,
       };
     case "agent.session.context_compacted":
-      return { kind: "note", text: `${begin}${name} · ${compactedText(event)}` };
+      return { kind: "note", text: `${begin}${name} · ${formatCompaction(event)}` };
     default:
       return undefined;
   }
 }
 
-function indentOf(path: readonly string[]): string {
+function indent(path: readonly string[]): string {
   return "  ".repeat(path.length);
 }
 
-function ownLine(event: RuntimeEvent, columns: number): Line | undefined {
+function formatOwnEvent(event: RuntimeEvent, columns: number): EventLine | undefined {
   switch (event.type) {
     case "tool.started":
-      return { kind: "note", text: startedText(event, columns) };
+      return { kind: "note", text: formatStart(event, columns) };
     case "tool.completed":
-      return { kind: "note", text: `  ✓ ${endedText(event)}` };
+      return { kind: "note", text: `  ✓ ${formatEnd(event)}` };
     case "tool.failed":
-      return failedLine(event, columns);
+      return formatFailure(event, columns);
     default:
-      return noticeLine(event);
+      return formatNotice(event);
   }
 }
 
-function noticeLine(event: RuntimeEvent): Line | undefined {
-  const said = eventWords(event);
+function formatNotice(event: RuntimeEvent): EventLine | undefined {
+  const said = describeEvent(event);
   if (said === undefined) return undefined;
   const { level, text } = said;
   const mark = event.type === "permission.denied" ? "✗" : level === "info" ? "·" : "!";
   return { kind: level === "info" ? "note" : "warn", text: `${mark} ${text}` };
 }
 
-function startedText({ title, sandbox, executor }: Of<"tool.started">, columns: number): string {
+function formatStart({ title, sandbox, executor }: EventOf<"tool.started">, columns: number): string {
   const width = Math.min(MAX_TITLE, columns - 20);
   const held = sandbox === undefined ? "" : `  [${sanitizeLine(sandbox)}]`;
-  return `● ${badgeOf(executor)}${cutTo(revealLine(title), Math.max(20, width))}${held}`;
+  return `● ${formatBadge(executor)}${truncate(revealLine(title), Math.max(20, width))}${held}`;
 }
 
-function endedText({ durationMs, metadata }: Of<"tool.completed">): string {
-  const changes = (metadata?.changes ?? []).map(changeText);
+function formatEnd({ durationMs, metadata }: EventOf<"tool.completed">): string {
+  const changes = (metadata?.changes ?? []).map(formatChange);
   const { exitCode, outputFile, dryRun } = metadata ?? {};
   return [
     ...changes,
-    ...(dryRun ? ["dry run: nothing was done"] : []),
+    ...(dryRun ? ["dry run: no changes made"] : []),
     ...(exitCode === undefined ? [] : [`exit ${exitCode}`]),
-    seconds(durationMs),
-    ...(outputFile === undefined ? [] : [`all of its output: ${revealLine(outputFile)}`]),
+    formatSeconds(durationMs),
+    ...(outputFile === undefined ? [] : [`full output: ${revealLine(outputFile)}`]),
   ].join(", ");
 }
 
-function changeText({ path, oldText, newText }: FileChange): string {
+function formatChange({ path, oldText, newText }: FileChange): string {
   const [removed, added] = countChanged(oldText ?? "", newText);
   return `${revealLine(path)} (+${added} −${removed}${oldText === undefined ? ", new" : ""})`;
 }
 
-/** Lines between the first and the last that differ: enough for a glance. */
+/** Counts all lines from the first to the last difference: a rough size is enough. */
 function countChanged(before: string, after: string): [number, number] {
-  const [old, now] = [linesOf(before), linesOf(after)];
+  const [old, now] = [splitLines(before), splitLines(after)];
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
   let end = 0;
@@ -131,21 +131,21 @@ function countChanged(before: string, after: string): [number, number] {
   return [old.length - start - end, now.length - start - end];
 }
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   return text === "" ? [] : text.replace(/\n$/, "").split("\n");
 }
 
-/** A refusal and a block were told when they happened. */
-function failedLine(event: Of<"tool.failed">, columns: number): Line | undefined {
+/** Denials and blocks are shown when they happen. */
+function formatFailure(event: EventOf<"tool.failed">, columns: number): EventLine | undefined {
   const { reason, preview, durationMs, metadata } = event;
   if (reason === "denied" || reason === "blocked") return undefined;
   const how = metadata?.exitCode === undefined ? reason.replaceAll("_", " ") : `exit ${metadata.exitCode}`;
-  const shown = sanitizedLines(preview, columns);
-  return { kind: "note", text: [`  ✗ ${how}, ${seconds(durationMs)}`, ...shown].join("\n") };
+  const shown = formatPreview(preview, columns);
+  return { kind: "note", text: [`  ✗ ${how}, ${formatSeconds(durationMs)}`, ...shown].join("\n") };
 }
 
-function sanitizedLines(preview: string, columns: number): string[] {
+function formatPreview(preview: string, columns: number): string[] {
   const lines = preview.trim().split("\n").slice(-MAX_PREVIEW_LINES);
-  const short = lines.map((line) => cutTo(sanitizeLine(line), MAX_PREVIEW_LINE));
-  return short.flatMap((line) => (line === "" ? [] : behindBar(line, columns)));
+  const short = lines.map((line) => truncate(sanitizeLine(line), MAX_PREVIEW_LINE));
+  return short.flatMap((line) => (line === "" ? [] : barLines(line, columns)));
 }

@@ -1,6 +1,6 @@
-// The streams of the process and what stops it, as one thing that a test can put in place of the real ones.
+// Standard streams, environment and signals of the process, behind an interface that tests replace.
 import { fstatSync } from "node:fs";
-import { CodedError, errnoOf } from "../../base/coded-error.ts";
+import { CodedError, readErrno } from "../../base/coded-error.ts";
 import { hasInput } from "../input.ts";
 import type { Sink } from "../output.ts";
 
@@ -12,22 +12,22 @@ export interface Io {
   stderr: Sink;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
-  /** stdout and stderr lead to the same terminal, file or pipe. */
+  /** stdout and stderr are the same terminal, file or pipe. */
   isShared: boolean;
-  /** Something may have been put on stdin for us. */
+  /** stdin may have input for us. */
   hasInput: boolean;
-  /** While somebody listens, nothing of this ends the process by itself. Gives back how to stop listening. */
+  /** While there is a listener, signals do not end the process. Returns a function that removes it. */
   onStop(listener: (stop: Stop) => void): () => void;
   chdir(path: string): void;
   exit(code: number): never;
 }
 
-/** What a shell gives to a program that ended by it. */
+/** Exit codes by the shell's convention. */
 export const EXIT_CODES: Readonly<Record<Stop, number>> = {
   SIGINT: 130,
   SIGTERM: 143,
   SIGHUP: 129,
-  // As our other programs: whoever reads no further has all that it wanted.
+  // As in our other programs: a reader that stops early has what it wanted.
   reader_gone: 0,
 };
 
@@ -42,9 +42,9 @@ export class ProcessIo implements Io {
   readonly #listeners = new Set<(stop: Stop) => void>();
 
   constructor() {
-    // Talk that nobody reads is no reason to end a task whose answer goes elsewhere.
+    // A closed stderr must not end a task whose answer goes to stdout.
     process.stderr.on("error", (error) => {
-      if (errnoOf(error) !== "EPIPE") throw error;
+      if (readErrno(error) !== "EPIPE") throw error;
     });
   }
 
@@ -52,7 +52,7 @@ export class ProcessIo implements Io {
     try {
       return process.cwd();
     } catch (cause) {
-      throw new CodedError("bad_cwd", "the current directory does not exist any more; go to one that does", {
+      throw new CodedError("bad_cwd", "the current directory no longer exists; change to another one", {
         cause,
       });
     }
@@ -72,7 +72,7 @@ export class ProcessIo implements Io {
     };
   }
 
-  /** The reader of stdout is gone. */
+  /** The reader of stdout has closed the pipe. */
   readerGone(): void {
     if (this.#listeners.size === 0) this.exit(EXIT_CODES.reader_gone);
     for (const listener of this.#listeners) listener("reader_gone");

@@ -1,6 +1,8 @@
-// `demian list-agents`, `list-tools` and `list-providers`: what the configuration of a workspace makes available.
+// `demian list-agents`, `list-tools` and `list-providers`.
+
 import { relative } from "node:path";
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { defined } from "../../base/values.ts";
 import { isCallable } from "../../runtime/agents/registry.ts";
 import type { RegistrySource } from "../../runtime/agents/types.ts";
 import { createDelegateTool } from "../../runtime/delegation/delegate-tool.ts";
@@ -8,79 +10,81 @@ import type { Runtime } from "../../runtime/session-types.ts";
 import type { RegisteredTool } from "../../runtime/tools/registry.ts";
 import type { Arguments } from "../command.ts";
 import { table } from "../output.ts";
-import type { Context } from "./command.ts";
-import { orderOf } from "./order.ts";
-import { markOf } from "./settings.ts";
-import { subAgentsOf, usualMain } from "./sub-agents.ts";
+import type { DemianContext } from "./command.ts";
+import { readOrder } from "./order.ts";
+import { readyMark } from "./settings.ts";
+import { defaultMain, listSubAgents } from "./sub-agents.ts";
 
-export function listAgents(given: Arguments, context: Context): Promise<number> {
+export function listAgents(given: Arguments, context: DemianContext): Promise<number> {
   const { all: isAll, main: isMain } = given.flags;
   return list(
     given,
     context,
-    ["  AGENT", "MODE", "CALLABLE", "PROVIDER", "CATEGORY", "FROM", "WHAT IT IS"],
+    ["  AGENT", "MODE", "CALLABLE", "PROVIDER", "CATEGORY", "FROM", "DESCRIPTION"],
     ({ agents, config, cwd }) =>
       agents
         .list()
         .filter(({ agent }) => (isAll || !agent.hidden) && !(isMain && agent.mode === "subagent"))
         .map(({ agent, source }) => ({
           name: agent.name,
-          ...optional("displayName", agent.displayName),
+          ...defined({ displayName: agent.displayName }),
           description: agent.description,
           mode: agent.mode,
           isDefault: agent.name === config.defaultAgent,
           isCallable: isCallable(agent),
           isHidden: agent.hidden === true,
-          ...optional("provider", agent.provider?.profile),
-          ...optional("category", agent.catalog?.category),
-          ...optional("cost", agent.catalog?.cost),
-          ...optional("delegation", agent.delegation),
+          ...defined({
+            provider: agent.provider?.profile,
+            category: agent.catalog?.category,
+            cost: agent.catalog?.cost,
+            delegation: agent.delegation,
+          }),
           tools: agent.tools.visible,
-          source: sourceOf(source),
+          source: toSource(source),
           cells: [
             `${agent.name === config.defaultAgent ? "*" : " "} ${agent.name}`,
             agent.mode,
             agent.hidden ? "hidden" : isCallable(agent) ? "yes" : "-",
             agent.provider?.profile ?? "-",
             [agent.catalog?.category, agent.catalog?.cost].filter(Boolean).join("/") || "-",
-            sourceText(source, cwd),
+            formatSource(source, cwd),
             agent.description,
           ],
         })),
   );
 }
 
-export function listTools(given: Arguments, context: Context): Promise<number> {
-  return list(given, context, ["TOOL", "TOUCHES", "DEFAULT", "FROM", "WHAT IT DOES"], (runtime) =>
-    toolsOf(runtime).map(({ tool, source }) => ({
+export function listTools(given: Arguments, context: DemianContext): Promise<number> {
+  return list(given, context, ["TOOL", "EFFECT", "DEFAULT", "FROM", "DESCRIPTION"], (runtime) =>
+    listAllTools(runtime).map(({ tool, source }) => ({
       name: tool.name,
       description: tool.description,
       sideEffect: tool.metadata.sideEffect,
-      ...optional("defaultDecision", tool.metadata.defaultDecision),
-      source: sourceOf(source),
+      ...defined({ defaultDecision: tool.metadata.defaultDecision }),
+      source: toSource(source),
       inputSchema: tool.inputSchema,
       cells: [
         tool.name,
         tool.metadata.sideEffect,
         tool.metadata.defaultDecision ?? "-",
-        sourceText(source, runtime.cwd),
+        formatSource(source, runtime.cwd),
         firstSentence(tool.description),
       ],
     })),
   );
 }
 
-/** With several agents the default one may delegate: a tool that no registry has, because each agent sees its own. */
-function toolsOf(runtime: Runtime): RegisteredTool[] {
+/** In multi-agent mode, adds `delegate_agent` as the default agent sees it; it differs per agent and is in no registry. */
+function listAllTools(runtime: Runtime): RegisteredTool[] {
   const { tools, config } = runtime;
   if (config.agentMode !== "multi-agent") return tools.list();
-  const callable = subAgentsOf(runtime, usualMain(runtime));
+  const callable = listSubAgents(runtime, defaultMain(runtime));
   if (callable.length === 0) return tools.list();
   const tool = createDelegateTool(callable);
   return [...tools.list(), { tool, source: { scope: "builtin", trusted: true } }];
 }
 
-export function listProviders(given: Arguments, context: Context): Promise<number> {
+export function listProviders(given: Arguments, context: DemianContext): Promise<number> {
   return list(given, context, ["    PROVIDER", "TYPE", "MODEL", "STATE"], ({ providers, config }) =>
     providers.map((choice) => {
       const { key, type, model, isReady, problem } = choice;
@@ -91,9 +95,9 @@ export function listProviders(given: Arguments, context: Context): Promise<numbe
         model,
         isReady,
         isDefault,
-        ...optional("problem", problem),
+        ...defined({ problem }),
         cells: [
-          `${isDefault ? "*" : " "} ${markOf(choice)} ${key}`,
+          `${isDefault ? "*" : " "} ${readyMark(choice)} ${key}`,
           type,
           model || "-",
           isReady ? "ready" : (problem ?? "not ready"),
@@ -110,12 +114,12 @@ interface Row {
 
 async function list(
   given: Arguments,
-  { output, isJson, io, createRuntime }: Context,
+  { output, isJson, io, createRuntime }: DemianContext,
   head: string[],
   rowsOf: (runtime: Runtime) => readonly Row[],
 ): Promise<number> {
-  const { cwd, configPath, flags } = orderOf(given, io.cwd);
-  const runtime = await createRuntime({ cwd, env: io.env, flags, ...optional("configPath", configPath) });
+  const { cwd, configPath, flags } = readOrder(given, io.cwd);
+  const runtime = await createRuntime({ cwd, env: io.env, flags, ...defined({ configPath }) });
   try {
     const rows = rowsOf(runtime);
     if (given.flags["names"]) {
@@ -137,25 +141,20 @@ async function list(
   }
 }
 
-function sourceOf({ scope, path, trusted }: RegistrySource): object {
-  return { scope, ...optional("path", path), trusted };
+function toSource({ scope, path, trusted }: RegistrySource): object {
+  return { scope, ...defined({ path }), trusted };
 }
 
-/** Where it stands, as short as it is clear. */
-function sourceText({ scope, path, trusted }: RegistrySource, cwd: string): string {
-  const place = path === undefined ? scope : `${scope}: ${shortPath(path, cwd)}`;
+function formatSource({ scope, path, trusted }: RegistrySource, cwd: string): string {
+  const place = path === undefined ? scope : `${scope}: ${shortenPath(path, cwd)}`;
   return trusted ? place : `${place}, not trusted`;
 }
 
-function shortPath(path: string, cwd: string): string {
+function shortenPath(path: string, cwd: string): string {
   const below = relative(cwd, path);
   return below === "" || below.startsWith("..") ? path : below;
 }
 
 function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
-}
-
-function optional<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
-  return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
 }

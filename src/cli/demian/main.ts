@@ -1,120 +1,95 @@
-// demian: a command, or a message, or a talk at the terminal. Everything but the tables is loaded when it is needed.
-import { CodedError } from "../../base/coded-error.ts";
-import { sanitizeJson } from "../../base/sanitize.ts";
+// demian: a command, a message or a chat. Everything but the tables is imported on demand.
+
+import { SANDBOX_MODES } from "../../runtime/sandbox/types.ts";
 import type { Runtime, RuntimeOrder } from "../../runtime/session-types.ts";
-import { type Arguments, didYouMean, parseArguments, UsageError } from "../command.ts";
+import { type Arguments, didYouMean, UsageError } from "../command.ts";
 import { Output } from "../output.ts";
-import type { Command, Context } from "./command.ts";
-import { COMMAND_NAMES, findCommand } from "./commands.ts";
+import { type Program, runProgram, usageLines } from "../program.ts";
+import { CHAT_COMMANDS } from "./chat-commands.ts";
+import type { DemianContext } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
 import { COMMON_FLAGS, PROGRAM_FLAGS } from "./flags.ts";
 import type { Io } from "./io.ts";
 
 export interface MainOptions {
-  /** What it is called as: demian, demian-cli or demian-plain. */
+  /** The name it was started by: demian, demian-cli or demian-plain. */
   program: string;
   version: string;
   io: Io;
-  /** blemeesd, which `--daemon` starts where none runs; absent: it cannot. */
+  /** Path of blemeesd, which `--daemon` starts if none is running. */
   daemonProgram?: string;
-  /** For tests; default: the real one. */
+  /** For tests. */
   createRuntime?(order: RuntimeOrder): Promise<Runtime>;
 }
 
-/** With --json an error is one document too, whatever went wrong. */
-export async function main(argv: readonly string[], options: MainOptions): Promise<number> {
-  try {
-    return await mainOf(argv, options);
-  } catch (error) {
-    if (!headOf(argv).includes("--json") || !(error instanceof CodedError)) throw error;
-    const { code, message, data } = error;
-    options.io.stderr.write(`${sanitizeJson(JSON.stringify({ error: { code, message, data } }))}\n`);
-    return error instanceof UsageError ? 2 : 1;
-  }
+export function main(argv: readonly string[], options: MainOptions): Promise<number> {
+  return runProgram(createProgram(options), argv);
 }
 
-async function mainOf(argv: readonly string[], options: MainOptions): Promise<number> {
-  const { program, version, io } = options;
-  const name = firstWord(argv);
-  const command = name === undefined ? undefined : findCommand(name);
-  if (command !== undefined) return runCommand(command, argv, options);
-  if (name === "help" || name === "completion") return runOwn(name, argv, options);
-  const given = parseArguments(argv, PROGRAM_FLAGS);
-  if (given.flags["version"]) return say(io, `${program} ${version}`);
-  if (given.flags["help"]) return say(io, (await import("./help.ts")).programHelp(program));
-  checkTypo(given, argv, program);
-  const { runTalk } = await import("./talk.ts");
-  return runTalk(given, contextOf(given, options));
+export function createProgram(options: MainOptions): Program<DemianContext> {
+  const { program: name, version, io } = options;
+  return {
+    name,
+    textName: "demian",
+    version,
+    usages: ["[FLAG …] [MESSAGE]", "COMMAND …"],
+    examples: [
+      [
+        "",
+        `${name === "demian-plain" ? "chat in plain lines" : "chat on a screen"}: choose a provider, then type`,
+      ],
+      ['"make the tests pass"', "one message; the answer is on stdout"],
+      ['git diff | demian "review this"', "with more text on stdin"],
+      ['--agent plan --image mockup.png "how would you build this?"', "with an image"],
+      ['--yes --json "fix the linter"', "for scripts: no prompts, events as JSON"],
+    ],
+    groups: [{ title: "Commands", commands: COMMANDS }],
+    details: [
+      "In a chat:",
+      ...usageLines(CHAT_COMMANDS),
+      "  Ctrl-C stops the task; twice exits.",
+      "  On the screen, with an empty line: p selects the provider, m the model, a the agent; ? lists all keys.",
+      "  With --daemon they apply until your first message, which starts the session.",
+      "  In plain lines (demian-plain, --plain, TERM=dumb) a line that ends with \\ continues in the next; Ctrl-D exits.",
+    ],
+    notes: [
+      "Without a terminal, requests for permission are denied unless --yes or a rule in the config allows them.",
+      "Exit status: 0 answered, 1 failed or incomplete, 2 wrong usage, 130 stopped with Ctrl-C.",
+    ],
+    commonFlags: COMMON_FLAGS,
+    flags: PROGRAM_FLAGS,
+    asks: { trustable: `${name} trust --names` },
+    flagAsks: {
+      agent: `${name} list-agents --main --names`,
+      provider: `${name} list-providers --names`,
+      sandbox: `printf "%s\\n" ${SANDBOX_MODES.join(" ")}`,
+      mode: 'printf "%s\\n" single multi',
+    },
+    createContext: (given) => createContext(given, options),
+    async runAlone(given, argv) {
+      checkTypo(given, argv, name);
+      const { runDefault: runTalk } = await import("./default-command.ts");
+      return runTalk(given, createContext(given, options));
+    },
+    textNote: "a message that starts with a command name needs quotes",
+    stdout: io.stdout,
+    stderr: io.stderr,
+  };
 }
 
-async function runCommand(command: Command, argv: readonly string[], options: MainOptions): Promise<number> {
-  const { program, io } = options;
-  try {
-    const { flags, words, many } = parseArguments(argv, [...command.flags, ...COMMON_FLAGS]);
-    const given: Arguments = { flags, words: words.slice(1), many };
-    if (flags["help"]) return say(io, (await import("./help.ts")).commandHelp(command, program));
-    const [fewest, most] = command.words;
-    if (given.words.length < fewest || given.words.length > most) {
-      throw new UsageError(`usage: ${program} ${command.usage}; a message that begins so stands in quotes`);
-    }
-    return await command.run(given, contextOf(given, options));
-  } catch (error) {
-    throw error instanceof UsageError
-      ? new UsageError(error.message, `${program} help ${command.name}`)
-      : error;
-  }
-}
-
-async function runOwn(
-  name: "help" | "completion",
-  argv: readonly string[],
-  { program, io }: MainOptions,
-): Promise<number> {
-  const { flags, words } = parseArguments(argv, COMMON_FLAGS);
-  const [, first, ...more] = words;
-  const { commandHelp, programHelp } = await import("./help.ts");
-  if (name === "completion" && !flags["help"]) {
-    const { completionScript } = await import("./completion.ts");
-    return say(io, completionScript(first ?? "", program));
-  }
-  const command = first === undefined ? undefined : findCommand(first);
-  if (command !== undefined && more.length === 0) return say(io, commandHelp(command, program));
-  if (first === undefined || COMMAND_NAMES.includes(first) || flags["help"]) {
-    return say(io, programHelp(program));
-  }
-  throw new UsageError(
-    `no command is called ${JSON.stringify(first)}${didYouMean(first, COMMAND_NAMES)}; a message that begins so stands in quotes`,
-  );
-}
-
-/** Of the arguments before `--`, which are text behind it. */
-function firstWord(argv: readonly string[]): string | undefined {
-  const head = headOf(argv);
-  const at = head.findIndex((argument) => COMMAND_NAMES.includes(argument));
-  if (at === -1) return undefined;
-  // Only flags, each with its value, may stand before a command.
-  const flags = [...PROGRAM_FLAGS, ...(findCommand(head[at] ?? "")?.flags ?? [])];
-  try {
-    return parseArguments(head.slice(0, at), flags).words.length === 0 ? head[at] : undefined;
-  } catch {
-    return undefined; // it is the value of a flag, or something is wrong that is told later
-  }
-}
-
-function headOf(argv: readonly string[]): readonly string[] {
-  return argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
-}
-
-/** One word that is nearly a command was hardly meant for a model. */
+/** A single word that is nearly a command is probably a typo, not a message. */
 function checkTypo({ words, flags }: Arguments, argv: readonly string[], program: string): void {
   const [word = ""] = words;
   if (words.length !== 1 || flags["prompt"] !== undefined || argv.includes("--") || /[\s/]/.test(word))
     return;
-  const hint = didYouMean(word, COMMAND_NAMES);
+  const hint = didYouMean(word, [...COMMANDS.map(({ name }) => name), "completion", "help"]);
   if (hint === "" || word.length < 4) return;
-  throw new UsageError(`no command is called ${word}${hint} As a message: ${program} --prompt ${word}`);
+  throw new UsageError(
+    `unknown command: ${word}${hint} To send it as a message: ${program} --prompt ${word}`,
+  );
 }
 
-function contextOf(given: Arguments, options: MainOptions): Context {
+function createContext(given: Arguments, options: MainOptions): DemianContext {
   const { program, version, io } = options;
   const { stdout, stderr, env } = io;
   return {
@@ -128,13 +103,8 @@ function contextOf(given: Arguments, options: MainOptions): Context {
   };
 }
 
-const createReal: Context["createRuntime"] = async (order) =>
+const createReal: DemianContext["createRuntime"] = async (order) =>
   (await import("../../runtime/runtime.ts")).createRuntime(order);
 
-const createDemo: Context["createRuntime"] = async (order) =>
+const createDemo: DemianContext["createRuntime"] = async (order) =>
   createReal((await import("../../runtime/demo/index.ts")).asDemo(order));
-
-function say(io: Io, text: string): number {
-  io.stdout.write(`${text}\n`);
-  return 0;
-}

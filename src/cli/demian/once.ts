@@ -1,5 +1,7 @@
-// One message, its answer, and out: for scripts and pipes. Nothing is asked where no terminal is.
+// Answers one message and exits, for scripts and pipes. Without a terminal it does not prompt.
+
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { defined } from "../../base/values.ts";
 import type { RuntimeEvent, TurnEnd } from "../../runtime/events.ts";
 import type { UserContentPart } from "../../runtime/messages.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../../runtime/permissions/types.ts";
@@ -11,7 +13,7 @@ import type { Order } from "./order.ts";
 import { askQuestion, createAsker } from "./permission.ts";
 import { Progress } from "./progress.ts";
 import type { Screen } from "./screen.ts";
-import { chosenOf, type Settings } from "./settings.ts";
+import { type Settings, toSessionChoice } from "./settings.ts";
 import { Terminal } from "./terminal.ts";
 
 export interface OnceOptions {
@@ -35,14 +37,14 @@ export async function runOnce(options: OnceOptions): Promise<number> {
   let session: DemianSession | undefined;
   try {
     session = await runtime.openSession({
-      ...chosenOf(settings),
+      ...toSessionChoice(settings),
       yes: order.yes,
       dryRun: order.dryRun,
-      ...(order.transcript === undefined ? {} : { transcript: order.transcript }),
+      ...defined({ transcript: order.transcript }),
       ask: (prompt, signal) => asking.ask(prompt, signal),
       ...(asking.isPossible ? { question: (question, signal) => asking.question(question, signal) } : {}),
       onEvent: (event: RuntimeEvent) => {
-        // Order is kept by the stream; a slow reader only makes its buffer grow by what one turn says.
+        // The stream keeps the order; a slow reader costs at most the output of one turn in memory.
         if (isJson && !stopping.isUnread) void output.json(event);
         else if (!isJson) progress.see(event);
       },
@@ -52,38 +54,38 @@ export async function runOnce(options: OnceOptions): Promise<number> {
     await session.close();
     if (isJson && !stopping.isUnread) await output.json({ type: "result", sessionId: session.id, ...report });
     else if (!isJson) await showReport(report, screen, progress);
-    if (!isJson && report.plan !== undefined) screen.note("· this is a plan: nothing of it was carried out");
-    return stopping.code ?? exitCodeOf(report.outcome);
+    if (!isJson && report.plan !== undefined) screen.note("· this is only a plan; nothing was changed");
+    return stopping.code ?? toExitCode(report.outcome);
   } finally {
     await session?.close();
     stopping.close();
   }
 }
 
-/** The answer on stdout; on stderr why there is none, or only a part of one. */
+/** Prints the answer to stdout, and to stderr why it is missing or incomplete. */
 export async function showReport(report: TurnReport, screen: Screen, progress: Progress): Promise<void> {
   const { outcome, text, message } = report;
   if (progress.hasShown(text)) screen.freshLine();
   else if (outcome !== "aborted") await screen.answer(text);
   screen.freshLine();
-  if (outcome === "completed" && text === "") screen.note("· the model ended without an answer");
+  if (outcome === "completed" && text === "") screen.note("· the model returned no answer");
   if (outcome === "completed") return;
   const why = sanitizeLine(message ?? outcome);
   if (outcome === "aborted") screen.note(`· ${why}`);
   else screen.error(`✗ ${why}`);
 }
 
-/** A provider or a model that does not work is not worth remembering. */
+/** False if the provider or model did not work, so that it is not saved. */
 export function isGood({ outcome }: TurnReport): boolean {
   return outcome !== "failed" && outcome !== "aborted" && outcome !== "blocked";
 }
 
-function exitCodeOf(outcome: TurnEnd): number {
+function toExitCode(outcome: TurnEnd): number {
   if (outcome === "completed") return 0;
   return outcome === "aborted" ? EXIT_CODES.SIGINT : 1;
 }
 
-/** The first signal ends the turn in the orderly way, the second ends everything. */
+/** The first signal aborts the turn, the second exits. */
 class Stopping {
   readonly #io: Io;
   readonly #abort = new AbortController();
@@ -99,7 +101,7 @@ class Stopping {
     return this.#abort.signal;
   }
 
-  /** Nobody reads stdout any more. */
+  /** The reader of stdout is gone. */
   get isUnread(): boolean {
     return this.#stop === "reader_gone";
   }
@@ -109,7 +111,7 @@ class Stopping {
   }
 
   stop(stop: Stop): void {
-    // Every further write tells again that the reader is gone.
+    // Reported again on every write.
     if (stop === "reader_gone" && this.#stop !== undefined) return;
     if (this.#stop !== undefined) this.#io.exit(EXIT_CODES[stop]);
     this.#stop = stop;
@@ -121,7 +123,7 @@ class Stopping {
   }
 }
 
-/** The keyboard is taken only for the time of a question, so that otherwise Ctrl-C is the terminal's own. */
+/** Reads the keyboard only during a prompt; otherwise Ctrl-C is handled by the terminal. */
 class Asking {
   readonly #options: OnceOptions;
   onInterrupt: () => void = () => undefined;

@@ -1,13 +1,14 @@
-// From flags to what the runtime is asked for. Pure: nothing is read, nothing is opened.
+// Turns flags into a runtime order. Pure.
+
 import { resolve } from "node:path";
+import { defined } from "../../base/values.ts";
 import { SANDBOX_MODES } from "../../runtime/sandbox/types.ts";
-import { type Arguments, didYouMean, UsageError } from "../command.ts";
-import { numberFlag, textFlag } from "../flag-values.ts";
+import { type Arguments, didYouMean, numberFlag, textFlag, UsageError } from "../command.ts";
 
 export interface Order {
   cwd: string;
   configPath?: string;
-  /** A piece of configuration, the strongest layer. */
+  /** Configuration that overrides all config files. */
   flags: Record<string, unknown>;
   agent?: string;
   provider?: string;
@@ -17,39 +18,40 @@ export interface Order {
   transcript?: false;
 }
 
-/** `cwd`: where the program was started. */
-export function orderOf(given: Arguments, cwd: string): Order {
-  const configPath = named(given, "config");
-  const agent = named(given, "agent");
-  const provider = named(given, "provider");
-  const model = named(given, "model");
+/** `cwd`: the directory in which the program was started. */
+export function readOrder(given: Arguments, cwd: string): Order {
+  const configPath = readName(given, "config");
+  const agent = readName(given, "agent");
+  const provider = readName(given, "provider");
+  const model = readName(given, "model");
   return {
-    cwd: resolve(cwd, named(given, "cwd") ?? "."),
+    cwd: resolve(cwd, readName(given, "cwd") ?? "."),
     ...(configPath === undefined ? {} : { configPath: resolve(cwd, configPath) }),
-    flags: layerOf(given),
-    ...(agent === undefined ? {} : { agent }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(model === undefined ? {} : { model }),
+    flags: readConfigLayer(given),
+    ...defined({ agent, provider, model }),
     yes: given.flags["yes"] === true,
     dryRun: given.flags["dry-run"] === true,
     ...(given.flags["no-transcript"] ? { transcript: false as const } : {}),
   };
 }
 
-/** Only what was said: everything else is for the config files to say. What has no effect yet, the runtime tells. */
-function layerOf(given: Arguments): Record<string, unknown> {
+/** Only flags that were given; config files decide the rest. */
+function readConfigLayer(given: Arguments): Record<string, unknown> {
   const maxTurns = numberFlag(given, "max-turns", { least: 1, isWhole: true });
-  const mode = oneOf(given, "sandbox", SANDBOX_MODES);
-  const streams = either(given, "stream", "no-stream");
-  const keeps = either(given, "persistent-grants", "no-persistent-grants");
-  const agentMode = modeOf(given);
-  const context = { ...contextOf(given, "main", "main"), ...contextOf(given, "sub", "subAgent") };
+  const mode = readOneOf(given, "sandbox", SANDBOX_MODES);
+  const streams = readEither(given, "stream", "no-stream");
+  const keeps = readEither(given, "persistent-grants", "no-persistent-grants");
+  const agentMode = readMode(given);
+  const context = {
+    ...readContextFlags(given, "main", "main"),
+    ...readContextFlags(given, "sub", "subAgent"),
+  };
   const trust = {
     ...(given.flags["trust-user-tools"] ? { userTools: true } : {}),
     ...(given.flags["trust-project"] ? { project: true } : {}),
   };
   return {
-    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...defined({ maxTurns }),
     ...(mode === undefined ? {} : { sandbox: { mode } }),
     ...(streams === undefined ? {} : { streaming: { enabled: streams } }),
     ...(keeps === undefined ? {} : { persistentGrants: { enabled: keeps } }),
@@ -60,18 +62,15 @@ function layerOf(given: Arguments): Record<string, unknown> {
   };
 }
 
-function contextOf(given: Arguments, flag: string, key: string): Record<string, unknown> {
+function readContextFlags(given: Arguments, flag: string, key: string): Record<string, unknown> {
   const maxContextTokens = numberFlag(given, `${flag}-max-context-tokens`, { least: 1, isWhole: true });
-  const compactAtRatio = ratio(given, `${flag}-compact-at`);
-  const said = {
-    ...(maxContextTokens === undefined ? {} : { maxContextTokens }),
-    ...(compactAtRatio === undefined ? {} : { compactAtRatio }),
-  };
+  const compactAtRatio = readRatio(given, `${flag}-compact-at`);
+  const said = defined({ maxContextTokens, compactAtRatio });
   return isEmpty(said) ? {} : { [key]: said };
 }
 
-function modeOf(given: Arguments): "single" | "multi" | undefined {
-  const mode = oneOf(given, "mode", ["single", "multi"] as const);
+function readMode(given: Arguments): "single" | "multi" | undefined {
+  const mode = readOneOf(given, "mode", ["single", "multi"] as const);
   const said = new Set([
     ...(mode === undefined ? [] : [mode]),
     ...(given.flags["single-agent"] ? ["single" as const] : []),
@@ -81,33 +80,33 @@ function modeOf(given: Arguments): "single" | "multi" | undefined {
   return [...said][0];
 }
 
-/** A text that is not empty. */
-function named(given: Arguments, name: string): string | undefined {
+/** Rejects an empty value. */
+function readName(given: Arguments, name: string): string | undefined {
   const said = textFlag(given, name);
   if (said?.trim() === "") throw new UsageError(`--${name} needs a value`);
   return said;
 }
 
-function oneOf<T extends string>(given: Arguments, name: string, values: readonly T[]): T | undefined {
+function readOneOf<T extends string>(given: Arguments, name: string, values: readonly T[]): T | undefined {
   const said = textFlag(given, name);
   if (said === undefined) return undefined;
   const found = values.find((value) => value === said);
   if (found !== undefined) return found;
   throw new UsageError(
-    `--${name} is ${values.join(", ")}, not ${JSON.stringify(said)}${didYouMean(said, values)}`,
+    `--${name} must be one of ${values.join(", ")}, not ${JSON.stringify(said)}${didYouMean(said, values)}`,
   );
 }
 
-function either(given: Arguments, yes: string, no: string): boolean | undefined {
+function readEither(given: Arguments, yes: string, no: string): boolean | undefined {
   const [isOn, isOff] = [given.flags[yes] === true, given.flags[no] === true];
   if (isOn && isOff) throw new UsageError(`give --${yes} or --${no}, not both`);
   return isOn || isOff ? isOn : undefined;
 }
 
-function ratio(given: Arguments, name: string): number | undefined {
+function readRatio(given: Arguments, name: string): number | undefined {
   const value = numberFlag(given, name);
   if (value === undefined || (value > 0 && value <= 1)) return value;
-  throw new UsageError(`--${name} is a number above 0 and at most 1, not ${value}`);
+  throw new UsageError(`--${name} must be greater than 0 and at most 1, not ${value}`);
 }
 
 function isEmpty(value: object): boolean {

@@ -1,25 +1,25 @@
-// Asks the person at the terminal whether a tool may do what it wants. Anything but a clear yes is no.
+// Asks the user at the terminal for permission. Anything but a clear yes is no.
 import { revealLine } from "../../base/sanitize.ts";
-import { promptLines } from "../../runtime/permissions/prompt.ts";
+import { formatPromptLines } from "../../runtime/permissions/prompt.ts";
 import type { Asker, PermissionAnswer, PermissionPrompt } from "../../runtime/permissions/types.ts";
 import type { UserQuestion } from "../../runtime/tools/types.ts";
-import { BAR_WIDTH, behindBar, cutTo } from "../bar.ts";
+import { BAR_WIDTH, barLines, truncate } from "../bar.ts";
 import type { Screen } from "./screen.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface AskerOptions {
   screen: Screen;
-  /** Somebody to ask; undefined: nobody is there. */
+  /** Undefined if there is no terminal. */
   terminal(): Terminal | undefined;
-  /** `/exit` was the answer. */
+  /** Called for the answer `/exit`. */
   leave?(): void;
-  /** Ctrl-C was. */
+  /** Called for Ctrl-C. */
   interrupt?(): void;
 }
 
-const NOBODY = "nobody could be asked (no terminal); allow it with --yes or with";
-const NOBODY_TO_WIDEN =
-  "nobody could be asked (no terminal); its own rules deny it, so only a person can allow it, and --yes does not";
+const NO_TERMINAL = "denied, because there is no terminal to ask on; allow it with --yes or with";
+const NO_TERMINAL_TO_WIDEN =
+  "denied, because there is no terminal to ask on; its own rules deny it, so only you can allow it, not --yes";
 const ITS_RULE = "a rule under `permissions` in ~/.demian/config.json";
 const ITS_INVOCATION = "`delegation.invocationDecision` of that agent";
 
@@ -27,22 +27,22 @@ export function createAsker({ screen, terminal, leave, interrupt }: AskerOptions
   return async (prompt, signal) => {
     const keyboard = terminal();
     if (keyboard === undefined) {
-      screen.ask(`✗ ${cutTo(whoWants(prompt), 120)}: ${nobodyText(prompt)}`);
+      screen.ask(`✗ ${truncate(formatRequester(prompt), 120)}: ${explainDenial(prompt)}`);
       return { decision: "deny", by: "nobody" };
     }
-    screen.ask(shownLines(prompt, screen.columns).join("\n"));
+    screen.ask(formatPrompt(prompt, screen.columns).join("\n"));
     for (;;) {
-      const said = await keyboard.ask({ prompt: choicesOf(prompt), isFresh: true, signal });
+      const said = await keyboard.ask({ prompt: formatChoices(prompt), isFresh: true, signal });
       if (said.kind === "aborted") return { decision: "deny", stop: true };
       if (said.kind === "interrupt") {
         interrupt?.();
         return { decision: "deny", stop: true };
       }
       if (said.kind === "line" && isWholeWanted(said.text, prompt)) {
-        screen.ask(shownLines(prompt, screen.columns, true).join("\n"));
+        screen.ask(formatPrompt(prompt, screen.columns, true).join("\n"));
         continue;
       }
-      const answer = said.kind === "end" ? REFUSED : answerOf(said.text, prompt.always !== undefined);
+      const answer = said.kind === "end" ? DENIED : readAnswer(said.text, prompt.always !== undefined);
       if (answer === "leave") {
         leave?.();
         return { decision: "deny", stop: true };
@@ -53,53 +53,53 @@ export function createAsker({ screen, terminal, leave, interrupt }: AskerOptions
   };
 }
 
-function nobodyText({ invocation, widens }: PermissionPrompt): string {
-  if (widens === true) return NOBODY_TO_WIDEN;
-  return `${NOBODY} ${invocation === undefined ? ITS_RULE : ITS_INVOCATION}`;
+function explainDenial({ invocation, widens }: PermissionPrompt): string {
+  if (widens === true) return NO_TERMINAL_TO_WIDEN;
+  return `${NO_TERMINAL} ${invocation === undefined ? ITS_RULE : ITS_INVOCATION}`;
 }
 
-/** `reviewer > linter -> bash: ls`; of the main agent only what it wants. */
-function whoWants({ agentPath = [], title }: PermissionPrompt): string {
+/** For example `reviewer > linter -> bash: ls`; for the main agent only `bash: ls`. */
+function formatRequester({ agentPath = [], title }: PermissionPrompt): string {
   const path = agentPath.map(revealLine).join(" > ");
   return path === "" ? revealLine(title) : `${path} -> ${revealLine(title)}`;
 }
 
-const REFUSED: PermissionAnswer = { decision: "deny" };
+const DENIED: PermissionAnswer = { decision: "deny" };
 
-/** A text: what to tell before it is asked again. */
-export function answerOf(text: string, offersAlways: boolean): PermissionAnswer | "leave" | string {
+/** Returns a text to show before asking again if the answer is invalid. */
+export function readAnswer(text: string, offersAlways: boolean): PermissionAnswer | "leave" | string {
   const said = text.trim();
   const word = said.toLowerCase();
-  if (word === "") return REFUSED;
+  if (word === "") return DENIED;
   if (word === "y" || word === "yes") return { decision: "allow" };
   if (word === "a" || word === "always") {
     if (offersAlways) return { decision: "allow", always: true };
-    return "always is not offered for this: y or n";
+    return "always is not available here; answer y or n";
   }
   if (word === "/stop") return { decision: "deny", stop: true };
   if (word === "/exit" || word === "/quit") return "leave";
   const [, refusal, reason = ""] = /^(no?)(?:[\s,:]+(.*))?$/is.exec(said) ?? [];
-  if (refusal !== undefined) return reason === "" ? REFUSED : { decision: "deny", reason };
-  return `that is no answer: y, n${offersAlways ? ", a" : ""}, /stop, or n and what to do instead`;
+  if (refusal !== undefined) return reason === "" ? DENIED : { decision: "deny", reason };
+  return `answer y, n${offersAlways ? ", a" : ""} or /stop, or n followed by what to do instead`;
 }
 
-/** Of a long change or a long handoff the question shows a part. */
+/** A long diff or handoff is cut in the prompt; `d` shows all of it. */
 function isWholeWanted(text: string, { changes = [], invocation }: PermissionPrompt): boolean {
   return (changes.length > 0 || invocation !== undefined) && /^d(iff)?$/i.test(text.trim());
 }
 
-/** A row that the terminal would break by itself could begin with what looks like our own words. */
-export function shownLines(prompt: PermissionPrompt, columns: number, wholeDiff = false): string[] {
-  return promptLines(prompt, { wholeDiff }).flatMap((line) =>
-    behindBar(line, columns).map((row, at) => (at === 0 ? row.slice(BAR_WIDTH) : row)),
+/** Wraps lines itself: a line broken by the terminal could pass for text of demian's own. */
+export function formatPrompt(prompt: PermissionPrompt, columns: number, wholeDiff = false): string[] {
+  return formatPromptLines(prompt, { wholeDiff }).flatMap((line) =>
+    barLines(line, columns).map((row, at) => (at === 0 ? row.slice(BAR_WIDTH) : row)),
   );
 }
 
-function choicesOf({ always }: PermissionPrompt): string {
+function formatChoices({ always }: PermissionPrompt): string {
   return always === undefined ? "[y]es once / [N]o: " : "[y]es once / [N]o / [a]lways: ";
 }
 
-/** A question of the agent. Undefined: nobody answered. */
+/** Asks the agent's question. Undefined if there is no answer. */
 export async function askQuestion(
   question: UserQuestion,
   screen: Screen,
@@ -109,8 +109,10 @@ export async function askQuestion(
   if (keyboard === undefined) return undefined;
   const { text, options = [] } = question;
   const lines = options.map((option, at) => `  ${at + 1}. ${revealLine(option)}`);
-  screen.ask(["? the agent asks:", ...behindBar(revealText(text), screen.columns), ...lines].join("\n"));
-  const prompt = options.length === 0 ? "answer: " : "answer (a number, or your own words): ";
+  screen.ask(
+    ["? Question from the agent:", ...barLines(revealText(text), screen.columns), ...lines].join("\n"),
+  );
+  const prompt = options.length === 0 ? "answer: " : "answer (a number or text): ";
   const said = await keyboard.ask({ prompt, isFresh: true, signal });
   if (said.kind !== "line" || said.text.trim() === "") return undefined;
   const chosen = /^\d+$/.test(said.text.trim()) ? options[Number(said.text.trim()) - 1] : undefined;

@@ -1,17 +1,17 @@
-// A message, or more of it, from stdin. Somebody may have left stdin open without ever writing to it, so the first
-// byte is not waited for without end.
+// Reads a message, or more of it, from stdin. stdin may be open without ever getting data, so the wait for the first byte
+// is limited.
 import { CodedError } from "../../base/coded-error.ts";
 import { UsageError } from "../command.ts";
 import type { Io } from "./io.ts";
 
 const MAX_BYTES = 10 * 1024 * 1024;
 const NOTE_MS = 1000;
-/** With a message at hand, as Claude Code does it. */
+/** If there is a message already; the same as in Claude Code. */
 const EXTRA_WAIT_MS = 3000;
 const MESSAGE_WAIT_MS = 30_000;
 
 export interface PipedOptions {
-  /** What was said by argument or flag. */
+  /** The message from arguments or --prompt. */
   message: string | undefined;
   /** `--stdin` */
   isPatient: boolean;
@@ -20,11 +20,11 @@ export interface PipedOptions {
   waits?: { extraMs: number; messageMs: number };
 }
 
-export const HOW_TO_SAY =
-  'say what to do: demian "make the tests pass", --prompt TEXT, or on stdin: echo "…" | demian';
+export const USAGE_HINT =
+  'give a message: demian "make the tests pass", --prompt TEXT, or on stdin: echo "…" | demian';
 
-/** The whole message: what was said, then what stands on stdin. */
-export async function wholeMessage(
+/** The given message, followed by the text on stdin. */
+export async function readWholeMessage(
   io: Pick<Io, "stdin" | "hasInput">,
   options: PipedOptions,
 ): Promise<string> {
@@ -33,7 +33,7 @@ export async function wholeMessage(
   const parts = [message, extra].flatMap((text) =>
     text === undefined || text.trim() === "" ? [] : [text.trim()],
   );
-  if (parts.length === 0) throw new UsageError(`there is no message; ${HOW_TO_SAY}`);
+  if (parts.length === 0) throw new UsageError(`no message; ${USAGE_HINT}`);
   return parts.join("\n\n");
 }
 
@@ -43,20 +43,20 @@ async function readPiped(stdin: Io["stdin"], options: PipedOptions): Promise<str
   const limitMs =
     message === undefined ? (waits?.messageMs ?? MESSAGE_WAIT_MS) : (waits?.extraMs ?? EXTRA_WAIT_MS);
   try {
-    const isThere = isPatient || (await hasBegun(stdin, limitMs));
+    const isThere = isPatient || (await waitForInput(stdin, limitMs));
     if (isThere) return await readAll(stdin);
   } finally {
     clearTimeout(noteTimer);
   }
-  const waited = `nothing came on stdin for ${limitMs / 1000} s`;
+  const waited = `no data on stdin for ${limitMs / 1000} s`;
   const hint = "--stdin waits longer, `< /dev/null` does not wait at all";
-  if (message === undefined) throw new UsageError(`${waited}; ${HOW_TO_SAY} (${hint})`);
-  options.warn(`! ${waited}: going on without it (${hint})`);
+  if (message === undefined) throw new UsageError(`${waited}; ${USAGE_HINT} (${hint})`);
+  options.warn(`! ${waited}; continuing without it (${hint})`);
   return undefined;
 }
 
-/** True as soon as there is something to read, be it the end. */
-function hasBegun(stdin: Io["stdin"], limitMs: number): Promise<boolean> {
+/** True as soon as there is data or the end of input. */
+function waitForInput(stdin: Io["stdin"], limitMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const done = (isThere: boolean): void => {
       clearTimeout(timer);
@@ -83,7 +83,7 @@ async function readAll(stdin: Io["stdin"]): Promise<string> {
     if (size > MAX_BYTES) {
       throw new CodedError(
         "too_large",
-        `more than ${MAX_BYTES / 1024 / 1024} MiB on stdin; give demian the file's name instead and let it read`,
+        `more than ${MAX_BYTES / 1024 / 1024} MiB on stdin; put it into a file and name the file in the message`,
       );
     }
     chunks.push(bytes);

@@ -1,24 +1,24 @@
-// What every talk begins with: the runtime of the workspace, what is chosen in it, and how a choice is remembered.
-import { messageOf } from "../../base/coded-error.ts";
+// Prepares a chat or a message: the workspace's runtime, the resolved settings, and how to save them.
+import { toMessage } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { loadPreferences, savePreferences } from "../../runtime/preferences.ts";
 import type { Runtime } from "../../runtime/session-types.ts";
-import { projectDir } from "../../runtime/state-dir.ts";
-import type { Context } from "./command.ts";
+import { getProjectDir } from "../../runtime/state-dir.ts";
+import type { DemianContext } from "./command.ts";
 import type { Order } from "./order.ts";
-import { choiceToSave, resolveSettings, type Settings } from "./settings.ts";
+import { resolveSettings, type Settings, toPreferences } from "./settings.ts";
 
 export interface Prepared {
-  /** Whoever prepares it closes it. */
+  /** Closed by the caller. */
   runtime: Runtime;
   settings: Settings;
-  /** For people, safe to show. */
+  /** Sanitized. */
   warnings: readonly string[];
-  /** A choice that worked is remembered. Undefined: nobody chose anything. */
+  /** Saves settings that worked. Undefined if the user chose none. */
   keep(chosen: Settings): Promise<Kept | undefined>;
 }
 
-/** What became of remembering a choice, for people. */
+/** Whether the settings were saved, and the message that says so. */
 export interface Kept {
   isKept: boolean;
   text: string;
@@ -26,11 +26,11 @@ export interface Kept {
 
 const NOTHING_SAVED: Awaited<ReturnType<typeof loadPreferences>> = { preferences: {} };
 
-export async function prepare(order: Order, context: Context, isDemo: boolean): Promise<Prepared> {
+export async function prepare(order: Order, context: DemianContext, isDemo: boolean): Promise<Prepared> {
   const { io } = context;
   const runtime = await open(order, context);
-  const directory = projectDir(io.env, runtime.cwd);
-  // The demo is no choice that somebody made for this project.
+  const directory = getProjectDir(io.env, runtime.cwd);
+  // The demo neither uses nor changes the project's saved settings.
   const { preferences, warning } = isDemo ? NOTHING_SAVED : await loadPreferences(directory);
   return {
     runtime,
@@ -40,20 +40,20 @@ export async function prepare(order: Order, context: Context, isDemo: boolean): 
   };
 }
 
-function open({ cwd, configPath, flags }: Order, { io, createRuntime }: Context): Promise<Runtime> {
+function open({ cwd, configPath, flags }: Order, { io, createRuntime }: DemianContext): Promise<Runtime> {
   const order = { cwd, env: io.env, flags };
   return createRuntime(configPath === undefined ? order : { ...order, configPath });
 }
 
-/** A convenience: failing to keep a choice is reported, and nothing more. */
+/** A failure is only reported. */
 async function remember(settings: Settings, directory: string): Promise<Kept | undefined> {
-  const choice = choiceToSave(settings);
+  const choice = toPreferences(settings);
   if (choice === undefined) return undefined;
   try {
     await savePreferences(directory, choice);
     const chosen = sanitizeLine(`${choice.provider}, ${choice.model}`);
-    return { isKept: true, text: `remembered for this project: ${chosen}` };
+    return { isKept: true, text: `saved for this project: ${chosen}` };
   } catch (error) {
-    return { isKept: false, text: `your choice could not be saved: ${sanitizeLine(messageOf(error))}` };
+    return { isKept: false, text: `could not save your choice: ${sanitizeLine(toMessage(error))}` };
   }
 }

@@ -1,19 +1,19 @@
-// What the runtime tells, on the screen of a person: the main agent's words as they come, and a line for everything else.
-// What a sub-agent says is for the agent that asked it, and never taken for the answer.
+// Shows runtime events in the plain chat: the main agent's text as it arrives, and a line for everything else. A
+// sub-agent's text goes to the agent that called it and is not shown.
 import { revealLine } from "../../base/sanitize.ts";
 import type { RuntimeEvent } from "../../runtime/events.ts";
-import { lineOf } from "./event-lines.ts";
+import { formatEvent } from "./event-lines.ts";
 import type { Screen } from "./screen.ts";
 
 const INVOCATION_END = /^agent\.invocation\.(completed|failed|cancelled)$/;
 
 export class Progress {
   readonly #screen: Screen;
-  /** Of the answer that is being made. */
+  /** Text of the current answer. */
   #streamed = "";
-  /** Whose thinking or writing was told for the request that runs. */
-  #told = new Set<string>();
-  /** Calls of `delegate_agent` whose end was told with the sub-agent's. */
+  /** Activity notes already shown for the current model request. */
+  #noted = new Set<string>();
+  /** Calls of `delegate_agent` whose end was already shown as the sub-agent's end. */
   #endedCalls = new Set<string>();
 
   constructor(screen: Screen) {
@@ -25,7 +25,7 @@ export class Progress {
     else this.#seeMain(event);
   }
 
-  /** It stands on the screen already. */
+  /** The answer was streamed already. */
   hasShown(answer: string): boolean {
     return this.#screen.hasAnswer && answer !== "" && this.#streamed === answer;
   }
@@ -35,10 +35,10 @@ export class Progress {
       case "user.message":
       case "model.request":
         this.#streamed = "";
-        this.#told.clear();
+        this.#noted.clear();
         return;
       case "model.reasoning.delta":
-        this.#tellOnce("", "· thinking…");
+        this.#noteOnce("", "· thinking…");
         return;
       case "model.text.delta":
         this.#streamed += event.text;
@@ -46,7 +46,7 @@ export class Progress {
         return;
       case "model.text":
         if (event.final) return;
-        // What is said before a tool is talk; the final answer is printed by whoever asked for it.
+        // Text before a tool call. The caller prints the final answer.
         if (this.#streamed === "") this.#screen.stream(event.text);
         this.#streamed = "";
         this.#screen.freshLine();
@@ -61,23 +61,23 @@ export class Progress {
     const who = `${"  ".repeat(path.length)}${revealLine(path.at(-1) ?? "")}`;
     switch (event.type) {
       case "model.request":
-        for (const kind of ["thinks", "writes"]) this.#told.delete(`${who} ${kind}`);
+        for (const kind of ["thinks", "writes"]) this.#noted.delete(`${who} ${kind}`);
         return;
       case "model.reasoning.delta":
-        this.#tellOnce(`${who} thinks`, `${who} · thinking…`);
+        this.#noteOnce(`${who} thinks`, `${who} · thinking…`);
         return;
       case "model.text.delta":
-        this.#tellOnce(`${who} writes`, `${who} · writing…`);
+        this.#noteOnce(`${who} writes`, `${who} · writing…`);
         return;
       default:
         this.#line(event);
     }
   }
 
-  /** Only where somebody looks: in a log nobody waits. */
-  #tellOnce(key: string, text: string): void {
-    if (this.#screen.isTerminal && !this.#told.has(key)) this.#screen.note(text);
-    this.#told.add(key);
+  /** Only on a terminal: a log does not need it. */
+  #noteOnce(key: string, text: string): void {
+    if (this.#screen.isTerminal && !this.#noted.has(key)) this.#screen.note(text);
+    this.#noted.add(key);
   }
 
   #line(event: RuntimeEvent): void {
@@ -86,7 +86,7 @@ export class Progress {
       const isEnd = event.type === "tool.completed" || event.type === "tool.failed";
       if (isEnd && this.#endedCalls.delete(event.callId)) return;
     }
-    const line = lineOf(event, this.#screen.columns);
+    const line = formatEvent(event, this.#screen.columns);
     if (line !== undefined) this.#screen[line.kind](line.text);
   }
 }

@@ -1,21 +1,21 @@
-// What a person sees while demian works: talk on stderr, the answer on stdout. It knows whether the cursor is at the
-// beginning of a row, because both may be the same terminal, and it can hold the talk back while somebody types.
+// Output of the plain chat: progress on stderr, the answer on stdout. Tracks whether the cursor is at the start of a line,
+// because both may be the same terminal, and can hold back output while the user types.
 import { sanitize, sanitizeControls } from "../../base/sanitize.ts";
-import { drained, type Sink, type Style, styled } from "../output.ts";
+import { applyStyle, type Sink, type Style, waitForDrain } from "../output.ts";
 
 export interface ScreenOptions {
   stdout: Sink;
   stderr: Sink;
   env: Readonly<Record<string, string | undefined>>;
-  /** Both lead to the same terminal, file or pipe. */
+  /** stdout and stderr are the same terminal, file or pipe. */
   isShared: boolean;
-  /** Only questions and errors. */
+  /** Only prompts and errors. */
   isQuiet?: boolean;
-  /** stdout is for events: the answer is one of them. */
+  /** stdout has events, including the answer. */
   isJson?: boolean;
 }
 
-/** What is held back while somebody types; then it is let go all the same. */
+/** Output beyond this is written even while the user types. */
 const MAX_HELD = 256 * 1024;
 
 export class Screen {
@@ -29,18 +29,18 @@ export class Screen {
     this.#options = options;
   }
 
-  /** Whether the model's words are shown as they come. Where the answer goes to the same pipe they would be there twice. */
+  /** Whether the model's text is shown as it arrives. In a shared pipe the answer would appear twice. */
   get isStreaming(): boolean {
     const { isShared, isQuiet, isJson, stderr } = this.#options;
     return !isQuiet && !isJson && (!isShared || stderr.isTTY === true);
   }
 
-  /** What was streamed stands where the answer would be printed. */
+  /** The streamed text is where the answer would be printed. */
   get hasAnswer(): boolean {
     return this.isStreaming && this.#options.isShared;
   }
 
-  /** Somebody looks at the talk. */
+  /** stderr is a terminal. */
   get isTerminal(): boolean {
     return this.#options.stderr.isTTY === true;
   }
@@ -57,13 +57,13 @@ export class Screen {
     if (!this.#options.isQuiet) this.#line(text, "yellow");
   }
 
-  /** What somebody asked to see; never left out. */
+  /** Output of a command; shown even if quiet. */
   say(text: string): void {
     this.freshLine();
     this.#put(`${sanitize(text)}\n`, true);
   }
 
-  /** What a person must see to decide; never left out. */
+  /** A prompt; shown even if quiet. */
   ask(text: string): void {
     this.#line(text, "yellow");
   }
@@ -72,18 +72,18 @@ export class Screen {
     this.#line(text, "red");
   }
 
-  /** The model's words as they come. Dim where the answer itself goes elsewhere. */
+  /** The model's text as it arrives; dim if the answer is printed elsewhere. */
   stream(text: string): void {
     if (!this.isStreaming) return;
-    // A newline of two characters may come in two pieces.
+    // A CRLF may be split across two chunks.
     const whole = this.#carry + text;
     this.#carry = whole.endsWith("\r") ? "\r" : "";
     const clean = sanitize(this.#carry === "" ? whole : whole.slice(0, -1));
     if (clean === "") return;
-    this.#put(this.#options.isShared ? clean : this.#styled("dim", clean), clean.endsWith("\n"));
+    this.#put(this.#options.isShared ? clean : this.#applyStyle("dim", clean), clean.endsWith("\n"));
   }
 
-  /** The answer, on stdout: for a screen nothing in it is left that could act on one. */
+  /** Prints the answer to stdout, without control sequences if that is a terminal. */
   async answer(text: string): Promise<void> {
     const { stdout, isShared } = this.#options;
     if (text === "") return;
@@ -91,16 +91,16 @@ export class Screen {
     const clean = stdout.isTTY === true ? sanitize(text) : sanitizeControls(text);
     const isTaken = stdout.write(clean.endsWith("\n") ? clean : `${clean}\n`);
     if (isShared) this.#isAtStart = true;
-    if (!isTaken) await drained(stdout);
+    if (!isTaken) await waitForDrain(stdout);
   }
 
-  /** Ends a row that something stands in. */
+  /** Starts a new line unless the cursor is at the start of one. */
   freshLine(): void {
     this.#carry = "";
     if (!this.#isAtStart) this.#put("\n", true);
   }
 
-  /** The prompt of the keyboard was drawn, or the row of it was ended. */
+  /** The terminal drew its prompt, or ended that line. */
   setAtStart(isAtStart: boolean): void {
     this.#isAtStart = isAtStart;
   }
@@ -117,12 +117,12 @@ export class Screen {
   }
 
   style(style: Style, text: string): string {
-    return this.#styled(style, text);
+    return this.#applyStyle(style, text);
   }
 
   #line(text: string, style: Style): void {
     this.freshLine();
-    this.#put(`${this.#styled(style, sanitize(text))}\n`, true);
+    this.#put(`${this.#applyStyle(style, sanitize(text))}\n`, true);
   }
 
   #put(text: string, isAtStart: boolean): void {
@@ -139,7 +139,7 @@ export class Screen {
     }
   }
 
-  #styled(style: Style, text: string): string {
-    return styled(this.#options.stderr, this.#options.env, style, text);
+  #applyStyle(style: Style, text: string): string {
+    return applyStyle(this.#options.stderr, this.#options.env, style, text);
   }
 }

@@ -1,24 +1,24 @@
-// The keyboard: questions with line editing, and lines that are typed while a task runs. What was typed before a
-// question that lets an agent do something never answers it.
+// Keyboard input of the plain chat: prompts with line editing, and lines typed while a task runs. Text typed before a
+// permission prompt appeared never answers it.
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sink } from "../output.ts";
 import type { Screen } from "./screen.ts";
 
-export type Said =
+export type TerminalInput =
   | { kind: "line"; text: string }
-  /** Ctrl-D, or the terminal is gone. */
+  /** Ctrl-D, or the terminal was closed. */
   | { kind: "end" }
   /** Ctrl-C */
   | { kind: "interrupt" }
   | { kind: "aborted" };
 
-export interface Question {
+export interface TerminalPrompt {
   prompt: string;
-  /** Only what is typed for it counts, and nothing that was pasted. */
+  /** Ignores text that was typed before it or pasted. */
   isFresh?: boolean;
-  /** Kept to be found again with the arrow keys. */
+  /** Added to the history of the arrow keys. */
   isKept?: boolean;
   signal?: AbortSignal;
 }
@@ -26,7 +26,7 @@ export interface Question {
 export interface Watcher {
   line(text: string): void;
   interrupt(): void;
-  /** No more input will come. */
+  /** End of input. */
   end(): void;
 }
 
@@ -38,7 +38,7 @@ export interface TerminalOptions {
   complete?(line: string): string[];
 }
 
-/** So long what is already typed may take to arrive. */
+/** How long typed-ahead input may take to arrive. */
 const SETTLE_MS = 50;
 const HISTORY_SIZE = 500;
 const MAX_QUEUED = 1000;
@@ -47,15 +47,15 @@ const PASTE_OFF = "\x1b[?2004l";
 const ERASE_ROW = "\r\x1b[J";
 
 interface Waiting {
-  question: Question;
-  resolve(said: Said): void;
+  question: TerminalPrompt;
+  resolve(said: TerminalInput): void;
 }
 
 export class Terminal {
   readonly #options: TerminalOptions;
   readonly #lines: Interface;
-  readonly #onKey = (_text: unknown, key: { name?: string } | undefined): void => this.#pressed(key?.name);
-  /** What readline writes is seen only while a line is edited. */
+  readonly #onKey = (_text: unknown, key: { name?: string } | undefined): void => this.#onKeypress(key?.name);
+  /** readline's output is shown only while a line is edited. */
   #isShown = false;
   #waiting: Waiting | undefined;
   #watcher: Watcher | undefined;
@@ -84,9 +84,9 @@ export class Terminal {
       removeHistoryDuplicates: true,
       completer: (line: string) => [complete?.(line) ?? [], line],
     });
-    this.#lines.on("line", (text) => this.#line(text));
-    this.#lines.on("SIGINT", () => this.#interrupted());
-    this.#lines.on("close", () => this.#ended());
+    this.#lines.on("line", (text) => this.#onLine(text));
+    this.#lines.on("SIGINT", () => this.#onInterrupt());
+    this.#lines.on("close", () => this.#onClose());
     input.on("keypress", this.#onKey);
     if (this.#canPaste(env)) output.write(PASTE_ON);
   }
@@ -95,7 +95,7 @@ export class Terminal {
     return this.#isEnded;
   }
 
-  /** What is typed while nobody is asked goes to the watcher; without one it waits for the next question. */
+  /** Lines typed without a prompt go to the watcher; without one they are queued for the next prompt. */
   watch(watcher: Watcher): () => void {
     this.#watcher = watcher;
     return () => {
@@ -105,7 +105,7 @@ export class Terminal {
     };
   }
 
-  /** For the next question that is not fresh. */
+  /** Queues a line for the next prompt that is not fresh. */
   queue(text: string): void {
     if (this.#queue.length < MAX_QUEUED) this.#queue.push(text);
   }
@@ -114,7 +114,7 @@ export class Terminal {
     this.#queue = [];
   }
 
-  async ask(question: Question): Promise<Said> {
+  async ask(question: TerminalPrompt): Promise<TerminalInput> {
     const { isFresh = false, signal } = question;
     if (signal?.aborted) return { kind: "aborted" };
     if (isFresh) await this.#settle();
@@ -127,7 +127,7 @@ export class Terminal {
     if (this.#isEnded) return { kind: "end" };
     if (signal?.aborted) return { kind: "aborted" };
     return new Promise((resolve) => {
-      const done = (said: Said): void => {
+      const done = (said: TerminalInput): void => {
         signal?.removeEventListener("abort", onAbort);
         this.#waiting = undefined;
         this.#isShown = false;
@@ -158,7 +158,7 @@ export class Terminal {
     return this.#options.output.isTTY === true && env["TERM"] !== "dumb";
   }
 
-  /** Reads what was typed before now, and forgets it. Ctrl-C and the commands of a running task still count. */
+  /** Discards typed-ahead input. Ctrl-C and commands for a running task still work. */
   async #settle(): Promise<void> {
     await sleep(SETTLE_MS);
     this.#stopTyping();
@@ -177,7 +177,7 @@ export class Terminal {
     this.#options.screen.setAtStart(false);
   }
 
-  #line(text: string): void {
+  #onLine(text: string): void {
     if (this.#isPasting) {
       this.#pasted.push(text);
       return;
@@ -187,22 +187,22 @@ export class Terminal {
     this.#pasted = [];
     this.#hasPaste = false;
     if (this.#waiting === undefined) {
-      this.#typed(whole);
+      this.#onTypedLine(whole);
       return;
     }
     const { question, resolve } = this.#waiting;
     this.#options.screen.setAtStart(true);
     if (!question.isKept) this.#forget(text);
     if (question.isFresh && isPasted) {
-      this.#options.screen.ask("a pasted text answers nothing here: type it");
+      this.#options.screen.ask("pasted text is not accepted here; type your answer");
       this.#draw();
       return;
     }
     resolve({ kind: "line", text: whole });
   }
 
-  /** While a task runs. */
-  #typed(text: string): void {
+  /** A line typed while a task runs. */
+  #onTypedLine(text: string): void {
     if (this.#isTyping) this.#options.screen.setAtStart(true);
     this.#isTyping = false;
     this.#isShown = false;
@@ -211,7 +211,7 @@ export class Terminal {
     else this.#watcher.line(text);
   }
 
-  #pressed(key: string | undefined): void {
+  #onKeypress(key: string | undefined): void {
     if (key === "paste-start") {
       this.#isPasting = true;
       this.#hasPaste = true;
@@ -223,7 +223,7 @@ export class Terminal {
     if (!hasText) this.#stopTyping();
   }
 
-  /** The talk waits while somebody types a command; else both would be mixed on the screen. */
+  /** Holds back output while the user types, so that the two do not mix. */
   #startTyping(): void {
     const { screen } = this.#options;
     screen.freshLine();
@@ -242,7 +242,7 @@ export class Terminal {
     this.#options.screen.release();
   }
 
-  #interrupted(): void {
+  #onInterrupt(): void {
     if (this.#waiting === undefined) {
       this.#clear();
       this.#stopTyping();
@@ -258,7 +258,7 @@ export class Terminal {
     else resolve({ kind: "interrupt" });
   }
 
-  #ended(): void {
+  #onClose(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     const waiting = this.#waiting;
@@ -283,7 +283,7 @@ export class Terminal {
     this.#isShown = wasShown;
   }
 
-  /** Only messages are worth finding again. */
+  /** Keeps only messages in the history. */
   #forget(text: string): void {
     const { history } = this.#lines as { history?: string[] };
     if (text !== "" && history?.[0] === text) history.shift();

@@ -1,9 +1,9 @@
-// One question with yes or no at the terminal; anything but a clear yes, typed for it, is no.
-import type { Context } from "./command.ts";
+// Asks one yes-or-no question at the terminal. Anything but a typed yes is no.
+import type { DemianContext } from "./command.ts";
 import { Screen } from "./screen.ts";
 import { Terminal } from "./terminal.ts";
 
-export async function askYes(prompt: string, { io }: Context): Promise<boolean> {
+export async function askYes(prompt: string, { io }: DemianContext): Promise<boolean> {
   const { stdin, stdout, stderr, env, isShared } = io;
   const screen = new Screen({ stdout, stderr, env, isShared });
   const terminal = new Terminal({ input: stdin, output: stderr, screen, env });

@@ -1,21 +1,22 @@
-// Asks at the start of a talk what becomes of files that nobody has decided about. Later there is a screen, and what is
-// to be trusted must be loaded before it.
+// Asks about files without a trust decision before the screen starts, because they must be loaded before it.
+
 import { realpath } from "node:fs/promises";
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { defined } from "../../base/values.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
-import { whyNoTrust } from "../../runtime/config/scope.ts";
+import { explainNoTrust } from "../../runtime/config/scope.ts";
 import { decideTrust } from "../../runtime/config/trust.ts";
 import { listTrustables, type Trustable } from "../../runtime/config/trustable.ts";
-import type { Context } from "./command.ts";
+import type { DemianContext } from "./command.ts";
 import type { Order } from "./order.ts";
 import { Screen } from "./screen.ts";
 import { Terminal } from "./terminal.ts";
-import { shownFile } from "./trust.ts";
+import { formatFile } from "./trust.ts";
 
-const PROMPT = "[y]es, exactly as it is now / [n]ever ask again / [Enter] not now: ";
+const PROMPT = "[y]es, trust this version / [n]ever ask again / [Enter] not now: ";
 
-export async function askTrust(order: Order, context: Context): Promise<void> {
-  const files = await undecided(order, context);
+export async function askTrust(order: Order, context: DemianContext): Promise<void> {
+  const files = await findUndecided(order, context);
   if (files.length === 0) return;
   const { io, output } = context;
   const { stdin, stdout, stderr, env, isShared } = io;
@@ -23,9 +24,9 @@ export async function askTrust(order: Order, context: Context): Promise<void> {
   const terminal = new Terminal({ input: stdin, output: stderr, screen, env });
   try {
     for (const file of files) {
-      output.ask(shownFile(file, output.talkColumns).join("\n"));
+      output.ask(formatFile(file, output.talkColumns).join("\n"));
       const said = await terminal.ask({ prompt: PROMPT, isFresh: true });
-      // Ctrl-C and Ctrl-D are no answer to this one, nor to those behind it.
+      // Ctrl-C and Ctrl-D skip this file and the remaining ones.
       if (said.kind !== "line") return;
       const word = said.text.trim().toLowerCase();
       if (word === "y" || word === "yes") await decide(file, "trusted");
@@ -36,13 +37,16 @@ export async function askTrust(order: Order, context: Context): Promise<void> {
   }
 }
 
-/** What cannot be found out here is told by the runtime when it loads. */
-async function undecided({ cwd, configPath, flags }: Order, { io, output }: Context): Promise<Trustable[]> {
+/** The runtime reports errors when it loads. */
+async function findUndecided(
+  { cwd, configPath, flags }: Order,
+  { io, output }: DemianContext,
+): Promise<Trustable[]> {
   const trust = flags["trust"] as { project?: boolean; userTools?: boolean } | undefined;
   try {
     const place = { cwd: await realpath(cwd), env: io.env };
-    if ((await whyNoTrust(place)) !== undefined) return [];
-    const { config } = await loadConfig({ ...place, ...(configPath === undefined ? {} : { configPath }) });
+    if ((await explainNoTrust(place)) !== undefined) return [];
+    const { config } = await loadConfig({ ...place, ...defined({ configPath }) });
     const userTools = trust?.userTools === true || config.trust.userTools;
     const { files, faults } = await listTrustables(place, { userTools });
     for (const fault of faults) output.note(`! ${sanitizeLine(fault)}`);
@@ -53,11 +57,14 @@ async function undecided({ cwd, configPath, flags }: Order, { io, output }: Cont
         !(scope.name === "project" && trust?.project === true),
     );
   } catch {
-    // A config with a fault, a directory that is not there: the start itself says so.
+    // An invalid config or a missing directory is reported at startup.
     return [];
   }
 }
 
-async function decide({ path, sha256, kind, scope }: Trustable, deed: "trusted" | "refused"): Promise<void> {
-  await decideTrust(scope.trustDirectory, [{ path, sha256, kind }], deed, Date.now());
+async function decide(
+  { path, sha256, kind, scope }: Trustable,
+  action: "trusted" | "refused",
+): Promise<void> {
+  await decideTrust(scope.trustDirectory, [{ path, sha256, kind }], action, Date.now());
 }

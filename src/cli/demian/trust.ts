@@ -1,65 +1,72 @@
-// `demian trust`: what of a workspace and of ~/.demian needs somebody's trust, who has it, and how it is given and taken.
-// Nothing of it is run here.
+// `demian trust`: lists the files of a workspace and of ~/.demian that need trust, and records decisions. Runs none of
+// them.
+
 import { realpath } from "node:fs/promises";
 import { relative, resolve } from "node:path";
-import { CodedError, messageOf } from "../../base/coded-error.ts";
+import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { isPlainWord } from "../../base/shell-word.ts";
+import { defined } from "../../base/values.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
-import { type Place, whyNoTrust } from "../../runtime/config/scope.ts";
+import { explainNoTrust, type ScopePlace } from "../../runtime/config/scope.ts";
 import { decideTrust, forgetTrust } from "../../runtime/config/trust.ts";
 import { listTrustables, type Trustable } from "../../runtime/config/trustable.ts";
 import { type Arguments, UsageError } from "../command.ts";
 import { table } from "../output.ts";
-import type { Context } from "./command.ts";
-import { orderOf } from "./order.ts";
+import type { DemianContext } from "./command.ts";
+import { readOrder } from "./order.ts";
 import { askYes } from "./trust-ask.ts";
-import { contentLines, dayOf, sizeOf, stateText } from "./trust-text.ts";
+import { formatContent, formatDay, formatSize, formatState } from "./trust-text.ts";
 
-type Deed = "trusted" | "refused" | "revoked";
+type TrustAction = "trusted" | "refused" | "revoked";
 
-export async function runTrust(given: Arguments, context: Context): Promise<number> {
-  const deed = deedOf(given);
-  const place = await placeOf(given, context);
-  const files = await found(given, place, context);
+export async function runTrust(given: Arguments, context: DemianContext): Promise<number> {
+  const action = readAction(given);
+  const place = await resolvePlace(given, context);
+  const files = await findTrustables(given, place, context);
   if (given.flags["names"]) return listNames(files, context);
-  if (deed === undefined) return list(files, context);
+  if (action === undefined) return list(files, context);
   const chosen =
-    given.flags["all"] === true ? filesForAll(files, deed) : await pick(given.words, files, context);
-  const problem = await whyNoTrust(place);
+    given.flags["all"] === true ? filesForAll(files, action) : await pick(given.words, files, context);
+  const problem = await explainNoTrust(place);
   if (problem !== undefined) throw new CodedError("state_unusable", problem);
-  return deed === "trusted" ? trust(chosen, given, context) : decide(chosen, deed, context);
+  return action === "trusted" ? trust(chosen, given, context) : decide(chosen, action, context);
 }
 
-/** Undefined: only look. */
-function deedOf({ flags, words }: Arguments): Deed | undefined {
+/** Undefined to list only. */
+function readAction({ flags, words }: Arguments): TrustAction | undefined {
   const [isRefused, isRevoked, isAll] = ["refuse", "revoke", "all"].map((name) => flags[name] === true);
   if (isRefused && isRevoked) throw new UsageError("give --refuse or --revoke, not both");
   if (isAll && words.length > 0) throw new UsageError("give files or --all, not both");
-  const deed = isRefused ? "refused" : isRevoked ? "revoked" : "trusted";
-  if (words.length > 0 || isAll) return deed;
-  if (deed !== "trusted") throw new UsageError(`--${isRefused ? "refuse" : "revoke"} needs a file, or --all`);
+  const action = isRefused ? "refused" : isRevoked ? "revoked" : "trusted";
+  if (words.length > 0 || isAll) return action;
+  if (action !== "trusted")
+    throw new UsageError(`--${isRefused ? "refuse" : "revoke"} needs a file, or --all`);
   if (flags["yes"]) throw new UsageError("--yes needs a file, or --all");
   return undefined;
 }
 
-async function placeOf(given: Arguments, { io }: Context): Promise<Place> {
-  const { cwd } = orderOf(given, io.cwd);
+async function resolvePlace(given: Arguments, { io }: DemianContext): Promise<ScopePlace> {
+  const { cwd } = readOrder(given, io.cwd);
   const real = await realpath(cwd).catch((cause: unknown) => {
     throw new CodedError("bad_cwd", `the working directory ${cwd} does not exist`, { cause });
   });
   return { cwd: real, env: io.env };
 }
 
-async function found(given: Arguments, place: Place, { io, output }: Context): Promise<Trustable[]> {
-  const { configPath } = orderOf(given, io.cwd);
+async function findTrustables(
+  given: Arguments,
+  place: ScopePlace,
+  { io, output }: DemianContext,
+): Promise<Trustable[]> {
+  const { configPath } = readOrder(given, io.cwd);
   const userTools = await loadConfig({
     ...place,
-    ...(configPath === undefined ? {} : { configPath }),
+    ...defined({ configPath }),
   })
     .then(({ config }) => config.trust.userTools)
     .catch((error: unknown) => {
-      output.note(`! ${sanitizeLine(messageOf(error))}`);
+      output.note(`! ${sanitizeLine(toMessage(error))}`);
       return false;
     });
   const { files, faults } = await listTrustables(place, { userTools });
@@ -67,33 +74,33 @@ async function found(given: Arguments, place: Place, { io, output }: Context): P
   return files;
 }
 
-async function list(files: readonly Trustable[], { output, isJson }: Context): Promise<number> {
+async function list(files: readonly Trustable[], { output, isJson }: DemianContext): Promise<number> {
   if (isJson) {
-    await output.json(files.map(documentOf));
+    await output.json(files.map(toJsonDocument));
     return 0;
   }
   if (files.length === 0) {
     output.note(
-      "nothing here needs trust: no .demian/config.json, agents or tools, and none in ~/.demian/tools",
+      "no files need trust: no .demian/config.json, agents or tools here, and no tools in ~/.demian/tools",
     );
     return 0;
   }
   const rows = files.map((file) => [
-    stateText(file),
+    formatState(file),
     file.kind,
     file.sha256.slice(0, 12),
-    file.decidedAtMs === undefined ? "-" : dayOf(file.decidedAtMs),
+    file.decidedAtMs === undefined ? "-" : formatDay(file.decidedAtMs),
     file.path,
   ]);
   for (const line of table([["STATE", "KIND", "SHA-256", "SINCE", "FILE"], ...rows], output.columns))
     await output.line(line);
   if (files.some(({ state }) => state === "unknown" || state === "changed"))
-    output.note("look at a file and trust it as it is now: demian trust FILE");
+    output.note("review and trust a file: demian trust FILE");
   return 0;
 }
 
-/** For completion, as one types them. Shells carry out what they find in others: such a name is not offered. */
-async function listNames(files: readonly Trustable[], { output, io }: Context): Promise<number> {
+/** For completion. Leaves out names that a shell would expand or execute. */
+async function listNames(files: readonly Trustable[], { output, io }: DemianContext): Promise<number> {
   for (const { path } of files) {
     const below = relative(io.cwd, path);
     const name = below.startsWith("..") ? path : below;
@@ -102,45 +109,49 @@ async function listNames(files: readonly Trustable[], { output, io }: Context): 
   return 0;
 }
 
-/** All that waits for a decision; what was decided already stays so. */
-function filesForAll(files: readonly Trustable[], deed: Deed): Trustable[] {
+/** Files without a decision, or with --revoke those that have one. */
+function filesForAll(files: readonly Trustable[], action: TrustAction): Trustable[] {
   return files.filter(({ state }) =>
-    deed === "revoked" ? state !== "unknown" : state === "unknown" || state === "changed",
+    action === "revoked" ? state !== "unknown" : state === "unknown" || state === "changed",
   );
 }
 
 async function pick(
   words: readonly string[],
   files: readonly Trustable[],
-  { io }: Context,
+  { io }: DemianContext,
 ): Promise<Trustable[]> {
-  const found = await Promise.all(
+  const findTrustables = await Promise.all(
     words.map(async (word) => {
       const path = resolve(io.cwd, word);
       const real = await realpath(path).catch(() => path);
       const file = files.find((one) => one.path === real || one.path === path);
       if (file !== undefined) return file;
-      const known = files.map((one) => one.path).join(", ") || "there are none here";
-      throw new CodedError("unknown_file", `${path} is no file that needs trust: ${known}`);
+      const known = files.map((one) => one.path).join(", ") || "none";
+      throw new CodedError("unknown_file", `${path} does not need trust; files that do: ${known}`);
     }),
   );
-  return [...new Set(found)];
+  return [...new Set(findTrustables)];
 }
 
-async function trust(chosen: readonly Trustable[], given: Arguments, context: Context): Promise<number> {
+async function trust(
+  chosen: readonly Trustable[],
+  given: Arguments,
+  context: DemianContext,
+): Promise<number> {
   const { output, isJson, io } = context;
   const isSure = given.flags["yes"] === true;
   const waiting = chosen.filter(({ state }) => state !== "trusted");
   if (waiting.some(({ state }) => state === "gone"))
     throw new CodedError(
       "unknown_file",
-      `${waiting.find(({ state }) => state === "gone")?.path} is not there any more`,
+      `${waiting.find(({ state }) => state === "gone")?.path} no longer exists`,
     );
   if (!isSure && waiting.length > 0 && (isJson || io.stdin.isTTY !== true))
-    throw new UsageError("nobody can be asked here: look at the file, then add --yes");
+    throw new UsageError("there is no terminal to ask on; review the file, then add --yes");
   const agreed: Trustable[] = [];
   for (const file of waiting) {
-    if (!isJson) output.ask(shownFile(file, output.talkColumns).join("\n"));
+    if (!isJson) output.ask(formatFile(file, output.talkColumns).join("\n"));
     if (isSure || (await askYes(`Trust exactly this ${file.kind}? [y/N] `, context))) agreed.push(file);
     else output.note(`not trusted: ${sanitizeLine(file.path)}`);
   }
@@ -153,42 +164,42 @@ async function trust(chosen: readonly Trustable[], given: Arguments, context: Co
   return agreed.length === waiting.length ? 0 : 1;
 }
 
-/** Whose content was shown is whose hash is kept: a file that changed meanwhile is not what was agreed to. */
+/** Stores the hash of the content that was shown; a file that changed since is not trusted. */
 async function decide(
   files: readonly Trustable[],
-  deed: Deed,
-  { output, isJson }: Context,
+  action: TrustAction,
+  { output, isJson }: DemianContext,
   before: readonly Trustable[] = [],
 ): Promise<number> {
   for (const { path, sha256, kind, scope } of files) {
     const isDone =
-      deed === "revoked"
+      action === "revoked"
         ? await forgetTrust(scope.trustDirectory, path)
-        : await decideTrust(scope.trustDirectory, [{ path, sha256, kind }], deed, Date.now()).then(
+        : await decideTrust(scope.trustDirectory, [{ path, sha256, kind }], action, Date.now()).then(
             () => true,
           );
-    if (isDone && !isJson) await output.line(`${deed} ${sanitizeLine(path)}`);
-    if (!isDone) output.note(`nothing was decided about ${sanitizeLine(path)}`);
+    if (isDone && !isJson) await output.line(`${action} ${sanitizeLine(path)}`);
+    if (!isDone) output.note(`no decision to revoke for ${sanitizeLine(path)}`);
   }
   if (isJson) {
-    const states = [...files.map((file) => ({ ...file, state: deed })), ...before];
+    const states = [...files.map((file) => ({ ...file, state: action })), ...before];
     await output.json(states.map(({ path, kind, sha256, state }) => ({ path, kind, sha256, state })));
   } else if (files.length === 0) {
-    output.note(before.length > 0 ? "already trusted as it is" : "nothing to do");
+    output.note(before.length > 0 ? "already trusted" : "nothing to do");
   }
   return 0;
 }
 
-export function shownFile(file: Trustable, columns: number): string[] {
+export function formatFile(file: Trustable, columns: number): string[] {
   const { path, kind, scope, state, sha256, bytes } = file;
   return [
     `${kind} of the ${scope.name}: ${sanitizeLine(path)}`,
-    `  ${sizeOf(bytes)}, sha256 ${sha256}${state === "changed" ? ", changed since it was trusted" : ""}`,
-    ...contentLines(file, columns),
+    `  ${formatSize(bytes)}, sha256 ${sha256}${state === "changed" ? ", changed since it was trusted" : ""}`,
+    ...formatContent(file, columns),
   ];
 }
 
-function documentOf({
+function toJsonDocument({
   path,
   kind,
   scope,
@@ -205,7 +216,7 @@ function documentOf({
     state: state === "unknown" ? "not_trusted" : state,
     sha256,
     ...(bytes === undefined ? {} : { bytes: bytes.length }),
-    ...(decidedAtMs === undefined ? {} : { decidedAtMs }),
+    ...defined({ decidedAtMs }),
     ...(isTrustedByConfig ? { isTrustedByConfig } : {}),
   };
 }

@@ -1,18 +1,19 @@
-// The events of one session, and the changes of all, as streams that survive a restart of the daemon: the session's
-// goes on behind the last event that was seen, so that each comes once and in order.
+// Streams of one session's events and of all sessions' changes that survive a daemon restart. A session's stream
+// resumes after the last event seen, so each event comes once and in order.
 import { CodedError } from "../../base/coded-error.ts";
 import type { WireFrame } from "../frames.ts";
-import { isCut, type RetryOptions, retried, untilBack } from "./retry.ts";
+import { isCut, type RetryOptions, retry, retryUntilBack } from "./retry.ts";
 import { type EventStream, openEvents } from "./sse.ts";
+import type { Transport } from "./transport.ts";
 import type { ChangeView, FollowOptions, StreamItem } from "./types.ts";
 
 export interface FollowPort {
-  socket: string;
+  transport: Transport;
   headers: Readonly<Record<string, string>>;
   retry: RetryOptions;
 }
 
-/** The reason of a session that was deleted. */
+/** The `closed` reason of a deleted session. */
 const FORGOTTEN = "deleted";
 
 export async function* followSession(
@@ -23,19 +24,18 @@ export async function* followSession(
   let cursor = since_seq;
   const path = `/sessions/${encodeURIComponent(session_id)}/events`;
   const open = async (): Promise<EventStream> => {
-    const stream = await openEvents(port.socket, {
+    const stream = await openEvents(port.transport, {
       path: cursor === undefined ? path : `${path}?since_seq=${cursor}`,
       headers: port.headers,
-      silenceMs: 0,
       signal,
     });
     onOpen?.();
     return stream;
   };
-  for await (const { event = "message", data } of lasting(open, port, signal)) {
+  for await (const { event = "message", data } of reopen(open, port, signal)) {
     const value = parse(data);
     if (event === "closed") {
-      // A session that the daemon merely put away comes back; the stream is opened again for it.
+      // Only unloaded from memory: the stream is reopened.
       if (value["reason"] !== FORGOTTEN) continue;
       yield { kind: "closed", data: value };
       return;
@@ -53,23 +53,24 @@ export async function* followSession(
   }
 }
 
-/** Begins with `reset`, and anew behind a restart: read the sessions then, and nothing falls in between. */
+/** Starts with `reset`, again after each restart; sessions read after a `reset` miss no change. */
 export async function* followChanges(
   port: FollowPort,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ChangeView, void> {
-  const { socket, headers } = port;
-  const open = () => openEvents(socket, { path: "/events", headers, silenceMs: 0, signal });
-  for await (const { data } of lasting(open, port, signal)) yield parse(data) as ChangeView;
+  const { transport, headers } = port;
+  const open = () => openEvents(transport, { path: "/events", headers, signal });
+  for await (const { data } of reopen(open, port, signal)) yield parse(data) as ChangeView;
 }
 
-/** One stream after the other, until the caller has enough or the daemon stays away. */
-async function* lasting(
+/** One stream after another, until the caller stops or the daemon stays away. */
+async function* reopen(
   open: () => Promise<EventStream>,
-  { retry }: FollowPort,
+  port: FollowPort,
   signal: AbortSignal | undefined,
 ): EventStream["messages"] {
-  let stream = await retried(open, { ...retry, signal });
+  const options = { ...port.retry, signal };
+  let stream = await retry(open, options);
   for (;;) {
     let cause = new CodedError("connection_lost", "the daemon ended the stream");
     try {
@@ -82,7 +83,7 @@ async function* lasting(
       stream.close();
     }
     if (signal?.aborted) return;
-    stream = await untilBack(open, cause, { ...retry, signal });
+    stream = await retryUntilBack(open, cause, options);
   }
 }
 

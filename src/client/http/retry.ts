@@ -1,5 +1,5 @@
-// A request that is repeated when the connection was cut: a daemon that is killed and started again meanwhile is
-// found again. Only for requests that do the same when they are carried out twice.
+// Repeats requests whose connection was lost, until a restarted daemon is back. Only for requests that are safe to
+// repeat.
 import { CodedError } from "../../base/coded-error.ts";
 import { type Backoff, delayMs, wait } from "../backoff.ts";
 
@@ -9,17 +9,17 @@ export interface RetryOptions {
   onRetry?: ((cause: CodedError, attempt: number) => void) | undefined;
 }
 
-/** About 15 seconds: a restart takes less. */
+/** About 15 seconds, longer than a restart takes. */
 export const DEFAULT_RETRY: Backoff = { initialMs: 50, maxMs: 1_000, attempts: 20 };
 
 const NEVER = new AbortController().signal;
-/** The daemon went away, or is about to and has done nothing. */
+/** The daemon went away, or is shutting down and did nothing. */
 const CUT = new Set(["connection_lost", "daemon_shutdown"]);
-/** It is not back yet. */
+/** The daemon is not back yet. */
 const NOT_BACK = new Set([...CUT, "no_daemon", "connect_failed"]);
 
-/** A daemon that is not there at the first attempt is news for the caller, and not waited for. */
-export async function retried<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+/** Fails at once if no daemon is running at the first attempt. */
+export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   let cause: CodedError;
   try {
     return await attempt();
@@ -27,11 +27,11 @@ export async function retried<T>(attempt: () => Promise<T>, options: RetryOption
     if (!isCut(error)) throw error;
     cause = error;
   }
-  return untilBack(attempt, cause, options);
+  return retryUntilBack(attempt, cause, options);
 }
 
-/** For what was up before: tries until the daemon is back, or the attempts are used up. */
-export async function untilBack<T>(
+/** Tries until the daemon is back or the attempts are used up. */
+export async function retryUntilBack<T>(
   attempt: () => Promise<T>,
   first: CodedError,
   { backoff, signal = NEVER, onRetry }: RetryOptions,

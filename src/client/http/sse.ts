@@ -1,43 +1,51 @@
-// Server-sent events of one response, read no faster than they are taken.
-import { createParser, type EventSourceMessage } from "eventsource-parser";
+// Server-sent events of one response, read no faster than the caller consumes them.
+import { createParser } from "eventsource-parser";
 import { CodedError } from "../../base/coded-error.ts";
-import { type Exchange, open, streamError } from "./exchange.ts";
+import { openResponse } from "./exchange.ts";
+import type { Order, Transport } from "./transport.ts";
 
-/** A frame of the daemon is smaller. */
-const MAX_EVENT_BYTES = 64 * 1024 * 1024;
+/** No frame of the daemon is larger. */
+const MAX_EVENT_CHARS = 64 * 1024 * 1024;
+
+/** One event. Not the parser's type, so that the published declarations do not need the parser. */
+export interface SseMessage {
+  id?: string | undefined;
+  event?: string | undefined;
+  data: string;
+}
 
 export interface EventStream {
-  messages: AsyncGenerator<EventSourceMessage, void>;
+  messages: AsyncGenerator<SseMessage, void>;
   close(): void;
 }
 
-/** Resolves when the stream has begun. It ends by itself, by `close`, or throws `connection_lost`. */
-export async function openEvents(socket: string, order: Omit<Exchange, "method">): Promise<EventStream> {
-  const response = await open(socket, {
+/** Resolves when the stream has started. It ends by itself, on `close`, or throws `connection_lost`. */
+export async function openEvents(
+  transport: Transport,
+  { headers, ...order }: Omit<Order, "method" | "silenceMs">,
+): Promise<EventStream> {
+  const response = await openResponse(transport, {
     method: "GET",
     ...order,
-    headers: { accept: "text/event-stream", ...order.headers },
+    headers: { accept: "text/event-stream", ...headers },
   });
-  response.setEncoding("utf8");
-  const ready: EventSourceMessage[] = [];
+  const ready: SseMessage[] = [];
+  let isTooLong = false;
   const parser = createParser({
     onEvent: (message) => ready.push(message),
-    onError: (cause) => {
-      // Fields that we do not know are to be ignored, says the specification.
-      if (cause.type === "max-buffer-size-exceeded")
-        response.destroy(new CodedError("bad_reply", "the daemon sent an event that is too long", { cause }));
+    onError: ({ type }) => {
+      // Unknown fields are ignored, as the specification requires.
+      if (type === "max-buffer-size-exceeded") isTooLong = true;
     },
-    maxBufferSize: MAX_EVENT_BYTES,
+    maxBufferSize: MAX_EVENT_CHARS,
   });
-  async function* read(): AsyncGenerator<EventSourceMessage, void> {
-    try {
-      for await (const chunk of response as AsyncIterable<string>) {
-        parser.feed(chunk);
-        yield* ready.splice(0);
-      }
-    } catch (error) {
-      throw streamError(socket, error);
+  async function* read(): AsyncGenerator<SseMessage, void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.chunks) {
+      parser.feed(decoder.decode(chunk, { stream: true }));
+      if (isTooLong) throw new CodedError("bad_reply", "the daemon sent an event that is too long");
+      yield* ready.splice(0);
     }
   }
-  return { messages: read(), close: () => response.destroy() };
+  return { messages: read(), close: () => response.close() };
 }

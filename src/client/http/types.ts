@@ -1,4 +1,4 @@
-// The bodies of the HTTP API as types. Only types: the schemas they come from are not needed at run time here.
+// Types of the HTTP API. Types only, so that the schemas are not loaded at run time.
 import type * as z from "zod";
 import type * as wire from "../../protocol/wire/http.ts";
 import type { WireFrame } from "../frames.ts";
@@ -29,12 +29,13 @@ export type RespondReply = z.infer<typeof wire.RespondReply>;
 export type ActionsReply = z.infer<typeof wire.ActionsReply>;
 export type FamilyReply = z.infer<typeof wire.FamilyReply>;
 export type HealthReply = z.infer<typeof wire.HealthReply>;
+export type StatusReply = z.infer<typeof wire.StatusReply>;
 
 export interface StatsFilter {
-  /** What ended before is left out; default a day ago. */
+  /** Excludes what ended earlier; default one day ago. */
   since_ms?: number;
   session_id?: string;
-  /** Of each list, the newest. */
+  /** Newest entries per list. */
   limit?: number;
 }
 
@@ -43,20 +44,20 @@ export interface SessionsFilter {
   parent?: string;
   name?: string;
   cwd?: string;
-  /** One or more activity states. */
+  /** Activity states. */
   state?: readonly string[];
-  /** Only those that are in the daemon's memory. */
+  /** Only sessions in the daemon's memory. */
   live?: boolean;
-  /** The most recently active ones. */
+  /** The most recently active sessions. */
   limit?: number;
 }
 
 export interface WaitOptions {
-  /** What ends the wait; that the session is stopped or gone always does. Default both. */
+  /** What ends the wait (default both). A stopped or deleted session always does. */
   until?: readonly ("idle" | "blocked")[];
-  /** Until the turn of this message has ended, instead of `idle`. */
+  /** Instead of `idle`: wait until the turn of this message has ended. */
   message_id?: string;
-  /** Absent: as long as it takes. */
+  /** Default: no timeout. */
   timeoutMs?: number;
   signal?: AbortSignal;
 }
@@ -64,20 +65,20 @@ export interface WaitOptions {
 export interface EventsOptions {
   since_seq?: number;
   limit?: number;
-  /** How long the daemon waits for the first event behind the cursor. */
+  /** How long the daemon waits for the first event after `since_seq`. */
   wait_s?: number;
   signal?: AbortSignal;
 }
 
 export interface FollowOptions {
-  /** What follows this event; absent: from now on. */
+  /** Start after this event; by default only new events. */
   since_seq?: number;
   signal?: AbortSignal;
-  /** Told each time that the daemon has begun to send. */
+  /** Called each time a stream has started. */
   onOpen?: () => void;
 }
 
-/** What a stream of one session's events gives. A `gap` says what is missing, `closed` is the last one. */
+/** An item of a session's stream. A `gap` reports missing events; `closed` is the last item. */
 export type StreamItem =
   | { kind: "frame"; seq: number | null; frame: WireFrame }
   | { kind: "gap" | "catching_up" | "closed"; data: Record<string, unknown> };

@@ -1,16 +1,16 @@
-// Collects what comes one by one and hands it on in batches, so that a screen draws once for many events. The first is
-// handed on at once; behind it at most one batch a tick.
+// Collects items into batches, so that a screen draws once for many events. The first is delivered at once, then at
+// most one batch per tick.
 
 export interface Batches<T> {
   push(items: readonly T[]): void;
-  /** Hands on what is there, and nothing more from now on. */
+  /** Delivers pending items and ignores later ones. */
   close(): void;
 }
 
-/** About sixty a second. */
+/** About 60 per second. */
 const TICK_MS = 16;
 
-/** `thin` may leave out what later items of the same batch make needless. */
+/** `thin` may drop items that later ones in the batch make redundant. */
 export function createBatches<T>(
   listener: (items: readonly T[]) => void,
   thin: (items: readonly T[]) => readonly T[],
@@ -34,7 +34,7 @@ export function createBatches<T>(
     push(items) {
       if (isClosed) return;
       for (const item of items) pending.push(item);
-      // What is pushed in one go belongs together, so "at once" is behind it.
+      // Items pushed in the same tick belong together.
       timer ??= setTimeout(tick, 0);
     },
     close() {
@@ -46,12 +46,12 @@ export function createBatches<T>(
   };
 }
 
-/** Leaves out items whose key comes again behind them; undefined: it is never needless. */
-export function keepNewest<T>(items: readonly T[], keyOf: (item: T) => string | undefined): readonly T[] {
+/** Keeps only the last item of each key, and all items without a key. */
+export function keepNewest<T>(items: readonly T[], readKey: (item: T) => string | undefined): readonly T[] {
   const seen = new Set<string>();
   const kept: T[] = [];
   for (const item of items.toReversed()) {
-    const key = keyOf(item);
+    const key = readKey(item);
     if (key !== undefined && seen.has(key)) continue;
     if (key !== undefined) seen.add(key);
     kept.push(item);

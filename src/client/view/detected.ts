@@ -1,14 +1,14 @@
-// The daemon's status once it has looked for every agent. Right after its start it reports `detecting` for some: whoever
-// offers agents waits for them, and takes none for found or missing before.
+// The daemon's status after agent detection. Right after its start some agents are `detecting`, neither found nor
+// missing.
 import { isObject } from "../../base/json.ts";
 
 const DETECTING = "detecting";
 const POLL_MS = 250;
-/** Ten seconds; after that, what was found by then has to do. */
+/** 10 seconds. */
 const MAX_POLLS = 40;
 
-/** Asks until no agent is being looked for. What was not found by then is left out of `backends`. */
-export async function untilDetected<T extends { backends?: unknown }>(
+/** Agents still being detected after the last poll are left out of `backends`. */
+export async function pollUntilDetected<T extends { backends?: unknown }>(
   ask: () => Promise<T>,
   pollMs = POLL_MS,
 ): Promise<T> {

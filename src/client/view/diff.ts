@@ -1,11 +1,11 @@
-// Diffs as data: the lines of a unified diff with their numbers. Pure.
+// Parses unified diffs into lines with their numbers. Lenient: tools omit headers and miscount.
 
 export interface DiffLine {
-  /** `meta`: what a diff says of itself ("--- a/x", "\ No newline at end of file"). `hunk`: where the next lines are. */
+  /** `meta`: file headers and "\ No newline at end of file". `hunk`: an "@@" line. */
   kind: "same" | "add" | "remove" | "hunk" | "meta";
-  /** Without the sign in front; a `hunk` or `meta` line is whole. */
+  /** Without the sign; complete for `hunk` and `meta`. */
   text: string;
-  /** Its number in the old or the new text, where that is known. */
+  /** Line number in the old or new text, if known. */
   old?: number;
   new?: number;
 }
@@ -16,7 +16,7 @@ export interface Diff {
   removed: number;
 }
 
-/** Lines before the first `@@` that have a sign are changes too: some tools leave the header out. */
+/** Signed lines before the first `@@` count as changes: some tools omit the header. */
 export function parseDiff(text: string): Diff {
   const lines: DiffLine[] = [];
   let counts: { old: number; new: number } | undefined;
@@ -30,21 +30,21 @@ export function parseDiff(text: string): Diff {
       lines.push({ kind: "hunk", text: line });
       continue;
     }
-    const kind = isInHunk || counts === undefined ? kindOf(line, isInHunk) : kindOutside(line);
+    const kind = isInHunk || counts === undefined ? readKind(line, isInHunk) : readKindOutside(line);
     if (kind === "hunk" || kind === "meta") {
       lines.push({ kind, text: line });
       continue;
     }
-    lines.push({ kind, text: line.slice(1), ...numbers(kind, counts) });
+    lines.push({ kind, text: line.slice(1), ...numberLine(kind, counts) });
     if (kind !== "add") left.old--;
     if (kind !== "remove") left.new--;
     if (counts !== undefined && kind !== "add") counts.old++;
     if (counts !== undefined && kind !== "remove") counts.new++;
   }
-  return counted(lines);
+  return countLines(lines);
 }
 
-function kindOf(line: string, isInHunk: boolean): DiffLine["kind"] {
+function readKind(line: string, isInHunk: boolean): DiffLine["kind"] {
   if (!isInHunk && /^(?:--- |\+\+\+ |diff |index )/.test(line)) return "meta";
   if (line.startsWith("+")) return "add";
   if (line.startsWith("-")) return "remove";
@@ -52,12 +52,12 @@ function kindOf(line: string, isInHunk: boolean): DiffLine["kind"] {
   return line.startsWith("@@") ? "hunk" : "meta";
 }
 
-/** Behind a hunk whose lines are all there; tools that count wrongly still get their signs read. */
-function kindOutside(line: string): DiffLine["kind"] {
-  return line === "" ? "meta" : kindOf(line, false);
+/** For lines after a complete hunk: tools that miscount still get their signs read. */
+function readKindOutside(line: string): DiffLine["kind"] {
+  return line === "" ? "meta" : readKind(line, false);
 }
 
-function numbers(
+function numberLine(
   kind: "same" | "add" | "remove",
   at: { old: number; new: number } | undefined,
 ): { old?: number; new?: number } {
@@ -65,7 +65,7 @@ function numbers(
   return { ...(kind !== "add" && { old: at.old }), ...(kind !== "remove" && { new: at.new }) };
 }
 
-function counted(lines: readonly DiffLine[]): Diff {
+function countLines(lines: readonly DiffLine[]): Diff {
   const count = (kind: DiffLine["kind"]): number => lines.filter((line) => line.kind === kind).length;
   return { lines, added: count("add"), removed: count("remove") };
 }

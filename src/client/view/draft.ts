@@ -1,9 +1,9 @@
-// A view while a batch is worked into it: what may be changed in place, and the few ways to change it.
+// A mutable view while a batch is applied, and the operations on it.
+import { asNumber, asObject, asText, defined } from "../../base/values.ts";
 import type { WireFrame } from "../frames.ts";
 import type { Limits } from "./limits.ts";
 import { copyMemory, emptyMemory, type Memory, remember } from "./memory.ts";
 import type { Entry, ToolEntry, View } from "./types.ts";
-import { numberOf, objectOf, optional, wordOf } from "./values.ts";
 
 export interface Draft {
   view: View;
@@ -13,13 +13,13 @@ export interface Draft {
   hasChanged: boolean;
 }
 
-/** What is known of the frame that is being worked in. */
+/** The frame being applied. */
 export interface Moment {
   seq: number | null;
   at_ms?: number;
-  /** The sub-agent that did it. */
+  /** The tool call of the sub-agent. */
   parent?: string;
-  /** How many entries it made. */
+  /** Number of entries created so far. */
   made: number;
 }
 
@@ -39,25 +39,23 @@ export function closeDraft({ view, entries, memory }: Draft): View {
   return { ...view, entries, memory };
 }
 
-export function momentOf(frame: WireFrame, seq: number | null, at_ms: number | undefined): Moment {
+export function toMoment(frame: WireFrame, seq: number | null, at_ms: number | undefined): Moment {
   return {
     seq,
-    ...optional("at_ms", numberOf(at_ms)),
-    ...optional("parent", wordOf(frame["parent_tool_use_id"])),
+    ...defined({ at_ms: asNumber(at_ms), parent: asText(frame["parent_tool_use_id"]) }),
     made: 0,
   };
 }
 
-/** Gives its place, counted from the first entry that there ever was. */
+/** Returns its position, counted from the first entry ever. */
 export function push(draft: Draft, moment: Moment, entry: New<Entry>): number {
   const { entries, view, memory } = draft;
   const { parent, at_ms, seq } = moment;
   const common = {
-    id: idOf(memory, moment),
+    id: createId(memory, moment),
     seq,
-    ...optional("at_ms", at_ms),
-    ...optional("parent", parent),
-    depth: parent === undefined ? 0 : depthBelow(draft, parent),
+    ...defined({ at_ms, parent }),
+    depth: parent === undefined ? 0 : findDepth(draft, parent),
   };
   moment.made += 1;
   entries.push({ ...common, ...entry } as Entry);
@@ -67,8 +65,8 @@ export function push(draft: Draft, moment: Moment, entry: New<Entry>): number {
   return at;
 }
 
-/** The same when the same event is read again. */
-function idOf(memory: Memory, { seq, made }: Moment): string {
+/** Stable when the same event is read again. */
+function createId(memory: Memory, { seq, made }: Moment): string {
   if (seq !== null) return made === 0 ? `${seq}` : `${seq}.${made}`;
   memory.unstored += 1;
   return `u${memory.unstored}`;
@@ -88,7 +86,7 @@ function trim({ entries, view, limits, memory }: Draft, seq: number | null): voi
   for (const [id, at] of memory.tools) if (at < view.dropped) memory.tools.delete(id);
 }
 
-/** Undefined: it is no longer kept. */
+/** Undefined if no longer kept. */
 export function entryAt({ entries, view }: Draft, at: number | undefined): Entry | undefined {
   return at === undefined ? undefined : entries[at - view.dropped];
 }
@@ -100,15 +98,15 @@ export function replace(draft: Draft, at: number, entry: Entry): void {
   draft.hasChanged = true;
 }
 
-/** The newest call by this id, running or not; of those that ended long ago none. */
+/** The newest call with this id, running or recently ended. */
 export function toolAt(draft: Draft, id: string): { at: number; tool: ToolEntry } | undefined {
   const at = draft.memory.tools.get(id) ?? draft.memory.calls.get(id);
   const tool = entryAt(draft, at);
   return at !== undefined && tool?.kind === "tool" ? { at, tool } : undefined;
 }
 
-/** How deep what this call started works. Remembered, because the call itself may be gone by then. */
-function depthBelow(draft: Draft, parent: string): number {
+/** Depth of the sub-agent of this call. Remembered, because the call may be dropped. */
+function findDepth(draft: Draft, parent: string): number {
   const { depths } = draft.memory;
   const known = depths.get(parent);
   if (known !== undefined) return known;
@@ -117,6 +115,6 @@ function depthBelow(draft: Draft, parent: string): number {
   return depth;
 }
 
-export function dataOf(frame: WireFrame): Record<string, unknown> {
-  return objectOf(frame["data"]);
+export function readData(frame: WireFrame): Record<string, unknown> {
+  return asObject(frame["data"]);
 }

@@ -1,5 +1,5 @@
-// All sessions as a stream of inputs for the list: what there is, then what changes, across restarts of the daemon.
-// Runs in a browser too.
+// Inputs for the session list: all sessions, then their changes, across daemon restarts. Also runs in browsers.
+import { defined } from "../../base/values.ts";
 import type { Backoff } from "../backoff.ts";
 import { createBatches, keepNewest } from "./batches.ts";
 import type { FleetInput } from "./fleet.ts";
@@ -8,21 +8,25 @@ import type { ViewPort } from "./port.ts";
 import { readRequests } from "./requests.ts";
 
 export interface FleetSource {
-  /** Nothing is told behind it. Safe to call twice. */
+  /** The listener is not called afterwards. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** Begins at once; the listener is never called before this returns. */
+/** Starts immediately; the listener is never called before this returns. */
 export function openFleet(
   port: ViewPort,
   listener: (inputs: readonly FleetInput[]) => void,
-  { backoff }: { backoff?: Backoff } = {},
+  { backoff, tickMs }: { backoff?: Backoff; tickMs?: number } = {},
 ): FleetSource {
   const over = new AbortController();
   const { signal } = over;
-  const batches = createBatches<FleetInput>((inputs) => {
-    if (!signal.aborted) listener(inputs);
-  }, thin);
+  const batches = createBatches<FleetInput>(
+    (inputs) => {
+      if (!signal.aborted) listener(inputs);
+    },
+    thin,
+    tickMs,
+  );
   batches.push([{ kind: "link", state: "connecting" }]);
   const follow = async (opened: () => void): Promise<boolean> => {
     for await (const change of port.changes(signal)) {
@@ -43,8 +47,8 @@ export function openFleet(
   const done = keepOpen(follow, {
     signal,
     isFinal: () => false,
-    tell: (state) => batches.push([{ kind: "link", ...state }]),
-    ...(backoff === undefined ? {} : { backoff }),
+    report: (state) => batches.push([{ kind: "link", ...state }]),
+    ...defined({ backoff }),
   });
   return {
     async close() {
@@ -55,7 +59,7 @@ export function openFleet(
   };
 }
 
-/** A busy session changes many times a tick: only how it stands at the end counts. */
+/** A busy session changes many times per tick; only its last state counts. */
 function thin(inputs: readonly FleetInput[]): readonly FleetInput[] {
   return keepNewest(inputs, (input) => {
     if (input.kind !== "change") return input.kind === "link" ? "link" : undefined;

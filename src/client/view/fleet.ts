@@ -1,9 +1,10 @@
-// All sessions as a screen lists them: a tree, those that wait for a person first. Pure; shared by terminal and browser.
+// The session list: a tree, waiting sessions first. Pure; shared by the terminal UI and the dashboard.
+import { defined } from "../../base/values.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { ChangeView, SessionView } from "../../protocol/views.ts";
 import type { LinkState } from "./types.ts";
 
-/** `sessions` and `requests` are everything there is; a change is the difference. */
+/** `sessions` and `requests` are complete lists; `change` is an update. */
 export type FleetInput =
   | { kind: "sessions"; sessions: readonly SessionView[] }
   | { kind: "requests"; requests: readonly RequestRow[] }
@@ -12,16 +13,15 @@ export type FleetInput =
 
 export interface Fleet {
   sessions: ReadonlyMap<string, SessionView>;
-  /** What waits for an answer, oldest first, by its id. */
+  /** Pending requests by id, oldest first. */
   requests: ReadonlyMap<string, RequestRow>;
   link: { state: LinkState; message?: string };
 }
 
-/** A row of the list: a session and how deep in its family it stands. */
 export interface FleetRow {
   session: SessionView;
   depth: number;
-  /** It or one below it waits for a person. */
+  /** It or a descendant has pending requests. */
   isWaiting: boolean;
 }
 
@@ -29,7 +29,7 @@ export function emptyFleet(): Fleet {
   return { sessions: new Map(), requests: new Map(), link: { state: "connecting" } };
 }
 
-/** The same object comes back when nothing changed. */
+/** Returns the same object if nothing changed. */
 export function applyChanges(fleet: Fleet, inputs: readonly FleetInput[]): Fleet {
   if (inputs.length === 0) return fleet;
   const draft: Draft = {
@@ -43,23 +43,23 @@ export function applyChanges(fleet: Fleet, inputs: readonly FleetInput[]): Fleet
   return draft.hasChanged ? { sessions, requests: new Map([...requests].sort(byAge)), link } : fleet;
 }
 
-/** Those that wait first, with their families; then those that work, then by their last activity. */
+/** Waiting sessions with their families first, then working ones, then by last activity. */
 export function fleetRows(fleet: Fleet): FleetRow[] {
-  const below = childrenOf(fleet);
+  const below = groupByParent(fleet);
   const seen = new Set<string>();
   const family = (session: SessionView): Family => {
     seen.add(session.session_id);
     const children = (below.get(session.session_id) ?? [])
       .filter(({ session_id }) => !seen.has(session_id))
       .map(family);
-    const place = [ownPlace(fleet, session), ...children.map((child) => child.place)].reduce(earlier);
-    return { session, children: children.sort(byPlace), place };
+    const place = [rankSession(fleet, session), ...children.map((child) => child.place)].reduce(pickEarlier);
+    return { session, children: children.sort(compareFamilies), place };
   };
   const roots = (below.get(undefined) ?? []).map(family);
-  // Nothing is left out, not even two that are each other's parents.
+  // Includes sessions in a parent cycle.
   for (const session of fleet.sessions.values())
     if (!seen.has(session.session_id)) roots.push(family(session));
-  return roots.sort(byPlace).flatMap((root) => rowsOf(root, 0));
+  return roots.sort(compareFamilies).flatMap((root) => toRows(root, 0));
 }
 
 interface Draft {
@@ -76,13 +76,12 @@ function apply(draft: Draft, input: FleetInput): void {
     draft.requests = new Map(
       input.requests.filter(isPending).map((request) => [request.request_id, request]),
     );
-  else if (input.kind === "link")
-    draft.link = { state: input.state, ...(input.message === undefined ? {} : { message: input.message }) };
+  else if (input.kind === "link") draft.link = { state: input.state, ...defined({ message: input.message }) };
   else if (!applyChange(draft, input.change)) return;
   draft.hasChanged = true;
 }
 
-/** What is in a queue is told by the session's own change. A `reset` is followed by everything. */
+/** Queue changes also come as session changes. A `reset` is followed by complete lists. */
 function applyChange({ sessions, requests }: Draft, change: ChangeView): boolean {
   if (change.kind === "session") sessions.set(change.session.session_id, change.session);
   else if (change.kind === "session_removed") {
@@ -107,22 +106,22 @@ function byAge([, a]: [string, RequestRow], [, b]: [string, RequestRow]): number
 interface Family {
   session: SessionView;
   children: Family[];
-  place: Place;
+  place: Rank;
 }
 
 /** Compared from left to right, smaller first. */
-interface Place {
-  /** 0 waits, 1 works, 2 does neither. */
+interface Rank {
+  /** 0 waiting, 1 working, 2 neither. */
   rank: number;
   /**
-   * Among those that wait the longest wait, else the minute in which it was last active, newest first. Never the age:
-   * that changes while nothing happens, and rows would change places.
+   * For waiting sessions the time of the oldest request, otherwise the minute of the last activity, newest first. Not
+   * the age, which would reorder rows while nothing happens.
    */
   order: number;
   started: number;
 }
 
-function childrenOf({ sessions }: Fleet): Map<string | undefined, SessionView[]> {
+function groupByParent({ sessions }: Fleet): Map<string | undefined, SessionView[]> {
   const below = new Map<string | undefined, SessionView[]>();
   for (const session of sessions.values()) {
     const isKnown = session.parent !== undefined && sessions.has(session.parent);
@@ -134,34 +133,34 @@ function childrenOf({ sessions }: Fleet): Map<string | undefined, SessionView[]>
   return below;
 }
 
-function ownPlace({ requests }: Fleet, session: SessionView): Place {
+function rankSession({ requests }: Fleet, session: SessionView): Rank {
   const { session_id, started_at_ms, turn, pending_requests } = session;
   const started = -started_at_ms;
-  // The oldest stand first in the map.
+  // The map is sorted by age.
   const asked = [...requests.values()].find((request) => request.session_id === session_id);
   if (asked !== undefined || pending_requests > 0)
     return { rank: 0, order: asked?.requested_at_ms ?? Number.MAX_SAFE_INTEGER, started };
-  const isAtWork = turn !== undefined;
+  const isWorking = turn !== undefined;
   const activeMs = Math.max(session.last_event_at_ms ?? 0, session.last_active_at_ms);
-  const order = isAtWork ? 0 : -Math.floor(activeMs / 60_000);
-  return { rank: isAtWork ? 1 : 2, order, started };
+  const order = isWorking ? 0 : -Math.floor(activeMs / 60_000);
+  return { rank: isWorking ? 1 : 2, order, started };
 }
 
-function earlier(a: Place, b: Place): Place {
+function pickEarlier(a: Rank, b: Rank): Rank {
   return compare(a, b) <= 0 ? a : b;
 }
 
-function byPlace(a: Family, b: Family): number {
+function compareFamilies(a: Family, b: Family): number {
   return compare(a.place, b.place) || (a.session.session_id < b.session.session_id ? -1 : 1);
 }
 
-function compare(a: Place, b: Place): number {
+function compare(a: Rank, b: Rank): number {
   return a.rank - b.rank || a.order - b.order || a.started - b.started;
 }
 
-function rowsOf({ session, children, place }: Family, depth: number): FleetRow[] {
+function toRows({ session, children, place }: Family, depth: number): FleetRow[] {
   return [
     { session, depth, isWaiting: place.rank === 0 },
-    ...children.flatMap((child) => rowsOf(child, depth + 1)),
+    ...children.flatMap((child) => toRows(child, depth + 1)),
   ];
 }

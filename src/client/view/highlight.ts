@@ -1,5 +1,4 @@
-// Colours for code, as data: `lowlight` finds out what each word is, the faces choose how that looks. Pure; what it
-// gives has exactly the characters that it was given.
+// Syntax highlighting as data, by `lowlight`; screens choose the colors. The output has exactly the input's characters.
 import bash from "highlight.js/lib/languages/bash";
 import c from "highlight.js/lib/languages/c";
 import cpp from "highlight.js/lib/languages/cpp";
@@ -19,19 +18,19 @@ import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
 import { createLowlight } from "lowlight";
 
-/** `scope`: what it is ("keyword", "string", "comment", …); empty for the rest. */
-export interface Span {
+/** `scope`: "keyword", "string", "comment", …, or empty. */
+export interface CodeSpan {
   text: string;
   scope: string;
 }
 
-/** Longer code is not worth the time; it is shown plain. */
+/** Longer code is not highlighted. */
 const MAX_LENGTH = 20_000;
-/** Nor are longer lines or runs of empty ones: some grammars take the square of what does not end. */
+/** Nor are longer lines or runs of empty lines: some grammars take quadratic time. */
 const MAX_LINE = 1_000;
 const EMPTY_LINES = "\n".repeat(300);
 
-/** Endings of files whose language has another name. */
+/** File extensions that differ from the language name. */
 const ENDINGS: Readonly<Record<string, string>> = {
   mjs: "javascript",
   cjs: "javascript",
@@ -50,37 +49,37 @@ const ENDINGS: Readonly<Record<string, string>> = {
   bashrc: "bash",
 };
 
-/** The lines of the code, each in spans. An unknown language is plain. */
-export function highlight(code: string, lang: string): Span[][] {
-  if (code.length > MAX_LENGTH || !isLanguage(lang) || hasNoEnd(code)) return plainLines(code);
+/** Spans per line. Unknown languages are not highlighted. */
+export function highlight(code: string, lang: string): CodeSpan[][] {
+  if (code.length > MAX_LENGTH || !isLanguage(lang) || hasLongRun(code)) return plainLines(code);
   try {
-    const lines: Span[][] = [[]];
-    collect(lowlight().highlight(nameOf(lang), code), "", lines);
+    const lines: CodeSpan[][] = [[]];
+    collect(lowlight().highlight(toLanguageName(lang), code), "", lines);
     return lines;
   } catch {
-    // A grammar that fails on odd input must not take the screen with it.
+    // A failing grammar must not break the screen.
     return plainLines(code);
   }
 }
 
 export function isLanguage(lang: string): boolean {
-  return lang !== "" && lowlight().registered(nameOf(lang));
+  return lang !== "" && lowlight().registered(toLanguageName(lang));
 }
 
-/** The language of a file by the ending of its name; empty when it is not known. */
-export function languageOf(path: string): string {
+/** By file extension; empty if unknown. */
+export function findLanguage(path: string): string {
   const ending = /\.([A-Za-z0-9]+)$/.exec(path)?.[1] ?? "";
-  return isLanguage(ending) ? nameOf(ending) : "";
+  return isLanguage(ending) ? toLanguageName(ending) : "";
 }
 
-function nameOf(lang: string): string {
+function toLanguageName(lang: string): string {
   const name = lang.toLowerCase();
   return Object.hasOwn(ENDINGS, name) ? (ENDINGS[name] ?? name) : name;
 }
 
 let engine: ReturnType<typeof createLowlight> | undefined;
 
-/** Made when first used: reading seventeen grammars takes a few milliseconds. */
+/** Created on first use: loading the grammars takes a few milliseconds. */
 function lowlight(): ReturnType<typeof createLowlight> {
   engine ??= createLowlight({
     bash,
@@ -104,7 +103,7 @@ function lowlight(): ReturnType<typeof createLowlight> {
   return engine;
 }
 
-function hasNoEnd(code: string): boolean {
+function hasLongRun(code: string): boolean {
   if (code.includes(EMPTY_LINES)) return true;
   for (let at = 0; at < code.length; ) {
     const newline = code.indexOf("\n", at);
@@ -115,11 +114,11 @@ function hasNoEnd(code: string): boolean {
   return false;
 }
 
-function plainLines(code: string): Span[][] {
+function plainLines(code: string): CodeSpan[][] {
   return code.split("\n").map((text) => [{ text, scope: "" }]);
 }
 
-/** What is needed of lowlight's tree. */
+/** The part of lowlight's tree we use. */
 interface Node {
   type: string;
   value?: string;
@@ -127,7 +126,7 @@ interface Node {
   properties?: { className?: unknown };
 }
 
-function collect(node: Node, scope: string, lines: Span[][]): void {
+function collect(node: Node, scope: string, lines: CodeSpan[][]): void {
   if (node.type === "text") {
     for (const [at, text] of (node.value ?? "").split("\n").entries()) {
       if (at > 0) lines.push([]);
@@ -135,11 +134,11 @@ function collect(node: Node, scope: string, lines: Span[][]): void {
     }
     return;
   }
-  const inner = scopeOf(node.properties?.className) ?? scope;
+  const inner = readScope(node.properties?.className) ?? scope;
   for (const child of node.children ?? []) collect(child, inner, lines);
 }
 
-function scopeOf(names: unknown): string | undefined {
+function readScope(names: unknown): string | undefined {
   const first: unknown = Array.isArray(names) ? names[0] : undefined;
   return typeof first === "string" ? first.replace(/^hljs-/, "") : undefined;
 }

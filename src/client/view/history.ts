@@ -1,39 +1,39 @@
-// The stored part of a session's events, page by page, as inputs of a view.
+// Reads a session's stored events, page by page, as view inputs.
 import type { EventsPage, ViewPort } from "./port.ts";
 import type { ViewInput } from "./types.ts";
 
 const PAGE_EVENTS = 1_000;
 
-export interface Page {
+export interface HistoryPage {
   inputs: ViewInput[];
-  /** The last event that is in it. */
+  /** The last event included. */
   seq: number;
-  /** The oldest that the daemon has; null: none. */
+  /** The oldest event stored; null if none. */
   earliest_seq: number | null;
-  /** We have seen more than the daemon has: its history is another now. */
-  isAnother: boolean;
+  /** The daemon has fewer events than we have seen: its history was replaced. */
+  isReplaced: boolean;
 }
 
-/** From behind `since_seq` to the newest there is when it is asked; of another history nothing. */
+/** All events after `since_seq`; none of a replaced history. */
 export async function* readHistory(
   port: Pick<ViewPort, "events">,
   session_id: string,
   since_seq: number,
   signal: AbortSignal,
-): AsyncGenerator<Page, void> {
+): AsyncGenerator<HistoryPage, void> {
   for (let cursor = since_seq; ; ) {
     const page = await port.events(session_id, { since_seq: cursor, limit: PAGE_EVENTS, signal });
     const { events, earliest_seq, latest_seq, next_seq } = page;
-    const isAnother = latest_seq < cursor;
-    const inputs = isAnother ? [] : inputsOf(page, session_id, cursor);
-    if (!isAnother) cursor = Math.max(cursor, next_seq);
-    yield { inputs, seq: cursor, earliest_seq, isAnother };
-    if (isAnother || events.length === 0 || cursor >= latest_seq) return;
+    const isReplaced = latest_seq < cursor;
+    const inputs = isReplaced ? [] : toInputs(page, session_id, cursor);
+    if (!isReplaced) cursor = Math.max(cursor, next_seq);
+    yield { inputs, seq: cursor, earliest_seq, isReplaced };
+    if (isReplaced || events.length === 0 || cursor >= latest_seq) return;
   }
 }
 
-/** What is missing is told where it is missing: the seqs show it. What was never stored has none; the stream tells that. */
-function inputsOf(page: EventsPage, session_id: string, since_seq: number): ViewInput[] {
+/** Jumps in `seq` become gaps where they occur. Frames that were never stored have no seq; the stream reports those. */
+function toInputs(page: EventsPage, session_id: string, since_seq: number): ViewInput[] {
   const inputs: ViewInput[] = [];
   let last = since_seq;
   const gapUpTo = (seq: number): void => {

@@ -1,2 +1,2 @@
-// The agents that a face names to somebody who has none yet.
+// Agents to suggest to users who have none.
 export { INSTALLABLE } from "../../protocol/tested-agents.ts";

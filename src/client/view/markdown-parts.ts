@@ -1,58 +1,58 @@
-// Cuts Markdown into parts that are read one by one: at blank lines before a line that is not indented, around fenced
-// code, and where a part would get too long to be read anew for every few bytes that come. Where it cuts depends only
-// on what stands before (and the first character behind), so a text that grows is cut in the same places.
+// Splits Markdown into parts that are parsed separately: at blank lines before an unindented line, around fenced code,
+// and where a part gets too long to reparse while it streams in. A split depends only on the text before it (and one
+// character after), so growing text is split in the same places.
 
-export interface Part {
+export interface MarkdownPart {
   text: string;
-  /** Where it ends in the whole text. */
+  /** End offset in the whole text. */
   end: number;
-  /** It is one fenced block of code. */
+  /** Set if the part is a fenced code block. */
   fence?: { lang: string; text: string };
 }
 
-/** What `marked` reads in one go; some of its rules take the square of the length. */
+/** Limit per `marked` call; some of its rules are quadratic. */
 const MAX_PART = 4_000;
-/** A line without a blank is cut so much later. */
+/** Extra length before a line without spaces is split. */
 const MAX_UNBROKEN = 2_000;
-/** Code inside of a list is cut here, wherever that is. */
+/** Code inside a list is split here. */
 const MAX_INNER_CODE = 8_000;
 
-/** A longer line opens no code. */
+/** A longer line does not open a fence. */
 const MAX_OPENING = 200;
 const OPENING = /^( *)(`{3,}|~{3,})([^\n]*)$/;
 
 interface Fence {
-  /** Where the code begins. */
+  /** Start of the code. */
   start: number;
   indent: number;
   mark: string;
   lang: string;
 }
 
-/** The parts of the text from `from` on, which must be where a part began. */
-export function partsFrom(text: string, from: number): Part[] {
-  const parts: Part[] = [];
+/** `from` must be the start of a part. */
+export function splitParts(text: string, from: number): MarkdownPart[] {
+  const parts: MarkdownPart[] = [];
   let start = from;
   let at = from;
   let isAfterBlank = false;
-  const cut = (end: number): void => {
+  const cutText = (end: number): void => {
     if (end > start) parts.push({ text: text.slice(start, end), end });
     start = end;
     isAfterBlank = false;
   };
-  /** Gives where to go on: behind the fence, which is a part of its own unless it stands in a list. */
-  const throughFence = (fence: Fence, opening: number): number => {
-    const { at: codeEnd, end } = closing(text, fence);
+  /** Returns where to continue: after the fence, which is its own part unless it is in a list. */
+  const skipFence = (fence: Fence, opening: number): number => {
+    const { at: codeEnd, end } = findFenceEnd(text, fence);
     if (fence.indent === 0) {
-      cut(opening);
-      parts.push(fencePart(text, fence, codeEnd, end));
+      cutText(opening);
+      parts.push(toFencePart(text, fence, codeEnd, end));
       start = end;
       return end;
     }
     isAfterBlank = false;
     const long = text.indexOf("\n", Math.max(fence.start, start + MAX_INNER_CODE)) + 1;
     if (long === 0 || end <= long) return end;
-    cut(long);
+    cutText(long);
     return long;
   };
   while (at < text.length) {
@@ -61,17 +61,17 @@ export function partsFrom(text: string, from: number): Part[] {
     const next = newline === -1 ? text.length : newline + 1;
     const line = text.slice(at, lineEnd);
     const isBlank = line.trim() === "";
-    if (isAfterBlank && !isBlank && !/^[ \t]/.test(line)) cut(at);
-    const fence = newline === -1 ? undefined : opens(line, next);
+    if (isAfterBlank && !isBlank && !/^[ \t]/.test(line)) cutText(at);
+    const fence = newline === -1 ? undefined : readFence(line, next);
     if (fence !== undefined) {
-      at = throughFence(fence, at);
+      at = skipFence(fence, at);
       continue;
     }
     const isUndecided = newline === -1 && mayOpen(line);
     if (next - start > MAX_PART && !isUndecided) {
-      const end = longEnd(text, Math.max(at, start + MAX_PART), next, newline !== -1);
+      const end = findLongEnd(text, Math.max(at, start + MAX_PART), next, newline !== -1);
       if (end !== undefined) {
-        cut(end);
+        cutText(end);
         at = end;
         continue;
       }
@@ -79,16 +79,16 @@ export function partsFrom(text: string, from: number): Part[] {
     isAfterBlank = isBlank && at > start;
     at = next;
   }
-  cut(text.length);
+  cutText(text.length);
   return parts;
 }
 
-/** Of a line that is not whole: it may yet become one that opens a fence. */
+/** Whether an incomplete line may become the opening of a fence. */
 function mayOpen(line: string): boolean {
   return line.length <= MAX_OPENING && /^ *(?:[`~]|$)/.test(line);
 }
 
-function opens(line: string, start: number): Fence | undefined {
+function readFence(line: string, start: number): Fence | undefined {
   if (line.length > MAX_OPENING) return undefined;
   const [, indent, mark, info] = OPENING.exec(line.replace(/\r$/, "")) ?? [];
   if (indent === undefined || mark === undefined || info === undefined) return undefined;
@@ -96,8 +96,8 @@ function opens(line: string, start: number): Fence | undefined {
   return { start, indent: indent.length, mark, lang: info.trim() };
 }
 
-/** Where the code ends, and the line that closes it; the end of the text while there is none. */
-function closing(text: string, { start, indent, mark }: Fence): { at: number; end: number } {
+/** The end of the code and of the closing line; the end of the text if it is not closed. */
+function findFenceEnd(text: string, { start, indent, mark }: Fence): { at: number; end: number } {
   const close = new RegExp(
     `^ {0,${indent + 3}}${mark.charAt(0)}{${mark.length},}[ \\t\\r]*(?:\\n|(?![^]))`,
     "gm",
@@ -108,22 +108,22 @@ function closing(text: string, { start, indent, mark }: Fence): { at: number; en
   return { at: found.index, end: found.index + found[0].length };
 }
 
-function fencePart(text: string, { start, lang }: Fence, codeEnd: number, end: number): Part {
+function toFencePart(text: string, { start, lang }: Fence, codeEnd: number, end: number): MarkdownPart {
   const code = text.slice(start, codeEnd).replace(/\r\n/g, "\n").replace(/\n$/, "");
   return { text: "", end, fence: { lang: lang.split(/\s/)[0] ?? "", text: code } };
 }
 
-/** Where a part that got too long at `limit` ends: behind this line, or within it at a blank. */
-function longEnd(text: string, limit: number, lineEnd: number, isWhole: boolean): number | undefined {
+/** Where a part that is too long at `limit` ends: after this line, or at a space within it. */
+function findLongEnd(text: string, limit: number, lineEnd: number, isWhole: boolean): number | undefined {
   const hard = limit + MAX_UNBROKEN;
   const blank = text.indexOf(" ", limit);
   const end = Math.min(blank === -1 ? Infinity : blank + 1, hard, isWhole ? lineEnd : Infinity);
-  // Of a line that is not whole, the next character decides whether it may be cut there.
+  // In an incomplete line the next character decides whether to split here.
   if (end > lineEnd || (end === hard && text.length === hard)) return undefined;
-  return end === hard && isLow(text, end) ? end - 1 : end;
+  return end === hard && isLowSurrogate(text, end) ? end - 1 : end;
 }
 
-function isLow(text: string, at: number): boolean {
+function isLowSurrogate(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   return unit >= 0xdc00 && unit <= 0xdfff;
 }

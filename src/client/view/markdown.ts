@@ -1,35 +1,35 @@
-// What an agent says as Markdown, as data: `marked` reads it, the faces draw it. Nothing in here is safe for a
-// terminal or a page yet; raw HTML is plain text. A growing text is read again only from its last part on.
+// Markdown as data, parsed by `marked` and drawn by the screens. Not sanitized for a terminal or a page; raw HTML is
+// plain text. Growing text is reparsed only from its last part.
 
 import { Lexer, type Token, type Tokens } from "marked";
-import { withoutLastNewlines } from "./lines.ts";
-import { type Part, partsFrom } from "./markdown-parts.ts";
+import { trimLastNewlines } from "./lines.ts";
+import { type MarkdownPart, splitParts } from "./markdown-parts.ts";
 
 export type Inline =
   | { kind: "text"; text: string }
   | { kind: "code"; text: string }
   | { kind: "strong" | "em" | "strike"; content: readonly Inline[] }
-  /** Where it leads is never hidden behind what it says: a face shows both. */
+  /** Screens show both the text and the target. */
   | { kind: "link"; content: readonly Inline[]; href: string }
   | { kind: "image"; text: string; href: string }
   | { kind: "break" };
 
 export interface ListItem {
-  /** Of a task list: whether it is done. */
+  /** In a task list: whether it is checked. */
   task?: boolean;
   blocks: readonly Block[];
 }
 
 export interface ListBlock {
   kind: "list";
-  /** The first number; absent when it is not numbered. */
+  /** First number; absent for bullets. */
   start?: number;
   items: readonly ListItem[];
 }
 
 export interface CodeBlock {
   kind: "code";
-  /** As it was written behind the fence, perhaps empty. */
+  /** The info string; may be empty. */
   lang: string;
   text: string;
 }
@@ -50,50 +50,50 @@ export type Block =
   | TableBlock
   | { kind: "rule" };
 
-/** So deeply nested is a mistake or an attack, and `marked` calls itself for each level. */
+/** Deeper nesting is a mistake or an attack, and `marked` recurses for each level. */
 const MAX_NESTING = 24;
 const NESTED = new RegExp(`^[ \\t]*(?:(?:>|[-*+]|\\d{1,9}[.)])[ \\t]*){${MAX_NESTING}}`, "m");
 
 export function markdownBlocks(text: string): Block[] {
-  return partsFrom(text, 0).flatMap(blocksOf);
+  return splitParts(text, 0).flatMap(readBlocks);
 }
 
-/** Reads a text that only grows: blocks that cannot change any more are the same objects as before. */
+/** Reads growing text: blocks that can no longer change keep their identity. */
 export class MarkdownReader {
   #settled: Block[] = [];
-  /** How far the settled blocks go, and the text up to there. */
+  /** The text of the settled blocks. */
   #done = "";
 
-  /** `settled` of them are final; the others may change with what comes. */
+  /** The first `settled` blocks are final. */
   read(text: string): { blocks: readonly Block[]; settled: number } {
     if (!text.startsWith(this.#done)) {
       this.#settled = [];
       this.#done = "";
     }
-    const parts = partsFrom(text, this.#done.length);
+    const parts = splitParts(text, this.#done.length);
     const last = parts.at(-1);
     for (const part of parts) {
       if (part === last) break;
-      this.#settled.push(...blocksOf(part));
+      this.#settled.push(...readBlocks(part));
       this.#done = text.slice(0, part.end);
     }
-    const open = last === undefined ? [] : blocksOf(last);
+    const open = last === undefined ? [] : readBlocks(last);
     return { blocks: [...this.#settled, ...open], settled: this.#settled.length };
   }
 }
 
-function blocksOf(part: Part): Block[] {
+function readBlocks(part: MarkdownPart): Block[] {
   if (part.fence !== undefined) return [{ kind: "code", ...part.fence }];
-  if (NESTED.test(part.text) || isMostlyMarks(part.text)) return [asWritten(part.text)];
+  if (NESTED.test(part.text) || isMostlyMarks(part.text)) return [toPlainBlock(part.text)];
   try {
     return toBlocks(new Lexer({ gfm: true }).lex(part.text));
   } catch {
-    // Only its own depth can make the lexer fail: what it was given is shown as it is.
-    return [asWritten(part.text)];
+    // The lexer fails only on recursion depth; show the text unparsed.
+    return [toPlainBlock(part.text)];
   }
 }
 
-/** No text that people read has so many, and `marked` looks for the other end of each in all that follows. */
+/** No readable text has as many, and `marked` scans the rest of the text for each one's end. */
 const MAX_MARKS = 800;
 
 function isMostlyMarks(text: string): boolean {
@@ -101,8 +101,8 @@ function isMostlyMarks(text: string): boolean {
   return count > MAX_MARKS && count > text.length / 4;
 }
 
-function asWritten(text: string): Block {
-  return { kind: "paragraph", content: [{ kind: "text", text: withoutLastNewlines(text) }] };
+function toPlainBlock(text: string): Block {
+  return { kind: "paragraph", content: [{ kind: "text", text: trimLastNewlines(text) }] };
 }
 
 function toBlocks(tokens: readonly Token[]): Block[] {
@@ -132,8 +132,8 @@ function toBlock(token: Token): Block[] {
     case "hr":
       return [{ kind: "rule" }];
     default:
-      // HTML, a definition of a link: nothing is left out.
-      return token.raw.trim() === "" ? [] : [asWritten(token.raw)];
+      // HTML or a link definition: shown as text.
+      return token.raw.trim() === "" ? [] : [toPlainBlock(token.raw)];
   }
 }
 
@@ -168,9 +168,9 @@ function toInline(token: Token): Inline[] {
     case "checkbox":
       return [];
     case "text":
-      // In a loose list a text may hold further tokens.
+      // In a loose list a text may contain tokens.
       if ("tokens" in token && token.tokens !== undefined) return token.tokens.flatMap(toInline);
-      return [{ kind: "text", text: unescaped((token as Tokens.Text).text) }];
+      return [{ kind: "text", text: unescapeEntities((token as Tokens.Text).text) }];
     case "escape":
       return [{ kind: "text", text: (token as Tokens.Escape).text }];
     case "codespan":
@@ -202,6 +202,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&nbsp;": " ",
 };
 
-function unescaped(text: string): string {
+function unescapeEntities(text: string): string {
   return text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => ENTITIES[entity] ?? entity);
 }

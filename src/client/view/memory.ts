@@ -1,47 +1,46 @@
-// What the reducer must remember between two batches and no screen needs: what is being written, and by whom.
-// Plain data, so that a view is all there is to go on from.
+// State the reducer keeps between batches that no screen needs. Plain data, so that a view is self-contained.
 import type { Verdict } from "../../protocol/not-run.ts";
 
-/** A text or a thought that may still grow, or that a whole message may still put right. */
+/** A text or thinking block that may still grow, or be corrected by a complete message. */
 export interface OpenBlock {
   kind: "text" | "thinking";
-  /** The tool call of the sub-agent that writes; absent for the session's own agent. */
+  /** The tool call of the sub-agent that writes; absent for the main agent. */
   parent?: string;
   item_id?: string;
   index?: number;
-  /** Its place in the view, counted from the first entry ever; absent while all of it is blank. */
+  /** Its position, counted from the first entry ever; absent while it is blank. */
   at?: number;
-  /** How long it is in truth, and what came of it while it had no place. */
+  /** Its untruncated length, and its text while it is blank. */
   chars: number;
   blank: string;
 }
 
 export interface ViewMemory {
   open: ReadonlyMap<string, OpenBlock>;
-  /** Tools that have no result yet: their places by their ids. */
+  /** Positions of tools without a result, by id. */
   tools: ReadonlyMap<string, number>;
-  /** The newest calls, also those that have ended. */
+  /** Positions of the newest calls, including ended ones. */
   calls: ReadonlyMap<string, number>;
-  /** Which tool a piece of input is for: the tool's id by who writes and the index of the block. */
+  /** The tool id of an input delta, by writer and block index. */
   inputs: ReadonlyMap<string, string>;
-  /** How deep what a tool call started works. */
+  /** Depth of the sub-agent of a tool call. */
   depths: ReadonlyMap<string, number>;
-  /** How long outputs are in truth that are still growing. */
+  /** Untruncated lengths of growing outputs. */
   outputs: ReadonlyMap<string, number>;
-  /** How the requests about a tool call stand, by its id and theirs. */
+  /** State of the requests about a tool call, by tool id and request id. */
   verdicts: ReadonlyMap<string, ReadonlyMap<string, Verdict>>;
-  /** The agent died in this turn. */
+  /** The agent crashed in this turn. */
   hasCrashed: boolean;
-  /** Messages of this turn whose echo may follow. */
-  told: readonly { at: number; text: string }[];
-  /** How many entries were made of what was never stored. */
+  /** Delivered messages of this turn whose echo may follow. */
+  delivered: readonly { at: number; text: string }[];
+  /** Number of entries made from unstored inputs. */
   unstored: number;
-  /** The beginning or the end of a turn was seen. */
+  /** A turn start or end was seen. */
   isTurnKnown: boolean;
-  /** Nothing is dropped up to this event, and so many entries are kept then, because a person asked for them. */
+  /** Nothing is dropped up to this event, because the user loaded it; `room` entries are kept then. */
   wholeTo?: number;
   room?: number;
-  /** The event with which the stream is up to date again. */
+  /** The event at which the stream has caught up. */
   catchUpTo?: number;
 }
 
@@ -53,10 +52,10 @@ export interface Memory extends ViewMemory {
   depths: Map<string, number>;
   outputs: Map<string, number>;
   verdicts: Map<string, ReadonlyMap<string, Verdict>>;
-  told: { at: number; text: string }[];
+  delivered: { at: number; text: string }[];
 }
 
-/** Of one kind of thing; a stream that never ends anything must not make us remember all of it. */
+/** Per map, so that a stream that never ends anything uses bounded memory. */
 const MAX_REMEMBERED = 1_000;
 
 export function emptyMemory(): Memory {
@@ -69,7 +68,7 @@ export function emptyMemory(): Memory {
     outputs: new Map(),
     verdicts: new Map(),
     hasCrashed: false,
-    told: [],
+    delivered: [],
     unstored: 0,
     isTurnKnown: false,
   };
@@ -85,13 +84,13 @@ export function copyMemory(memory: ViewMemory): Memory {
     depths: new Map(memory.depths),
     outputs: new Map(memory.outputs),
     verdicts: new Map(memory.verdicts),
-    told: [...memory.told],
+    delivered: [...memory.delivered],
   };
 }
 
-/** The oldest is forgotten when there are too many. */
+/** Drops the oldest entry if there are too many. */
 export function remember<V>(map: Map<string, V>, key: string, value: V): void {
-  // The newest stands last, also one that was there before.
+  // Reinserted, so that it counts as newest.
   map.delete(key);
   map.set(key, value);
   if (map.size <= MAX_REMEMBERED) return;

@@ -1,4 +1,5 @@
-// A patch in the envelope that some models write ("*** Begin Patch") → the files in it.
+// Parses the "*** Begin Patch" format that some models write into file changes.
+import { defined } from "../../base/values.ts";
 import type { FileChange } from "../../protocol/requests.ts";
 
 const FILE = /^\*\*\* (Add|Update|Delete) File: (.+)$/;
@@ -12,7 +13,7 @@ interface Part {
   lines: string[];
 }
 
-export function patchChanges(patch: string): FileChange[] {
+export function parsePatch(patch: string): FileChange[] {
   const parts: Part[] = [];
   for (const line of patch.split("\n")) {
     const [, verb, path] = FILE.exec(line) ?? [];
@@ -27,6 +28,6 @@ export function patchChanges(patch: string): FileChange[] {
     path,
     kind,
     ...(lines.length === 0 ? {} : { diff: (kind === "add" ? ["@@", ...lines] : lines).join("\n").trimEnd() }),
-    ...(move_path === undefined ? {} : { move_path }),
+    ...defined({ move_path }),
   }));
 }

@@ -1,31 +1,31 @@
-// What a view needs of the daemon, whoever brings it: the HTTP client on the Unix socket in a terminal, fetch in a
-// browser. A port tries nothing again: source.ts and fleet-source.ts do, and tell of it.
+// The part of the HTTP client that views use. A port retries nothing; source.ts and fleet-source.ts reconnect and
+// report it.
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { ChangeView, EventsPage, SessionView } from "../../protocol/views.ts";
 import type { QueueReply, RequestsReply, StreamItem } from "../http/types.ts";
 
 /**
- * Every method rejects with an Error that has a `code`: the daemon's own (`session_unknown`, `unauthorized`), or what
- * became of the connection (`connection_lost`, `no_daemon`, `aborted`); its message is shown to people.
+ * Every method rejects with an Error that has a `code`: the daemon's (`session_unknown`, `unauthorized`) or that of the
+ * connection (`connection_lost`, `no_daemon`, `aborted`). Its message is shown to the user.
  */
 export interface ViewPort {
   sessions(): Promise<SessionView[]>;
   session(session_id: string): Promise<SessionView>;
-  /** One page behind `since_seq`, oldest first; the daemon gives at most 1,000 at once. */
+  /** One page after `since_seq`, oldest first, up to 1,000 events. */
   events(
     session_id: string,
     options: { since_seq: number; limit: number; signal: AbortSignal },
   ): Promise<EventsPage>;
-  /** What follows `since_seq`. Throws when the connection is cut, ends behind `closed`; after an abort it may do either. */
+  /** Events after `since_seq`. Throws if the connection is lost, ends after `closed`; on abort it may do either. */
   follow(
     session_id: string,
     options: { since_seq: number; signal: AbortSignal; onOpen: () => void },
   ): AsyncIterable<StreamItem>;
-  /** What changes in any session. The first item is `reset`: from then on nothing is missed. As `follow` otherwise. */
+  /** Changes of all sessions. The first item is `reset`: nothing after it is missed. Otherwise like `follow`. */
   changes(signal: AbortSignal): AsyncIterable<ChangeView>;
-  /** What waits, oldest first, one page: of one session, or of all. */
+  /** One page of pending requests, oldest first, of one or all sessions. */
   requests(filter: { session_id?: string; after?: string }): Promise<RequestsReply>;
-  /** Whole, whatever its state. */
+  /** In full, in any state. */
   request(session_id: string, request_id: string): Promise<RequestRow>;
   queue(session_id: string): Promise<QueueReply>;
 }

@@ -1,24 +1,24 @@
-// The frames of a session's stream by their type. One that nobody knows changes nothing.
+// Reduces frames by type. Unknown types are ignored.
+import { asString, asText } from "../../base/values.ts";
 import type { WireFrame } from "../frames.ts";
 import type { Draft, Moment } from "./draft.ts";
-import { logText } from "./notice-words.ts";
-import { reduceNotice, tell } from "./reduce-notices.ts";
+import { logText } from "./notice-text.ts";
+import { addNotice, reduceNotice } from "./reduce-notices.ts";
 import { reduceSign } from "./reduce-signs.ts";
 import { closeBlocks, reduceDelta, reduceMessage, settleOthers } from "./reduce-texts.ts";
 import { endTool, reduceToolUse, setAgent } from "./reduce-tools.ts";
 import { assumeTurn, reduceEcho, reduceInit, reduceResult } from "./reduce-turns.ts";
-import { stringOf, wordOf } from "./values.ts";
 
 type Reduce = (draft: Draft, frame: WireFrame, moment: Moment) => void;
 
 const REDUCE: ReadonlyMap<unknown, Reduce> = new Map<unknown, Reduce>([
   ["agent.system_init", reduceInit],
-  // An empty piece is none, wherever a text is cut.
-  ["agent.delta", onlyIf(isPiece, doing(reduceDelta))],
-  ["agent.message", doing(reduceMessage)],
+  // Empty deltas are ignored, so that chunking has no effect.
+  ["agent.delta", onlyIf(isPiece, duringTurn(reduceDelta))],
+  ["agent.message", duringTurn(reduceMessage)],
   [
     "agent.tool_use",
-    doing((draft, frame, moment) => {
+    duringTurn((draft, frame, moment) => {
       settleOthers(draft, moment);
       reduceToolUse(draft, frame, moment);
     }),
@@ -30,7 +30,7 @@ const REDUCE: ReadonlyMap<unknown, Reduce> = new Map<unknown, Reduce>([
   [
     "blemeesd.stderr",
     (draft, { line, type }, moment) =>
-      tell(draft, moment, { level: "info", category: type, text: logText(stringOf(line) ?? "") }),
+      addNotice(draft, moment, { level: "info", category: type, text: logText(asString(line) ?? "") }),
   ],
   ["blemeesd.error", errorNotice],
   ["blemeesd.replay_gap", (draft, frame, moment) => reduceSign(draft, "gap", frame, moment)],
@@ -39,12 +39,16 @@ const REDUCE: ReadonlyMap<unknown, Reduce> = new Map<unknown, Reduce>([
   [
     "blemeesd.session_taken",
     (draft, { type }, moment) =>
-      tell(draft, moment, { level: "warn", category: type, text: "another program drives it now" }),
+      addNotice(draft, moment, {
+        level: "warn",
+        category: type,
+        text: "another client took over the session",
+      }),
   ],
   [
     "client.message_lost",
     (draft, { type, message }, moment) =>
-      tell(draft, moment, { level: "warn", category: type, text: stringOf(message) ?? "" }),
+      addNotice(draft, moment, { level: "warn", category: type, text: asString(message) ?? "" }),
   ],
 ]);
 
@@ -60,17 +64,17 @@ export function reduceFrame(draft: Draft, frame: WireFrame, moment: Moment): voi
 }
 
 function isPiece({ text, partial_json }: WireFrame): boolean {
-  return wordOf(text) !== undefined || wordOf(partial_json) !== undefined;
+  return asText(text) !== undefined || asText(partial_json) !== undefined;
 }
 
-function onlyIf(isMeant: (frame: WireFrame) => boolean, reduce: Reduce): Reduce {
+function onlyIf(isWanted: (frame: WireFrame) => boolean, reduce: Reduce): Reduce {
   return (draft, frame, moment) => {
-    if (isMeant(frame)) reduce(draft, frame, moment);
+    if (isWanted(frame)) reduce(draft, frame, moment);
   };
 }
 
-/** The agent is at work: a turn runs, and a sub-agent if it is one. */
-function doing(reduce: Reduce): Reduce {
+/** For frames that imply a running turn, and a sub-agent if they have a parent. */
+function duringTurn(reduce: Reduce): Reduce {
   return (draft, frame, moment) => {
     assumeTurn(draft);
     if (moment.parent !== undefined) setAgent(draft, moment.parent, undefined);
@@ -80,21 +84,21 @@ function doing(reduce: Reduce): Reduce {
 
 function reduceToolResult(draft: Draft, frame: WireFrame, moment: Moment): void {
   endTool(draft, frame, moment);
-  const id = wordOf(frame["tool_use_id"]);
-  // Behind a result begins another message, and with it its blocks are counted anew.
+  const id = asText(frame["tool_use_id"]);
+  // A new message follows a result; its block indexes start over.
   closeBlocks(
     draft,
     moment.at_ms,
     ({ parent, item_id }) => parent === moment.parent && item_id === undefined,
   );
-  // The sub-agent that it was has said all.
+  // The sub-agent of this call is done.
   if (id !== undefined) closeBlocks(draft, moment.at_ms, ({ parent }) => parent === id);
 }
 
 function errorNotice(draft: Draft, { code, message, type }: WireFrame, moment: Moment): void {
   if (code === "backend_crashed") draft.memory.hasCrashed = true;
-  const text = [wordOf(code) ?? "error", ...(wordOf(message) === undefined ? [] : [wordOf(message)])].join(
+  const text = [asText(code) ?? "error", ...(asText(message) === undefined ? [] : [asText(message)])].join(
     ": ",
   );
-  tell(draft, moment, { level: "error", category: type, text });
+  addNotice(draft, moment, { level: "error", category: type, text });
 }

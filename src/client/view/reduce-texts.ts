@@ -1,34 +1,36 @@
-// What the agent says and thinks: pieces grow an entry, and the whole message puts it right, block by block. Either may
-// come without the other.
+// Text and thinking: deltas grow an entry, and the complete message corrects it, block by block. Either may come
+// without the other.
+
 import type { JsonObject } from "../../base/json.ts";
+import { asNumber, asObjects, asString, asText, defined } from "../../base/values.ts";
 import type { WireFrame } from "../frames.ts";
 import { type Draft, entryAt, type Moment, push, replace } from "./draft.ts";
-import { appendText, headOf } from "./limits.ts";
+import { appendText, truncate } from "./limits.ts";
 import type { OpenBlock } from "./memory.ts";
-import { addToolInput, endTool, tellToolInput } from "./reduce-tools.ts";
+import { addToolInput, completeToolInput, endTool } from "./reduce-tools.ts";
 import type { TextEntry, ThinkingEntry } from "./types.ts";
-import { jsonText, numberOf, objectsOf, optional, stringOf, wordOf } from "./values.ts";
+import { jsonText } from "./values.ts";
 
 type Kind = OpenBlock["kind"];
 
-/** An agent that ends nothing must not make us remember all of it. */
+/** Bounds memory for agents that never end a block. */
 const MAX_OPEN = 100;
 
 export function reduceDelta(draft: Draft, frame: WireFrame, moment: Moment): void {
   const { kind } = frame;
   if (kind === "tool_input") addToolInput(draft, frame, moment);
-  const text = stringOf(frame["text"]) ?? "";
+  const text = asString(frame["text"]) ?? "";
   if ((kind !== "text" && kind !== "thinking") || text === "") return;
-  const item_id = wordOf(frame["item_id"]);
-  const index = numberOf(frame["index"]);
-  const key = keyOf(kind, moment.parent, item_id, index);
+  const item_id = asText(frame["item_id"]);
+  const index = asNumber(frame["index"]);
+  const key = toKey(kind, moment.parent, item_id, index);
   const known = draft.memory.open.get(key);
-  // Of some agents one thought has several parts.
+  // Some agents split thinking into several parts.
   const isNewPart =
     item_id !== undefined && index !== undefined && known?.index !== undefined && known.index !== index;
   const block: OpenBlock = {
-    ...(known ?? { kind, ...optional("parent", moment.parent), ...optional("item_id", item_id) }),
-    ...optional("index", index),
+    ...(known ?? { kind, ...defined({ parent: moment.parent, item_id }) }),
+    ...defined({ index }),
     chars: known?.chars ?? 0,
     blank: known?.blank ?? "",
   };
@@ -41,7 +43,7 @@ export function reduceDelta(draft: Draft, frame: WireFrame, moment: Moment): voi
   draft.memory.open.delete(oldest[0]);
 }
 
-function keyOf(
+function toKey(
   kind: Kind,
   parent: string | undefined,
   item_id: string | undefined,
@@ -60,13 +62,13 @@ function grow(draft: Draft, moment: Moment, block: OpenBlock, text: string): voi
       replace(draft, block.at, { ...rest, kind: block.kind, text: grown, isOpen: true } as TextEntry);
   } else if (block.at === undefined) {
     const whole = block.blank + text;
-    // What is blank so far is not shown: some agents say a line break before each tool.
+    // Blank text is not shown: some agents send a newline before each tool.
     if (whole.trim() === "") block.blank = whole.slice(0, maxText);
     else {
       block.blank = "";
       block.at = push(draft, moment, {
         kind: block.kind,
-        text: headOf(whole, maxText),
+        text: truncate(whole, maxText),
         isOpen: true,
       });
     }
@@ -74,7 +76,7 @@ function grow(draft: Draft, moment: Moment, block: OpenBlock, text: string): voi
   block.chars += text.length;
 }
 
-/** Whoever begins something else has said what it had to say before. A message may still put it right. */
+/** A new block ends the others of the same writer. A message may still correct them. */
 export function settleOthers(draft: Draft, { parent, at_ms }: Moment, key?: string): void {
   for (const [other, block] of draft.memory.open)
     if (other !== key && block.parent === parent) settle(draft, block, at_ms);
@@ -83,40 +85,39 @@ export function settleOthers(draft: Draft, { parent, at_ms }: Moment, key?: stri
 function settle(draft: Draft, { at }: OpenBlock, at_ms: number | undefined): void {
   const entry = spokenAt(draft, at);
   if (at === undefined || entry === undefined || !entry.isOpen) return;
-  const ended = entry.kind === "thinking" ? optional("ended_at_ms", at_ms) : {};
+  const ended = entry.kind === "thinking" ? defined({ ended_at_ms: at_ms }) : {};
   replace(draft, at, { ...entry, isOpen: false, ...ended });
 }
 
-/** Nothing more comes for these: of this speaker, or of all. */
 export function closeBlocks(
   draft: Draft,
   at_ms: number | undefined,
-  isMeant: (block: OpenBlock) => boolean,
+  isWanted: (block: OpenBlock) => boolean,
 ): void {
   for (const [key, block] of draft.memory.open) {
-    if (!isMeant(block)) continue;
+    if (!isWanted(block)) continue;
     settle(draft, block, at_ms);
     draft.memory.open.delete(key);
   }
 }
 
 export function reduceMessage(draft: Draft, frame: WireFrame, moment: Moment): void {
-  const message_id = wordOf(frame["message_id"]);
-  for (const block of objectsOf(frame["content"])) {
-    const type = stringOf(block["type"]) ?? "";
-    if (type === "text") tellWhole(draft, moment, "text", stringOf(block["text"]) ?? "", message_id);
+  const message_id = asText(frame["message_id"]);
+  for (const block of asObjects(frame["content"])) {
+    const type = asString(block["type"]) ?? "";
+    if (type === "text") addWhole(draft, moment, "text", asString(block["text"]) ?? "", message_id);
     else if (type === "thinking") {
-      const thought = stringOf(block["thinking"]) ?? stringOf(block["text"]) ?? "";
-      tellWhole(draft, moment, "thinking", thought, message_id);
-    } else if (type.endsWith("tool_use")) tellToolInput(draft, block, moment);
+      const thought = asString(block["thinking"]) ?? asString(block["text"]) ?? "";
+      addWhole(draft, moment, "thinking", thought, message_id);
+    } else if (type.endsWith("tool_use")) completeToolInput(draft, block, moment);
     else if (type.endsWith("tool_result")) endTool(draft, block, moment);
-    else if (type === "questions") tellWhole(draft, moment, "text", questionsText(block), message_id);
+    else if (type === "questions") addWhole(draft, moment, "text", questionsText(block), message_id);
     else if (type !== "redacted_thinking" && type !== "")
-      push(draft, moment, { kind: "text", text: `[${headOf(type, 40)}]`, isOpen: false });
+      push(draft, moment, { kind: "text", text: `[${truncate(type, 40)}]`, isOpen: false });
   }
 }
 
-function tellWhole(
+function addWhole(
   draft: Draft,
   moment: Moment,
   kind: Kind,
@@ -124,25 +125,25 @@ function tellWhole(
   message_id: string | undefined,
 ): void {
   const { maxText } = draft.limits;
-  const found = openFor(draft, kind, moment.parent, message_id, text);
+  const found = findOpen(draft, kind, moment.parent, message_id, text);
   if (found !== undefined) draft.memory.open.delete(found.key);
   const entry = spokenAt(draft, found?.block.at);
   if (found?.block.at !== undefined) {
-    // One that is no longer kept is not shown anew.
+    // An entry that was dropped is not shown again.
     if (entry === undefined) return;
-    const ended = kind === "thinking" && entry.isOpen ? optional("ended_at_ms", moment.at_ms) : {};
-    const whole = text.trim() === "" ? entry.text : headOf(text, maxText);
+    const ended = kind === "thinking" && entry.isOpen ? defined({ ended_at_ms: moment.at_ms }) : {};
+    const whole = text.trim() === "" ? entry.text : truncate(text, maxText);
     if (entry.isOpen || whole !== entry.text)
       replace(draft, found.block.at, { ...entry, text: whole, isOpen: false, ...ended });
     return;
   }
   if (text.trim() === "") return;
   settleOthers(draft, moment);
-  push(draft, moment, { kind, text: headOf(text, maxText), isOpen: false });
+  push(draft, moment, { kind, text: truncate(text, maxText), isOpen: false });
 }
 
-/** The block that this text is the whole of: the one of that id, else the one that began like it, else the oldest. */
-function openFor(
+/** The open block of a complete text: by id, else by its beginning, else the oldest. */
+function findOpen(
   draft: Draft,
   kind: Kind,
   parent: string | undefined,
@@ -167,10 +168,10 @@ function spokenAt(draft: Draft, at: number | undefined): TextEntry | ThinkingEnt
   return entry?.kind === "text" || entry?.kind === "thinking" ? entry : undefined;
 }
 
-/** Questions that an agent asks in passing, without waiting. */
+/** Questions the agent asks without waiting for an answer. */
 function questionsText(block: JsonObject): string {
-  return objectsOf(block["questions"])
-    .map(({ question, text }) => stringOf(question) ?? stringOf(text) ?? "")
+  return asObjects(block["questions"])
+    .map(({ question, text }) => asString(question) ?? asString(text) ?? "")
     .filter((question) => question !== "")
     .map((question) => `? ${question}`)
     .join("\n");

@@ -1,41 +1,43 @@
-// Tool calls: the call, what comes of its input and its output meanwhile, and its end.
+// Tool calls: start, streamed input and output, end.
+
 import type { JsonObject } from "../../base/json.ts";
+import { asNumber, asObject, asString, asText, defined } from "../../base/values.ts";
 import { isCut } from "../../protocol/cut-calls.ts";
-import { type NotRunReason, notRunReason, verdictOf } from "../../protocol/not-run.ts";
+import { findNotRunReason, type NotRunReason, toVerdict } from "../../protocol/not-run.ts";
 import type { WireFrame } from "../frames.ts";
 import { type Draft, entryAt, type Moment, push, replace, toolAt } from "./draft.ts";
-import { appendOutput, boundedInput, edgesOf, headOf } from "./limits.ts";
+import { appendOutput, boundInput, truncate, truncateMiddle } from "./limits.ts";
 import { remember } from "./memory.ts";
-import { changesIn, toChanges } from "./tool-changes.ts";
-import { exitCodeIn, outputText } from "./tool-output.ts";
+import { findChanges, toChanges } from "./tool-changes.ts";
+import { findExitCode, outputText } from "./tool-output.ts";
 import { toolTitle } from "./tool-title.ts";
 import type { FileChange, ToolEntry } from "./types.ts";
-import { jsonText, numberOf, objectOf, optional, stringOf, wordOf } from "./values.ts";
+import { jsonText } from "./values.ts";
 
-/** What starts a sub-agent, and the field of its input that names it. */
+/** Tools that start a sub-agent, and the input fields that name it. */
 const AGENT_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
   ["Agent", ["subagent_type", "description"]],
   ["Task", ["subagent_type", "description"]],
   ["spawn_agent", ["path", "agent_type"]],
   ["delegate_agent", ["agent"]],
 ]);
-const SOME_AGENT = "agent";
+const UNNAMED_AGENT = "agent";
 const MAX_NAME_CHARS = 200;
 
 export function reduceToolUse(draft: Draft, frame: WireFrame, moment: Moment): void {
-  const id = wordOf(frame["tool_use_id"]);
+  const id = asText(frame["tool_use_id"]);
   if (id === undefined) return;
-  const place = keyOf(moment.parent, numberOf(frame["index"]));
+  const place = toKey(moment.parent, asNumber(frame["index"]));
   if (place !== undefined) remember(draft.memory.inputs, place, id);
-  tellCall(draft, moment, { id, name: frame["name"], input: frame["input"] });
+  addCall(draft, moment, { id, name: frame["name"], input: frame["input"] });
 }
 
-/** A call in a whole message: its input is complete. One that was announced before is not announced again. */
-export function tellToolInput(draft: Draft, block: JsonObject, moment: Moment): void {
-  const id = wordOf(block["id"]);
+/** A call in a complete message: its input is final. */
+export function completeToolInput(draft: Draft, block: JsonObject, moment: Moment): void {
+  const id = asText(block["id"]);
   if (id === undefined) return;
   const known = toolAt(draft, id);
-  if (known === undefined) tellCall(draft, moment, { id, name: block["name"], input: block["input"] });
+  if (known === undefined) addCall(draft, moment, { id, name: block["name"], input: block["input"] });
   else setInput(draft, known.at, known.tool, block["input"]);
 }
 
@@ -45,22 +47,22 @@ interface Call {
   input: unknown;
 }
 
-/** Some models count their calls anew in every answer: the id of one that has ended is that of another one. */
-function tellCall(draft: Draft, moment: Moment, { id, name, input }: Call): void {
+/** Some models reuse ids in every answer: the id of an ended call may be a new one. */
+function addCall(draft: Draft, moment: Moment, { id, name, input }: Call): void {
   const at = draft.memory.tools.get(id);
   const running = entryAt(draft, at);
   if (at !== undefined && running?.kind === "tool") {
     if (!isEmpty(input)) setInput(draft, at, running, input);
     return;
   }
-  const word = headOf(wordOf(name) ?? "tool", MAX_NAME_CHARS);
+  const word = truncate(asText(name) ?? "tool", MAX_NAME_CHARS);
   const isAsked = draft.view.requests.some(({ item_id, status }) => item_id === id && status === "pending");
   const place = push(draft, moment, {
     kind: "tool",
     tool_use_id: id,
     name: word,
     status: isAsked ? "waiting" : "running",
-    ...factsOf(draft, word, input),
+    ...readFacts(draft, word, input),
   });
   draft.memory.outputs.delete(id);
   if (!isAsked) draft.memory.verdicts.delete(id);
@@ -70,40 +72,42 @@ function tellCall(draft: Draft, moment: Moment, { id, name, input }: Call): void
 
 type Facts = Pick<ToolEntry, "title" | "input" | "changes" | "agent">;
 
-function factsOf({ limits, view }: Draft, name: string, input: unknown): Facts {
-  const kept = boundedInput(input, limits.maxOutput);
-  const agent = agentIn(name, kept);
+function readFacts({ limits, view }: Draft, name: string, input: unknown): Facts {
+  const kept = boundInput(input, limits.maxOutput);
+  const agent = findAgent(name, kept);
   return {
     input: kept,
-    title: headOf(toolTitle(kept, view.agent.cwd ?? view.session?.cwd), limits.maxOutput),
-    ...optional("changes", changesIn(name, kept)),
-    ...optional("agent", agent === undefined ? undefined : headOf(agent, MAX_NAME_CHARS)),
+    title: truncate(toolTitle(kept, view.agent.cwd ?? view.session?.cwd), limits.maxOutput),
+    ...defined({
+      changes: findChanges(name, kept),
+      agent: agent === undefined ? undefined : truncate(agent, MAX_NAME_CHARS),
+    }),
   };
 }
 
-function agentIn(name: string, input: unknown): string | undefined {
+function findAgent(name: string, input: unknown): string | undefined {
   const fields = AGENT_TOOLS.get(name);
-  const values = objectOf(input);
+  const values = asObject(input);
   return (
-    fields?.map((field) => wordOf(values[field])).find((value) => value !== undefined) ??
-    (fields && SOME_AGENT)
+    fields?.map((field) => asText(values[field])).find((value) => value !== undefined) ??
+    (fields && UNNAMED_AGENT)
   );
 }
 
 function setInput(draft: Draft, at: number, tool: ToolEntry, input: unknown): void {
   const { partialInput: _partial, ...rest } = tool;
-  const facts = isEmpty(input) && !isEmpty(tool.input) ? {} : factsOf(draft, tool.name, input);
-  const agent = tool.agent !== undefined && tool.agent !== SOME_AGENT ? { agent: tool.agent } : {};
+  const facts = isEmpty(input) && !isEmpty(tool.input) ? {} : readFacts(draft, tool.name, input);
+  const agent = tool.agent !== undefined && tool.agent !== UNNAMED_AGENT ? { agent: tool.agent } : {};
   replace(draft, at, { ...rest, ...facts, ...agent });
 }
 
-/** A piece of the input, for the tool of that id, else the block of that index, else the one that was called last. */
+/** An input delta for the tool with that id, else the block with that index, else the last call. */
 export function addToolInput(draft: Draft, frame: WireFrame, moment: Moment): void {
-  const piece = stringOf(frame["partial_json"]) ?? "";
+  const piece = asString(frame["partial_json"]) ?? "";
   const { memory, limits } = draft;
-  const place = keyOf(moment.parent, numberOf(frame["index"]));
-  const id = wordOf(frame["item_id"]) ?? (place === undefined ? undefined : memory.inputs.get(place));
-  const at = id === undefined ? lastOf(draft, moment.parent) : memory.tools.get(id);
+  const place = toKey(moment.parent, asNumber(frame["index"]));
+  const id = asText(frame["item_id"]) ?? (place === undefined ? undefined : memory.inputs.get(place));
+  const at = id === undefined ? findLast(draft, moment.parent) : memory.tools.get(id);
   const tool = entryAt(draft, at);
   if (piece === "" || at === undefined || tool?.kind !== "tool") return;
   const before = tool.partialInput ?? "";
@@ -111,12 +115,12 @@ export function addToolInput(draft: Draft, frame: WireFrame, moment: Moment): vo
   replace(draft, at, { ...tool, partialInput: (before + piece).slice(0, limits.maxOutput) });
 }
 
-function lastOf({ memory, entries, view }: Draft, parent: string | undefined): number | undefined {
+function findLast({ memory, entries, view }: Draft, parent: string | undefined): number | undefined {
   const places = [...memory.tools.values()].filter((at) => entries[at - view.dropped]?.parent === parent);
   return places.at(-1);
 }
 
-/** What a tool printed so far. `isWhole`: all of it, not a piece. */
+/** `isWhole`: the complete output so far, not a delta. */
 export function addOutput(draft: Draft, id: string, text: string, isWhole = false): void {
   const at = draft.memory.tools.get(id);
   const tool = entryAt(draft, at);
@@ -128,13 +132,13 @@ export function addOutput(draft: Draft, id: string, text: string, isWhole = fals
   replace(draft, at, { ...tool, output: appendOutput(before, chars, text, maxOutput) });
 }
 
-/** Its input turned out to be another one. */
+/** The input was changed, for example by an approval. */
 export function changeInput(draft: Draft, id: string, input: unknown): void {
   const known = toolAt(draft, id);
   if (known !== undefined && !isEmpty(input)) setInput(draft, known.at, known.tool, input);
 }
 
-/** What it changes, as somebody says who knows better than its input does. */
+/** Changes from a source that is more accurate than the input. */
 export function setChanges(draft: Draft, id: string, changes: unknown): void {
   const at = draft.memory.tools.get(id);
   const tool = entryAt(draft, at);
@@ -143,43 +147,42 @@ export function setChanges(draft: Draft, id: string, changes: unknown): void {
     replace(draft, at, { ...tool, changes: list });
 }
 
-/** A sub-agent works for this call. */
+/** Marks a call as running a sub-agent. */
 export function setAgent(draft: Draft, id: string, name: string | undefined): void {
   const known = toolAt(draft, id);
   if (known === undefined || (known.tool.agent !== undefined && name === undefined)) return;
-  const agent = headOf(name ?? SOME_AGENT, MAX_NAME_CHARS);
+  const agent = truncate(name ?? UNNAMED_AGENT, MAX_NAME_CHARS);
   if (known.tool.agent !== agent) replace(draft, known.at, { ...known.tool, agent });
 }
 
-/** A result, also one that comes after the turn was over. */
+/** Also for results that come after the end of the turn. */
 export function endTool(draft: Draft, result: JsonObject, moment: Moment): void {
-  const id = wordOf(result["tool_use_id"]);
+  const id = asText(result["tool_use_id"]);
   if (id === undefined) return;
-  const known = toolAt(draft, id) ?? unheardOf(draft, id, moment);
+  const known = toolAt(draft, id) ?? addUnknownCall(draft, id, moment);
   const { partialInput, ...tool } = known.tool;
   const output = outputText(result["output"] ?? result["content"]);
   const hasFailed = result["is_error"] === true;
-  const exit_code = exitCodeIn(tool.name, output, hasFailed);
-  const written = partialInput === undefined ? undefined : parsed(partialInput);
+  const exit_code = findExitCode(tool.name, output, hasFailed);
+  const written = partialInput === undefined ? undefined : parseJson(partialInput);
   draft.memory.tools.delete(id);
   draft.memory.outputs.delete(id);
   const over: ToolEntry = {
     ...tool,
-    ...(written === undefined || !isEmpty(tool.input) ? {} : factsOf(draft, tool.name, written)),
+    ...(written === undefined || !isEmpty(tool.input) ? {} : readFacts(draft, tool.name, written)),
     status: "done",
-    ...(output === "" ? {} : { output: edgesOf(output, draft.limits.maxOutput) }),
-    ...optional("exit_code", exit_code),
-    ...optional("ended_at_ms", moment.at_ms),
+    ...(output === "" ? {} : { output: truncateMiddle(output, draft.limits.maxOutput) }),
+    ...defined({ exit_code, ended_at_ms: moment.at_ms }),
   };
   replace(
     draft,
     known.at,
-    hasFailed ? ended(draft, over, isCut(output) ? "interrupted" : "withdrawn") : over,
+    hasFailed ? endBadly(draft, over, isCut(output) ? "interrupted" : "withdrawn") : over,
   );
 }
 
-/** Who begins to read in the middle has not seen the call. */
-function unheardOf(draft: Draft, tool_use_id: string, moment: Moment): { at: number; tool: ToolEntry } {
+/** For a result whose call was not seen, because reading started in between. */
+function addUnknownCall(draft: Draft, tool_use_id: string, moment: Moment): { at: number; tool: ToolEntry } {
   const name = "tool";
   const at = push(draft, moment, {
     kind: "tool",
@@ -193,12 +196,12 @@ function unheardOf(draft: Draft, tool_use_id: string, moment: Moment): { at: num
   return { at, tool: entryAt(draft, at) as ToolEntry };
 }
 
-/** The turn is over: a call without an end was never allowed, or nobody says what became of it. */
+/** At the end of a turn: calls without a result did not run, or their outcome is unknown. */
 export function loseTools(draft: Draft, cause: NotRunReason): void {
   for (const at of draft.memory.tools.values()) {
     const tool = entryAt(draft, at);
     if (tool?.kind !== "tool") continue;
-    const over = ended(draft, tool, cause);
+    const over = endBadly(draft, tool, cause);
     replace(draft, at, over.status === "not_run" ? over : { ...tool, status: "unknown" });
   }
   draft.memory.tools.clear();
@@ -207,7 +210,7 @@ export function loseTools(draft: Draft, cause: NotRunReason): void {
   if (better !== "withdrawn") explainWithdrawn(draft, better);
 }
 
-/** An agent takes its requests back before it says why: the end of the turn does. */
+/** Agents withdraw requests before the reason is known; the end of the turn has it. */
 function explainWithdrawn(draft: Draft, not_run: NotRunReason): void {
   const { entries, view } = draft;
   for (let index = entries.length - 1; index >= 0; index -= 1) {
@@ -218,7 +221,6 @@ function explainWithdrawn(draft: Draft, not_run: NotRunReason): void {
   }
 }
 
-/** Whether it waits for a person. */
 export function setWaiting(draft: Draft, id: string, isWaiting: boolean): void {
   const at = draft.memory.tools.get(id);
   const tool = entryAt(draft, at);
@@ -227,44 +229,44 @@ export function setWaiting(draft: Draft, id: string, isWaiting: boolean): void {
     replace(draft, at, { ...tool, status });
 }
 
-/** A step of a request about it. `waited`: how much longer it has waited for a person. */
+/** Applies a request update. `waited`: additional time spent waiting for the user. */
 export function judgeTool(
   draft: Draft,
   id: string,
-  request: Parameters<typeof verdictOf>[0] & { request_id: string },
+  request: Parameters<typeof toVerdict>[0] & { request_id: string },
   waited: number,
 ): void {
   const verdicts = new Map(draft.memory.verdicts.get(id));
-  remember(draft.memory.verdicts, id, verdicts.set(request.request_id, verdictOf(request)));
+  remember(draft.memory.verdicts, id, verdicts.set(request.request_id, toVerdict(request)));
   const known = toolAt(draft, id);
   if (known === undefined) return;
-  const waited_ms = (known.tool.waited_ms ?? 0) + Math.max(0, numberOf(waited) ?? 0);
+  const waited_ms = (known.tool.waited_ms ?? 0) + Math.max(0, asNumber(waited) ?? 0);
   const tool = waited_ms > 0 ? { ...known.tool, waited_ms } : known.tool;
   const { status, not_run } = tool;
-  // The answer may be told after the result that it explains.
+  // The answer may come after the result it explains.
   const isBad = status === "failed" || status === "not_run";
-  replace(draft, known.at, isBad ? ended(draft, tool, not_run ?? "withdrawn") : tool);
+  replace(draft, known.at, isBad ? endBadly(draft, tool, not_run ?? "withdrawn") : tool);
 }
 
-/** A call that ended badly: it failed, or it was never allowed to run. */
-function ended(draft: Draft, tool: ToolEntry, cause: NotRunReason): ToolEntry {
+/** A call that failed or was not allowed to run. */
+function endBadly(draft: Draft, tool: ToolEntry, cause: NotRunReason): ToolEntry {
   const { not_run: _, ...rest } = tool;
   const verdicts = draft.memory.verdicts.get(tool.tool_use_id)?.values() ?? [];
-  const reason = notRunReason(verdicts, draft.memory.hasCrashed ? "agent_died" : cause);
+  const reason = findNotRunReason(verdicts, draft.memory.hasCrashed ? "agent_died" : cause);
   return reason === undefined
     ? { ...rest, status: "failed" }
     : { ...rest, status: "not_run", not_run: reason };
 }
 
-function keyOf(parent: string | undefined, index: number | undefined): string | undefined {
+function toKey(parent: string | undefined, index: number | undefined): string | undefined {
   return index === undefined ? undefined : jsonText([parent ?? null, index]);
 }
 
-function parsed(json: string): unknown {
+function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // It was cut off in the middle: what is known of it stays.
+    // Truncated.
     return undefined;
   }
 }

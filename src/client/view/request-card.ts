@@ -1,42 +1,44 @@
-// A request as the card a person decides on, as data: who asks for what, why, and the choices. The command line, the
-// terminal UI and the browser all draw this. Quotes hold raw text of others; a screen draws them so that they cannot
-// pass for our own words. Ids, JSON and whatever else the agent sent are in `requestDetails`, folded at first.
+// A request as a card, as data: what is asked, why, and the choices. Drawn by the CLI, the terminal UI and the dashboard.
+// Quotes hold untrusted text; screens draw them so that they cannot pass for our own. Ids, JSON and everything else the
+// agent sent are in `requestDetails`, collapsed at first.
+
 import { revealLine } from "../../base/sanitize.ts";
+import { defined } from "../../base/values.ts";
 import type { Answer, Choice, Decision, FileChange, Question, RequestRow } from "../../protocol/requests.ts";
 import { parseDiff } from "./diff.ts";
+import { getChangeLabel } from "./format.ts";
 import { inputText, newlineNotes } from "./request-input.ts";
-import { changeWord } from "./words.ts";
 
 export interface RequestCard {
-  /** Our own words after the name of the session: "asks to run a command". */
+  /** Our text after the session name: "asks to run a command". */
   asks: string;
-  /** What is decided on, whole except for unchanged lines of a diff, and why. */
+  /** The subject in full, except for unchanged diff lines, and the reason. */
   parts: RequestPart[];
   questions: RequestPart[];
   choices: CardChoice[];
 }
 
 export type RequestPart =
-  /** Our own words. `id`: a name that others made up, after them. */
+  /** Our own text. `id`: an untrusted name after it. */
   { kind: "words"; text: string; id?: string } | RequestQuote;
 
-/** What others wrote. */
+/** Untrusted text. */
 export interface RequestQuote {
   kind: "quote";
   text: string;
-  /** Our own words before it. */
+  /** Our own text before it. */
   title?: string;
-  /** `line`: newlines and tabs in it are shown as such. */
+  /** `line`: newlines and tabs are shown as escapes. */
   form: "text" | "line" | "diff" | "command";
 }
 
 export interface CardChoice {
   choice: Choice;
-  /** Accepting means answering the questions. */
+  /** Accepting requires answers to the questions. */
   isAnswer: boolean;
   label: string;
   meaning: string;
-  /** What the agent will remember and write because of it. */
+  /** What the agent will remember and write. */
   notes: RequestQuote[];
 }
 
@@ -62,7 +64,7 @@ export function requestCard(row: RequestRow): RequestCard {
   const { payload, path } = row;
   const { command, changes = [], plan, questions } = payload;
   return {
-    asks: asksFor(row),
+    asks: describeRequest(row),
     parts: [
       ...quote("sub-agent", path?.join("\n")),
       ...(isTitleShown(row) ? [{ kind: "quote" as const, text: payload.title, form: "line" as const }] : []),
@@ -72,14 +74,14 @@ export function requestCard(row: RequestRow): RequestCard {
       ...newlineNotes(payload).map((text) => ({ kind: "words" as const, text })),
       ...quote(undefined, plan),
       ...quote("input", inputText(payload)),
-      ...quote("because", payload.reason),
+      ...quote("reason", payload.reason),
     ],
     questions: (questions ?? []).flatMap(questionParts),
     choices: payload.choices.map((choice) => cardChoice(choice, row)),
   };
 }
 
-/** What the card leaves out: ids, unchanged lines of diffs, and all that the agent sent, as JSON. */
+/** What the card omits: ids, unchanged diff lines, and everything the agent sent, as JSON. */
 export function requestDetails(row: RequestRow): RequestPart[] {
   const { payload, thread_id, turn_id, item_id } = row;
   const ids = {
@@ -101,18 +103,17 @@ export function requestDetails(row: RequestRow): RequestPart[] {
   ];
 }
 
-/** Takes this choice and says nothing else. */
+/** The answer that takes this choice. */
 export function answerFor({ decision, option }: Choice): Extract<Answer, { decision: Decision }> {
-  return { decision, ...(option === undefined ? {} : { option }) };
+  return { decision, ...defined({ option }) };
 }
 
-/** The choice that an answer takes. */
-export function choiceOf({ payload }: RequestRow, answer: Answer): Choice | undefined {
+export function findChoice({ payload }: RequestRow, answer: Answer): Choice | undefined {
   const { decision, option } = "decision" in answer ? answer : { decision: "accept", option: undefined };
   return payload.choices.find((choice) => choice.decision === decision && choice.option === option);
 }
 
-function asksFor({ request_type, payload }: RequestRow): string {
+function describeRequest({ request_type, payload }: RequestRow): string {
   const { changes = [], questions = [] } = payload;
   const [only, ...others] = changes;
   switch (request_type) {
@@ -121,7 +122,7 @@ function asksFor({ request_type, payload }: RequestRow): string {
     case "file_change":
       if (only === undefined) return "asks to change files";
       if (others.length > 0) return `asks to change ${changes.length} files`;
-      return `asks to ${only.kind === "add" ? "create" : changeWord(only.kind)} a file`;
+      return `asks to ${only.kind === "add" ? "create" : getChangeLabel(only.kind)} a file`;
     case "permissions":
       return "asks for more permissions";
     case "plan":
@@ -134,7 +135,7 @@ function asksFor({ request_type, payload }: RequestRow): string {
   }
 }
 
-/** A title that only repeats the tool and what is shown in full is left out. */
+/** Omits a title that only repeats the tool and what is shown in full. */
 function isTitleShown({ payload }: RequestRow): boolean {
   const { title, tool_name, command, changes = [], plan, questions = [] } = payload;
   if (plan !== undefined || questions.length > 0) return false;
@@ -144,27 +145,27 @@ function isTitleShown({ payload }: RequestRow): boolean {
 
 function changeParts(change: FileChange): RequestPart[] {
   return [
-    ...quote(changeWord(change.kind), change.path),
+    ...quote(getChangeLabel(change.kind), change.path),
     ...quote("moved to", change.move_path),
     ...diffParts(change),
   ];
 }
 
 /**
- * A diff with little context. Unchanged lines are left out only where the text is certainly a diff: the "diff" of a
- * new file may be the file itself, whose indented lines look like unchanged ones.
+ * A diff with little context. Unchanged lines are omitted only if the text is certainly a diff: the "diff" of a new
+ * file may be the file itself, whose indented lines look like unchanged ones.
  */
 function diffParts({ kind, diff = "" }: FileChange): RequestPart[] {
   if (kind !== "update" || !/^(?:@@|--- )/.test(diff)) return quote(undefined, diff, "diff");
-  // Without numbers the first line says only that a change follows.
+  // Without line numbers the header has no information.
   return diffRuns(diff.replace(/^@@\n/, "")).map(({ isNear, lines }) =>
     isNear
       ? { kind: "quote", text: lines.join("\n"), form: "diff" }
-      : { kind: "words", text: `(${lines.length} unchanged lines: see the details)` },
+      : { kind: "words", text: `(${lines.length} unchanged lines; see Details)` },
   );
 }
 
-/** The lines of a diff in runs: near a change, or not. */
+/** Groups diff lines into runs near and away from changes. */
 function diffRuns(diff: string): { isNear: boolean; lines: string[] }[] {
   const written = diff.replace(/\n$/, "").split("\n");
   const kinds = parseDiff(diff).lines.map(({ kind }) => kind);
@@ -175,7 +176,7 @@ function diffRuns(diff: string): { isNear: boolean; lines: string[] }[] {
   }
   const runs: { isNear: boolean; lines: string[] }[] = [];
   for (const [at, line] of written.entries()) {
-    // A single line takes no more room than the note that it is missing.
+    // A single line takes no more room than a note about it.
     const isAlone = near[at - 1] !== false && near[at + 1] !== false;
     const isNear = near[at] !== false || isAlone;
     const run = runs.at(-1);
@@ -208,9 +209,7 @@ function quote(
   text: string | undefined,
   form: RequestQuote["form"] = "text",
 ): RequestQuote[] {
-  return text === undefined || text === ""
-    ? []
-    : [{ kind: "quote", ...(title === undefined ? {} : { title }), text, form }];
+  return text === undefined || text === "" ? [] : [{ kind: "quote", ...defined({ title }), text, form }];
 }
 
 function questionParts(question: Question, at: number): RequestPart[] {
@@ -225,7 +224,7 @@ function questionParts(question: Question, at: number): RequestPart[] {
     ...quote(undefined, header === undefined ? undefined : `[${header}]`),
     ...options.map(({ label, description }) => ({
       kind: "quote" as const,
-      // On one line, or a label could look like two.
+      // On one line, so that a label cannot look like two.
       text: `• ${revealLine(label)}${description === undefined ? "" : `: ${description}`}`,
       form: "text" as const,
     })),

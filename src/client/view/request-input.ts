@@ -1,13 +1,13 @@
-// The tool's input as a person reads it: all of it except what the same card verifiably shows already.
+// The tool's input on a card: everything the card does not verifiably show elsewhere.
 
 import type { RequestPayload } from "../../protocol/requests.ts";
-import { withoutLastNewlines } from "./lines.ts";
+import { trimLastNewlines } from "./lines.ts";
 
-/** Fields that are shown by themselves, under the same name. */
+/** Fields that are shown separately, under the same name. */
 const SHOWN_APART = ["command", "cwd", "plan"] as const;
 /** Fields that name the file of a change. */
 const PATHS = new Set(["file_path", "filePath", "notebook_path", "path"]);
-/** Fields that a diff shows, and on which side of it. */
+/** Fields that a diff shows, and on which side. */
 const IN_DIFF: Readonly<Record<string, "-" | "+">> = {
   old_string: "-",
   oldString: "-",
@@ -25,33 +25,33 @@ export function inputText(payload: RequestPayload): string | undefined {
   return entriesText(Object.fromEntries(rest));
 }
 
-/** Texts as they are, so that line breaks can be read; the rest as JSON. */
+/** Strings unquoted, so that line breaks are readable; the rest as JSON. */
 export function entriesText(entries: Record<string, unknown>): string {
   return Object.entries(entries)
     .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join("\n");
 }
 
-/** A newline that comes or goes at the end is in no line of a diff; said in words, unless the diff does. */
+/** Notes newlines added or removed at the end, unless the diff shows them. */
 export function newlineNotes({ input, changes = [] }: RequestPayload): string[] {
   if (!isObject(input) || changes.some(({ diff }) => diff !== undefined && /^\\/m.test(diff))) return [];
   const edits = [input, ...(Array.isArray(input["edits"]) ? input["edits"] : [])].filter(isObject);
   return edits.flatMap(({ old_string: before, new_string: after }) => {
     if (typeof before !== "string" || typeof after !== "string") return [];
-    if (withoutLastNewlines(before) !== withoutLastNewlines(after)) return [];
+    if (trimLastNewlines(before) !== trimLastNewlines(after)) return [];
     const count = after.length - before.length;
     if (count === 0) return [];
     return [`(${Math.abs(count)} × newline at the end ${count > 0 ? "added" : "removed"})`];
   });
 }
 
-/** By its name and its value, never by its value alone. */
+/** Compares name and value, never the value alone. */
 function isShown(payload: RequestPayload, key: string, value: unknown): boolean {
   const { changes = [], reason } = payload;
   if (SHOWN_APART.some((name) => name === key && payload[name] === value)) return true;
   if (key === "description") return value === reason;
   if (PATHS.has(key)) return changes.some(({ path }) => path === value);
-  // The default of edits.
+  // The default.
   if (key === "replace_all" || key === "replaceAll") return value === false && changes.length > 0;
   if (key === "edits" && Array.isArray(value)) {
     const isEditShown = (edit: unknown): boolean =>
@@ -60,16 +60,16 @@ function isShown(payload: RequestPayload, key: string, value: unknown): boolean 
   }
   const sign = Object.hasOwn(IN_DIFF, key) ? IN_DIFF[key] : undefined;
   if (sign === undefined || typeof value !== "string") return false;
-  return changes.some(({ diff = "" }) => sideOf(diff, sign).includes(value.replace(/\n$/, "")));
+  return changes.some(({ diff = "" }) => readSide(diff, sign).includes(value.replace(/\n$/, "")));
 }
 
-/** The text before (`-`) or after (`+`) the change, as far as the diff has it. */
-function sideOf(diff: string, sign: "-" | "+"): string {
+/** The text before (`-`) or after (`+`) the change, as far as the diff shows it. */
+function readSide(diff: string, sign: "-" | "+"): string {
   return diff
     .split("\n")
     .map((line) => {
       if (line.startsWith(sign) || line.startsWith(" ")) return line.slice(1);
-      return line.startsWith("@@") ? "\0" : undefined; // no text goes across hunks
+      return line.startsWith("@@") ? "\0" : undefined; // text does not span hunks
     })
     .filter((line) => line !== undefined)
     .join("\n");

@@ -1,4 +1,4 @@
-// Whether a request has the shape that whoever draws it relies upon. Nobody decides upon half of one.
+// Validates the shape of a request before it is drawn; an incomplete one is not shown.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 
@@ -6,20 +6,20 @@ type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === "string";
 const isNumber: Check = (value) => Number.isFinite(value);
-const maybe =
+const isOptional =
   (check: Check): Check =>
   (value) =>
     value === undefined || check(value);
-const listOf =
+const isList =
   (check: Check): Check =>
   (value) =>
     Array.isArray(value) && value.every(check);
-const shape =
+const isShape =
   (fields: Readonly<Record<string, Check>>): Check =>
   (value) =>
     isObject(value) && Object.entries(fields).every(([key, check]) => check(own(value, key)));
 
-const ROW = shape({
+const ROW = isShape({
   request_id: isText,
   session_id: isText,
   backend: isText,
@@ -27,37 +27,39 @@ const ROW = shape({
   status: isText,
   shown_hash: isText,
   requested_at_ms: isNumber,
-  expires_at_ms: maybe(isNumber),
-  item_id: maybe(isText),
-  path: maybe(listOf(isText)),
-  payload: shape({
+  expires_at_ms: isOptional(isNumber),
+  item_id: isOptional(isText),
+  path: isOptional(isList(isText)),
+  payload: isShape({
     title: isText,
-    reason: maybe(isText),
-    command: maybe(isText),
-    cwd: maybe(isText),
-    tool_name: maybe(isText),
-    plan: maybe(isText),
-    details: maybe(isObject),
-    changes: maybe(
-      listOf(shape({ path: isText, kind: isText, diff: maybe(isText), move_path: maybe(isText) })),
+    reason: isOptional(isText),
+    command: isOptional(isText),
+    cwd: isOptional(isText),
+    tool_name: isOptional(isText),
+    plan: isOptional(isText),
+    details: isOptional(isObject),
+    changes: isOptional(
+      isList(
+        isShape({ path: isText, kind: isText, diff: isOptional(isText), move_path: isOptional(isText) }),
+      ),
     ),
-    questions: maybe(
-      listOf(
-        shape({
+    questions: isOptional(
+      isList(
+        isShape({
           id: isText,
           question: isText,
-          header: maybe(isText),
-          options: maybe(listOf(shape({ label: isText, description: maybe(isText) }))),
+          header: isOptional(isText),
+          options: isOptional(isList(isShape({ label: isText, description: isOptional(isText) }))),
         }),
       ),
     ),
-    choices: listOf(
-      shape({
+    choices: isList(
+      isShape({
         decision: isText,
-        option: maybe(isText),
-        takes: maybe(listOf(isText)),
-        remembers: maybe(listOf(isText)),
-        writes: maybe(listOf(shape({ path: isText, content: isText }))),
+        option: isOptional(isText),
+        takes: isOptional(isList(isText)),
+        remembers: isOptional(isList(isText)),
+        writes: isOptional(isList(isShape({ path: isText, content: isText }))),
       }),
     ),
   }),

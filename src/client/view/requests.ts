@@ -1,4 +1,5 @@
-// All that waits for an answer, of one session or of all, read page by page.
+// Reads all pending requests of one or all sessions.
+import { defined } from "../../base/values.ts";
 import type { RequestRow, ViewPort } from "./port.ts";
 
 export async function readRequests(
@@ -7,10 +8,7 @@ export async function readRequests(
 ): Promise<RequestRow[]> {
   const rows: RequestRow[] = [];
   for (let after: string | undefined; ; ) {
-    const page = await port.requests({
-      ...(session_id === undefined ? {} : { session_id }),
-      ...(after === undefined ? {} : { after }),
-    });
+    const page = await port.requests(defined({ session_id, after }));
     rows.push(...page.requests);
     after = page.next;
     if (after === undefined) return rows;

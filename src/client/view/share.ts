@@ -1,8 +1,8 @@
-// One stream of changes for all who look in one program: the list and the session that is open share it, because a
-// browser has few connections. Everything else of the port is as it was.
+// Shares one stream of changes between the list and the open session, because browsers limit connections. The rest of
+// the port is unchanged.
 import type { ChangeView, ViewPort } from "./port.ts";
 
-/** A reader that is so far behind is told to read anew. */
+/** A reader that lags this far behind gets a `reset`. */
 const MAX_WAITING = 2_000;
 
 export function shareChanges(port: ViewPort): ViewPort {
@@ -29,7 +29,7 @@ class Hub {
   readonly #port: ViewPort;
   readonly #readers = new Set<Reader>();
   #stop: AbortController | undefined;
-  /** The stream has begun: whoever comes now reads all, and misses nothing behind it. */
+  /** The stream has started: new readers begin with a `reset` and miss nothing after it. */
   #isOpen = false;
 
   constructor(port: ViewPort) {
@@ -59,7 +59,7 @@ class Hub {
     }
   }
 
-  /** Never rejects: its readers are told. */
+  /** Never rejects; the readers get the error. */
   async #run(): Promise<void> {
     const stop = new AbortController();
     this.#stop = stop;
@@ -68,7 +68,7 @@ class Hub {
       for await (const change of this.#port.changes(stop.signal)) {
         if (this.#stop !== stop) return;
         this.#isOpen = true;
-        for (const reader of this.#readers) give(reader, change);
+        for (const reader of this.#readers) deliver(reader, change);
       }
     } catch (cause) {
       error = cause;
@@ -89,7 +89,7 @@ class Hub {
   }
 }
 
-function give(reader: Reader, change: ChangeView): void {
+function deliver(reader: Reader, change: ChangeView): void {
   if (change.kind === "reset" || reader.waiting.length >= MAX_WAITING) reader.waiting = [{ kind: "reset" }];
   else reader.waiting.push(change);
   reader.wake();

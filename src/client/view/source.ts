@@ -1,38 +1,41 @@
-// One session as a stream of inputs for its view: what is stored, then what happens, with what waits and what is
-// queued, across restarts of the daemon: each event once and in order. Runs in a browser too.
-import { errnoOf, messageOf } from "../../base/coded-error.ts";
+// Inputs for the view of one session: stored events, then live ones, requests and queue. Each event comes once and in
+// order, across daemon restarts. Also runs in browsers.
+
+import { readErrno, toMessage } from "../../base/coded-error.ts";
+import { defined } from "../../base/values.ts";
 import type { Backoff } from "../backoff.ts";
-import { again } from "./again.ts";
 import { type Batches, createBatches, keepNewest } from "./batches.ts";
 import { readHistory } from "./history.ts";
-import { keepOpen, linkOf, type StreamState } from "./keep-open.ts";
+import { combineStates, keepOpen, type StreamState } from "./keep-open.ts";
 import type { ChangeView, StreamItem, ViewPort } from "./port.ts";
+import { createRefresher } from "./refresh.ts";
 import { readRequests } from "./requests.ts";
 import type { ViewInput } from "./types.ts";
 import { Unstored } from "./unstored.ts";
 
 export interface SourceOptions {
-  /** How many events of the past are read at first. */
+  /** Number of past events to read at first. */
   history?: number;
   backoff?: Backoff;
+  /** The shortest time between two calls of the listener. */
+  tickMs?: number;
 }
 
 export interface Source {
   /**
-   * Begins earlier in the history, with twice as much as before: everything comes anew behind a `reset`, in one batch.
-   * `kept_from`: where the view begins, when it dropped what came before (view.ts, `keptFrom`). False: there is nothing
-   * earlier.
+   * Starts earlier in the history, with twice as much as before: everything follows a `reset`, in one batch.
+   * `kept_from`: the first event kept, if the view dropped some (view.ts, `findFirstSeq`). False if nothing is earlier.
    */
   loadEarlier(kept_from?: number): Promise<boolean>;
-  /** A line of our own, told like an event, and in its place again behind a `loadEarlier`. */
-  say(line: Extract<ViewInput, { kind: "local" }>): void;
-  /** Nothing is told behind it. Safe to call twice. */
+  /** Adds a line of our own, which keeps its place after a `loadEarlier`. */
+  addLine(line: Extract<ViewInput, { kind: "local" }>): void;
+  /** The listener is not called afterwards. Safe to call twice. */
   close(): Promise<void>;
 }
 
 const HISTORY_EVENTS = 2_000;
 
-/** Begins at once; the listener is never called before this returns. */
+/** Starts immediately; the listener is never called before this returns. */
 export function openSource(
   port: ViewPort,
   session_id: string,
@@ -54,15 +57,15 @@ class SessionSource implements Source {
   readonly #over = new AbortController();
   readonly #streams: { events: StreamState; changes: StreamState };
   readonly #done: Promise<unknown>;
-  /** What stands beside the events, as it was told last. */
-  readonly #told = new Map<Kept, ViewInput>();
+  /** The latest state inputs. */
+  readonly #states = new Map<Kept, ViewInput>();
   readonly #unstored = new Unstored();
-  /** How often each was asked for: only the newest reply counts. */
-  readonly #asked = { requests: 0, queue: 0 };
-  /** The first event that is shown comes behind this one; undefined until the history has begun. */
+  /** Number of reads: only the newest reply counts. */
+  readonly #reads = { requests: 0, queue: 0 };
+  /** Events after this one are shown; undefined until the history is read. */
   #start: number | undefined;
   #earliest = 1;
-  /** The last event that was told. */
+  /** The last event delivered. */
   #cursor = 0;
   #lastGap = "";
   #isClosed = false;
@@ -72,17 +75,21 @@ class SessionSource implements Source {
     port: ViewPort,
     session_id: string,
     listener: (inputs: readonly ViewInput[]) => void,
-    { history = HISTORY_EVENTS, backoff }: SourceOptions,
+    { history = HISTORY_EVENTS, backoff, tickMs }: SourceOptions,
   ) {
     this.#port = port;
     this.#id = session_id;
     this.#history = history;
     this.#backoff = backoff;
-    this.#batches = createBatches((inputs) => {
-      if (!this.#isClosed) listener(inputs);
-    }, thin);
+    this.#batches = createBatches(
+      (inputs) => {
+        if (!this.#isClosed) listener(inputs);
+      },
+      thin,
+      tickMs,
+    );
     this.#streams = { events: { state: "connecting" }, changes: { state: "connecting" } };
-    this.#tell({ kind: "link", state: "connecting" });
+    this.#addState({ kind: "link", state: "connecting" });
     this.#done = Promise.all([
       this.#keep("events", (opened) => this.#followEvents(opened)),
       this.#keep("changes", (opened) => this.#followChanges(opened)),
@@ -96,8 +103,8 @@ class SessionSource implements Source {
     return this.#earlier;
   }
 
-  say(line: Extract<ViewInput, { kind: "local" }>): void {
-    this.#tellUnstored(line);
+  addLine(line: Extract<ViewInput, { kind: "local" }>): void {
+    this.#addUnstored(line);
   }
 
   async close(): Promise<void> {
@@ -113,32 +120,32 @@ class SessionSource implements Source {
       await keepOpen(stream, {
         signal,
         isFinal: isGone,
-        tell: (state) => {
+        report: (state) => {
           this.#streams[name] = state;
-          this.#tell({ kind: "link", ...linkOf(Object.values(this.#streams)) });
+          this.#addState({ kind: "link", ...combineStates(Object.values(this.#streams)) });
         },
-        ...(this.#backoff === undefined ? {} : { backoff: this.#backoff }),
+        ...defined({ backoff: this.#backoff }),
       });
     } catch (error) {
-      const reason = this.#told.has("session") ? "deleted" : "unknown";
-      this.#end({ session_id: this.#id, reason, message: messageOf(error) });
+      const reason = this.#states.has("session") ? "deleted" : "unknown";
+      this.#end({ session_id: this.#id, reason, message: toMessage(error) });
     }
   }
 
-  /** What is stored first, because that has times; then the stream. */
+  /** Stored events first, because they have timestamps; then the stream. */
   async #followEvents(opened: () => void): Promise<boolean> {
     const { signal } = this.#over;
     if (this.#start === undefined) {
       const session = await this.#port.session(this.#id);
-      // The stream of changes may have told a newer one.
-      if (!this.#told.has("session")) this.#tell({ kind: "session", session });
+      // The stream of changes may have a newer one.
+      if (!this.#states.has("session")) this.#addState({ kind: "session", session });
       this.#start = Math.max(0, session.last_seq - this.#history);
       this.#cursor = this.#start;
     }
     for await (const page of readHistory(this.#port, this.#id, this.#cursor, signal)) {
       if (signal.aborted) return true;
-      if (page.isAnother) {
-        this.#beginAnew();
+      if (page.isReplaced) {
+        this.#startOver();
         return false;
       }
       this.#earliest = page.earliest_seq ?? this.#earliest;
@@ -160,19 +167,19 @@ class SessionSource implements Source {
   #onItem(item: StreamItem): void {
     if (item.kind === "frame") this.#onFrame(item);
     else if (item.kind !== "gap") this.#batches.push([item]);
-    else if (this.#isNewGap(item.data)) this.#tellUnstored(item);
+    else if (this.#isNewGap(item.data)) this.#addUnstored(item);
   }
 
   #onFrame(frame: Extract<StreamItem, { kind: "frame" }>): void {
     const input = { ...frame, at_ms: Date.now() };
-    if (frame.seq === null) this.#tellUnstored(input);
+    if (frame.seq === null) this.#addUnstored(input);
     else if (frame.seq > this.#cursor) {
       this.#cursor = frame.seq;
       this.#batches.push([input]);
     }
   }
 
-  /** A stream that is opened again tells again what is missing behind the same event. */
+  /** A reopened stream reports the same gap again. */
   #isNewGap({ since_seq, gap_reason }: Readonly<Record<string, unknown>>): boolean {
     const gap = `${since_seq} ${gap_reason}`;
     if (gap === this.#lastGap) return false;
@@ -180,26 +187,26 @@ class SessionSource implements Source {
     return true;
   }
 
-  /** The daemon lost what we have seen (its state was put back, or the disk): what it has now counts. */
-  #beginAnew(): void {
+  /** The daemon lost events we have seen (restored state or disk failure): start over. */
+  #startOver(): void {
     this.#start = undefined;
     this.#cursor = 0;
     this.#lastGap = "";
     this.#unstored.clear();
-    this.#batches.push([{ kind: "reset" }, ...this.#told.values()]);
+    this.#batches.push([{ kind: "reset" }, ...this.#states.values()]);
   }
 
   async #followChanges(opened: () => void): Promise<boolean> {
     const ended = new AbortController();
     const signal = AbortSignal.any([this.#over.signal, ended.signal]);
     let failed: unknown;
-    const refreshed = (read: () => Promise<void>): (() => void) =>
-      again(read, (error) => {
+    const createRefresh = (read: () => Promise<void>): (() => void) =>
+      createRefresher(read, (error) => {
         failed ??= error;
         ended.abort();
       });
-    const requests = refreshed(() => this.#readRequests());
-    const queue = refreshed(() => this.#readQueue());
+    const requests = createRefresh(() => this.#readRequests());
+    const queue = createRefresh(() => this.#readQueue());
     try {
       for await (const change of this.#port.changes(signal)) {
         if (signal.aborted) break;
@@ -211,7 +218,7 @@ class SessionSource implements Source {
             this.#end({ session_id: this.#id, reason: "deleted" });
             return true;
           }
-          if (change.kind === "session") this.#tell({ kind: "session", session: change.session });
+          if (change.kind === "session") this.#addState({ kind: "session", session: change.session });
           if (change.kind === "request") requests();
           if (change.kind === "queue") queue();
         }
@@ -226,7 +233,7 @@ class SessionSource implements Source {
   }
 
   async #readSession(): Promise<void> {
-    this.#tell({ kind: "session", session: await this.#port.session(this.#id) });
+    this.#addState({ kind: "session", session: await this.#port.session(this.#id) });
   }
 
   #readRequests(): Promise<void> {
@@ -244,10 +251,10 @@ class SessionSource implements Source {
   }
 
   async #read(what: "requests" | "queue", load: () => Promise<StateInput>): Promise<void> {
-    this.#asked[what] += 1;
-    const turn = this.#asked[what];
+    this.#reads[what] += 1;
+    const turn = this.#reads[what];
     const input = await load();
-    if (turn === this.#asked[what]) this.#tell(input);
+    if (turn === this.#reads[what]) this.#addState(input);
   }
 
   async #loadEarlier(kept_from: number): Promise<boolean> {
@@ -258,7 +265,7 @@ class SessionSource implements Source {
     const from = Math.max(0, shown - Math.max(this.#history, this.#cursor - shown));
     const inputs: ViewInput[] = [];
     let read = from;
-    // The stream goes on meanwhile; what it told since is read too.
+    // The stream continues meanwhile; its new events are read too.
     while (read < this.#cursor || inputs.length === 0) {
       const before = read;
       for await (const page of readHistory(this.#port, this.#id, read, this.#over.signal)) {
@@ -267,28 +274,27 @@ class SessionSource implements Source {
       }
       if (read === before) break;
     }
-    // Another history meanwhile: the stream begins anew, and knows better.
+    // The history was replaced meanwhile; the stream starts over.
     if (this.#over.signal.aborted || this.#start !== start) return false;
     const upTo = this.#cursor;
-    if (read < upTo) throw new Error("the daemon does not have all that it told before; try again");
+    if (read < upTo) throw new Error("the daemon no longer has all events shown; try again");
     const known = inputs.filter((input) => input.kind !== "frame" || (input.seq ?? 0) <= upTo);
     this.#start = from;
     const reset = { kind: "reset", up_to: upTo } as const;
-    this.#batches.push([reset, ...this.#told.values(), ...this.#unstored.among(known, from)]);
+    this.#batches.push([reset, ...this.#states.values(), ...this.#unstored.mergeInto(known, from)]);
     return true;
   }
 
-  #tell(input: StateInput): void {
-    this.#told.set(input.kind, input);
+  #addState(input: StateInput): void {
+    this.#states.set(input.kind, input);
     this.#batches.push([input]);
   }
 
-  #tellUnstored(input: ViewInput): void {
+  #addUnstored(input: ViewInput): void {
     this.#unstored.keep(this.#cursor, input);
     this.#batches.push([input]);
   }
 
-  /** There will be nothing more of it. */
   #end(data: Record<string, unknown>): void {
     if (this.#over.signal.aborted) return;
     this.#batches.push([{ kind: "closed", data }]);
@@ -296,7 +302,7 @@ class SessionSource implements Source {
   }
 }
 
-/** Of what is only a state the newest counts, and what stands before a `reset` is gone with it. */
+/** Keeps only the newest state inputs, and drops everything before a `reset`. */
 function thin(inputs: readonly ViewInput[]): readonly ViewInput[] {
   const from = inputs.findLastIndex(({ kind }) => kind === "reset");
   const kept: ReadonlySet<string> = new Set<Kept>(["session", "requests", "queue", "link"]);
@@ -310,5 +316,5 @@ function isAbout(change: ChangeView, session_id: string): boolean {
 }
 
 function isGone(error: unknown): boolean {
-  return errnoOf(error) === "session_unknown";
+  return readErrno(error) === "session_unknown";
 }

@@ -1,8 +1,10 @@
-// What a tool gave back, as text; and the exit code in it, where an agent writes one there.
-import { isObject } from "../../base/json.ts";
-import { jsonText, stringOf } from "./values.ts";
+// A tool's output as text, and the exit code if the agent writes it there.
 
-/** The tools that run commands, by the names the agents give them. */
+import { isObject } from "../../base/json.ts";
+import { asString } from "../../base/values.ts";
+import { jsonText } from "./values.ts";
+
+/** Tools that run commands, in all agents. */
 const COMMANDS: ReadonlySet<string> = new Set([
   "Bash",
   "shell",
@@ -11,10 +13,10 @@ const COMMANDS: ReadonlySet<string> = new Set([
   "execute",
   "run_shell_command",
 ]);
-/** Some agents write it at the beginning, some at the end. */
+/** Agents write it at the beginning or at the end. */
 const AT_BEGINNING = /^(?:Error: )?Exit code (-?\d{1,9})\b/;
 const AT_END = /\[(?:no output; )?exit code (-?\d{1,9})(?:: [^\]\n]{1,40})?\](?:\n```)?\s*$/;
-/** The end is looked for in so much of an output. */
+/** How far from the end to search. */
 const EDGE_CHARS = 400;
 
 export function outputText(output: unknown): string {
@@ -27,16 +29,16 @@ export function outputText(output: unknown): string {
 
 function blockText(block: unknown): string {
   if (!isObject(block)) return "";
-  if (block["type"] === "text") return stringOf(block["text"]) ?? "";
-  const inner = isObject(block["content"]) ? stringOf(block["content"]["text"]) : undefined;
-  return inner ?? stringOf(block["text"]) ?? `[${stringOf(block["type"]) ?? "block"}]`;
+  if (block["type"] === "text") return asString(block["text"]) ?? "";
+  const inner = isObject(block["content"]) ? asString(block["content"]["text"]) : undefined;
+  return inner ?? asString(block["text"]) ?? `[${asString(block["type"]) ?? "block"}]`;
 }
 
-/** Only of tools that run commands: any other can have such words in a file that it read. */
-export function exitCodeIn(name: string, output: string, hasFailed: boolean): number | undefined {
+/** Only for tools that run commands: others may print the same text from a file. */
+export function findExitCode(name: string, output: string, hasFailed: boolean): number | undefined {
   if (!COMMANDS.has(name)) return undefined;
   const [, last] = AT_END.exec(output.slice(-EDGE_CHARS)) ?? [];
-  // One that went well ended with 0, whatever it printed.
+  // A success has exit code 0, whatever it printed.
   if (!hasFailed) return last === "0" ? 0 : undefined;
   const code = AT_BEGINNING.exec(output)?.[1] ?? last;
   return code === undefined ? undefined : Number(code);

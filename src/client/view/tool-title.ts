@@ -1,47 +1,49 @@
-// A tool call in a line for people: which command, which file. Not for decisions: those see the input itself.
-import { isObject, type JsonObject } from "../../base/json.ts";
-import { jsonText, objectsOf, stringOf } from "./values.ts";
+// A one-line title for a tool call: the command or file. Approvals show the full input instead.
 
-/** Fields of an input that say what it is about: the best first. */
-const TELLING = ["command", "file_path", "filePath", "notebook_path", "path", "pattern", "url", "query"];
-/** Where there are none of those. */
-const DESCRIBING = ["description", "title", "task", "agent", "prompt", "plan"];
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { asObjects, asString } from "../../base/values.ts";
+import { jsonText } from "./values.ts";
+
+/** Input fields that identify the subject, best first. */
+const MAIN_FIELDS = ["command", "file_path", "filePath", "notebook_path", "path", "pattern", "url", "query"];
+/** Used if there is no main field. */
+const DESCRIPTION_FIELDS = ["description", "title", "task", "agent", "prompt", "plan"];
 /** Some agents run everything in a login shell. */
 const SHELL_CALL = /^(?:\/\S*\/)?(?:ba|z|da)?sh -l?c (?:'([^']*)'|"([^"\\$`]*)")$/;
 const SHELL = /^(?:\/\S*\/)?(?:ba|z|da)?sh$/;
 const MAX_JSON_CHARS = 400;
 
-/** One line; empty when the name says it all. `cwd`: what lies below it is named from there. */
+/** One line; empty if the tool name is enough. Paths below `cwd` are shortened. */
 export function toolTitle(input: unknown, cwd: string | undefined): string {
-  if (typeof input === "string") return oneLine(unwrapped(input));
-  if (Array.isArray(input)) return oneLine(unwrapped(textOf(input))) || shortJson(input);
+  if (typeof input === "string") return oneLine(unwrapShell(input));
+  if (Array.isArray(input)) return oneLine(unwrapShell(toText(input))) || shortJson(input);
   if (!isObject(input)) return "";
   const text =
-    firstOf(input, TELLING, cwd) ||
+    findText(input, MAIN_FIELDS, cwd) ||
     changedPaths(input["changes"], cwd) ||
-    firstOf(input, DESCRIBING, cwd) ||
-    asked(input["questions"]);
+    findText(input, DESCRIPTION_FIELDS, cwd) ||
+    joinQuestions(input["questions"]);
   return text === "" ? shortJson(input) : oneLine(text);
 }
 
-function firstOf(input: JsonObject, keys: readonly string[], cwd: string | undefined): string {
-  const key = keys.find((name) => textOf(input[name]) !== "");
-  const text = key === undefined ? "" : textOf(input[key]);
-  return key?.toLowerCase().endsWith("path") ? relative(text, cwd) : unwrapped(text);
+function findText(input: JsonObject, keys: readonly string[], cwd: string | undefined): string {
+  const key = keys.find((name) => toText(input[name]) !== "");
+  const text = key === undefined ? "" : toText(input[key]);
+  return key?.toLowerCase().endsWith("path") ? toRelative(text, cwd) : unwrapShell(text);
 }
 
 /** `/bin/bash -lc 'npm test'` → `npm test`. */
-export function unwrapped(command: string): string {
+export function unwrapShell(command: string): string {
   const [, single, double] = SHELL_CALL.exec(command) ?? [];
   return single ?? double ?? command;
 }
 
-export function relative(path: string, cwd: string | undefined): string {
+export function toRelative(path: string, cwd: string | undefined): string {
   const isBelow = cwd !== undefined && cwd !== "/" && cwd !== "" && path.startsWith(`${cwd}/`);
   return isBelow && path.length > cwd.length + 1 ? path.slice(cwd.length + 1) : path;
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   if (typeof value === "string") return value;
   if (!Array.isArray(value) || !value.every((word) => typeof word === "string")) return "";
   const [shell = "", flag = "", script, ...rest] = value;
@@ -49,9 +51,9 @@ function textOf(value: unknown): string {
   return isShell && script !== undefined ? script : value.join(" ");
 }
 
-function asked(questions: unknown): string {
-  return objectsOf(questions)
-    .map(({ question }) => stringOf(question) ?? "")
+function joinQuestions(questions: unknown): string {
+  return asObjects(questions)
+    .map(({ question }) => asString(question) ?? "")
     .filter((question) => question !== "")
     .join(" ");
 }
@@ -61,7 +63,7 @@ function changedPaths(changes: unknown, cwd: string | undefined): string {
   const paths = changes.map((change) => (isObject(change) ? change["path"] : undefined));
   return paths
     .filter((path) => typeof path === "string")
-    .map((path) => relative(path, cwd))
+    .map((path) => toRelative(path, cwd))
     .join(", ");
 }
 

@@ -1,5 +1,5 @@
-// What a screen shows of one session, as data: the same for the terminal, `sm tail` and the browser. Only types; how
-// it comes about is view.ts. Nothing in here was made safe for a terminal or a page: that is done where it is drawn.
+// What a screen shows of one session: types shared by the terminal UI, `sm tail` and the dashboard. Made by view.ts.
+// Not sanitized; each screen does that when it draws.
 import type { WaitClock } from "../../base/wait-clock.ts";
 import type { NotRunReason } from "../../protocol/not-run.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
@@ -9,49 +9,49 @@ import type { SessionView } from "../../protocol/views.ts";
 import type { WireFrame } from "../frames.ts";
 import type { ViewMemory } from "./memory.ts";
 
-/** What a view is made of, in the order in which it came. */
+/** The inputs of a view, in order. */
 export type ViewInput =
-  /** An event of the session. `at_ms`: when it happened, where that is known. */
+  /** An event of the session. `at_ms`: when it happened, if known. */
   | { kind: "frame"; seq: number | null; frame: WireFrame; at_ms?: number }
-  /** What the stream says of itself. */
+  /** Stream status. */
   | { kind: "gap" | "catching_up" | "closed"; data: Readonly<Record<string, unknown>> }
-  /** The session as its manager sees it now. */
+  /** The current session view. */
   | { kind: "session"; session: SessionView }
-  /** All that waits for an answer now: what is not in it waits no more. */
+  /** All pending requests; others are no longer pending. */
   | { kind: "requests"; requests: readonly RequestRow[] }
-  /** All that waits in the queue now. */
+  /** The complete queue. */
   | { kind: "queue"; queue: readonly QueuedMessage[] }
-  /** Whether the daemon answers. */
+  /** Connection state. */
   | { kind: "link"; state: LinkState; message?: string }
-  /** Something of our own that is part of the talk: what a command did, what went wrong with it. */
+  /** A line of our own in the feed: a command's outcome. */
   | { kind: "local"; level: "info" | "warn" | "error"; text: string; at_ms?: number }
-  /** Everything anew: what follows begins at another event. `up_to`: a person asked for all up to there: it is kept whole. */
+  /** Start over: the following inputs replace everything. `up_to`: keep everything up to this event, which the user loaded. */
   | { kind: "reset"; up_to?: number };
 
 export type LinkState = "connecting" | "live" | "lost";
 
 interface Common {
-  /** Unique in the view and stable, also when the same events are read again. */
+  /** Unique in the view, and stable when the same events are read again. */
   id: string;
-  /** Of the first event that it is made of; null when that was not stored, or it is our own. */
+  /** Seq of its first event; null if that was not stored, or for our own lines. */
   seq: number | null;
   at_ms?: number;
-  /** The tool call of the sub-agent that did it; absent for the session's own agent. */
+  /** The tool call of the sub-agent; absent for the main agent. */
   parent?: string;
-  /** How many sub-agents deep. */
+  /** Nesting of sub-agents. */
   depth: number;
 }
 
 export interface UserEntry extends Common {
   kind: "user";
   text: string;
-  /** Pictures and other blocks that are no text. */
+  /** Images and other non-text blocks. */
   attachments?: number;
   /** The session whose agent sent it. */
   from?: string;
 }
 
-/** Said by the agent. `isOpen`: more may come. */
+/** Text of the agent. `isOpen`: more may follow. */
 export interface TextEntry extends Common {
   kind: "text";
   text: string;
@@ -65,34 +65,34 @@ export interface ThinkingEntry extends Common {
   ended_at_ms?: number;
 }
 
-/** `not_run`: it was asked for and never allowed. `unknown`: the turn ended and nobody said what became of it. */
+/** `not_run`: requested but not allowed. `unknown`: the turn ended without a result. */
 export type ToolStatus = "running" | "waiting" | "done" | "failed" | "not_run" | "unknown";
 
 export interface ToolEntry extends Common {
   kind: "tool";
   tool_use_id: string;
   name: string;
-  /** One line for people, not cut: "npm test", "src/a.ts". Empty when the name says it all. */
+  /** One line, not truncated: "npm test", "src/a.ts". Empty if the name is enough. */
   title: string;
   input: unknown;
-  /** What has come of the input while it is still being written. */
+  /** The input while it is streamed. */
   partialInput?: string;
   status: ToolStatus;
-  /** Its output as text; what it is made of when it is not text, as JSON. */
+  /** As text, or as JSON if it is not text. */
   output?: string;
   exit_code?: number;
   ended_at_ms?: number;
-  /** How long of that it waited for a person. */
+  /** Time of that spent waiting for the user. */
   waited_ms?: number;
-  /** Why it did not run, when its status is `not_run`. */
+  /** Set if the status is `not_run`. */
   not_run?: NotRunReason;
-  /** What it changes in files, where that can be told from its input or its output. */
+  /** File changes, if known. */
   changes?: readonly FileChange[];
-  /** It runs a sub-agent: what that does has this entry as its `parent`. */
+  /** Name of the sub-agent it runs, whose entries have this call as `parent`. */
   agent?: string;
 }
 
-/** Something that was asked; the row as it stands now. */
+/** A request with its current row. */
 export interface RequestEntry extends Common {
   kind: "request";
   request: RequestRow;
@@ -110,7 +110,7 @@ export interface ResultEntry extends Common {
   kind: "result";
   subtype: string;
   duration_ms?: number;
-  /** How much of that it waited for people. */
+  /** Time of that spent waiting for the user. */
   waited_ms?: number;
   usage?: Usage;
   cost_usd?: number;
@@ -134,25 +134,25 @@ export type Entry =
   | GapEntry;
 
 export interface View {
-  /** Absent until the manager has said something. */
+  /** Absent until first read. */
   session?: SessionView;
-  /** What the agent said of itself. */
+  /** From the agent's `system_init`. */
   agent: { backend?: string; model?: string; cwd?: string; context_window?: number };
-  /** Oldest first. An entry that did not change is the same object as before. */
+  /** Oldest first. Unchanged entries keep their identity. */
   entries: readonly Entry[];
-  /** What waits for an answer, oldest first. */
+  /** Pending requests, oldest first. */
   requests: readonly RequestRow[];
   queue: readonly QueuedMessage[];
-  /** A turn runs, as far as the events say. `waits`: how long it has waited for people. */
+  /** The running turn, according to the events. `waits`: time spent waiting for the user. */
   turn?: { started_at_ms?: number; waits?: WaitClock };
-  /** The newest event that is in it; what is not newer is left out when it comes again. */
+  /** The newest event included; older ones are ignored. */
   seq: number;
-  /** Entries that were here and are no longer kept: they are in the daemon's log. */
+  /** Number of entries dropped; the daemon's log has them. */
   dropped: number;
   link: { state: LinkState; message?: string };
-  /** Why there will be nothing more. */
+  /** Why the session ended. */
   closed?: string;
-  /** What the reducer goes on from; nothing for screens. */
+  /** State of the reducer, not for screens. */
   memory?: ViewMemory;
 }
 

@@ -1,16 +1,16 @@
-// What a view was told that is in no log: frames that could not be stored, what the stream said of itself, lines of our
-// own. Each with its place among the events, so that it stands there again when the events are read again.
+// Inputs that are in no log: frames that could not be stored, stream status, our own lines. Kept with their position, to
+// be merged when the events are read again.
 import type { ViewInput } from "./types.ts";
 
-/** The newest; whoever has more of them has a broken disk, not a conversation. */
+/** More means a broken disk. */
 const MAX_KEPT = 1_000;
 
 export class Unstored {
-  #kept: { behind: number; input: ViewInput }[] = [];
+  #kept: { after: number; input: ViewInput }[] = [];
 
-  /** `behind`: the event that was told last before it. */
-  keep(behind: number, input: ViewInput): void {
-    this.#kept.push({ behind, input });
+  /** `after`: the last event before it. */
+  keep(after: number, input: ViewInput): void {
+    this.#kept.push({ after, input });
     if (this.#kept.length > MAX_KEPT) this.#kept = this.#kept.slice(-MAX_KEPT / 2);
   }
 
@@ -18,13 +18,13 @@ export class Unstored {
     this.#kept = [];
   }
 
-  /** The stored inputs with these in their places; what came behind an event before `from` is left out. */
-  among(stored: readonly ViewInput[], from: number): ViewInput[] {
-    const kept = this.#kept.filter(({ behind }) => behind >= from);
+  /** Merges these into the stored inputs; those after an event before `from` are omitted. */
+  mergeInto(stored: readonly ViewInput[], from: number): ViewInput[] {
+    const kept = this.#kept.filter(({ after }) => after >= from);
     const merged: ViewInput[] = [];
     let at = 0;
     const putUpTo = (seq: number): void => {
-      for (let next = kept[at]; next !== undefined && next.behind < seq; next = kept[at]) {
+      for (let next = kept[at]; next !== undefined && next.after < seq; next = kept[at]) {
         merged.push(next.input);
         at += 1;
       }

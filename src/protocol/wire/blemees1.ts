@@ -1,5 +1,5 @@
-// The older pass-through dialect `blemees/1` (spec/blemees-1): what differs from blemees/2 on the way in.
-// Options stand at the top level of `open`; the user's message is `claude.user`.
+// Inbound frames of the older pass-through dialect `blemees/1`, where they differ from blemees/2: options are top-level
+// fields of `open`, and the user's message is `claude.user`.
 import * as z from "zod";
 import { UserMessage } from "../content.ts";
 import { SessionId } from "../session.ts";
@@ -7,10 +7,10 @@ import { INBOUND as INBOUND2 } from "./blemees2.ts";
 
 export const PROTOCOL = "blemees/1";
 
-/** Top-level fields of `blemees/1` open that are not options of the agent. */
+/** Top-level fields of a `blemees/1` open that are not agent options. */
 export const OPEN_FIELDS = ["type", "id", "session_id", "resume", "last_seen_seq"] as const;
 
-/** Its user message is `claude.user`; `agent.user` is unknown here. */
+/** The user's message is `claude.user`; `agent.user` is unknown here. */
 const {
   "agent.user": _newer,
   "blemeesd.list_requests": _list,
@@ -20,7 +20,7 @@ const {
 
 export const INBOUND = {
   ...SAME,
-  /** Loose here: everything beside the envelope is an option, checked by the Claude backend. */
+  /** Loose: everything else is an option, checked by the Claude backend. */
   "blemeesd.open": z.looseObject({
     type: z.literal("blemeesd.open"),
     id: z.string().optional(),

@@ -1,5 +1,5 @@
-// Every frame of `blemees/2` (spec §5) that the daemon sends. Beside the inbound table, because the daemon needs
-// only the types of these: building the schemas would cost every start some milliseconds.
+// Every `blemees/2` frame that the daemon sends. Separate from the inbound table because the daemon needs only their types:
+// building the schemas would add some milliseconds to every start.
 import * as z from "zod";
 import { ERRORS } from "../errors.ts";
 import { AgentEvent } from "../events.ts";
@@ -11,7 +11,7 @@ import { frame } from "./blemees2.ts";
 const id = z.string().optional();
 const backends = z.record(z.string(), z.string());
 const count = z.int().min(0);
-/** `seq` is absent only when the write to the log failed (DESIGN R2); `persisted: false` then says so. */
+/** `seq` is absent only if writing to the log failed; then `persisted` is false. */
 const envelope = {
   session_id: z.string(),
   seq: z.int().min(1).optional(),
@@ -24,7 +24,7 @@ export const OUTBOUND = {
     protocol: z.string(),
     pid: z.int(),
     backends,
-    /** Only for a client that named features in its hello. */
+    /** Only for clients that sent features in their hello. */
     features: z.array(z.string()).optional(),
   }),
   "blemeesd.opened": frame("blemeesd.opened", {
@@ -47,7 +47,7 @@ export const OUTBOUND = {
     since_seq: count,
     first_available_seq: count,
   }),
-  /** A watcher fell behind and is being fed from the log; nothing is lost, live frames follow. */
+  /** A watcher fell behind and is being fed from the log; nothing is lost, and live frames follow. */
   "blemeesd.catching_up": frame("blemeesd.catching_up", {
     session_id: z.string(),
     since_seq: count,
@@ -112,21 +112,21 @@ export const OUTBOUND = {
     id,
     session_id: z.string().optional(),
     requests: z.array(RequestRow),
-    /** There are more: ask again with this as `after`. */
+    /** There are more: pass this as `after`. */
     next: z.string().optional(),
   }),
-  /** The request as it stands now. `repeated`: it was answered before, and that answer counts. */
+  /** The request's current state. `repeated`: it was answered before, and that answer counts. */
   "blemeesd.responded": frame("blemeesd.responded", {
     id,
     session_id: z.string(),
     request_id: z.string(),
     repeated: z.boolean(),
     request: RequestRow,
-    /** What was not done as it was asked, for the person who answered: the agent takes no reason with a refusal. */
+    /** What could not be done as requested, such as a reason that the agent does not accept. */
     notice: z.string().optional(),
   }),
   "blemeesd.stderr": frame("blemeesd.stderr", { ...envelope, line: z.string() }),
-  /** With `seq` and `backend` in a session's stream; without them as the answer to a request. */
+  /** With `seq` and `backend` in a session's stream; without them as the reply to a request. */
   "blemeesd.error": frame("blemeesd.error", {
     id,
     session_id: z.string().optional(),
@@ -135,12 +135,12 @@ export const OUTBOUND = {
     backend: z.string().optional(),
     code: z.enum(Object.keys(ERRORS) as [keyof typeof ERRORS]),
     message: z.string(),
-    /** Facts that a program can act on, such as the request that is in the way. */
+    /** Machine-readable details, such as the pending request. */
     data: z.record(z.string(), z.unknown()).optional(),
   }),
 } as const;
 
-/** One schema a type: an event of events.ts with the envelope of a session's stream. */
+/** One schema per type: an event of events.ts with a stream envelope. */
 export const AGENT_FRAMES = Object.fromEntries(
   AgentEvent.options.map((option) => [option.shape.type.value, option.extend(envelope)]),
 ) as Record<string, z.ZodObject>;

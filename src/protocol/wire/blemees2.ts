@@ -1,5 +1,5 @@
-// Every frame of `blemees/2` (spec §5) that a client may send, strict. schemas/*.json is generated from this table
-// and the one of blemees2-outbound.ts.
+// Every `blemees/2` frame that a client may send, strict. schemas/*.json is generated from this table and
+// blemees2-outbound.ts.
 import * as z from "zod";
 import { UserMessage } from "../content.ts";
 import { ANSWER_SOURCES, GivenAnswer } from "../requests.ts";
@@ -9,18 +9,18 @@ export const PROTOCOL = "blemees/2";
 
 const id = z.string().optional();
 const seen = z.int().min(0).optional();
-/** A strict frame of that type. */
+/** A strict frame of the given type. */
 export const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), ...shape });
 
-/** What this daemon can do beyond the specification; told to a client that names features of its own. */
+/** Extensions of this daemon, sent to clients that list their own. */
 export const FEATURES = ["requests"] as const;
 
 export const INBOUND = {
   "blemeesd.hello": frame("blemeesd.hello", {
     protocol: z.string(),
     client: z.string().optional(),
-    /** What the client can do beyond the specification; `hello_ack` then has `features` too. */
+    /** Extensions of the client; `hello_ack` then has `features` too. */
     features: z.array(z.string()).optional(),
   }),
   "blemeesd.open": frame("blemeesd.open", {
@@ -29,9 +29,9 @@ export const INBOUND = {
     backend: z.string(),
     resume: z.boolean().optional(),
     last_seen_seq: seen,
-    /** Who may answer what the agent asks: the owner (default), or every client. Kept until another open says. */
+    /** Who may answer requests: the owner (default) or any client. Kept until another open changes it. */
     answers: z.enum(["owner", "any"]).optional(),
-    /** Blocks by backend name; only the chosen backend's block is read, and checked by that backend. */
+    /** Options by backend name; only the chosen backend's are read, and checked by that backend. */
     options: z.record(z.string(), z.record(z.string(), z.unknown())),
   }),
   "agent.user": frame("agent.user", { session_id: SessionId, message: UserMessage }),
@@ -47,19 +47,19 @@ export const INBOUND = {
   "blemeesd.watch": frame("blemeesd.watch", { id, session_id: SessionId, last_seen_seq: seen }),
   "blemeesd.unwatch": frame("blemeesd.unwatch", { id, session_id: SessionId }),
   "blemeesd.session_info": frame("blemeesd.session_info", { id, session_id: SessionId }),
-  /** What agents wait for. Of one session, or of all. */
+  /** Pending requests of one session, or of all. */
   "blemeesd.list_requests": frame("blemeesd.list_requests", {
     id,
     session_id: SessionId.optional(),
-    /** Also those that no agent waits for any more because the daemon or the agent ended. */
+    /** Include requests whose agent or daemon is gone. */
     include_orphaned: z.boolean().optional(),
-    /** Also those that were answered, expired or taken back. */
+    /** Include answered, expired and withdrawn requests. */
     include_settled: z.boolean().optional(),
-    /** Only this one, whole, whatever its state. One that waits no more is found only with `session_id`. */
+    /** Only this one, complete, in any state. A settled request is found only with `session_id`. */
     request_id: z.string().min(1).optional(),
-    /** At most so many; fewer come when they are large. */
+    /** Maximum number; fewer are returned if they are large. */
     limit: z.int().min(1).max(1000).optional(),
-    /** Where the last answer stopped: its `next`. */
+    /** `next` of the previous page. */
     after: z.string().optional(),
   }),
   "blemeesd.respond": frame("blemeesd.respond", {
@@ -67,7 +67,7 @@ export const INBOUND = {
     session_id: SessionId,
     request_id: z.string().min(1),
     answer: GivenAnswer,
-    /** The `shown_hash` of what the person saw; an answer to something else is refused. */
+    /** The `shown_hash` of what the user saw; an answer to anything else is refused. */
     shown_hash: z.string().optional(),
     /** Where the answer was given: `socket` by default. */
     source: z.enum(ANSWER_SOURCES).optional(),

@@ -1,4 +1,4 @@
-// The bodies of the `codex-*` routes, in the words of sm#288: times as ISO 8601 beside ours, and no field left out.
+// Bodies of the `codex-*` routes, as in sm#288: ISO 8601 times in addition to ours, and no optional fields.
 import * as z from "zod";
 import { RequestRow, type ResolutionSource } from "../requests.ts";
 import { EventsPage, EventView, RespondReply } from "./http.ts";
@@ -33,7 +33,7 @@ export const CodexEventsPage = z.strictObject({
 });
 export type CodexEventsPage = z.infer<typeof CodexEventsPage>;
 
-/** sm#288 knows three sources. */
+/** sm#288 has three sources. */
 const SOURCES: Readonly<Record<ResolutionSource, "tui" | "api" | "policy">> = {
   tui: "tui",
   web: "tui",
@@ -53,9 +53,9 @@ export function toCodexRequest(row: RequestRow): CodexRequest {
     thread_id: row.thread_id ?? null,
     turn_id: row.turn_id ?? null,
     item_id: row.item_id ?? null,
-    requested_at: isoTime(row.requested_at_ms),
-    ...(expires_at_ms === undefined ? {} : { expires_at: isoTime(expires_at_ms) }),
-    ...(resolved_at_ms === undefined ? {} : { resolved_at: isoTime(resolved_at_ms) }),
+    requested_at: toIsoTime(row.requested_at_ms),
+    ...(expires_at_ms === undefined ? {} : { expires_at: toIsoTime(expires_at_ms) }),
+    ...(resolved_at_ms === undefined ? {} : { resolved_at: toIsoTime(resolved_at_ms) }),
   };
 }
 
@@ -69,10 +69,10 @@ export function toCodexEvents({ events, unpersisted, ...page }: EventsPage): Cod
 
 function toCodexEvent(event: EventView): z.infer<typeof CodexEvent> {
   const { timestamp_ms, type, preview } = event;
-  const timestamp = timestamp_ms === null ? null : isoTime(timestamp_ms);
+  const timestamp = timestamp_ms === null ? null : toIsoTime(timestamp_ms);
   return { ...event, timestamp, event_type: type, payload_preview: preview };
 }
 
-export function isoTime(atMs: number): string {
+export function toIsoTime(atMs: number): string {
   return new Date(atMs).toISOString();
 }

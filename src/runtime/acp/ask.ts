@@ -1,4 +1,5 @@
-// Questions to the person behind the client: permission for a tool call, and forms. Whatever goes wrong, nothing is allowed.
+// Asks the client's user for permission for a tool call, or to fill in a form. Any failure denies.
+
 import { createHash } from "node:crypto";
 import type {
   AgentContext,
@@ -8,43 +9,54 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { isObject } from "../../base/json.ts";
 import { reveal, revealLine } from "../../base/sanitize.ts";
-import { invocationText } from "../permissions/invocation-text.ts";
+import { asObject, asString, asText, defined } from "../../base/values.ts";
+import { describeInvocation } from "../permissions/invocation-text.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { UserQuestion } from "../tools/types.ts";
-import { changesOf, diffsOf, kindOf, locationsOf, oneLine, shownInput, textContent } from "./tool-view.ts";
+import {
+  boundInput,
+  chooseKind,
+  findLocations,
+  readChanges,
+  textContent,
+  toDiffs,
+  toTitleLine,
+} from "./tool-view.ts";
 
 export interface PermissionView {
   sessionId: string;
   cwd: string;
   tools: ToolRegistry;
-  /** The call's name on the wire. */
   toolCallId: string;
-  /** Of a sub-agent's: the call that started it. */
+  /** For a sub-agent: the call that started it. */
   parentToolCallId: string | undefined;
 }
 
-export function permissionRequest(prompt: PermissionPrompt, view: PermissionView): RequestPermissionRequest {
+export function buildPermissionRequest(
+  prompt: PermissionPrompt,
+  view: PermissionView,
+): RequestPermissionRequest {
   const { command, cwd, sandbox, reason, always, agentPath = [], executor, invocation } = prompt;
   const call = { name: prompt.tool, input: prompt.input, executor };
-  const changes = prompt.changes ?? changesOf(call);
-  const words = [
+  const changes = prompt.changes ?? readChanges(call);
+  const lines = [
     command === undefined ? undefined : `$ ${reveal(command)}`,
     reason,
-    executor === undefined ? undefined : `${executor} runs it itself, and not demian.`,
-    ...(invocation === undefined ? [] : startWords(invocation)),
+    executor === undefined ? undefined : `${executor} runs it itself, outside demian.`,
+    ...(invocation === undefined ? [] : describeStart(invocation)),
   ].filter((line) => line !== undefined);
-  const content: ToolCallContent[] = [...diffsOf(view.cwd, changes), ...words.map(textContent)];
+  const content: ToolCallContent[] = [...toDiffs(view.cwd, changes), ...lines.map(textContent)];
   return {
     sessionId: view.sessionId,
     toolCall: {
       toolCallId: view.toolCallId,
       name: prompt.tool,
-      title: oneLine(revealLine([...agentPath, prompt.title].join(" › "))),
-      kind: kindOf(view.tools, call),
+      title: toTitleLine(revealLine([...agentPath, prompt.title].join(" › "))),
+      kind: chooseKind(view.tools, call),
       status: "pending",
-      rawInput: askedInput(prompt),
-      locations: locationsOf(view.cwd, prompt.input, changes),
+      rawInput: buildRawInput(prompt),
+      locations: findLocations(view.cwd, prompt.input, changes),
       ...(content.length > 0 && { content }),
       _meta: {
         demian: {
@@ -53,7 +65,7 @@ export function permissionRequest(prompt: PermissionPrompt, view: PermissionView
           ...(view.parentToolCallId !== undefined && { parentToolCallId: view.parentToolCallId }),
           ...(executor !== undefined && { executor }),
           ...(prompt.widens && { widens: true }),
-          ...(invocation !== undefined && { invocation: shownInput(invocation) }),
+          ...(invocation !== undefined && { invocation: boundInput(invocation) }),
           ...(command !== undefined && { command }),
           ...(cwd !== undefined && { cwd }),
           ...(sandbox !== undefined && { sandbox }),
@@ -62,31 +74,31 @@ export function permissionRequest(prompt: PermissionPrompt, view: PermissionView
         },
       },
     },
-    options: optionsOf(always),
+    options: listOptions(always),
   };
 }
 
-function startWords(invocation: NonNullable<PermissionPrompt["invocation"]>): string[] {
-  const { lines, handoff } = invocationText(invocation);
+function describeStart(invocation: NonNullable<PermissionPrompt["invocation"]>): string[] {
+  const { lines, handoff } = describeInvocation(invocation);
   return [...lines.map(revealLine), reveal(handoff)];
 }
 
 /**
- * A client may remember what was allowed by what it saw here. Of an agent that starts that is everything which was
- * decided for it, and not only what the model said; what it is given stands in the content, and here is its digest.
+ * A client may store an "always" by this value. For a sub-agent it therefore includes the provider, the model and a digest
+ * of the handoff, which itself is in the content.
  */
-function askedInput({ input, invocation }: PermissionPrompt): unknown {
-  if (invocation === undefined) return shownInput(input);
+function buildRawInput({ input, invocation }: PermissionPrompt): unknown {
+  if (invocation === undefined) return boundInput(input);
   const { provider, model, handoff } = invocation;
   const decided = {
     provider,
     model,
     handoff: `sha256 ${createHash("sha256").update(handoff).digest("hex")}`,
   };
-  return shownInput({ ...(isObject(input) ? input : { input }), invocation: decided });
+  return boundInput({ ...(isObject(input) ? input : { input }), invocation: decided });
 }
 
-function optionsOf(always: string | undefined): PermissionOption[] {
+function listOptions(always: string | undefined): PermissionOption[] {
   return [
     { optionId: "allow_once", name: "Allow once", kind: "allow_once" },
     ...(always === undefined
@@ -94,7 +106,7 @@ function optionsOf(always: string | undefined): PermissionOption[] {
       : [
           {
             optionId: "allow_always",
-            name: oneLine(`Always allow: ${always}`),
+            name: toTitleLine(`Always allow: ${always}`),
             kind: "allow_always",
           } as const,
         ]),
@@ -102,32 +114,29 @@ function optionsOf(always: string | undefined): PermissionOption[] {
   ];
 }
 
-/** The SDK does not check answers, so anything may stand in it. */
-export function permissionAnswer(response: unknown, isAlwaysOffered: boolean): PermissionAnswer {
-  const outcome = isObject(response) && isObject(response["outcome"]) ? response["outcome"] : {};
+/** The SDK does not validate responses. */
+export function readPermissionAnswer(response: unknown, isAlwaysOffered: boolean): PermissionAnswer {
+  const outcome = asObject(asObject(response)["outcome"]);
   const kind = outcome["outcome"];
   const optionId = outcome["optionId"];
   if (kind === "selected" && optionId === "allow_once") return { decision: "allow" };
   if (kind === "selected" && optionId === "allow_always" && isAlwaysOffered) {
     return { decision: "allow", always: true };
   }
-  const reason = reasonIn(response);
+  const reason = findReason(response);
   if (kind === "selected" && optionId === "reject_once") {
-    return { decision: "deny", ...(reason === undefined ? {} : { reason }) };
+    return { decision: "deny", ...defined({ reason }) };
   }
-  if (kind === "cancelled") return { decision: "deny", reason: reason ?? "the client gave no answer" };
-  return { decision: "deny", reason: "the client's answer was not one of the options" };
+  if (kind === "cancelled") return { decision: "deny", reason: reason ?? "the client sent no answer" };
+  return { decision: "deny", reason: "the client's answer is not one of the options" };
 }
 
-/** What a person wrote with a refusal. */
-function reasonIn(response: unknown): string | undefined {
-  const meta = isObject(response) ? response["_meta"] : undefined;
-  const ours = isObject(meta) ? meta["blemees"] : undefined;
-  const reason = isObject(ours) ? ours["reason"] : undefined;
-  return typeof reason === "string" && reason !== "" ? reason : undefined;
+/** The user's reason for a denial. */
+function findReason(response: unknown): string | undefined {
+  return asText(asObject(asObject(asObject(response)["_meta"])["blemees"])["reason"]);
 }
 
-/** Undefined: nobody answered. */
+/** Undefined if there is no answer. */
 export async function askForm(
   client: AgentContext,
   sessionId: string,
@@ -151,12 +160,10 @@ export async function askForm(
       },
       { cancellationSignal: signal, stopWaitingOnCancel: true },
     );
-    if (!isObject(response) || response["action"] !== "accept" || !isObject(response["content"]))
-      return undefined;
-    const given = response["content"]["answer"];
-    return typeof given === "string" ? given : undefined;
+    const { action, content } = asObject(response);
+    return action === "accept" ? asString(asObject(content)["answer"]) : undefined;
   } catch {
-    // Refused, cancelled or gone: for the tool all are "no answer".
+    // Refused, cancelled or disconnected.
     return undefined;
   }
 }

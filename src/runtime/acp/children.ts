@@ -1,24 +1,24 @@
-// What sub-agents say. It is not the answer of the session, so no client may glue it to that: it goes as `_demian/event`,
-// in pieces of some length instead of one notification a word.
+// Text of sub-agents. It is not part of the session's answer, so it is sent as `_demian/event`, in larger pieces instead of
+// one notification per word.
 import type { RuntimeEvent } from "../events.ts";
 import { Speech } from "./speech.ts";
 
-/** A piece that is this long does not wait for more. */
+/** A piece this long is sent at once. */
 const PIECE_CHARS = 4096;
 
-type Said = Extract<
+type TextEvent = Extract<
   RuntimeEvent,
   { type: "model.text.delta" | "model.reasoning.delta" | "model.text"; text: string }
 >;
 
 /** Text of one message of one sub-agent. */
 export interface Piece {
-  event: Said;
+  event: TextEvent;
   messageId: string;
 }
 
-/** A sub-agent did it: one of ours, or one of an agent with a loop of its own. */
-export function isOfChild({ agentPath = [], parentCallId }: RuntimeEvent): boolean {
+/** From one of our sub-agents, or from one of an external agent. */
+export function isFromSubAgent({ agentPath = [], parentCallId }: RuntimeEvent): boolean {
   return agentPath.length > 0 || parentCallId !== undefined;
 }
 
@@ -35,7 +35,7 @@ export class ChildTexts {
     return this.#waiting !== undefined;
   }
 
-  /** An event of a sub-agent. Gives what is to be told before it, and of it. */
+  /** Takes an event of a sub-agent, and returns the pieces to send before and for it. */
   hear(event: RuntimeEvent): Piece[] {
     const key = event.invocationId ?? event.parentCallId ?? "";
     switch (event.type) {
@@ -59,14 +59,14 @@ export class ChildTexts {
     }
   }
 
-  /** What waits to become longer. */
+  /** Returns the piece held back to grow. */
   flush(): Piece[] {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     return waiting === undefined ? [] : [waiting];
   }
 
-  #add(event: Said, hear: (speech: Speech) => [text: string, messageId: string], key: string): Piece[] {
+  #add(event: TextEvent, hear: (speech: Speech) => [text: string, messageId: string], key: string): Piece[] {
     const [text, messageId] = hear(this.#speech(key));
     if (text === "") return [];
     const before = this.#waiting?.messageId === messageId ? [] : this.flush();

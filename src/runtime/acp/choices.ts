@@ -1,5 +1,5 @@
-// What a client may choose in a session: the agent (ACP: mode) and the provider with its model. Clients read it in three
-// shapes (modes, models, configOptions); all three are made here.
+// The choices of a session: agent (ACP: mode) and provider with model, in the three forms that clients read (modes, models,
+// configOptions).
 import type {
   SessionConfigOption,
   SessionConfigSelectOption,
@@ -11,7 +11,7 @@ import { authRequired, invalidParams } from "./errors.ts";
 type Available = Pick<Runtime, "agents" | "providers">;
 type Chosen = Pick<DemianSession, "agent" | "provider" | "model">;
 
-/** Not in the stable schema, but read by clients. */
+/** Not in the stable schema, but clients use it. */
 export interface SessionModelState {
   currentModelId: string;
   availableModels: { modelId: string; name: string; description?: string }[];
@@ -26,9 +26,9 @@ export interface Choices {
 export const MODE_OPTION = "mode";
 export const MODEL_OPTION = "model";
 
-export function choicesOf(runtime: Available, chosen: Chosen): Choices {
-  const modes = modesOf(runtime, chosen);
-  const models = modelsOf(runtime, chosen);
+export function listChoices(runtime: Available, chosen: Chosen): Choices {
+  const modes = listModes(runtime, chosen);
+  const models = listModels(runtime, chosen);
   const modeOptions = modes.availableModes.map(
     ({ id, name, description }): SessionConfigSelectOption => ({
       value: id,
@@ -67,15 +67,15 @@ export function choicesOf(runtime: Available, chosen: Chosen): Choices {
   };
 }
 
-/** Throws -32602. A model that is not listed is taken at its word: a provider has more models than the configured one. */
-export function modelChange({ providers }: Available, modelId: string): { provider: string; model: string } {
+/** Throws -32602. Unlisted models are accepted: a provider has more than the configured one. */
+export function parseModelId({ providers }: Available, modelId: string): { provider: string; model: string } {
   const slash = modelId.indexOf("/");
   const key = slash < 0 ? modelId : modelId.slice(0, slash);
   const choice = providers.find((one) => one.key === key);
   const model = slash < 0 ? choice?.model : modelId.slice(slash + 1);
   if (choice === undefined || model === undefined || model === "") {
     const known = providers.map((one) => `${one.key}/${one.model}`).join(", ");
-    throw invalidParams(`no model is called "${modelId}"; say provider/model, as in: ${known}`);
+    throw invalidParams(`no model "${modelId}"; use provider/model, for example: ${known}`);
   }
   if (!choice.isReady) {
     throw authRequired(choice.problem ?? `the provider ${key} is not ready`);
@@ -83,10 +83,10 @@ export function modelChange({ providers }: Available, modelId: string): { provid
   return { provider: key, model };
 }
 
-function modesOf({ agents }: Available, { agent }: Chosen): SessionModeState {
+function listModes({ agents }: Available, { agent }: Chosen): SessionModeState {
   return {
     currentModeId: agent,
-    availableModes: agents.primary().map(({ name, displayName, description }) => ({
+    availableModes: agents.listPrimary().map(({ name, displayName, description }) => ({
       id: name,
       name: displayName ?? name,
       description,
@@ -94,7 +94,7 @@ function modesOf({ agents }: Available, { agent }: Chosen): SessionModeState {
   };
 }
 
-function modelsOf({ providers }: Available, { provider, model }: Chosen): SessionModelState {
+function listModels({ providers }: Available, { provider, model }: Chosen): SessionModelState {
   const currentModelId = `${provider}/${model}`;
   const ready = providers
     .filter(({ isReady }) => isReady)

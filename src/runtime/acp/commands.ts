@@ -1,11 +1,11 @@
-// What a client can say instead of a message: words that begin with a slash.
+// Slash commands.
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 
 export const COMPACT = "/compact";
 export const USE_PLAN = "/use-plan";
 
 export const AVAILABLE_COMMANDS: readonly AvailableCommand[] = [
-  { name: "compact", description: "Make room: keep a summary of what was said" },
+  { name: "compact", description: "Replace the conversation so far with a summary" },
   {
     name: "use-plan",
     description: "Carry out the last plan",
@@ -13,8 +13,8 @@ export const AVAILABLE_COMMANDS: readonly AvailableCommand[] = [
   },
 ];
 
-/** What stands behind the command; undefined: the text is none. */
-export function wordsOf(text: string, command: string): string | undefined {
+/** The text after the command; undefined if the text is not this command. */
+export function readArguments(text: string, command: string): string | undefined {
   const trimmed = text.trim();
   if (trimmed !== command && !new RegExp(`^${command}\\s`).test(trimmed)) return undefined;
   return trimmed.slice(command.length).trim();

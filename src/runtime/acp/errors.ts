@@ -1,6 +1,6 @@
-// The runtime's failures as JSON-RPC errors: the one place that chooses codes.
+// Converts failures to JSON-RPC errors. Error codes are chosen only here.
 import { RequestError } from "@agentclientprotocol/sdk";
-import { CodedError, messageOf } from "../../base/coded-error.ts";
+import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { ProviderError, type ProviderFailure } from "../providers/types.ts";
 
 const AUTH_REQUIRED = -32000;
@@ -9,8 +9,8 @@ const INVALID_REQUEST = -32600;
 const INVALID_PARAMS = -32602;
 const INTERNAL = -32603;
 
-/** Codes of the runtime whose cause is in the request. */
-const OF_THE_REQUEST: Readonly<Record<string, number>> = {
+/** Runtime codes caused by the request. */
+const REQUEST_FAULTS: Readonly<Record<string, number>> = {
   unknown_agent: INVALID_PARAMS,
   unknown_provider: INVALID_PARAMS,
   bad_cwd: INVALID_PARAMS,
@@ -23,17 +23,17 @@ const OF_THE_REQUEST: Readonly<Record<string, number>> = {
 
 export function toRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
-  if (error instanceof ProviderError) return failureError(error.failure);
+  if (error instanceof ProviderError) return toFailureError(error.failure);
   if (error instanceof CodedError) {
-    const code = OF_THE_REQUEST[error.code] ?? INTERNAL;
+    const code = REQUEST_FAULTS[error.code] ?? INTERNAL;
     if (code === AUTH_REQUIRED) return authRequired(error.message, { code: error.code });
     return new RequestError(code, error.message, { code: error.code });
   }
-  return new RequestError(INTERNAL, `demian failed: ${messageOf(error)}`);
+  return new RequestError(INTERNAL, `demian failed: ${toMessage(error)}`);
 }
 
-/** `spent`: what the turn has used up all the same. */
-export function failureError(failure: ProviderFailure, spent: object = {}): RequestError {
+/** `spent`: usage of the failed turn. */
+export function toFailureError(failure: ProviderFailure, spent: object = {}): RequestError {
   const { kind, status, requestId, retryAfterMs, message } = failure;
   const data = {
     kind,
@@ -46,19 +46,19 @@ export function failureError(failure: ProviderFailure, spent: object = {}): Requ
   return new RequestError(INTERNAL, message, data);
 }
 
-/** There is no login to offer: the message says which variable holds the key. */
+/** No login is offered; the message names the variable for the key. */
 export function authRequired(message: string, data: object = {}): RequestError {
   return new RequestError(AUTH_REQUIRED, message, { ...data, authMethods: [] });
 }
 
 export function unknownSession(sessionId: string): RequestError {
-  return new RequestError(NOT_FOUND, `no session is called "${sessionId}"`, { sessionId });
+  return new RequestError(NOT_FOUND, `no session "${sessionId}"`, { sessionId });
 }
 
 export function promptRunning(what: string): RequestError {
   return new RequestError(
     INVALID_REQUEST,
-    `a prompt is running in this session: ${what} after its answer, or send session/cancel`,
+    `a prompt is running in this session; ${what} after it ends, or send session/cancel`,
   );
 }
 

@@ -1,4 +1,4 @@
-// All sessions of one connection: opening, finding, closing them. What a session does is session.ts.
+// Opens, finds and closes the sessions of one connection.
 import { resolve } from "node:path";
 import type {
   AgentContext,
@@ -6,41 +6,41 @@ import type {
   ListSessionsRequest,
   ListSessionsResponse,
 } from "@agentclientprotocol/sdk";
-import { CodedError, messageOf } from "../../base/coded-error.ts";
+import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { KeyedLock } from "../../base/keyed-lock.ts";
 import type { Message } from "../messages.ts";
 import type { SessionOrder } from "../session-types.ts";
 import type { Choices } from "./choices.ts";
 import { promptRunning, unknownSession } from "./errors.ts";
 import {
-  askedFor,
-  askedMode,
   type Cwd,
-  checkedCwd,
-  ignored,
+  checkCwd,
+  listIgnoredParams,
   type OpenParams,
-  wishedFor,
+  readAgentMode,
+  readInitialChoice,
+  readSessionOptions,
 } from "./open-params.ts";
 import type { SessionMeta, SessionRecord } from "./record.ts";
 import type { Runtimes } from "./runtimes.ts";
 import { AcpSession } from "./session.ts";
 import type { SessionStore } from "./store.ts";
 
-/** What the program's flags say for every session. */
+/** Defaults from the program's flags. */
 export type SessionDefaults = Pick<
   SessionOrder,
   "agent" | "provider" | "model" | "yes" | "dryRun" | "transcript"
 >;
 
-export interface HostOrder {
+export interface HostOptions {
   store: SessionStore;
   runtimes: Runtimes;
   defaults: SessionDefaults;
-  /** For what the client has no way to be told. */
+  /** For problems that cannot be sent to the client. */
   warn(message: string): void;
 }
 
-/** The answer to session/new, load and resume. */
+/** The response to session/new, load and resume. */
 export type OpenAnswer = Choices & { _meta: Record<string, unknown> };
 
 interface Opening {
@@ -51,7 +51,7 @@ interface Opening {
   withReplay: boolean;
 }
 
-interface Kept {
+interface StoredState {
   record: SessionRecord | undefined;
   history: readonly Message[];
   problems: string[];
@@ -63,20 +63,20 @@ interface Open {
 }
 
 const PAGE = 100;
-/** What stands in a kept session may no longer be there; then it goes on with what the flags and the config say. */
-const VANISHED = new Set(["unknown_agent", "unknown_provider"]);
+/** The stored agent or provider may no longer exist; then the session continues with the defaults. */
+const STALE_CHOICE_CODES = new Set(["unknown_agent", "unknown_provider"]);
 
 export class AcpHost {
-  readonly #order: HostOrder;
+  readonly #options: HostOptions;
   readonly #open = new Map<string, Open>();
   readonly #locks = new KeyedLock();
   #capabilities: ClientCapabilities = {};
   #isEnding = false;
-  /** Once a process, and of no consequence when it fails. */
+  /** Once per process; failures are ignored. */
   #pruned: Promise<void> | undefined;
 
-  constructor(order: HostOrder) {
-    this.#order = order;
+  constructor(options: HostOptions) {
+    this.#options = options;
   }
 
   setCapabilities(capabilities: ClientCapabilities): void {
@@ -84,43 +84,44 @@ export class AcpHost {
   }
 
   async create(params: OpenParams, client: AgentContext): Promise<OpenAnswer & { sessionId: string }> {
-    const cwd = await checkedCwd(params.cwd);
-    const id = this.#order.store.newId();
+    const cwd = await checkCwd(params.cwd);
+    const id = this.#options.store.newId();
     const answer = await this.#begin({ id, cwd, params, client, withReplay: false }, async () => {
       const problems: string[] = [];
-      const record = await this.#order.store
+      const record = await this.#options.store
         .create(id, newMeta(cwd.given), (problem) => this.#notice(id, problem))
         .catch((error: unknown) => {
-          problems.push(`the session is not kept and could not be resumed: ${messageOf(error)}`);
+          problems.push(`the session is not stored and cannot be resumed: ${toMessage(error)}`);
           return undefined;
         });
       return { record, history: [], problems };
     }).catch(async (error: unknown) => {
-      // Nothing was said in it. That it stays when this fails too is no harm.
-      await this.#order.store.remove(id).catch(() => undefined);
+      // The session is empty; leaving it behind is harmless.
+      await this.#options.store.remove(id).catch(() => undefined);
       throw error;
     });
-    this.#pruned ??= this.#order.store.prune(Date.now()).catch(() => undefined);
+    this.#pruned ??= this.#options.store.prune(Date.now()).catch(() => undefined);
     return { sessionId: id, ...answer };
   }
 
-  /** With replay it is session/load, without session/resume. */
+  /** session/load with replay, session/resume without. */
   async load(id: string, params: OpenParams, client: AgentContext, withReplay: boolean): Promise<OpenAnswer> {
-    const cwd = await checkedCwd(params.cwd);
+    const cwd = await checkCwd(params.cwd);
     const unlock = await this.#locks.lock(id);
     try {
-      if (!this.#order.store.has(id)) throw unknownSession(id);
+      if (!this.#options.store.has(id)) throw unknownSession(id);
       const before = this.#open.get(id);
       if (before?.session.isBusy) throw promptRunning("load it");
-      // It may be opened again with another directory or environment.
+      // Reopen it: directory or environment may differ.
       if (before !== undefined) await this.#end(id, before);
       return await this.#begin({ id, cwd, params, client, withReplay }, async () => {
-        const opened = await this.#order.store.open(id, newMeta(cwd.given), (problem) =>
+        const opened = await this.#options.store.open(id, newMeta(cwd.given), (problem) =>
           this.#notice(id, problem),
         );
         if (opened === undefined) throw unknownSession(id);
         const { record, history, lostLines } = opened;
-        const problems = lostLines === 0 ? [] : [`${lostLines} lines of the kept history could not be read`];
+        const problems =
+          lostLines === 0 ? [] : [`${lostLines} lines of the stored history could not be read`];
         return { record, history, problems };
       });
     } finally {
@@ -140,7 +141,7 @@ export class AcpHost {
   }
 
   async list({ cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
-    const all = await this.#order.store.list();
+    const all = await this.#options.store.list();
     const wanted = cwd ? all.filter((session) => session.cwd === resolve(cwd)) : all;
     const from = cursor ? wanted.findIndex(({ id }) => id === cursor) + 1 : 0;
     const page = wanted.slice(from, from + PAGE);
@@ -157,7 +158,7 @@ export class AcpHost {
   }
 
   async close(id: string): Promise<void> {
-    // At once, and not behind a session/load that waits for the same lock.
+    // Cancel before waiting for the lock, which a session/load may hold.
     this.#open.get(id)?.session.cancel();
     const unlock = await this.#locks.lock(id);
     try {
@@ -175,14 +176,14 @@ export class AcpHost {
     try {
       const open = this.#open.get(id);
       if (open !== undefined) await this.#end(id, open);
-      const wasThere = await this.#order.store.remove(id);
-      if (!wasThere && open === undefined) throw unknownSession(id);
+      const existed = await this.#options.store.remove(id);
+      if (!existed && open === undefined) throw unknownSession(id);
     } finally {
       unlock();
     }
   }
 
-  /** Ends everything; no session opens any more. */
+  /** Closes all sessions and opens no more. */
   async shutdown(): Promise<void> {
     this.#isEnding = true;
     for (const { session } of this.#open.values()) session.cancel();
@@ -190,16 +191,16 @@ export class AcpHost {
     await this.#pruned;
   }
 
-  async #begin(opening: Opening, keep: () => Promise<Kept>): Promise<OpenAnswer> {
+  async #begin(opening: Opening, read: () => Promise<StoredState>): Promise<OpenAnswer> {
     const { id, cwd, params, client, withReplay } = opening;
-    const asked = askedFor(params._meta);
-    const agentMode = askedMode(params._meta);
-    if (this.#isEnding) throw new CodedError("ending", "demian is ending");
-    const { runtime, giveBack } = await this.#order.runtimes.borrow(cwd.real, agentMode);
-    let kept: Kept | undefined;
+    const asked = readSessionOptions(params._meta);
+    const agentMode = readAgentMode(params._meta);
+    if (this.#isEnding) throw new CodedError("ending", "demian is shutting down");
+    const { runtime, giveBack } = await this.#options.runtimes.borrow(cwd.real, agentMode);
+    let stored: StoredState | undefined;
     try {
-      kept = await keep();
-      const { record, history, problems } = kept;
+      stored = await read();
+      const { record, history, problems } = stored;
       const open = (choice: SessionDefaults) =>
         AcpSession.open({
           id,
@@ -207,27 +208,27 @@ export class AcpHost {
           runtime,
           client,
           capabilities: this.#capabilities,
-          warn: (message) => this.#order.warn(message),
+          warn: (message) => this.#options.warn(message),
           record,
           choice: {
-            ...this.#order.defaults,
+            ...this.#options.defaults,
             ...choice,
-            ...wishedFor(params._meta, runtime.providers),
+            ...readInitialChoice(params._meta, runtime.providers),
             ...asked,
             ...(history.length > 0 && { history }),
           },
         });
-      const session = await open(keptChoice(record?.meta)).catch((error: unknown) => {
-        if (!(error instanceof CodedError) || !VANISHED.has(error.code)) throw error;
+      const session = await open(readStoredChoice(record?.meta)).catch((error: unknown) => {
+        if (!(error instanceof CodedError) || !STALE_CHOICE_CODES.has(error.code)) throw error;
         if (record?.meta.agent === "") throw error;
-        problems.push(`${error.message}; the session goes on with the default`);
+        problems.push(`${error.message}; the session continues with the default`);
         return open({});
       });
       record?.update({ cwd: cwd.given });
       if (withReplay) await session.replay();
       this.#open.set(id, { session, giveBack });
       if (this.#isEnding) await this.#end(id, { session, giveBack });
-      session.greet([...runtime.warnings, ...problems, ...ignored(params)]);
+      session.sendInitial([...runtime.warnings, ...problems, ...listIgnoredParams(params)]);
       return {
         ...session.choices(),
         _meta: {
@@ -239,7 +240,7 @@ export class AcpHost {
         },
       };
     } catch (error) {
-      kept?.record?.close();
+      stored?.record?.close();
       await giveBack();
       throw error;
     }
@@ -266,7 +267,7 @@ function newMeta(cwd: string): SessionMeta {
   return { cwd, agent: "", provider: "", model: "", createdAt: now, updatedAt: now };
 }
 
-function keptChoice(meta: SessionMeta | undefined): SessionDefaults {
+function readStoredChoice(meta: SessionMeta | undefined): SessionDefaults {
   if (meta === undefined || meta.agent === "") return {};
   return { agent: meta.agent, provider: meta.provider, model: meta.model };
 }

@@ -1,8 +1,8 @@
-// What a client says when it opens a session: where, and in `_meta.blemees` how. Checked here, once.
+// Validates the parameters of session/new, load and resume, including `_meta.blemees`.
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import type { McpServer } from "@agentclientprotocol/sdk";
-import { errnoOf, messageOf } from "../../base/coded-error.ts";
+import { readErrno, toMessage } from "../../base/coded-error.ts";
 import { isObject } from "../../base/json.ts";
 import type { DemianConfig } from "../config/schema.ts";
 import type { ProviderChoice, SessionOrder } from "../session-types.ts";
@@ -16,28 +16,28 @@ export interface OpenParams {
 }
 
 export interface Cwd {
-  /** As the client wrote it. */
+  /** As sent by the client. */
   given: string;
   real: string;
 }
 
 /** Throws -32602. */
-export async function checkedCwd(given: string): Promise<Cwd> {
+export async function checkCwd(given: string): Promise<Cwd> {
   if (!isAbsolute(given)) throw invalidParams(`cwd must be an absolute path, not "${given}"`);
   try {
     const real = await realpath(given);
-    if (!(await stat(real)).isDirectory()) throw invalidParams(`cwd is no directory: ${given}`);
+    if (!(await stat(real)).isDirectory()) throw invalidParams(`cwd is not a directory: ${given}`);
     return { given: resolve(given), real };
   } catch (error) {
-    const errno = errnoOf(error);
+    const errno = readErrno(error);
     if (errno === undefined) throw error;
-    const why = errno === "ENOENT" ? "there is no such directory" : messageOf(error);
-    throw invalidParams(`cwd cannot be used: ${given}: ${why}`);
+    const why = errno === "ENOENT" ? "no such directory" : toMessage(error);
+    throw invalidParams(`cannot use cwd ${given}: ${why}`);
   }
 }
 
 /** `_meta.blemees` of session/new, load and resume. */
-export function askedFor(
+export function readSessionOptions(
   meta: Record<string, unknown> | null | undefined,
 ): Pick<SessionOrder, "env" | "yes" | "transcript"> {
   const ours = meta?.["blemees"];
@@ -61,8 +61,8 @@ export function askedFor(
   };
 }
 
-/** `_meta.blemees.agent_mode`: whether the session has one agent or several, whatever is configured. */
-export function askedMode(
+/** `_meta.blemees.agent_mode`; overrides the configuration. */
+export function readAgentMode(
   meta: Record<string, unknown> | null | undefined,
 ): DemianConfig["agentMode"] | undefined {
   const ours = meta?.["blemees"];
@@ -71,8 +71,8 @@ export function askedMode(
   throw invalidParams('_meta.blemees.agent_mode must be "single-agent" or "multi-agent"');
 }
 
-/** `_meta.blemees.mode` and `.model`: what the session begins with, where waiting for `session/set_model` is too late. */
-export function wishedFor(
+/** `_meta.blemees.mode` and `.model`: for clients that cannot wait for `session/set_model`. */
+export function readInitialChoice(
   meta: Record<string, unknown> | null | undefined,
   providers: readonly ProviderChoice[],
 ): Pick<SessionOrder, "agent" | "provider" | "model"> {
@@ -80,16 +80,16 @@ export function wishedFor(
   const { mode, model } = isObject(ours) ? ours : {};
   for (const [name, value] of Object.entries({ mode, model })) {
     if (value === undefined || (typeof value === "string" && value !== "")) continue;
-    throw invalidParams(`_meta.blemees.${name} must be a text`);
+    throw invalidParams(`_meta.blemees.${name} must be a non-empty string`);
   }
   return {
     ...(typeof mode === "string" && { agent: mode }),
-    ...(typeof model === "string" && modelOf(model, providers)),
+    ...(typeof model === "string" && parseModel(model, providers)),
   };
 }
 
-/** "provider/model", a provider alone, or a model of the default provider. */
-function modelOf(
+/** "provider/model", a provider, or a model of the default provider. */
+function parseModel(
   wish: string,
   providers: readonly ProviderChoice[],
 ): Pick<SessionOrder, "provider" | "model"> {
@@ -98,15 +98,17 @@ function modelOf(
   return rest.length === 0 ? { provider: key } : { provider: key, model: rest.join("/") };
 }
 
-/** For people: what was asked for and is not there. */
-export function ignored({ mcpServers = [], additionalDirectories = [] }: OpenParams): string[] {
+/** Lists parameters that are not supported, for users. */
+export function listIgnoredParams({ mcpServers = [], additionalDirectories = [] }: OpenParams): string[] {
   const notices: string[] = [];
   if (mcpServers.length > 0) {
     const names = mcpServers.map(({ name }) => name).join(", ");
     notices.push(`MCP servers are not supported and were not started: ${names}`);
   }
   if (additionalDirectories.length > 0) {
-    notices.push(`only cwd is the workspace; ignored: ${additionalDirectories.join(", ")}`);
+    notices.push(
+      `additional directories are not supported and were ignored: ${additionalDirectories.join(", ")}`,
+    );
   }
   return notices;
 }

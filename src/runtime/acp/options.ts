@@ -1,4 +1,4 @@
-// What `demian acp` is started with.
+// Options of `demian acp`.
 import type { Readable, Writable } from "node:stream";
 import type { Runtime, RuntimeOrder } from "../session-types.ts";
 
@@ -6,13 +6,13 @@ export interface AcpFlags {
   agent?: string;
   provider?: string;
   model?: string;
-  /** A file of configuration, relative to where the program was started. */
+  /** A configuration file, relative to the working directory. */
   config?: string;
-  /** Allow what would be asked. */
+  /** Allow instead of asking. */
   yes?: boolean;
   dryRun?: boolean;
   noTranscript?: boolean;
-  /** What other flags say, as a piece of configuration. */
+  /** Other flags, as configuration. */
   settings?: Record<string, unknown>;
 }
 
@@ -22,9 +22,9 @@ export interface AcpOptions {
   env: Readonly<Record<string, string | undefined>>;
   flags: AcpFlags;
   version: string;
-  /** Takes what the client has no way to be told. */
+  /** For problems that cannot be sent to the client. */
   warn?(message: string): void;
-  /** Ends it as the end of the input does. */
+  /** Same effect as the end of the input. */
   signal?: AbortSignal;
   /** For embedding programs and tests. */
   createRuntime?(order: RuntimeOrder): Promise<Runtime>;

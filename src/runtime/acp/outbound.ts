@@ -1,7 +1,7 @@
-// What a session tells its client, in order, one frame at a time. While the client does not read, words that belong
-// together are put together, so what waits is never more than what there is to say in one turn.
+// Sends a session's messages in order, one at a time. While the client does not read, adjacent text and updates are merged,
+// which bounds the queue by the content of one turn.
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import type { EVENT, NOTICE } from "./announced.ts";
+import type { EVENT, NOTICE } from "./extensions.ts";
 
 export type Outgoing =
   | { method: "session/update"; update: SessionUpdate }
@@ -26,19 +26,19 @@ export class Outbound {
     this.#pump ??= this.#run();
   }
 
-  /** Resolves when everything said so far is written, or nobody is there to read it. */
-  async drained(): Promise<void> {
+  /** Resolves when everything queued is written, or the connection is gone. */
+  async drain(): Promise<void> {
     while (this.#pump !== undefined) await this.#pump;
   }
 
   async #run(): Promise<void> {
-    // Whoever tells several things at once gets them into one frame.
+    // Messages pushed in the same tick are merged.
     await Promise.resolve();
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       try {
         await this.#send(next);
       } catch {
-        // The connection is gone, and with it the session: its turn is being ended by whoever noticed.
+        // The connection is gone; the host ends the session.
         this.#waiting.length = 0;
       }
     }
@@ -60,7 +60,7 @@ function mergeUpdates(last: SessionUpdate, next: SessionUpdate): SessionUpdate |
     if (last.content.type !== "text" || next.content.type !== "text") return undefined;
     return { ...last, content: { type: "text", text: last.content.text + next.content.text } };
   }
-  // Of one tool the later word replaces the earlier one, field by field: that is what the client would do.
+  // Later fields replace earlier ones, as in the client.
   if (last.sessionUpdate === "tool_call_update" && next.sessionUpdate === "tool_call_update") {
     const isSameStep = last.toolCallId === next.toolCallId && last.status === next.status;
     return isSameStep ? { ...last, ...next } : undefined;

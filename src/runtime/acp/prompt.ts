@@ -1,7 +1,7 @@
-// The blocks of an ACP prompt as one message of the user.
+// Converts the blocks of an ACP prompt to a user message.
 import type { ContentBlock, EmbeddedResourceResource } from "@agentclientprotocol/sdk";
-import { messageOf } from "../../base/coded-error.ts";
-import { imageFromBytes } from "../images.ts";
+import { toMessage } from "../../base/coded-error.ts";
+import { createImagePart } from "../images.ts";
 import type { ImageDetail, UserContentPart } from "../messages.ts";
 import { invalidParams } from "./errors.ts";
 
@@ -18,10 +18,10 @@ export interface PromptInput {
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /**
- * Text and links are put together as they stand, embedded files follow at the end as context. What stands behind an
- * image stays behind it. Throws -32602 for what no model could be given.
+ * Text and links are joined in order, and embedded files are appended as context. Text after an image stays after it.
+ * Throws -32602 for unsupported blocks.
  */
-export function promptInput(blocks: readonly ContentBlock[], limits: ImageLimits): PromptInput {
+export function parsePrompt(blocks: readonly ContentBlock[], limits: ImageLimits): PromptInput {
   const segments: UserContentPart[] = [];
   const contexts: string[] = [];
   for (const block of blocks) addBlock(block, { segments, contexts, limits });
@@ -31,42 +31,39 @@ export function promptInput(blocks: readonly ContentBlock[], limits: ImageLimits
     throw invalidParams("the prompt is empty; send at least one block with text or an image");
   }
   if (first.type === "text") return { text: first.text, parts: segments.slice(1) };
-  // A message begins with text, so what was said behind the images goes before them.
+  // A message starts with text, so text after the images moves before them.
   const text = segments.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
   return { text, parts: segments.filter((part) => part.type !== "text") };
 }
 
-interface Gathered {
+interface PromptDraft {
   segments: UserContentPart[];
   contexts: string[];
   limits: ImageLimits;
 }
 
-function addBlock(block: ContentBlock, gathered: Gathered): void {
+function addBlock(block: ContentBlock, gathered: PromptDraft): void {
   const { segments, limits } = gathered;
   if (block.type === "text") addText(segments, block.text);
-  else if (block.type === "image") segments.push(image(block.data, limits));
-  else if (block.type === "resource_link") addText(segments, mention(block.uri, block.name));
+  else if (block.type === "image") segments.push(toImagePart(block.data, limits));
+  else if (block.type === "resource_link") addText(segments, formatMention(block.uri, block.name));
   else if (block.type === "resource") addResource(block.resource, gathered);
-  else
-    throw invalidParams(
-      `a block of type "${block.type}" cannot be given to a model; send text, images or files`,
-    );
+  else throw invalidParams(`blocks of type "${block.type}" are not supported; send text, images or files`);
 }
 
-function addResource(resource: EmbeddedResourceResource, { segments, contexts, limits }: Gathered): void {
+function addResource(resource: EmbeddedResourceResource, { segments, contexts, limits }: PromptDraft): void {
   const { uri, mimeType } = resource;
   if ("text" in resource) {
-    addText(segments, mention(uri));
+    addText(segments, formatMention(uri));
     contexts.push(`<context ref=${JSON.stringify(uri)}>\n${resource.text}\n</context>`);
   } else if (mimeType?.startsWith("image/")) {
-    segments.push(image(resource.blob, limits));
+    segments.push(toImagePart(resource.blob, limits));
   } else {
-    addText(segments, `${mention(uri)} (binary, its content is not shown)`);
+    addText(segments, `${formatMention(uri)} (binary, content not shown)`);
   }
 }
 
-/** Two blocks must not become one word. */
+/** Separates blocks with a space. */
 function addText(segments: UserContentPart[], text: string): void {
   const last = segments.at(-1);
   if (last?.type !== "text") {
@@ -77,7 +74,7 @@ function addText(segments: UserContentPart[], text: string): void {
   last.text += isApart ? text : ` ${text}`;
 }
 
-function mention(uri: string, name?: string): string {
+function formatMention(uri: string, name?: string): string {
   const path = uri.startsWith("file://") ? filePath(uri) : uri;
   return name === undefined || path.endsWith(name) ? `@${path}` : `@${path} (${name})`;
 }
@@ -86,16 +83,16 @@ function filePath(uri: string): string {
   try {
     return decodeURIComponent(new URL(uri).pathname);
   } catch {
-    // Not a URL that can be taken apart: the model sees it as it came.
+    // Not a valid URL; pass it on unchanged.
     return uri;
   }
 }
 
-function image(data: string, limits: ImageLimits): UserContentPart {
-  if (data === "" || !BASE64.test(data)) throw invalidParams("an image's data is not base64");
+function toImagePart(data: string, limits: ImageLimits): UserContentPart {
+  if (data === "" || !BASE64.test(data)) throw invalidParams("image data is not base64");
   try {
-    return imageFromBytes(Buffer.from(data, "base64"), limits);
+    return createImagePart(Buffer.from(data, "base64"), limits);
   } catch (error) {
-    throw invalidParams(messageOf(error));
+    throw invalidParams(toMessage(error));
   }
 }

@@ -1,8 +1,8 @@
-// One kept session while it is open: what it is, and its messages, each written when it joins the history. Written
-// without waiting for the disk: what was written is there after the death of the process, and that is what it is for.
+// Stores an open session: its metadata, and each message as it is added to the history. Writes are not synced: they have to
+// survive a crash of the process, not of the machine.
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../../base/coded-error.ts";
+import { toMessage } from "../../base/coded-error.ts";
 import type { Message } from "../messages.ts";
 
 export interface SessionMeta {
@@ -11,7 +11,7 @@ export interface SessionMeta {
   provider: string;
   model: string;
   title?: string;
-  /** So far, where a provider tells. */
+  /** Total so far, if the provider reports it. */
   costUsd?: number;
   /** ISO 8601. */
   createdAt: string;
@@ -21,51 +21,51 @@ export interface SessionMeta {
 export const META_FILE = "meta.json";
 export const HISTORY_FILE = "history.jsonl";
 
-export interface RecordOrder {
+export interface RecordOptions {
   directory: string;
   meta: SessionMeta;
   free(): void;
-  /** Told once each time that keeping begins to fail. */
+  /** Called once whenever writing starts to fail. */
   onFault(message: string): void;
 }
 
 export class SessionRecord {
-  readonly #order: RecordOrder;
+  readonly #options: RecordOptions;
   #meta: SessionMeta;
   #file: number | undefined;
   #isFaulty = false;
-  /** The entry could not be written the last time. */
+  /** The last write of the metadata failed. */
   #isEntryFaulty = false;
 
-  constructor(order: RecordOrder) {
-    this.#order = order;
-    this.#meta = order.meta;
+  constructor(options: RecordOptions) {
+    this.#options = options;
+    this.#meta = options.meta;
   }
 
   get meta(): Readonly<SessionMeta> {
     return this.#meta;
   }
 
-  /** Something is missing in the file: `rewrite` mends it. */
+  /** The file is incomplete; `rewrite` repairs it. */
   get isFaulty(): boolean {
     return this.#isFaulty;
   }
 
   append(message: Message): void {
-    // Behind a hole nothing is added: the file stays a true beginning.
+    // After a gap nothing is appended, so that the file stays a valid prefix.
     if (this.#isFaulty) return;
     this.#guard(() => {
-      this.#file ??= openSync(join(this.#order.directory, HISTORY_FILE), "a", 0o600);
+      this.#file ??= openSync(join(this.#options.directory, HISTORY_FILE), "a", 0o600);
       writeAll(this.#file, `${JSON.stringify(message)}\n`);
     });
   }
 
-  /** All messages anew, at once: a reader finds the old file or the new one. */
+  /** Replaces the history atomically. */
   rewrite(messages: readonly Message[]): void {
     const wasFaulty = this.#isFaulty;
     this.#isFaulty = false;
     this.#guard(() => {
-      const path = join(this.#order.directory, HISTORY_FILE);
+      const path = join(this.#options.directory, HISTORY_FILE);
       replace(path, (draft) => {
         for (const message of messages) writeAll(draft, `${JSON.stringify(message)}\n`);
         fsyncSync(draft);
@@ -76,20 +76,20 @@ export class SessionRecord {
 
   update(change: Partial<SessionMeta>): void {
     this.#meta = { ...this.#meta, ...change, updatedAt: new Date().toISOString() };
-    const path = join(this.#order.directory, META_FILE);
+    const path = join(this.#options.directory, META_FILE);
     const wasFaulty = this.#isEntryFaulty;
     try {
       replace(path, (draft) => writeAll(draft, `${JSON.stringify(this.#meta)}\n`));
       this.#isEntryFaulty = false;
     } catch (error) {
       this.#isEntryFaulty = true;
-      if (!wasFaulty) this.#order.onFault(`the session's entry cannot be written: ${messageOf(error)}`);
+      if (!wasFaulty) this.#options.onFault(`cannot write the session's metadata: ${toMessage(error)}`);
     }
   }
 
   close(): void {
     this.#closeFile();
-    this.#order.free();
+    this.#options.free();
   }
 
   #closeFile(): void {
@@ -102,13 +102,13 @@ export class SessionRecord {
       write();
     } catch (error) {
       this.#isFaulty = true;
-      const problem = `the session is not kept and could not be resumed: ${messageOf(error)}; free or mend the disk`;
-      if (!isKnown) this.#order.onFault(problem);
+      const problem = `the session is not stored and cannot be resumed: ${toMessage(error)}; check the disk`;
+      if (!isKnown) this.#options.onFault(problem);
     }
   }
 }
 
-/** A file in its place whole, or not at all. What could not be finished must not fill the disk. */
+/** Atomic. An unfinished draft is removed. */
 function replace(path: string, write: (file: number) => void): void {
   const draft = `${path}.new`;
   try {

@@ -1,41 +1,41 @@
-// A kept history as the updates that a client draws when it loads the session.
+// Converts a stored history to the updates sent when a session is loaded.
 import type { ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Message, UserMessage } from "../messages.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import { newCall, textContent } from "./tool-view.ts";
 
-export interface ReplayOrder {
+export interface ReplayOptions {
   cwd: string;
   tools: ToolRegistry;
   newId(): string;
-  /** Gives a call the name that it has on the wire. */
+  /** Returns the call's id on the wire. */
   reserve(callId: string): string;
 }
 
-export function replay(history: readonly Message[], order: ReplayOrder): SessionUpdate[] {
+export function replay(history: readonly Message[], options: ReplayOptions): SessionUpdate[] {
   const names = new Map<string, string>();
   return history.flatMap((message): SessionUpdate[] => {
     switch (message.role) {
       case "user":
-        return userChunks(message, order.newId());
+        return toUserChunks(message, options.newId());
       case "assistant": {
         const text = message.content ?? "";
-        const said: SessionUpdate[] =
+        const texts: SessionUpdate[] =
           text === ""
             ? []
             : [
                 {
                   sessionUpdate: "agent_message_chunk",
                   content: { type: "text", text },
-                  messageId: order.newId(),
+                  messageId: options.newId(),
                 },
               ];
         const calls = (message.toolCalls ?? []).map(({ id, name, input }): SessionUpdate => {
-          const toolCallId = order.reserve(id);
+          const toolCallId = options.reserve(id);
           names.set(id, toolCallId);
-          return newCall(toolCallId, { name, input }, order);
+          return newCall(toolCallId, { name, input }, options);
         });
-        return [...said, ...calls];
+        return [...texts, ...calls];
       }
       case "tool": {
         const toolCallId = names.get(message.toolCallId);
@@ -55,19 +55,19 @@ export function replay(history: readonly Message[], order: ReplayOrder): Session
   });
 }
 
-function userChunks(message: UserMessage, messageId: string): SessionUpdate[] {
+function toUserChunks(message: UserMessage, messageId: string): SessionUpdate[] {
   const parts =
     typeof message.content === "string"
       ? [{ type: "text" as const, text: message.content }]
       : message.content;
   return parts.flatMap((part): SessionUpdate[] => {
     const content: ContentBlock | undefined =
-      part.type === "text" ? { type: "text", text: part.text } : imageBlock(part.image_url.url);
+      part.type === "text" ? { type: "text", text: part.text } : toImageBlock(part.image_url.url);
     return content === undefined ? [] : [{ sessionUpdate: "user_message_chunk", content, messageId }];
   });
 }
 
-function imageBlock(url: string): ContentBlock | undefined {
+function toImageBlock(url: string): ContentBlock | undefined {
   const [, mimeType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];
   if (mimeType === undefined || data === undefined) return undefined;
   return { type: "image", mimeType, data };

@@ -1,9 +1,9 @@
-// Sessions of one workspace share one runtime, as long as its configuration is the same; the last one closes it.
+// Shares one runtime among sessions with the same workspace and configuration; the last session closes it.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DemianConfig } from "../config/schema.ts";
 import type { Runtime, RuntimeOrder } from "../session-types.ts";
-import { homeDir } from "../state-dir.ts";
+import { getHomeDir } from "../state-dir.ts";
 
 export type CreateRuntime = (order: RuntimeOrder) => Promise<Runtime>;
 
@@ -27,13 +27,13 @@ export class Runtimes {
     this.#order = order;
   }
 
-  /** `cwd` is real. `agentMode`: what the client wants for its session; it is as strong as a flag. */
+  /** `cwd` is a real path. `agentMode` overrides the configuration, like a flag. */
   async borrow(cwd: string, agentMode?: DemianConfig["agentMode"]): Promise<BorrowedRuntime> {
     const { flags } = this.#order;
     const key = [cwd, agentMode ?? "", await this.#stamp(cwd)].join("\0");
-    const asked = agentMode === undefined ? {} : { flags: { ...flags, agentMode } };
+    const override = agentMode === undefined ? {} : { flags: { ...flags, agentMode } };
     const shared = this.#shared.get(key) ?? {
-      runtime: this.#create({ ...this.#order, ...asked, cwd }),
+      runtime: this.#create({ ...this.#order, ...override, cwd }),
       users: 0,
     };
     shared.users += 1;
@@ -52,13 +52,13 @@ export class Runtimes {
     }
   }
 
-  /** Changes when a file that it is made of does, or the trust in one: a new session then gets what stands there now. */
+  /** Changes when a configuration file or its trust does, so that new sessions get a new runtime. */
   async #stamp(cwd: string): Promise<string> {
     const { env, configPath } = this.#order;
-    // Not before a session is opened: whoever starts us waits for the first answer.
-    const { contributionStamp } = await import("../config/scope.ts");
+    // Loaded late, to answer initialize quickly.
+    const { readContributionStamp: contributionStamp } = await import("../config/scope.ts");
     const files = [
-      join(homeDir(env), ".demian", "config.json"),
+      join(getHomeDir(env), ".demian", "config.json"),
       join(cwd, ".demian", "config.json"),
       ...(configPath === undefined ? [] : [configPath]),
     ];

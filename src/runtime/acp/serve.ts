@@ -1,4 +1,4 @@
-// The table of ACP methods, and the life of a connection. Loaded only by `demian acp`: the SDK is not small.
+// The table of ACP methods, and the lifetime of a connection. Loaded only by `demian acp`, because the SDK is large.
 import { resolve } from "node:path";
 import {
   type AgentApp,
@@ -9,9 +9,9 @@ import {
 } from "@agentclientprotocol/sdk";
 import { within } from "../../base/child.ts";
 import { isObject } from "../../base/json.ts";
-import { EVENT, NOTICE } from "./announced.ts";
-import { MODE_OPTION, MODEL_OPTION, modelChange } from "./choices.ts";
+import { MODE_OPTION, MODEL_OPTION, parseModelId } from "./choices.ts";
 import { invalidParams, toRequestError } from "./errors.ts";
+import { EVENT, NOTICE } from "./extensions.ts";
 import { AcpHost } from "./host.ts";
 import type { AcpOptions } from "./options.ts";
 import { type CreateRuntime, Runtimes } from "./runtimes.ts";
@@ -23,7 +23,7 @@ const SHUTDOWN_LIMIT_MS = 5000;
 
 export async function serve(options: AcpOptions): Promise<void> {
   const { flags, env, version } = options;
-  const create = options.createRuntime ?? loadedRuntime;
+  const create = options.createRuntime ?? loadRuntime;
   const runtimes = new Runtimes(create, {
     env,
     ...(flags.config !== undefined && { configPath: resolve(flags.config) }),
@@ -32,7 +32,7 @@ export async function serve(options: AcpOptions): Promise<void> {
   const host = new AcpHost({
     store: new SessionStore(env),
     runtimes,
-    defaults: defaultsOf(flags),
+    defaults: toSessionDefaults(flags),
     warn: (message) => options.warn?.(message),
   });
   let ended: Promise<void> | undefined;
@@ -57,19 +57,19 @@ export async function serve(options: AcpOptions): Promise<void> {
   await connection.closed;
   options.signal?.removeEventListener("abort", stop);
   await end();
-  // Otherwise a stdin that stays open keeps the process.
+  // An open stdin would keep the process alive.
   options.input.destroy();
   const broken = fault();
   if (broken !== undefined) throw broken;
 }
 
-/** The methods, each with what it does. That handlers begin in the order of their messages is streams.ts. */
+/** Handlers start in the order of their messages (streams.ts). */
 function register(app: AgentApp, host: AcpHost, version: string, preloadRuntime: () => void): void {
   app
     .onRequest("initialize", ({ params }) => {
       host.setCapabilities(params.clientCapabilities ?? {});
       setImmediate(preloadRuntime);
-      return initializeAnswer(version);
+      return buildInitializeResponse(version);
     })
     .onRequest("session/new", ({ params, client }) => run(() => host.create(params, client)))
     .onRequest("session/load", ({ params, client }) =>
@@ -91,23 +91,23 @@ function register(app: AgentApp, host: AcpHost, version: string, preloadRuntime:
         return {};
       }),
     )
-    .onRequest("session/set_model", setModelParams, ({ params }) =>
+    .onRequest("session/set_model", readSetModelParams, ({ params }) =>
       run(async () => {
         const session = host.get(params.sessionId);
-        await session.change(modelChange(session.runtime, params.modelId));
+        await session.change(parseModelId(session.runtime, params.modelId));
         return {};
       }),
     )
     .onRequest("session/set_config_option", ({ params }) =>
       run(async () => {
         const session = host.get(params.sessionId);
-        await session.change(changeOf(session, params));
+        await session.change(readConfigChange(session, params));
         return { configOptions: session.choices().configOptions };
       }),
     );
 }
 
-function initializeAnswer(version: string): InitializeResponse {
+function buildInitializeResponse(version: string): InitializeResponse {
   return {
     protocolVersion: PROTOCOL_VERSION,
     agentInfo: { name: "demian", title: "demian", version },
@@ -122,7 +122,7 @@ function initializeAnswer(version: string): InitializeResponse {
   };
 }
 
-/** Every failure gets its code here; the SDK would call them all internal. */
+/** Maps failures to error codes; the SDK would report all as internal errors. */
 async function run<T>(handle: () => T | Promise<T>): Promise<T> {
   try {
     return await handle();
@@ -131,7 +131,7 @@ async function run<T>(handle: () => T | Promise<T>): Promise<T> {
   }
 }
 
-function setModelParams(value: unknown): { sessionId: string; modelId: string } {
+function readSetModelParams(value: unknown): { sessionId: string; modelId: string } {
   const { sessionId, modelId } = isObject(value) ? value : {};
   if (typeof sessionId !== "string" || typeof modelId !== "string") {
     throw invalidParams("session/set_model needs sessionId and modelId, both strings");
@@ -139,14 +139,14 @@ function setModelParams(value: unknown): { sessionId: string; modelId: string } 
   return { sessionId, modelId };
 }
 
-function changeOf(session: AcpSession, { configId, value }: SetSessionConfigOptionRequest) {
+function readConfigChange(session: AcpSession, { configId, value }: SetSessionConfigOptionRequest) {
   if (typeof value !== "string") throw invalidParams(`the value of ${configId} must be a string`);
   if (configId === MODE_OPTION) return { agent: value };
-  if (configId === MODEL_OPTION) return modelChange(session.runtime, value);
-  throw invalidParams(`no option is called "${configId}"; there are: ${MODE_OPTION}, ${MODEL_OPTION}`);
+  if (configId === MODEL_OPTION) return parseModelId(session.runtime, value);
+  throw invalidParams(`no option "${configId}"; known: ${MODE_OPTION}, ${MODEL_OPTION}`);
 }
 
-function defaultsOf({ agent: name, provider, model, yes, dryRun, noTranscript }: AcpOptions["flags"]) {
+function toSessionDefaults({ agent: name, provider, model, yes, dryRun, noTranscript }: AcpOptions["flags"]) {
   return {
     ...(name !== undefined && { agent: name }),
     ...(provider !== undefined && { provider }),
@@ -157,9 +157,9 @@ function defaultsOf({ agent: name, provider, model, yes, dryRun, noTranscript }:
   };
 }
 
-const loadedRuntime: CreateRuntime = async (order) => (await import("../runtime.ts")).createRuntime(order);
+const loadRuntime: CreateRuntime = async (order) => (await import("../runtime.ts")).createRuntime(order);
 
-/** While the client reads the answer to initialize; what goes wrong is told when a session is opened. */
+/** Runs while the client reads the response to initialize. Failures are reported when a session is opened. */
 async function preload(): Promise<void> {
   await import("../runtime.ts").catch(() => undefined);
 }

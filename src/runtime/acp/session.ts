@@ -1,5 +1,5 @@
-// One ACP session: a session of the runtime, and its client. It tells what happens, asks for permission, keeps the
-// messages, and runs one prompt at a time.
+// One ACP session: sends updates to the client, asks for permission, stores messages, and runs one prompt at a time.
+
 import { randomUUID } from "node:crypto";
 import type {
   AgentContext,
@@ -8,34 +8,35 @@ import type {
   PromptResponse,
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { messageOf } from "../../base/coded-error.ts";
+import { toMessage } from "../../base/coded-error.ts";
+import { defined } from "../../base/values.ts";
 import type { RuntimeEvent } from "../events.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
-import { isAnnounced, NOTICE } from "./announced.ts";
-import { promptAnswer, sessionTitle } from "./answer.ts";
-import { askForm, permissionAnswer, permissionRequest } from "./ask.ts";
-import { isOfChild } from "./children.ts";
-import { type Choices, choicesOf } from "./choices.ts";
-import { AVAILABLE_COMMANDS, COMPACT, USE_PLAN, wordsOf } from "./commands.ts";
+import { makeTitle, toPromptResponse } from "./answer.ts";
+import { askForm, buildPermissionRequest, readPermissionAnswer } from "./ask.ts";
+import { isFromSubAgent } from "./children.ts";
+import { type Choices, listChoices } from "./choices.ts";
+import { AVAILABLE_COMMANDS, COMPACT, readArguments, USE_PLAN } from "./commands.ts";
 import { promptRunning, toRequestError } from "./errors.ts";
+import { NOTICE, supportsNotification } from "./extensions.ts";
 import { Outbound } from "./outbound.ts";
-import { type PromptInput, promptInput } from "./prompt.ts";
+import { type PromptInput, parsePrompt } from "./prompt.ts";
 import type { SessionRecord } from "./record.ts";
 import { replay } from "./replay.ts";
 import { Translator } from "./translate.ts";
-import { wellFormed } from "./well-formed.ts";
+import { toWellFormed } from "./well-formed.ts";
 
-export interface AcpSessionOrder {
+export interface AcpSessionOptions {
   id: string;
-  /** As the client wrote it: the paths that it is told begin with it. */
+  /** As sent by the client; paths in updates start with it. */
   cwd: string;
   runtime: Runtime;
   client: AgentContext;
   capabilities: ClientCapabilities;
-  /** For what the client has no way to be told. */
+  /** For problems that cannot be sent to the client. */
   warn(message: string): void;
-  /** Undefined: it could not be made, and the session cannot be resumed. */
+  /** Undefined if it could not be created; then the session cannot be resumed. */
   record: SessionRecord | undefined;
   choice: Pick<
     SessionOrder,
@@ -48,68 +49,68 @@ type Change = Parameters<DemianSession["use"]>[0];
 const LIVE_MS = 100;
 
 export class AcpSession {
-  readonly #order: AcpSessionOrder;
+  readonly #options: AcpSessionOptions;
   readonly #outbound: Outbound;
   readonly #translator: Translator;
   readonly #session: DemianSession;
-  readonly #early: RuntimeEvent[];
+  readonly #earlyEvents: RuntimeEvent[];
   #turn: { abort: AbortController; done: Promise<unknown> } | undefined;
   #changing: Promise<void> = Promise.resolve();
   #liveTimer: NodeJS.Timeout | undefined;
   #hasPlan = false;
   #closing: Promise<void> | undefined;
 
-  /** Rejects with what the runtime says (no key, unknown agent). */
-  static async open(order: AcpSessionOrder): Promise<AcpSession> {
-    const { id, client } = order;
+  /** Rejects with the runtime's error (no key, unknown agent). */
+  static async open(options: AcpSessionOptions): Promise<AcpSession> {
+    const { id, client } = options;
     const outbound = new Outbound((outgoing) =>
       outgoing.method === "session/update"
-        ? client.notify("session/update", { sessionId: id, update: wellFormed(outgoing.update) })
-        : isAnnounced(order.capabilities, outgoing.method)
-          ? client.notify(outgoing.method, { sessionId: id, ...wellFormed(outgoing.params) })
+        ? client.notify("session/update", { sessionId: id, update: toWellFormed(outgoing.update) })
+        : supportsNotification(options.capabilities, outgoing.method)
+          ? client.notify(outgoing.method, { sessionId: id, ...toWellFormed(outgoing.params) })
           : Promise.resolve(),
     );
     const translator = new Translator({
-      cwd: order.cwd,
-      tools: order.runtime.tools,
+      cwd: options.cwd,
+      tools: options.runtime.tools,
       newId: randomUUID,
-      costUsd: order.record?.meta.costUsd,
+      costUsd: options.record?.meta.costUsd,
     });
-    // What happens while it opens is kept until the client knows the session.
+    // Events are held back until the client knows the session.
     const early: RuntimeEvent[] = [];
     let opened: AcpSession | undefined;
-    const session = await order.runtime.openSession({
-      ...order.choice,
+    const session = await options.runtime.openSession({
+      ...options.choice,
       sessionId: id,
       ask: (prompt, signal) =>
         opened === undefined ? Promise.resolve({ decision: "deny" }) : opened.#ask(prompt, signal),
-      ...(order.capabilities.elicitation?.form && {
+      ...(options.capabilities.elicitation?.form && {
         question: async (question, signal) => {
-          await outbound.drained();
+          await outbound.drain();
           return askForm(client, id, question, signal);
         },
       }),
       onEvent: (event) => {
         if (opened === undefined) early.push(event);
-        else opened.#tell(event);
+        else opened.#emit(event);
       },
-      onMessage: (message) => order.record?.append(message),
-      onHistory: (history) => order.record?.rewrite(history),
+      onMessage: (message) => options.record?.append(message),
+      onHistory: (history) => options.record?.rewrite(history),
     });
-    opened = new AcpSession(order, session, outbound, translator, early);
-    order.record?.update({ agent: session.agent, provider: session.provider, model: session.model });
+    opened = new AcpSession(options, session, outbound, translator, early);
+    options.record?.update({ agent: session.agent, provider: session.provider, model: session.model });
     return opened;
   }
 
   private constructor(
-    order: AcpSessionOrder,
+    options: AcpSessionOptions,
     session: DemianSession,
     outbound: Outbound,
     translator: Translator,
     early: RuntimeEvent[],
   ) {
-    this.#early = early;
-    this.#order = order;
+    this.#earlyEvents = early;
+    this.#options = options;
     this.#session = session;
     this.#outbound = outbound;
     this.#translator = translator;
@@ -120,7 +121,7 @@ export class AcpSession {
   }
 
   get runtime(): Runtime {
-    return this.#order.runtime;
+    return this.#options.runtime;
   }
 
   get sandbox(): string {
@@ -128,16 +129,16 @@ export class AcpSession {
   }
 
   choices(): Choices {
-    return choicesOf(this.#order.runtime, this.#session);
+    return listChoices(this.#options.runtime, this.#session);
   }
 
   prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     if (this.#turn !== undefined) throw promptRunning("send the next one");
-    const input = promptInput(blocks, this.#order.runtime.config.multimodal);
+    const input = parsePrompt(blocks, this.#options.runtime.config.multimodal);
     const abort = new AbortController();
     const stop = () => abort.abort();
     signal.addEventListener("abort", stop, { once: true });
-    const done = this.#turnOf(input, abort.signal).finally(() => {
+    const done = this.#runTurn(input, abort.signal).finally(() => {
       signal.removeEventListener("abort", stop);
       this.#turn = undefined;
     });
@@ -145,55 +146,55 @@ export class AcpSession {
     return done;
   }
 
-  /** Ends the running prompt; without one nothing happens. */
+  /** Ends the running prompt, if any. */
   cancel(): void {
     this.#turn?.abort.abort();
   }
 
-  /** Between prompts only. Resolves when the client has been told. */
+  /** Between prompts only. Resolves when the updates are written. */
   async change(change: Change): Promise<void> {
     if (this.#turn !== undefined) throw promptRunning("change this");
     const changing = this.#changing.then(() => this.#session.use(change));
-    // A prompt that comes meanwhile waits for it, also when it fails.
+    // A prompt that arrives meanwhile waits for the change, even if it fails.
     this.#changing = changing.catch(() => undefined);
     await changing;
     const { agent, provider, model } = this.#session;
-    this.#order.record?.update({ agent, provider, model });
+    this.#options.record?.update({ agent, provider, model });
     this.#push({ sessionUpdate: "current_mode_update", currentModeId: agent });
     this.#push({ sessionUpdate: "config_option_update", configOptions: this.choices().configOptions });
-    await this.#outbound.drained();
+    await this.#outbound.drain();
   }
 
-  /** Tells everything that was said; resolves when it is written. */
+  /** Sends the history; resolves when it is written. */
   async replay(): Promise<void> {
     const updates = replay(this.#session.history, {
-      cwd: this.#order.cwd,
-      tools: this.#order.runtime.tools,
+      cwd: this.#options.cwd,
+      tools: this.#options.runtime.tools,
       newId: randomUUID,
       reserve: (callId) => this.#translator.reserve(callId),
     });
     for (const update of updates) this.#push(update);
-    await this.#outbound.drained();
+    await this.#outbound.drain();
   }
 
   notice(message: string): void {
-    if (this.#order.capabilities.session?.notices) {
+    if (this.#options.capabilities.session?.notices) {
       this.#push({ sessionUpdate: "notice", severity: "warning", title: message });
       return;
     }
-    if (isAnnounced(this.#order.capabilities, NOTICE))
+    if (supportsNotification(this.#options.capabilities, NOTICE))
       this.#outbound.push({ method: NOTICE, params: { severity: "warning", message } });
-    else this.#order.warn(message);
+    else this.#options.warn(message);
   }
 
   /**
-   * What is said once the client knows the session. Handlers answer within microtasks, so this comes behind the answer
-   * of the one that is running.
+   * Sends what waits until the client knows the session. Handlers answer within microtasks, so this follows the response
+   * of the running one.
    */
-  greet(notices: readonly string[]): void {
+  sendInitial(notices: readonly string[]): void {
     setImmediate(() => {
-      this.#tellCommands();
-      for (const event of this.#early) this.#tell(event);
+      this.#sendCommands();
+      for (const event of this.#earlyEvents) this.#emit(event);
       for (const notice of notices) this.notice(notice);
     });
   }
@@ -210,49 +211,49 @@ export class AcpSession {
       await this.#session.close();
     } finally {
       clearTimeout(this.#liveTimer);
-      await this.#outbound.drained();
-      this.#order.record?.close();
+      await this.#outbound.drain();
+      this.#options.record?.close();
     }
   }
 
-  async #turnOf(input: PromptInput, signal: AbortSignal): Promise<PromptResponse> {
+  async #runTurn(input: PromptInput, signal: AbortSignal): Promise<PromptResponse> {
     await this.#changing;
     if (input.parts.length === 0 && input.text.trim() === COMPACT) return this.#compact();
-    this.#nameAfter(input.text);
-    const words = wordsOf(input.text, USE_PLAN);
+    this.#setTitle(input.text);
+    const planText = readArguments(input.text, USE_PLAN);
     let report: TurnReport;
     try {
-      const turn = words === undefined ? input : { ...input, text: words, usePlan: true };
+      const turn = planText === undefined ? input : { ...input, text: planText, usePlan: true };
       report = await this.#session.run({ ...turn, signal });
     } catch (error) {
       throw toRequestError(error);
     } finally {
       await this.#settle();
     }
-    return promptAnswer(report, signal.aborted);
+    return toPromptResponse(report, signal.aborted);
   }
 
-  /** Before the answer: every tool has its end, everything is written, and the record is whole. */
+  /** Before the response: ends all tool calls, completes the record, and writes everything. */
   async #settle(): Promise<void> {
     clearTimeout(this.#liveTimer);
     this.#liveTimer = undefined;
     for (const outgoing of this.#translator.closeOpen("Not finished: the turn ended.")) {
       this.#outbound.push(outgoing);
     }
-    if (this.#session.plan !== undefined && !this.#hasPlan) this.#tellCommands();
-    const { record } = this.#order;
+    if (this.#session.plan !== undefined && !this.#hasPlan) this.#sendCommands();
+    const { record } = this.#options;
     if (record?.isFaulty) record.rewrite(this.#session.history);
     const { costUsd } = this.#translator;
-    record?.update(costUsd === undefined ? {} : { costUsd });
-    await this.#outbound.drained();
+    record?.update(defined({ costUsd }));
+    await this.#outbound.drain();
   }
 
   async #compact(): Promise<PromptResponse> {
     const report = this.#session.compact();
     const text =
       report === undefined
-        ? "There is too little to compact yet."
-        : `Compacted: ${report.dropped} messages became a summary, about ${report.beforeTokens} tokens became ${report.afterTokens}.`;
+        ? "There is not enough to compact yet."
+        : `Compacted ${report.dropped} messages into a summary: about ${report.beforeTokens} tokens, now ${report.afterTokens}.`;
     this.#push({
       sessionUpdate: "agent_message_chunk",
       content: { type: "text", text },
@@ -262,16 +263,16 @@ export class AcpSession {
     return { stopReason: "end_turn" };
   }
 
-  #nameAfter(text: string): void {
-    const { record } = this.#order;
+  #setTitle(text: string): void {
+    const { record } = this.#options;
     if (record === undefined || record.meta.title !== undefined) return;
-    const title = sessionTitle(text);
+    const title = makeTitle(text);
     record.update({ title });
     this.#push({ sessionUpdate: "session_info_update", title, updatedAt: record.meta.updatedAt });
   }
 
-  /** A plan can be carried out once there is one. */
-  #tellCommands(): void {
+  /** /use-plan is listed once there is a plan. */
+  #sendCommands(): void {
     this.#hasPlan = this.#session.plan !== undefined;
     const availableCommands = AVAILABLE_COMMANDS.filter(
       ({ name }) => this.#hasPlan || `/${name}` !== USE_PLAN,
@@ -279,16 +280,16 @@ export class AcpSession {
     this.#push({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
-  #tell(event: RuntimeEvent): void {
+  #emit(event: RuntimeEvent): void {
     for (const outgoing of this.#translator.translate(event)) this.#outbound.push(outgoing);
-    if (this.#translator.isWaiting) this.#liveTimer ??= this.#tellSoon();
-    const { compaction } = this.#order.capabilities.session ?? {};
-    if (event.type === "context.compacted" && compaction && !isOfChild(event)) {
+    if (this.#translator.isWaiting) this.#liveTimer ??= this.#scheduleLive();
+    const { compaction } = this.#options.capabilities.session ?? {};
+    if (event.type === "context.compacted" && compaction && !isFromSubAgent(event)) {
       this.#push({ sessionUpdate: "compaction_update", compactionId: randomUUID(), status: "completed" });
     }
   }
 
-  #tellSoon(): NodeJS.Timeout {
+  #scheduleLive(): NodeJS.Timeout {
     return setTimeout(() => {
       this.#liveTimer = undefined;
       for (const outgoing of this.#translator.live()) this.#outbound.push(outgoing);
@@ -300,23 +301,23 @@ export class AcpSession {
   }
 
   async #ask(prompt: PermissionPrompt, signal: AbortSignal): Promise<PermissionAnswer> {
-    const { id, cwd, client, runtime } = this.#order;
+    const { id, cwd, client, runtime } = this.#options;
     const toolCallId = this.#translator.wireId(prompt.callId);
-    const parentToolCallId = this.#translator.parentOf(prompt.callId);
+    const parentToolCallId = this.#translator.findParent(prompt.callId);
     const view = { sessionId: id, cwd, tools: runtime.tools, toolCallId, parentToolCallId };
-    // The client must have heard of the call before it is asked about it.
-    await this.#outbound.drained();
+    // The client must know the call before it is asked about it.
+    await this.#outbound.drain();
     if (signal.aborted) return { decision: "deny", reason: "the prompt was cancelled", stop: true };
     try {
       const response: unknown = await client.request(
         "session/request_permission",
-        wellFormed(permissionRequest(prompt, view)),
+        toWellFormed(buildPermissionRequest(prompt, view)),
         { cancellationSignal: signal, stopWaitingOnCancel: true },
       );
-      return permissionAnswer(response, prompt.always !== undefined);
+      return readPermissionAnswer(response, prompt.always !== undefined);
     } catch (error) {
       if (signal.aborted) return { decision: "deny", reason: "the prompt was cancelled", stop: true };
-      return { decision: "deny", reason: `the client could not ask: ${messageOf(error)}` };
+      return { decision: "deny", reason: `the client failed to ask: ${toMessage(error)}` };
     }
   }
 }

@@ -1,12 +1,12 @@
-// What one agent says in one turn, put together so that nothing is told twice and no two messages are glued together.
-import { Halves } from "./well-formed.ts";
+// Tracks one agent's streamed messages, so that no text is sent twice and separate messages are not merged.
+import { SurrogateBuffer } from "./well-formed.ts";
 
 export class Speech {
   readonly #newId: () => string;
-  readonly #text = new Halves();
-  readonly #thought = new Halves();
+  readonly #text = new SurrogateBuffer();
+  readonly #thought = new SurrogateBuffer();
   #messageId: string;
-  /** Some of the message was told already. */
+  /** Part of the message was sent. */
   #hasText = false;
   #last: string | undefined;
 
@@ -23,13 +23,13 @@ export class Speech {
     return `${this.#messageId}-thought`;
   }
 
-  /** What comes now begins from the start again: a client must not glue it to what it has. */
+  /** The message starts over; clients must not append it to the old one. */
   restart(): void {
     this.#begin();
     this.#last = undefined;
   }
 
-  /** What of it can be told; a character that is cut in two waits for its other half. */
+  /** Returns the text to send; half a surrogate pair waits for the other half. */
   say(text: string): string {
     this.#hasText = true;
     return this.#text.push(text);
@@ -40,8 +40,8 @@ export class Speech {
   }
 
   /**
-   * The message is complete. Gives what of it was not told yet, with its id. An agent with a loop of its own tells its
-   * last message once more as the final one.
+   * The message is complete. Returns the text not sent yet, with its id. External agents repeat their last message as the
+   * final one.
    */
   end(text: string, isFinal: boolean): { text: string; messageId: string } {
     const messageId = this.#messageId;

@@ -1,19 +1,19 @@
-// The sessions that can be resumed: $XDG_STATE_HOME/demian/sessions/<id>/{meta.json, history.jsonl, lock}. Outside of
-// every workspace, and readable by their user only: a history holds what files and commands said.
+// Stored sessions: $XDG_STATE_HOME/demian/sessions/<id>/{meta.json, history.jsonl, lock}. Outside the workspace and
+// readable by the user only, because a history contains files and command output.
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf } from "../../base/coded-error.ts";
+import { readErrno } from "../../base/coded-error.ts";
 import { isObject } from "../../base/json.ts";
 import { mapBounded } from "../../base/map-bounded.ts";
-import { answered } from "../history.ts";
+import { completeToolCalls } from "../history.ts";
 import type { Message } from "../messages.ts";
 import { takeLock } from "../process-lock.ts";
-import { type Env, ensurePrivateDir, stateDir } from "../state-dir.ts";
+import { type Env, ensurePrivateDir, getStateDir } from "../state-dir.ts";
 import { HISTORY_FILE, META_FILE, type SessionMeta, SessionRecord } from "./record.ts";
 
-/** What we made; nothing else ever becomes a path. */
+/** Only our own ids are used in paths. */
 const SESSION_ID = /^ses_[A-Za-z0-9_-]{16,40}$/;
 const PARALLEL_READS = 16;
 const EMPTY_MS = 86_400_000;
@@ -35,7 +35,7 @@ export class SessionStore {
   readonly #directory: string;
 
   constructor(env: Env) {
-    this.#directory = join(stateDir(env), "sessions");
+    this.#directory = join(getStateDir(env), "sessions");
   }
 
   newId(): string {
@@ -56,15 +56,15 @@ export class SessionStore {
     return SESSION_ID.test(id) && isDirectory(join(this.#directory, id));
   }
 
-  /** Undefined: there is none of that id. Throws `session_locked`. */
+  /** Undefined if there is no such session. Throws `session_locked`. */
   open(id: string, fallback: SessionMeta, onFault: OnFault): OpenedRecord | undefined {
     if (!this.has(id)) return undefined;
     const directory = join(this.#directory, id);
     const free = takeLock(join(directory, "lock"), `session ${id}`);
     try {
-      const meta = readMeta(textOf(join(directory, META_FILE))) ?? fallback;
-      const { messages, lostLines, isTorn } = readHistory(textOf(join(directory, HISTORY_FILE)));
-      const history = answered(messages);
+      const meta = readMeta(readOptionalFile(join(directory, META_FILE))) ?? fallback;
+      const { messages, lostLines, isTorn } = readHistory(readOptionalFile(join(directory, HISTORY_FILE)));
+      const history = completeToolCalls(messages);
       const record = new SessionRecord({ directory, meta, free, onFault });
       if (isTorn || lostLines > 0 || history.length !== messages.length) record.rewrite(history);
       return { record, history, lostLines };
@@ -74,9 +74,9 @@ export class SessionStore {
     }
   }
 
-  /** The latest first; without those in which nothing was ever said. */
+  /** Newest first, without empty sessions. */
   async list(): Promise<StoredSession[]> {
-    const ids = (await readdir(this.#directory).catch(noneThere)).filter((id) => SESSION_ID.test(id));
+    const ids = (await readdir(this.#directory).catch(toEmptyList)).filter((id) => SESSION_ID.test(id));
     const sessions = await mapBounded(ids, PARALLEL_READS, async (id) => {
       const text = await readFile(join(this.#directory, id, META_FILE), "utf8").catch(() => "");
       const meta = readMeta(text);
@@ -89,19 +89,19 @@ export class SessionStore {
       );
   }
 
-  /** Removes those in which nothing was said for a day: every client that only looks around leaves one. */
+  /** Removes sessions that have been empty for a day: clients create one just by connecting. */
   async prune(nowMs: number): Promise<void> {
-    const ids = (await readdir(this.#directory).catch(noneThere)).filter((id) => SESSION_ID.test(id));
+    const ids = (await readdir(this.#directory).catch(toEmptyList)).filter((id) => SESSION_ID.test(id));
     await mapBounded(ids, PARALLEL_READS, async (id) => {
       const meta = readMeta(await readFile(join(this.#directory, id, META_FILE), "utf8").catch(() => ""));
       if (meta === undefined || meta.title !== undefined) return;
       if (nowMs - Date.parse(meta.updatedAt) < EMPTY_MS) return;
-      // Open somewhere: it stays.
+      // In use by another process.
       await this.remove(id).catch(() => undefined);
     });
   }
 
-  /** False: there is none of that id. Throws `session_locked` while another process has it open. */
+  /** False if there is no such session. Throws `session_locked` while another process has it open. */
   async remove(id: string): Promise<boolean> {
     if (!this.has(id)) return false;
     const directory = join(this.#directory, id);
@@ -120,17 +120,17 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-function textOf(path: string): string {
+function readOptionalFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return "";
+    if (readErrno(error) === "ENOENT") return "";
     throw error;
   }
 }
 
-function noneThere(error: unknown): string[] {
-  if (errnoOf(error) === "ENOENT") return [];
+function toEmptyList(error: unknown): string[] {
+  if (readErrno(error) === "ENOENT") return [];
   throw error;
 }
 
@@ -139,7 +139,7 @@ function compare(a: string, b: string): number {
 }
 
 function readMeta(text: string): SessionMeta | undefined {
-  const value = parsed(text);
+  const value = tryParseJson(text);
   if (!isObject(value)) return undefined;
   const fields = ["cwd", "agent", "provider", "model", "createdAt", "updatedAt"];
   if (!fields.every((field) => typeof value[field] === "string")) return undefined;
@@ -153,20 +153,20 @@ function readHistory(text: string): { messages: Message[]; lostLines: number; is
   const tail = lines.pop() ?? "";
   const messages: Message[] = [];
   let lostLines = 0;
-  // A torn last line may be whole but for its end.
+  // A torn last line may lack only its newline.
   for (const line of tail === "" ? lines : [...lines, tail]) {
-    const value = parsed(line);
+    const value = tryParseJson(line);
     if (isMessage(value)) messages.push(value);
     else if (line !== tail) lostLines += 1;
   }
   return { messages, lostLines, isTorn };
 }
 
-function parsed(text: string): unknown {
+function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Torn by a death in the middle of a write; counted by the caller.
+    // Torn by a crash during a write; the caller counts it.
     return undefined;
   }
 }

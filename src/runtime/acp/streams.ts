@@ -1,35 +1,35 @@
-// The bytes of a connection as the SDK's stream of messages, with two promises that the SDK does not make: handlers
-// begin in the order in which their messages came, and at the end of the input what was asked is still answered.
+// The SDK's message stream over a connection, with two more guarantees: handlers start in the order of their messages, and
+// at the end of the input pending requests are still answered.
 import { Readable, Writable } from "node:stream";
 import { type AnyMessage, MessageTooLargeError, ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
 import { CodedError } from "../../base/coded-error.ts";
 
-/** An image is a few MiB of base64, and a prompt may hold several. */
+/** A prompt may contain several images of a few MiB in base64. */
 const MAX_MESSAGE_MIB = 64;
 const ANSWERS_LIMIT_MS = 2000;
 
-export interface StreamOrder {
+export interface StreamOptions {
   input: Readable;
   output: Writable;
-  /** The client will say no more. Ends what runs; after it the last answers are written. */
+  /** The input ended. Stops all work; the last responses are written after it. */
   onEnd(): Promise<void>;
 }
 
 export interface Streams {
   stream: Stream;
-  /** Ends what runs; resolves when the last answers are written, or nobody reads them. */
+  /** Stops all work; resolves when the last responses are written, or the output is closed. */
   finish(): Promise<void>;
-  /** Why the connection was closed by us, if it was. */
+  /** Why we closed the connection, if we did. */
   fault(): CodedError | undefined;
 }
 
-export function createStreams({ input, output, onEnd }: StreamOrder): Streams {
-  // A reader that goes away is noticed by the write that fails; the event must only not be unhandled.
+export function createStreams({ input, output, onEnd }: StreamOptions): Streams {
+  // The failing write reports a closed output; this only prevents an unhandled event.
   output.on("error", () => undefined);
   const pending = new Pending();
   const finish = async () => {
     await onEnd();
-    await pending.answered(ANSWERS_LIMIT_MS);
+    await pending.waitUntilAnswered(ANSWERS_LIMIT_MS);
   };
   const bytes = ndJsonStream(
     Writable.toWeb(output) as WritableStream<Uint8Array>,
@@ -38,18 +38,17 @@ export function createStreams({ input, output, onEnd }: StreamOrder): Streams {
   );
   const ordered = new TransformStream<AnyMessage, AnyMessage>({
     async transform(message, controller) {
-      pending.received(message);
+      pending.addRequest(message);
       controller.enqueue(message);
-      // The SDK looks for a handler with an await each, so of two messages at once the later could begin first:
-      // a session/cancel before its session/prompt.
+      // The SDK awaits while finding a handler, so a later message could overtake: session/cancel before session/prompt.
       await new Promise((resolve) => setImmediate(resolve));
     },
     flush: finish,
   });
   let fault: CodedError | undefined;
-  // The SDK closes the connection then and tells nobody why. Other ends are no faults.
+  // The SDK closes the connection without a reason. Other ends are not faults.
   bytes.readable.pipeTo(ordered.writable).catch((error: unknown) => {
-    if (error instanceof MessageTooLargeError) fault = tooLong(error);
+    if (error instanceof MessageTooLargeError) fault = createTooLongError(error);
   });
   const writable = new WritableStream<AnyMessage>({
     async write(message) {
@@ -62,39 +61,39 @@ export function createStreams({ input, output, onEnd }: StreamOrder): Streams {
       } finally {
         writer.releaseLock();
       }
-      pending.sent(message);
+      pending.removeAnswered(message);
     },
   });
   return { stream: { readable: ordered.readable, writable }, finish, fault: () => fault };
 }
 
-function tooLong(cause: Error): CodedError {
-  const message = `a message of the client is longer than ${MAX_MESSAGE_MIB} MiB, so the connection was closed; send less at once`;
+function createTooLongError(cause: Error): CodedError {
+  const message = `the connection was closed because a message exceeds ${MAX_MESSAGE_MIB} MiB; send smaller messages`;
   return new CodedError("message_too_long", message, { cause });
 }
 
-/** Requests of the client without an answer yet. */
+/** Unanswered requests of the client. */
 class Pending {
   readonly #ids = new Set<unknown>();
   readonly #waiting = new Set<() => void>();
 
-  received(message: AnyMessage): void {
+  addRequest(message: AnyMessage): void {
     if ("method" in message && "id" in message) this.#ids.add(message.id);
   }
 
-  sent(message: AnyMessage): void {
+  removeAnswered(message: AnyMessage): void {
     if ("method" in message || !("id" in message)) return;
     this.#ids.delete(message.id);
     if (this.#ids.size === 0) this.giveUp();
   }
 
-  /** Nobody reads, or there is nothing to wait for. */
+  /** The output is closed, or nothing is pending. */
   giveUp(): void {
     this.#ids.clear();
     for (const resolve of this.#waiting) resolve();
   }
 
-  async answered(limitMs: number): Promise<void> {
+  async waitUntilAnswered(limitMs: number): Promise<void> {
     if (this.#ids.size === 0) return;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {

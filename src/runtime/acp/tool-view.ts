@@ -1,4 +1,4 @@
-// How a tool call looks to an ACP client: its kind, its title, where it happens, what it changes.
+// A tool call as shown to an ACP client: kind, title, locations and changes.
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import type { SessionUpdate, ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
@@ -9,7 +9,7 @@ import type { ToolRegistry } from "../tools/registry.ts";
 import type { SideEffect } from "../tools/types.ts";
 import type { FileChange } from "../workspace/types.ts";
 
-/** A client closes the connection when one message is too large (the SDK: 32 MiB); so no part of ours may be. */
+/** Clients close the connection if a message is too large (SDK: 32 MiB), so every part is bounded. */
 const MAX_DIFF_CHARS = 1_000_000;
 export const MAX_TEXT_CHARS = 200_000;
 const MAX_TITLE_CHARS = 200;
@@ -23,7 +23,7 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   bash: "execute",
   [DELEGATE_TOOL]: "think",
 };
-/** The tools of Claude Code, which runs them itself. */
+/** Claude Code's own tools. */
 const KINDS_OF_CLAUDE: Readonly<Record<string, ToolKind>> = {
   Bash: "execute",
   BashOutput: "execute",
@@ -44,8 +44,8 @@ const KINDS_OF_CLAUDE: Readonly<Record<string, ToolKind>> = {
   TodoWrite: "think",
   ExitPlanMode: "switch_mode",
 };
-/** The field of the input that names the call best. */
-const TELLING = [
+/** Input fields for the title, in order of preference. */
+const TITLE_FIELDS = [
   "agent",
   "command",
   "path",
@@ -57,7 +57,7 @@ const TELLING = [
 ] as const;
 const PATHS = ["path", "file_path", "notebook_path"] as const;
 
-/** What tools of other programs do is known by what they touch. */
+/** Other tools, by their side effect. */
 const KINDS_BY_EFFECT: Readonly<Record<SideEffect, ToolKind>> = {
   none: "other",
   workspace: "edit",
@@ -66,14 +66,14 @@ const KINDS_BY_EFFECT: Readonly<Record<SideEffect, ToolKind>> = {
   external: "other",
 };
 
-/** A call, and who runs the tool where it is not demian. */
+/** `executor` is the program that runs the tool, if not demian. */
 export interface ViewedCall {
   name: string;
   input: unknown;
   executor?: string | undefined;
 }
 
-/** The first word of a call, before the tool itself has said what it will do. */
+/** The first update of a call, before its plan is known. */
 export function newCall(
   toolCallId: string,
   call: ViewedCall,
@@ -84,56 +84,56 @@ export function newCall(
     sessionUpdate: "tool_call",
     toolCallId,
     name,
-    title: titleOf(name, input),
-    kind: kindOf(tools, call),
+    title: makeTitle(name, input),
+    kind: chooseKind(tools, call),
     status: "pending",
-    rawInput: shownInput(input),
-    locations: locationsOf(cwd, input),
+    rawInput: boundInput(input),
+    locations: findLocations(cwd, input),
   };
 }
 
-export function kindOf(tools: ToolRegistry, { name, executor }: Omit<ViewedCall, "input">): ToolKind {
-  if (executor !== undefined) return KINDS_OF_CLAUDE[ownName(name, executor)] ?? "other";
+export function chooseKind(tools: ToolRegistry, { name, executor }: Omit<ViewedCall, "input">): ToolKind {
+  if (executor !== undefined) return KINDS_OF_CLAUDE[stripExecutor(name, executor)] ?? "other";
   return KINDS[name] ?? KINDS_BY_EFFECT[tools.get(name)?.metadata.sideEffect ?? "none"];
 }
 
-/** "claudecode.Bash" is called Bash by who runs it. */
-function ownName(name: string, executor: string): string {
+/** "claudecode.Bash" is "Bash". */
+function stripExecutor(name: string, executor: string): string {
   return name.startsWith(`${executor}.`) ? name.slice(executor.length + 1) : name;
 }
 
-/** What the input alone says of a change, where another agent makes it. */
-export function changesOf({ name, input, executor }: ViewedCall): FileChange[] {
+/** Reads changes from the input of an external agent's tool. */
+export function readChanges({ name, input, executor }: ViewedCall): FileChange[] {
   if (executor === undefined || !isObject(input) || typeof input["file_path"] !== "string") return [];
   const path = input["file_path"];
-  const tool = ownName(name, executor);
+  const tool = stripExecutor(name, executor);
   if (tool === "Write" && typeof input["content"] === "string") return [{ path, newText: input["content"] }];
-  if (tool === "Edit") return replaced(path, [input]);
-  return tool === "MultiEdit" && Array.isArray(input["edits"]) ? replaced(path, input["edits"]) : [];
+  if (tool === "Edit") return toFileChanges(path, [input]);
+  return tool === "MultiEdit" && Array.isArray(input["edits"]) ? toFileChanges(path, input["edits"]) : [];
 }
 
-function replaced(path: string, edits: readonly unknown[]): FileChange[] {
+function toFileChanges(path: string, edits: readonly unknown[]): FileChange[] {
   return edits.flatMap((edit) => {
     const { old_string: oldText, new_string: newText } = isObject(edit) ? edit : {};
     return typeof oldText === "string" && typeof newText === "string" ? [{ path, oldText, newText }] : [];
   });
 }
 
-function titleOf(tool: string, input: unknown): string {
+function makeTitle(tool: string, input: unknown): string {
   const telling = isObject(input)
-    ? TELLING.map((key) => input[key]).find((value) => typeof value === "string")
+    ? TITLE_FIELDS.map((key) => input[key]).find((value) => typeof value === "string")
     : undefined;
-  return oneLine(typeof telling === "string" ? `${tool}: ${telling}` : tool);
+  return toTitleLine(typeof telling === "string" ? `${tool}: ${telling}` : tool);
 }
 
-export function oneLine(text: string): string {
+export function toTitleLine(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= MAX_TITLE_CHARS
     ? line
     : `${line.slice(0, MAX_TITLE_CHARS - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-export function locationsOf(
+export function findLocations(
   cwd: string,
   input: unknown,
   changes: readonly FileChange[] = [],
@@ -152,7 +152,7 @@ export function locationsOf(
   ];
 }
 
-export function diffsOf(cwd: string, changes: readonly FileChange[] = []): ToolCallContent[] {
+export function toDiffs(cwd: string, changes: readonly FileChange[] = []): ToolCallContent[] {
   return changes.map(({ path, oldText, newText }) => {
     const chars = (oldText?.length ?? 0) + newText.length;
     if (chars > MAX_DIFF_CHARS)
@@ -166,17 +166,17 @@ export function textContent(text: string): ToolCallContent {
 }
 
 /**
- * The input as it is, but for texts that would burst a message: these end with their digest, so that a client which
- * remembers what was allowed by what it saw never takes another text for the same.
+ * Truncates long texts in the input. They end with a digest, so that a client that stores an "always" by this value never
+ * confuses two texts.
  */
-export function shownInput(input: unknown): unknown {
-  if (typeof input === "string") return shownText(input);
-  if (Array.isArray(input)) return input.map(shownInput);
+export function boundInput(input: unknown): unknown {
+  if (typeof input === "string") return boundText(input);
+  if (Array.isArray(input)) return input.map(boundInput);
   if (!isObject(input)) return input;
-  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, shownInput(value)]));
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, boundInput(value)]));
 }
 
-function shownText(text: string): string {
+function boundText(text: string): string {
   if (text.length <= MAX_TEXT_CHARS) return text;
   const digest = createHash("sha256").update(text).digest("hex");
   return `${excerpt(text, MAX_TEXT_CHARS)} [sha256 of all: ${digest}]`;

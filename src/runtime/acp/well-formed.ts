@@ -1,23 +1,24 @@
-// Text that every client can read: half a character (a lone surrogate) passes JSON.stringify, but parsers in other
-// languages refuse the whole message.
+// Replaces lone surrogates: JSON.stringify accepts them, but parsers in other languages reject the whole message.
 
 const LONE = /\p{Surrogate}/gu;
 const HIGH_AT_END = /[\ud800-\udbff]$/;
 
-/** The same value; half characters in its texts become U+FFFD. */
-export function wellFormed<T>(value: T): T {
-  return mended(value) as T;
+/** Copies a value with U+FFFD in place of lone surrogates. */
+export function toWellFormed<T>(value: T): T {
+  return replaceSurrogates(value) as T;
 }
 
-function mended(value: unknown): unknown {
+function replaceSurrogates(value: unknown): unknown {
   if (typeof value === "string") return value.replace(LONE, "\ufffd");
-  if (Array.isArray(value)) return value.map(mended);
+  if (Array.isArray(value)) return value.map(replaceSurrogates);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [mended(key), mended(item)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [replaceSurrogates(key), replaceSurrogates(item)]),
+  );
 }
 
-/** Puts characters together that a stream cut in two: the first half waits for the second. */
-export class Halves {
+/** Joins surrogate pairs that a stream split. */
+export class SurrogateBuffer {
   #held = "";
 
   push(text: string): string {

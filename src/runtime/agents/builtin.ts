@@ -1,4 +1,4 @@
-// The agents that are always there. Their names cannot be taken by any other.
+// The built-in agents. Their names are reserved.
 import { build } from "./build.ts";
 import { critic } from "./critic.ts";
 import { explorer } from "./explorer.ts";

@@ -1,6 +1,6 @@
-// A sub-agent that reviews with fresh eyes. Not called "reviewer": that is what people call their own.
+// A sub-agent that reviews with fresh eyes. Not called "reviewer", a name users like to use.
 import { CRITIC_PROMPT } from "./prompts.ts";
-import { READING_TOOLS, readOnlyRules } from "./read-only.ts";
+import { createReadOnlyRules, READING_TOOLS } from "./read-only.ts";
 import type { AgentDefinition } from "./types.ts";
 
 export const critic: AgentDefinition = {
@@ -10,15 +10,15 @@ export const critic: AgentDefinition = {
   mode: "subagent",
   prompt: { system: CRITIC_PROMPT },
   tools: { visible: [...READING_TOOLS] },
-  permissions: readOnlyRules("critic is read-only"),
+  permissions: createReadOnlyRules("critic is read-only"),
   delegation: { callable: true, canDelegate: false, invocationDecision: "allow" },
   catalog: {
     category: "reviewer",
     cost: "cheap",
-    useWhen: ["a change of some size is done, or a plan is made, and a second look is worth it"],
+    useWhen: ["a larger change is done, or a plan is ready, and a second look is worth it"],
     avoidWhen: [
-      "the change is trivial, or tests show already that it is right",
-      "another reviewer is listed that fits better",
+      "the change is trivial, or tests already show that it is right",
+      "another listed reviewer fits better",
     ],
   },
 };

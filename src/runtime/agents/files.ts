@@ -1,14 +1,15 @@
-// Agents from files: `agents/NAME.md` of the user and of the project. The front matter is what `config.agents` has, the text
-// below it is the system prompt. A file that is wrong is left out and told with its line; the others work.
-import { messageOf } from "../../base/coded-error.ts";
+// Agents from files: `agents/NAME.md` of the user and of the project. The front matter has the fields of
+// `config.agents`, the text below it is the system prompt. A faulty file is skipped and reported with its line; the
+// others work.
+import { toMessage } from "../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { textOf } from "../config/bounded-file.ts";
+import { decodeFile } from "../config/bounded-file.ts";
 import { explainIssue } from "../config/check.ts";
-import { fewer } from "../config/fewer.ts";
+import { limitWarnings } from "../config/fewer.ts";
 import { restrictAgent } from "../config/project-agents.ts";
 import { AgentConfig, Anthropic, type DemianConfig, OpenAICompatible } from "../config/schema.ts";
 import type { ScopeFile } from "../config/scope.ts";
-import { howToTrust } from "../config/trust.ts";
+import { explainHowToTrust } from "../config/trust.ts";
 import { type FrontMatter, parseFrontMatter } from "./front-matter.ts";
 import { LineFault } from "./line-fault.ts";
 import type { RegistrySource } from "./types.ts";
@@ -17,22 +18,22 @@ export interface FileAgent {
   name: string;
   config: AgentConfig;
   source: RegistrySource & { path: string };
-  /** Where something of it stands. */
+  /** Locates a field in the file. */
   lineOf(path: readonly PropertyKey[]): number;
 }
 
 export interface AgentFilesOrder {
   config: DemianConfig;
   isTrusted: boolean;
-  /** All that there are, and those of them that came with this project and are trusted. */
+  /** All tool names, and the trusted ones of this project. */
   toolNames: readonly string[];
   projectTools: readonly string[];
 }
 
 const MAX_FAULTS = 5;
 const ELSEWHERE =
-  "addresses, keys and models belong in `providers` of the configuration; name one with `provider: { profile: … }`";
-/** What people would write into an agent to send it somewhere; none of it is an agent's to say (§8). */
+  "URLs, keys and models belong in `providers` of the configuration; refer to one with `provider: { profile: … }`";
+/** Fields that would redirect an agent's requests; an agent may not set them. */
 const PROVIDER_FIELDS = new Set(
   [
     ...Object.keys(OpenAICompatible.shape),
@@ -43,7 +44,7 @@ const PROVIDER_FIELDS = new Set(
   ].filter((key) => key !== "type"),
 );
 
-/** Undefined: it was left out, and `warnings` says why. */
+/** Undefined: skipped; `warnings` says why. */
 export async function readAgentFile(
   file: ScopeFile,
   order: AgentFilesOrder,
@@ -51,14 +52,15 @@ export async function readAgentFile(
 ): Promise<FileAgent | undefined> {
   const { path, stem, scope } = file;
   try {
-    const matter = await parseFrontMatter(textOf(file));
+    const matter = await parseFrontMatter(decodeFile(file));
     const checked = checkAgent(matter, stem);
-    const config = scope.name === "user" ? checked : restricted(checked, file, matter, order, warnings);
+    const config =
+      scope.name === "user" ? checked : restrictToProject(checked, file, matter, order, warnings);
     const source = { scope: scope.name, path, trusted: scope.name === "user" || order.isTrusted };
     return { name: stem, config, source, lineOf: matter.lineOf };
   } catch (error) {
     const place = error instanceof LineFault ? `${path}:${error.line}: ` : "";
-    warnings.push(`${place}${messageOf(error)}; the agent is left out`);
+    warnings.push(`${place}${toMessage(error)}; the agent is ignored`);
     return undefined;
   }
 }
@@ -69,7 +71,7 @@ function checkAgent({ value, body, bodyLine, lineOf }: FrontMatter, stem: string
   if (!isObject(prompt)) throw new LineFault(lineOf(["prompt"]), PROMPT_BELOW);
   if ("system" in prompt) throw new LineFault(lineOf(["prompt", "system"]), PROMPT_BELOW);
   if (body.trim() === "")
-    throw new LineFault(bodyLine, "there is no text below the front matter: it is the system prompt");
+    throw new LineFault(bodyLine, "there is no text below the front matter; it is the system prompt");
   const given: JsonObject = { ...rest, prompt: { ...prompt, system: body.trim() } };
   const checked = AgentConfig.safeParse(given);
   if (!checked.success) throw toFault(checked.error.issues, given, lineOf);
@@ -77,20 +79,20 @@ function checkAgent({ value, body, bodyLine, lineOf }: FrontMatter, stem: string
   if (name !== stem)
     throw new LineFault(
       lineOf(["name"]),
-      `its "name" is "${name}" and the file is called ${stem}.md; make them the same`,
+      `its "name" is "${name}", but the file is ${stem}.md; make them the same`,
     );
   const isName = AgentConfig.shape.name.safeParse(stem);
-  if (!isName.success) throw new LineFault(1, `"${stem}" cannot be a name: use letters, digits, _ and -`);
+  if (!isName.success) throw new LineFault(1, `"${stem}" is not a valid name: use letters, digits, _ and -`);
   return checked.data;
 }
 
 const PROMPT_BELOW =
-  "the system prompt is the text below the front matter; only `prompt: { append: … }` may stand here";
+  "the system prompt is the text below the front matter; only `prompt: { append: … }` is allowed here";
 
 function checkProvider(value: JsonObject, lineOf: FrontMatter["lineOf"]): void {
   const field = Object.keys(value).find((key) => PROVIDER_FIELDS.has(key));
   if (field !== undefined)
-    throw new LineFault(lineOf([field]), `"${field}" is not an agent's to say: ${ELSEWHERE}`);
+    throw new LineFault(lineOf([field]), `"${field}" cannot be set by an agent: ${ELSEWHERE}`);
   const { provider } = value;
   if (typeof provider === "string")
     throw new LineFault(lineOf(["provider"]), `write \`provider: { profile: ${provider} }\``);
@@ -100,13 +102,13 @@ function checkProvider(value: JsonObject, lineOf: FrontMatter["lineOf"]): void {
   if (inline !== undefined)
     throw new LineFault(
       lineOf(["provider", inline]),
-      `"provider.${inline}" is not an agent's to say: ${ELSEWHERE}`,
+      `"provider.${inline}" cannot be set by an agent: ${ELSEWHERE}`,
     );
 }
 
 type Issues = readonly Parameters<typeof explainIssue>[0][];
 
-/** All of them in one message; the line is that of the first. */
+/** All issues in one message, with the line of the first. */
 function toFault(issues: Issues, given: JsonObject, lineOf: FrontMatter["lineOf"]): LineFault {
   const faults = issues.slice(0, MAX_FAULTS).flatMap((issue) => {
     const prefix = ["agents", "agent"];
@@ -122,29 +124,29 @@ function toFault(issues: Issues, given: JsonObject, lineOf: FrontMatter["lineOf"
   const rest = more.slice(0, MAX_FAULTS - 1).map(({ line, text }) => `line ${line}: ${text}`);
   const left = Math.max(0, faults.length - MAX_FAULTS) + Math.max(0, issues.length - MAX_FAULTS);
   if (left > 0) rest.push(`and ${left} more`);
-  return new LineFault(first?.line ?? 1, [first?.text ?? "it is no agent", ...rest].join("; "));
+  return new LineFault(first?.line ?? 1, [first?.text ?? "not a valid agent", ...rest].join("; "));
 }
 
-/** It comes with a repository: its prompt is taken, what it may do is not its to say (config/project-agents.ts). */
-function restricted(
+/** It comes with a repository: its prompt is used, but it cannot grant itself rights (config/project-agents.ts). */
+function restrictToProject(
   config: AgentConfig,
   { path }: ScopeFile,
   { lineOf }: FrontMatter,
   order: AgentFilesOrder,
   warnings: string[],
 ): AgentConfig {
-  // A name that no tool has is a mistake, which is told later; one that is not the project's to use is refused here.
+  // An unknown tool name is a mistake that is reported later; a tool the project may not use is refused here.
   const mistaken = config.tools.visible.filter((name) => !order.toolNames.includes(name));
   const moreTools = [...order.projectTools, ...mistaken];
   const refused: string[] = [];
   const kept = restrictAgent(
     config,
-    { base: order.config, isTrusted: order.isTrusted, howToTrust: howToTrust(path), moreTools },
-    (key, why, instead = "put the agent into ~/.demian/agents") => {
+    { base: order.config, isTrusted: order.isTrusted, howToTrust: explainHowToTrust(path), moreTools },
+    (key, why, instead = "move the agent to ~/.demian/agents") => {
       const line = lineOf(key.split(/[./]/));
       refused.push(`${path}:${line}: "${key}" is ignored: ${why}. If you want it, ${instead}`);
     },
   );
-  warnings.push(...fewer(refused, path));
+  warnings.push(...limitWarnings(refused, path));
   return AgentConfig.parse(kept);
 }

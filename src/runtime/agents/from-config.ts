@@ -1,47 +1,53 @@
-// Agents of the configuration and of files become definitions, once what they name exists (§12, loader validation). One that
-// is wrong is left out and told; the others work.
-import { CodedError, messageOf } from "../../base/coded-error.ts";
+// Turns agents of the configuration and of files into definitions, once their tools and providers are known. A faulty
+// one is skipped and reported; the others work.
+
+import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { nearest } from "../../base/nearest.ts";
-import { fewer } from "../config/fewer.ts";
+import { defined } from "../../base/values.ts";
+import { limitWarnings } from "../config/fewer.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { AgentConfig, DemianConfig } from "../config/schema.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
-import { unknownTools } from "../permissions/unknown-tools.ts";
+import { findUnknownTools } from "../permissions/unknown-tools.ts";
 import { BUILTIN_AGENTS } from "./builtin.ts";
 import type { FileAgent } from "./files.ts";
 import { AgentRegistry } from "./registry.ts";
 import type { AgentDefinition, RegistrySource } from "./types.ts";
 
-export interface AgentsOrder {
+export interface AgentRegistryOrder {
   config: Pick<DemianConfig, "agents" | "providers">;
-  /** Where each of them comes from (config/load.ts). */
+  /** Where each comes from (config/load.ts). */
   sources: ReadonlyMap<string, RegistrySource>;
   /** Agents from files (config/contributions.ts). */
   files?: readonly FileAgent[];
-  /** The tools that are registered. */
+  /** The registered tools. */
   toolNames: readonly string[];
-  /** Providers of the embedding program, beside the configured ones. */
+  /** Providers of the embedding program, besides the configured ones. */
   providerKeys?: readonly string[];
   /** Without the built-in ones. */
   isAlone?: boolean;
 }
 
-export function createAgentRegistry(order: AgentsOrder): { agents: AgentRegistry; warnings: string[] } {
+export function createAgentRegistry(order: AgentRegistryOrder): {
+  agents: AgentRegistry;
+  warnings: string[];
+} {
   const agents = new AgentRegistry();
   const warnings: string[] = [];
   for (const agent of order.isAlone === true ? [] : BUILTIN_AGENTS)
     agents.register(agent, { scope: "builtin", trusted: true });
-  for (const candidate of candidatesOf(order)) {
+  for (const candidate of listCandidates(order)) {
     const { name, config, source } = candidate;
-    // `Build` would be taken for `build`, and in many file systems is.
+    // `Build` would be mistaken for `build`, and is the same file on many file systems.
     const holder = agents.list().find(({ agent }) => agent.name.toLowerCase() === name.toLowerCase())?.source;
-    const fault = holder === undefined ? findFault(candidate, order) : { why: takenBy(holder), at: ["name"] };
+    const fault =
+      holder === undefined ? findFault(candidate, order) : { why: explainTaken(holder), at: ["name"] };
     if (fault === undefined) agents.register(agentFromConfig(name, config), source);
-    else warnings.push(`${placeOf(candidate, fault.at)}: the agent "${name}" is left out: ${fault.why}`);
+    else warnings.push(`${formatPlace(candidate, fault.at)}: the agent "${name}" is ignored: ${fault.why}`);
     if (fault === undefined && candidate.lineOf !== undefined)
       warnings.push(
-        ...fewer(
-          unknownTools(config.permissions, order.toolNames, `${source.path}: permissions`),
+        ...limitWarnings(
+          findUnknownTools(config.permissions, order.toolNames, `${source.path}: permissions`),
           source.path ?? name,
         ),
       );
@@ -57,8 +63,8 @@ interface Candidate {
   lineOf?: FileAgent["lineOf"];
 }
 
-/** The first of a name stays: what the user configured, the user's files, then what came with the project. */
-function candidatesOf({ config, sources, files = [] }: AgentsOrder): Candidate[] {
+/** The first of a name wins: the user's configuration, the user's files, then the project. */
+function listCandidates({ config, sources, files = [] }: AgentRegistryOrder): Candidate[] {
   const configured = Object.entries(config.agents).map(([name, agent]): Candidate => {
     return { name, config: agent, source: sources.get(name) ?? { scope: "user", trusted: true } };
   });
@@ -67,36 +73,36 @@ function candidatesOf({ config, sources, files = [] }: AgentsOrder): Candidate[]
   return [...all.filter((one) => !isProject(one)), ...all.filter(isProject)];
 }
 
-function takenBy({ scope, path = "the configuration" }: RegistrySource): string {
-  if (scope === "builtin") return "that name belongs to a built-in agent; choose another one";
-  return `that name belongs to the agent of ${path}; rename one of them`;
+function explainTaken({ scope, path = "the configuration" }: RegistrySource): string {
+  if (scope === "builtin") return "the name belongs to a built-in agent; choose another one";
+  return `the name belongs to the agent of ${path}; rename one of them`;
 }
 
-function placeOf({ source: { path = "config" }, lineOf }: Candidate, at: readonly PropertyKey[]): string {
+function formatPlace({ source: { path = "config" }, lineOf }: Candidate, at: readonly PropertyKey[]): string {
   return lineOf === undefined ? path : `${path}:${lineOf(at)}`;
 }
 
-/** What a project chose for new sessions and what cannot be is told; then it is as it would be without the project. */
+/** A project's invalid default agent is reported; the default without the project applies. */
 export function settleDefaultAgent(
   { config, projectAgent }: Pick<LoadedConfig, "config" | "projectAgent">,
   agents: AgentRegistry,
 ): { config: DemianConfig; warnings: string[] } {
   if (projectAgent === undefined) return { config, warnings: [] };
   try {
-    mainAgent(agents, config.defaultAgent);
+    findMainAgent(agents, config.defaultAgent);
     return { config, warnings: [] };
   } catch (error) {
     const { path, instead } = projectAgent;
-    const warning = `${path}: "defaultAgent" is ignored: ${messageOf(error)}. New sessions have the agent "${instead}"`;
+    const warning = `${path}: "defaultAgent" is ignored: ${toMessage(error)}. New sessions use the agent "${instead}"`;
     return { config: { ...config, defaultAgent: instead }, warnings: [warning] };
   }
 }
 
 /** For a session with the user. Throws `unknown_agent`. */
-export function mainAgent(agents: AgentRegistry, name: string): AgentDefinition {
+export function findMainAgent(agents: AgentRegistry, name: string): AgentDefinition {
   const agent = agents.get(name);
   if (agent.mode !== "subagent") return agent;
-  const names = agents.primary().map((primary) => primary.name);
+  const names = agents.listPrimary().map((primary) => primary.name);
   throw new CodedError(
     "unknown_agent",
     `the agent "${name}" only works for other agents; choose one of ${names.join(", ")}`,
@@ -105,48 +111,51 @@ export function mainAgent(agents: AgentRegistry, name: string): AgentDefinition 
 
 function agentFromConfig(name: string, config: AgentConfig): AgentDefinition {
   const { authority, tools, permissions, defaultDecision, name: _, ...rest } = config;
-  const allowed = authority?.tools?.map(bare);
+  const allowed = authority?.tools?.map(stripPrefix);
   const decision = authority?.defaultDecision ?? defaultDecision;
   const agent: Record<string, unknown> = {
     ...rest,
     name,
-    tools: { visible: tools.visible.map(bare).filter((tool) => allowed?.includes(tool) ?? true) },
+    tools: { visible: tools.visible.map(stripPrefix).filter((tool) => allowed?.includes(tool) ?? true) },
     permissions: [...(authority?.permissions ?? []), ...permissions],
-    ...(decision === undefined ? {} : { defaultDecision: decision }),
+    ...defined({ defaultDecision: decision }),
   };
   return agent as unknown as AgentDefinition;
 }
 
 interface Fault {
   why: string;
-  /** Where in the agent. */
+  /** Field of the agent. */
   at: readonly PropertyKey[];
 }
 
-function findFault({ name, config }: Candidate, order: AgentsOrder): Fault | undefined {
+function findFault({ name, config }: Candidate, order: AgentRegistryOrder): Fault | undefined {
   if (config.name !== undefined && config.name !== name)
     return { why: `its "name" is "${config.name}"; make it "${name}" or remove it`, at: ["name"] };
-  const visible = config.tools.visible.map(bare);
+  const visible = config.tools.visible.map(stripPrefix);
   const lost = visible.findIndex((tool) => !order.toolNames.includes(tool) && tool !== DELEGATE_TOOL);
   const tool = visible[lost];
   if (tool !== undefined)
     return {
-      why: `there is no tool "${tool}"${guess(tool, order.toolNames)}`,
+      why: `there is no tool "${tool}"${formatGuess(tool, order.toolNames)}`,
       at: ["tools", "visible", lost],
     };
   const profile = config.provider?.profile;
   const keys = [...Object.keys(order.config.providers), ...(order.providerKeys ?? [])];
   if (profile !== undefined && !keys.includes(profile))
-    return { why: `there is no provider "${profile}"${guess(profile, keys)}`, at: ["provider", "profile"] };
+    return {
+      why: `there is no provider "${profile}"${formatGuess(profile, keys)}`,
+      at: ["provider", "profile"],
+    };
   return undefined;
 }
 
-function guess(word: string, known: readonly string[]): string {
+function formatGuess(word: string, known: readonly string[]): string {
   const near = nearest(word, known);
-  return near === undefined ? `; there are ${known.join(", ")}` : `; did you mean "${near}"?`;
+  return near === undefined ? `; known: ${known.join(", ")}` : `; did you mean "${near}"?`;
 }
 
 /** `demian.bash` is `bash`. */
-function bare(tool: string): string {
+function stripPrefix(tool: string): string {
   return tool.replace(/^demian\./, "");
 }

@@ -1,25 +1,25 @@
-// The YAML at the beginning of a Markdown file, between two lines of `---`: plain data with the line of every value. The
-// file may come from anybody, so what only a trick needs (anchors, tags, nesting without end) is refused.
+// Parses the YAML front matter of a Markdown file, between two `---` lines: plain data with the line of every value.
+// The file is untrusted, so features only an attack needs (anchors, tags, deep nesting) are refused.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { LineFault } from "./line-fault.ts";
 
 export interface FrontMatter {
   value: JsonObject;
-  /** What stands behind it. */
+  /** The text after it. */
   body: string;
   bodyLine: number;
-  /** Of a key or an item; of what should hold it where it is missing, which for the whole is the first line. */
+  /** The line of a key or item; for a missing one, of its parent; for the whole, the first line. */
   lineOf(path: readonly PropertyKey[]): number;
 }
 
-/** Much more than an agent needs: the parser takes the square of lines, brackets and keys. */
+/** Far more than an agent needs: the parser is quadratic in lines, brackets and keys. */
 const MAX_CHARACTERS = 16 * 1024;
 const MAX_LINES = 400;
-/** Deep nesting ends the process (yaml 2.9 goes down by recursion, and V8 gives up in a regular expression). */
+/** Deep nesting crashes the process (yaml 2.9 recurses, and V8 gives up in a regular expression). */
 const MAX_BRACKETS = 200;
 const MAX_INDENT = 100;
 const MAX_MARKS_IN_LINE = 64;
-/** Of the YAML. */
+/** Limit of the YAML. */
 const FIRST_LINE = 2;
 const FENCE = /^---[ \t]*$/;
 
@@ -27,18 +27,18 @@ const FENCE = /^---[ \t]*$/;
 export async function parseFrontMatter(text: string): Promise<FrontMatter> {
   const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n/);
   if (!FENCE.test(lines[0] ?? ""))
-    throw new LineFault(1, 'it does not begin with front matter: a line "---", YAML, and another line "---"');
+    throw new LineFault(1, 'it does not start with front matter: a line "---", YAML, and another line "---"');
   const end = lines.findIndex((line, at) => at > 0 && FENCE.test(line));
-  if (end === -1) throw new LineFault(1, 'the front matter does not end: a second line "---" is missing');
+  if (end === -1) throw new LineFault(1, 'the front matter is not closed: a second line "---" is missing');
   const source = lines.slice(1, end);
   checkShape(source);
-  // Only who has such a file waits for the parser.
+  // Load the parser only if there is such a file.
   const { composeYaml } = await import("./yaml.ts");
-  const { value, lineOf } = composeYaml(source.join("\n"), FIRST_LINE);
+  const { value, findLine: lineOf } = composeYaml(source.join("\n"), FIRST_LINE);
   if (value !== null && !isObject(value))
     throw new LineFault(
       FIRST_LINE,
-      "the front matter is a list or a text; expected keys and values, as in `name: reviewer`",
+      "the front matter is a list or text; expected keys and values, such as `name: reviewer`",
     );
   return {
     value: value ?? {},
@@ -58,13 +58,13 @@ function checkShape(lines: readonly string[]): void {
     const marks = line.match(/[-?:](?=\s|$)/g)?.length ?? 0;
     const fault =
       characters > MAX_CHARACTERS
-        ? `the front matter is longer than ${MAX_CHARACTERS / 1024} KiB`
+        ? `the front matter is larger than ${MAX_CHARACTERS / 1024} KiB`
         : at >= MAX_LINES
           ? `the front matter has more than ${MAX_LINES} lines`
           : brackets > MAX_BRACKETS
-            ? `there are more than ${MAX_BRACKETS} brackets`
+            ? `the front matter has more than ${MAX_BRACKETS} brackets`
             : indent > MAX_INDENT || marks > MAX_MARKS_IN_LINE
-              ? "it is nested too deeply"
+              ? "the front matter is nested too deeply"
               : undefined;
     if (fault !== undefined) throw new LineFault(at + FIRST_LINE, fault);
   }

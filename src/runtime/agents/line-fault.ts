@@ -1,4 +1,4 @@
-// What is wrong in a file, and where.
+// An error in a file, with its line.
 
 /** Lines count from 1. */
 export class LineFault extends Error {

@@ -1,7 +1,7 @@
-// The planning agent: it reads, and nothing else.
+// The planning agent: read-only.
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import { PLAN_PROMPT } from "./prompts.ts";
-import { READING_TOOLS, readOnlyRules } from "./read-only.ts";
+import { createReadOnlyRules, READING_TOOLS } from "./read-only.ts";
 import type { AgentDefinition } from "./types.ts";
 
 export const plan: AgentDefinition = {
@@ -11,7 +11,7 @@ export const plan: AgentDefinition = {
   mode: "primary",
   prompt: { system: PLAN_PROMPT },
   tools: { visible: [...READING_TOOLS] },
-  permissions: readOnlyRules("plan agent is read-only", [DELEGATE_TOOL]),
-  // To those that only read as well: whatever else is configured, nothing is changed on its behalf.
+  permissions: createReadOnlyRules("plan agent is read-only", [DELEGATE_TOOL]),
+  // Applies to read-only agents too: whatever is configured, nothing is changed on its behalf.
   delegation: { allowedAgents: ["explorer", "critic"] },
 };

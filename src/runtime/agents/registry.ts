@@ -1,6 +1,8 @@
-// The agents that exist: the built-in ones, those of the configuration and of files, and those of an embedding program.
+// All agents: built-in, from the configuration and files, and from an embedding program.
+
 import { CodedError } from "../../base/coded-error.ts";
 import { nearest } from "../../base/nearest.ts";
+import { defined } from "../../base/values.ts";
 import type { AgentDefinition, RegistrySource } from "./types.ts";
 
 export interface RegisteredAgent {
@@ -8,7 +10,7 @@ export interface RegisteredAgent {
   source: RegistrySource;
 }
 
-/** Each that is given must hold. */
+/** All given conditions must hold. */
 export interface AgentListFilter {
   mode?: AgentDefinition["mode"];
   hidden?: boolean;
@@ -16,7 +18,7 @@ export interface AgentListFilter {
   scope?: RegistrySource["scope"];
 }
 
-/** What may be told of an agent to others: nothing of its prompt or its rules. */
+/** The public part of an agent: nothing of its prompt or rules. */
 export interface AgentCatalogEntry {
   name: string;
   displayName?: string;
@@ -28,7 +30,7 @@ export interface AgentCatalogEntry {
   source: RegistrySource;
 }
 
-/** Whether others may delegate to it at all; who may is for delegation/validate.ts. */
+/** Whether other agents may delegate to it at all; delegation/validate.ts decides which. */
 export function isCallable({ mode, hidden, delegation }: AgentDefinition): boolean {
   return mode !== "primary" && hidden !== true && delegation?.callable !== false;
 }
@@ -36,51 +38,51 @@ export function isCallable({ mode, hidden, delegation }: AgentDefinition): boole
 export class AgentRegistry {
   readonly #agents = new Map<string, RegisteredAgent>();
 
-  /** False: the name is taken and the first one stays. */
+  /** False: the name is taken and the first agent stays. */
   register(agent: AgentDefinition, source: RegistrySource): boolean {
     if (this.#agents.has(agent.name)) return false;
     this.#agents.set(agent.name, { agent, source });
     return true;
   }
 
-  /** Throws `unknown_agent`, with the names that there are. */
+  /** Throws `unknown_agent`, with the known names. */
   get(name: string): AgentDefinition {
     const found = this.find(name);
     if (found !== undefined) return found;
     const names = [...this.#agents.keys()];
     const guess = nearest(name, names);
-    const hint = guess === undefined ? `there are: ${names.join(", ")}` : `did you mean ${guess}?`;
-    throw new CodedError("unknown_agent", `no agent is called "${name}"; ${hint}`);
+    const hint = guess === undefined ? `known: ${names.join(", ")}` : `did you mean ${guess}?`;
+    throw new CodedError("unknown_agent", `there is no agent "${name}"; ${hint}`);
   }
 
   find(name: string): AgentDefinition | undefined {
     return this.#agents.get(name)?.agent;
   }
 
-  sourceOf(name: string): RegistrySource | undefined {
+  getSource(name: string): RegistrySource | undefined {
     return this.#agents.get(name)?.source;
   }
 
   list(filter: AgentListFilter = {}): RegisteredAgent[] {
-    return [...this.#agents.values()].filter((registered) => fits(registered, filter));
+    return [...this.#agents.values()].filter((registered) => matchesFilter(registered, filter));
   }
 
-  /** Those that talk to the user. */
-  primary(): AgentDefinition[] {
+  /** Agents that talk to the user. */
+  listPrimary(): AgentDefinition[] {
     return this.list().flatMap(({ agent }) => (agent.mode === "subagent" || agent.hidden ? [] : [agent]));
   }
 
-  /** Those that work for other agents. */
-  callable(): AgentDefinition[] {
+  /** Agents that work for other agents. */
+  listCallable(): AgentDefinition[] {
     return this.list({ callable: true }).map(({ agent }) => agent);
   }
 
-  catalog(): AgentCatalogEntry[] {
+  listCatalog(): AgentCatalogEntry[] {
     return this.list({ callable: true }).map(({ agent, source }) => {
       const { name, displayName, description, catalog } = agent;
       return {
         name,
-        ...(displayName === undefined ? {} : { displayName }),
+        ...defined({ displayName }),
         description,
         ...(catalog?.category === undefined ? {} : { category: catalog.category }),
         ...(catalog?.cost === undefined ? {} : { cost: catalog.cost }),
@@ -92,7 +94,7 @@ export class AgentRegistry {
   }
 }
 
-function fits({ agent, source }: RegisteredAgent, filter: AgentListFilter): boolean {
+function matchesFilter({ agent, source }: RegisteredAgent, filter: AgentListFilter): boolean {
   const { mode, hidden, callable, scope } = filter;
   return (
     (mode === undefined || agent.mode === mode) &&

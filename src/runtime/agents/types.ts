@@ -1,4 +1,4 @@
-// An agent is a policy capsule: a prompt, the tools that it sees, what they may do by default, and a provider by name.
+// An agent is a policy: a prompt, the tools it sees, their default permissions, and a provider by name.
 import type { Decision, PermissionRule } from "../permissions/types.ts";
 
 export interface AgentDefinition {

@@ -1,39 +1,39 @@
-// Reads a file that somebody else may have put there: a regular one, of a bounded length, without waiting for a pipe.
+// Reads an untrusted file: regular, bounded in size, without blocking on a pipe.
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
+import { CodedError, readErrno, toMessage } from "../../base/coded-error.ts";
 
 export interface FileBytes {
   path: string;
   bytes: Buffer;
-  /** Of the bytes, in hex. */
+  /** Hash of the bytes, in hex. */
   sha256: string;
-  /** Tells two names of one file. */
+  /** Identifies a file under two names. */
   identity: string;
   isWritableByOthers: boolean;
 }
 
 export interface ReadOrder {
   maxBytes: number;
-  /** The file itself may be a link. */
+  /** Whether the file itself may be a link. */
   followsLinks: boolean;
 }
 
-/** Undefined: there is no such file. Throws `config_invalid`. */
+/** Undefined: no such file. Throws `config_invalid`. */
 export async function readBoundedFile(path: string, order: ReadOrder): Promise<FileBytes | undefined> {
   let file: FileHandle;
   try {
     const flags = order.followsLinks ? 0 : constants.O_NOFOLLOW;
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | flags);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    if (errnoOf(error) === "ELOOP") throw isLink(path);
-    throw unreadable(path, error);
+    if (readErrno(error) === "ENOENT") return undefined;
+    if (readErrno(error) === "ELOOP") throw linkError(path);
+    throw unreadableError(path, error);
   }
   try {
     const stat = await file.stat();
-    if (!stat.isFile()) throw new CodedError("config_invalid", `${path} is no regular file`);
+    if (!stat.isFile()) throw new CodedError("config_invalid", `${path} is not a regular file`);
     const bytes = await readAll(file, path, order.maxBytes);
     return {
       path,
@@ -43,14 +43,14 @@ export async function readBoundedFile(path: string, order: ReadOrder): Promise<F
       isWritableByOthers: (stat.mode & 0o002) !== 0,
     };
   } catch (error) {
-    throw error instanceof CodedError ? error : unreadable(path, error);
+    throw error instanceof CodedError ? error : unreadableError(path, error);
   } finally {
     await file.close();
   }
 }
 
 /** Throws `config_invalid`. */
-export function textOf({ path, bytes }: Pick<FileBytes, "path" | "bytes">): string {
+export function decodeFile({ path, bytes }: Pick<FileBytes, "path" | "bytes">): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
@@ -58,15 +58,15 @@ export function textOf({ path, bytes }: Pick<FileBytes, "path" | "bytes">): stri
   }
 }
 
-export function isLink(path: string): CodedError {
+export function linkError(path: string): CodedError {
   return new CodedError(
     "config_invalid",
-    `${path} is a symbolic link; a project's configuration must lie in the project itself. Replace the link, or remove it`,
+    `${path} is a symbolic link; a project's configuration must be inside the project. Replace or remove the link`,
   );
 }
 
-export function unreadable(path: string, cause: unknown): CodedError {
-  return new CodedError("config_invalid", `cannot read ${path}: ${messageOf(cause)}`, { cause });
+export function unreadableError(path: string, cause: unknown): CodedError {
+  return new CodedError("config_invalid", `cannot read ${path}: ${toMessage(cause)}`, { cause });
 }
 
 async function readAll(file: FileHandle, path: string, maxBytes: number): Promise<Buffer> {
@@ -77,9 +77,9 @@ async function readAll(file: FileHandle, path: string, maxBytes: number): Promis
     if (bytesRead === 0) return buffer.subarray(0, length);
     length += bytesRead;
   }
-  throw new CodedError("config_invalid", `${path} is longer than ${sizeText(maxBytes)}`);
+  throw new CodedError("config_invalid", `${path} is larger than ${formatSize(maxBytes)}`);
 }
 
-function sizeText(bytes: number): string {
+function formatSize(bytes: number): string {
   return bytes >= 1_048_576 ? `${bytes / 1_048_576} MiB` : `${bytes / 1024} KiB`;
 }

@@ -1,17 +1,24 @@
-// What files add to the configuration: agents, which are data, and tool modules, which are code and are loaded only when
-// they are trusted as they are. What is wrong, changed or not trusted is left out and told; the rest works.
-import { messageOf } from "../../base/coded-error.ts";
+// Agents and tool modules from files. Agents are data; tool modules are code and are loaded only if their current
+// content is trusted. What is faulty, changed or untrusted is skipped and reported; the rest works.
+import { toMessage } from "../../base/coded-error.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { type FileAgent, readAgentFile } from "../agents/files.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import { builtinTools } from "../tools/builtin.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
-import { fewerNames } from "./fewer.ts";
+import { joinNames } from "./fewer.ts";
 import type { DemianConfig } from "./schema.ts";
-import { type Place, readScope, readScopeTrust, type Scope, type ScopeFile, scopesOf } from "./scope.ts";
-import { decideTrust, recordOf, type TrustRecords, type TrustState, trustOf } from "./trust.ts";
+import {
+  listScopes,
+  readScope,
+  readScopeTrust,
+  type Scope,
+  type ScopeFile,
+  type ScopePlace,
+} from "./scope.ts";
+import { decideTrust, findRecord, getTrust, type TrustRecords, type TrustState } from "./trust.ts";
 
-export interface ContributionsOrder extends Place {
+export interface ContributionsOrder extends ScopePlace {
   /** As loaded: `trust.userTools`, and `trust.project`, which only a flag can set. */
   config: DemianConfig;
   /** Tools of the embedding program. */
@@ -19,7 +26,7 @@ export interface ContributionsOrder extends Place {
 }
 
 export interface Contributions {
-  /** The user's, then the project's. Whether what they name exists is for agents/from-config.ts. */
+  /** The user's, then the project's. agents/from-config.ts checks the names they use. */
   agents: readonly FileAgent[];
   tools: readonly RegisteredTool[];
   warnings: string[];
@@ -29,7 +36,7 @@ export interface Contributions {
 export async function loadContributions(order: ContributionsOrder): Promise<Contributions> {
   const warnings: string[] = [];
   const read = await Promise.all(
-    (await scopesOf(order)).map(async (scope) => {
+    (await listScopes(order)).map(async (scope) => {
       const [tools, agents] = await Promise.all([readScope(scope, "tool"), readScope(scope, "agent")]);
       warnings.push(...tools.faults, ...agents.faults);
       return { scope, tools: tools.files, agents: agents.files };
@@ -38,7 +45,7 @@ export async function loadContributions(order: ContributionsOrder): Promise<Cont
   const trusted = await Promise.all(
     read.map(async (files) => ({
       ...files,
-      trust: await trustIn(files.scope, filesOf(files), order, warnings),
+      trust: await loadTrust(files.scope, listFiles(files), order, warnings),
     })),
   );
   const tools: RegisteredTool[] = [];
@@ -50,15 +57,15 @@ export async function loadContributions(order: ContributionsOrder): Promise<Cont
     const strange = fresh.filter(({ source }) => !source.trusted).map(({ name }) => name);
     if (strange.length > 0)
       warnings.push(
-        `${scope.root}/agents brings agents whose prompts you did not write: ${fewerNames(strange)}`,
+        `${scope.root}/agents contains agents whose prompts you did not write: ${joinNames(strange)}`,
       );
     agents.push(...fresh);
   }
   return { agents, tools, warnings };
 }
 
-/** What needs trust there: all of a project, and the code of the user's. */
-function filesOf({
+/** Everything of a project and the code of the user need trust. */
+function listFiles({
   scope,
   tools,
   agents,
@@ -70,7 +77,7 @@ function filesOf({
   return scope.name === "project" ? [...tools, ...agents] : tools;
 }
 
-async function trustIn(
+async function loadTrust(
   scope: Scope,
   files: readonly ScopeFile[],
   order: ContributionsOrder,
@@ -83,14 +90,14 @@ async function trustIn(
     return trust;
   }
   if (scope.name !== "project" || !order.config.trust.project) return trust;
-  // `--trust-project`: all of it, as it is now, but for what somebody refused as it is now.
-  const fresh = files.filter((file) => ["unknown", "changed"].includes(trustOf(trust, file)));
+  // `--trust-project`: trusts the current content, except what the user refused in this version.
+  const fresh = files.filter((file) => ["unknown", "changed"].includes(getTrust(trust, file)));
   if (fresh.length === 0) return trust;
   const now = Date.now();
   try {
     await decideTrust(scope.trustDirectory, fresh, "trusted", now);
   } catch (error) {
-    warnings.push(`${scope.root} is trusted for now only: ${messageOf(error)}`);
+    warnings.push(`${scope.root} is trusted for this run only: ${toMessage(error)}`);
   }
   const decided = fresh.map(({ path, sha256, kind }) => {
     return { path, sha256, kind, decision: "trusted" as const, decidedAtMs: now };
@@ -108,13 +115,13 @@ async function loadTools(
   const reserved = [...builtinTools().map(({ name }) => name), DELEGATE_TOOL, ...toolNames];
   for (const module of modules) {
     const { path } = module;
-    const refusal = whyNotLoaded(module, trust, scope.name === "user" && config.trust.userTools);
+    const refusal = explainRefusal(module, trust, scope.name === "user" && config.trust.userTools);
     if (refusal !== undefined) {
       if (refusal !== "") warnings.push(`${path} is not loaded: ${refusal}`);
       continue;
     }
     try {
-      // Only here: few have tools of their own, and what checks them by their JSON Schema is not small.
+      // Imported on demand: few users have tools, and the JSON Schema validator is large.
       const { loadToolModule } = await import("../tools/modules.ts");
       const tool = await loadToolModule(module, warnings);
       const other = [...taken, ...loaded].find((one) => one.tool.name === tool.name);
@@ -125,29 +132,29 @@ async function loadTools(
         );
       loaded.push({ tool, source: { scope: scope.name, path, trusted: true } });
     } catch (error) {
-      warnings.push(`${path} is left out: ${messageOf(error)}`);
+      warnings.push(`${path} is ignored: ${toMessage(error)}`);
     }
   }
   return loaded;
 }
 
-/** Undefined: it may be loaded. Empty: it may not, and that was somebody's decision, which needs no word. */
-function whyNotLoaded(
+/** Undefined: it may be loaded. Empty: the user refused it, which needs no warning. */
+function explainRefusal(
   module: ScopeFile,
   trust: TrustRecords,
   isTrustedByConfig: boolean,
 ): string | undefined {
   const { path, isWritableByOthers } = module;
-  const state = trustOf(trust, module);
+  const state = getTrust(trust, module);
   if (state === "refused") return "";
-  if (isWritableByOthers) return "it can be written by everybody; run chmod go-w on it";
+  if (isWritableByOthers) return "it is writable by everyone; run chmod go-w on it";
   if (state === "trusted" || isTrustedByConfig) return undefined;
-  return `it is code that ${reasonOf(state, trust, module)}. Read it, then run \`demian trust ${shellWord(path)}\``;
+  return `it is code that ${describeState(state, trust, module)}. Read it, then run \`demian trust ${shellWord(path)}\``;
 }
 
-function reasonOf(state: TrustState, trust: TrustRecords, module: ScopeFile): string {
-  if (state !== "changed") return "you did not trust yet";
-  const { decision, decidedAtMs = 0 } = recordOf(trust, module) ?? {};
+function describeState(state: TrustState, trust: TrustRecords, module: ScopeFile): string {
+  if (state !== "changed") return "you have not trusted yet";
+  const { decision, decidedAtMs = 0 } = findRecord(trust, module) ?? {};
   const day = new Date(decidedAtMs).toISOString().slice(0, 10);
   return `changed since you ${decision === "refused" ? "refused" : "trusted"} it (${day})`;
 }
@@ -163,10 +170,9 @@ async function readAgents(
   const projectTools = tools.flatMap(({ tool, source }) => (source.scope === "project" ? [tool.name] : []));
   const agents: FileAgent[] = [];
   for (const file of files) {
-    const state = trustOf(trust, file);
+    const state = getTrust(trust, file);
     if (file.scope.name === "project" && state === "refused") continue;
-    if (file.isWritableByOthers)
-      warnings.push(`${file.path} can be written by everybody; run chmod go-w on it`);
+    if (file.isWritableByOthers) warnings.push(`${file.path} is writable by everyone; run chmod go-w on it`);
     const isTrusted = state === "trusted" && !file.isWritableByOthers;
     const agent = await readAgentFile(file, { config, isTrusted, toolNames: known, projectTools }, warnings);
     if (agent !== undefined) agents.push(agent);

@@ -1,9 +1,9 @@
-// The environment variables that are configuration (§12), as a layer.
+// Configuration from environment variables, as a layer.
 import { CodedError } from "../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { Env } from "../state-dir.ts";
 
-/** Where each one stands in the configuration. All of them are numbers. */
+/** The setting of each variable. All are numbers. */
 export const CONFIG_VARIABLES: Readonly<Record<string, readonly [string, string, string]>> = {
   DEMIAN_MAIN_MAX_CONTEXT_TOKENS: ["context", "main", "maxContextTokens"],
   DEMIAN_MAIN_COMPACT_AT_RATIO: ["context", "main", "compactAtRatio"],
@@ -24,21 +24,21 @@ export interface VariableLayer {
   value: JsonObject;
 }
 
-/** One small layer a variable, so that a fault names it. An empty variable counts as unset. */
-export function environmentLayers(env: Env): VariableLayer[] {
+/** One layer per variable, so that an error names it. An empty variable counts as unset. */
+export function readEnvironmentLayers(env: Env): VariableLayer[] {
   return Object.entries(CONFIG_VARIABLES).flatMap(([variable, path]) => {
     const text = env[variable]?.trim() ?? "";
-    return text === "" ? [] : [{ variable, value: nested(path, numberOf(variable, text)) }];
+    return text === "" ? [] : [{ variable, value: nestValue(path, parseNumber(variable, text)) }];
   });
 }
 
-function numberOf(variable: string, text: string): number {
+function parseNumber(variable: string, text: string): number {
   const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isFinite(number)) return number;
   throw new CodedError("config_invalid", `${variable}: expected a number, not "${text}"`);
 }
 
-function nested(path: readonly string[], value: unknown): JsonObject {
+function nestValue(path: readonly string[], value: unknown): JsonObject {
   const built = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
   return isObject(built) ? built : {};
 }

@@ -1,5 +1,5 @@
-// JSON as people write it in a file: faults are told with line and column, and a key that stands twice is one of them
-// (JSON.parse would silently forget the first `permissions`). Objects have no prototype.
+// Parses hand-written JSON: errors have line and column, and duplicate keys are errors (JSON.parse would silently drop
+// the first `permissions`). Objects have no prototype.
 import { CodedError } from "../../base/coded-error.ts";
 
 const MAX_DEPTH = 64;
@@ -12,9 +12,9 @@ const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ["null", null],
 ]);
 
-/** Throws `config_invalid`: `<name>:<line>:<column>: what was found and expected`. */
+/** Throws `config_invalid`: `<name>:<line>:<column>: found and expected`. */
 export function parseJsonText(text: string, name: string): unknown {
-  return new Reader(text.startsWith("\ufeff") ? text.slice(1) : text, name).whole();
+  return new Reader(text.startsWith("\ufeff") ? text.slice(1) : text, name).parseWhole();
 }
 
 class Reader {
@@ -27,63 +27,65 @@ class Reader {
     this.#name = name;
   }
 
-  whole(): unknown {
-    const value = this.#value(1);
+  parseWhole(): unknown {
+    const value = this.#parseValue(1);
     this.#skipSpace();
-    if (this.#at < this.#text.length) this.#fail(`expected the end of the file, found ${this.#found()}`);
+    if (this.#at < this.#text.length)
+      this.#fail(`expected the end of the file, found ${this.#describeNext()}`);
     return value;
   }
 
-  #value(depth: number): unknown {
+  #parseValue(depth: number): unknown {
     if (depth > MAX_DEPTH) this.#fail(`nested deeper than ${MAX_DEPTH} levels`);
     this.#skipSpace();
     const char = this.#text[this.#at];
-    if (char === "{") return this.#object(depth);
-    if (char === "[") return this.#array(depth);
-    if (char === '"') return this.#string();
+    if (char === "{") return this.#parseObject(depth);
+    if (char === "[") return this.#parseArray(depth);
+    if (char === '"') return this.#parseString();
     const number = this.#match(NUMBER);
-    if (number !== undefined) return this.#finite(number);
+    if (number !== undefined) return this.#parseNumber(number);
     const start = this.#at;
     const word = this.#match(WORD) ?? "";
     if (WORDS.has(word)) return WORDS.get(word);
     this.#at = start;
-    return this.#fail(`expected a value, found ${this.#found()}`);
+    return this.#fail(`expected a value, found ${this.#describeNext()}`);
   }
 
-  #object(depth: number): Record<string, unknown> {
+  #parseObject(depth: number): Record<string, unknown> {
     const object = Object.create(null) as Record<string, unknown>;
     this.#at += 1;
     if (this.#skips("}")) return object;
     do {
       this.#skipSpace();
       const start = this.#at;
-      if (this.#text[start] !== '"') this.#fail(`expected a key in double quotes, found ${this.#found()}`);
-      const key = this.#string();
+      if (this.#text[start] !== '"')
+        this.#fail(`expected a key in double quotes, found ${this.#describeNext()}`);
+      const key = this.#parseString();
       if (FORBIDDEN_KEYS.has(key)) this.#fail(`the key "${key}" is not allowed`, start);
-      if (key in object) this.#fail(`the key "${key}" stands here a second time`, start);
-      if (!this.#skips(":")) this.#fail(`expected ":" after "${key}", found ${this.#found()}`);
-      object[key] = this.#value(depth + 1);
+      if (key in object) this.#fail(`duplicate key "${key}"`, start);
+      if (!this.#skips(":")) this.#fail(`expected ":" after "${key}", found ${this.#describeNext()}`);
+      object[key] = this.#parseValue(depth + 1);
     } while (this.#skips(","));
-    if (!this.#skips("}")) this.#fail(`expected "," or "}", found ${this.#found()}`);
+    if (!this.#skips("}")) this.#fail(`expected "," or "}", found ${this.#describeNext()}`);
     return object;
   }
 
-  #array(depth: number): unknown[] {
+  #parseArray(depth: number): unknown[] {
     const items: unknown[] = [];
     this.#at += 1;
     if (this.#skips("]")) return items;
-    do items.push(this.#value(depth + 1));
+    do items.push(this.#parseValue(depth + 1));
     while (this.#skips(","));
-    if (!this.#skips("]")) this.#fail(`expected "," or "]", found ${this.#found()}`);
+    if (!this.#skips("]")) this.#fail(`expected "," or "]", found ${this.#describeNext()}`);
     return items;
   }
 
-  #string(): string {
+  #parseString(): string {
     const start = this.#at;
     let end = start + 1;
     for (; ; end += 1) {
       const char = this.#text[end];
-      if (char === undefined || char === "\n") this.#fail("a text that does not end", start);
+      if (char === undefined || char === "\n") this.#fail("an unterminated string", start);
       if (char === "\\") end += 1;
       else if (char === '"') break;
     }
@@ -91,11 +93,11 @@ class Reader {
     try {
       return JSON.parse(this.#text.slice(start, end + 1)) as string;
     } catch {
-      return this.#fail("a text with a control character or an escape that JSON does not have", start);
+      return this.#fail("a string with a control character or an invalid escape", start);
     }
   }
 
-  #finite(digits: string): number {
+  #parseNumber(digits: string): number {
     const number = Number(digits);
     return Number.isFinite(number) ? number : this.#fail(`the number ${digits} is out of range`);
   }
@@ -118,11 +120,11 @@ class Reader {
     while (/[ \t\r\n]/.test(this.#text[this.#at] ?? "")) this.#at += 1;
   }
 
-  #found(): string {
+  #describeNext(): string {
     const rest = this.#text.slice(this.#at, this.#at + 2);
     if (rest === "") return "the end of the file";
-    if (rest === "//" || rest === "/*") return "a comment, which JSON does not have";
-    if (rest[0] === "}" || rest[0] === "]") return `"${rest[0]}" (after a "," too many?)`;
+    if (rest === "//" || rest === "/*") return "a comment, which JSON does not allow";
+    if (rest[0] === "}" || rest[0] === "]") return `"${rest[0]}" (an extra ","?)`;
     return JSON.stringify(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0));
   }
 

@@ -1,18 +1,17 @@
-// Layers of configuration before they are checked: older names become those of today, and a stronger layer is laid over a
-// weaker one.
+// Configuration layers before validation: renames older keys, and merges a stronger layer over a weaker one.
 import { isObject, type JsonObject } from "../../base/json.ts";
 
-/** Rules and hooks of every layer count: no layer silently takes back what another one forbids. */
+/** Rules and hooks of all layers apply: no layer silently removes what another one forbids. */
 const APPENDED = new Set(["permissions", "hooks"]);
 const OLDER_CONTEXT: Readonly<Record<string, string>> = {
   maxInputTokens: "maxContextTokens",
   compressAtRatio: "compactAtRatio",
 };
 
-/** The same layer in today's names. What a layer says by its name of today wins. */
+/** The same layer with current key names. A current name wins over an older one. */
 export function modernize(layer: JsonObject): JsonObject {
   const { $schema: _, mode, multiAgent, ...rest } = layer;
-  const agentMode = rest["agentMode"] ?? mode ?? modeOf(multiAgent);
+  const agentMode = rest["agentMode"] ?? mode ?? toAgentMode(multiAgent);
   if (agentMode !== undefined) rest["agentMode"] = agentMode;
   if (isObject(rest["context"])) {
     const parts = Object.entries(rest["context"]);
@@ -21,8 +20,8 @@ export function modernize(layer: JsonObject): JsonObject {
   return rest;
 }
 
-/** The oldest way to say it: `{ enabled: true }`. */
-function modeOf(multiAgent: unknown): string | undefined {
+/** The oldest form: `{ enabled: true }`. */
+function toAgentMode(multiAgent: unknown): string | undefined {
   const enabled = isObject(multiAgent) ? multiAgent["enabled"] : undefined;
   if (typeof enabled !== "boolean") return undefined;
   return enabled ? "multi-agent" : "single-agent";
@@ -39,7 +38,9 @@ function modernizeContext(context: unknown): unknown {
   return named;
 }
 
-/** Lists replace lists, but for rules and hooks; an agent replaces an agent; a provider adds to a provider of its type. */
+/**
+ * Lists replace lists, except rules and hooks; an agent replaces an agent; a provider extends a provider of its type.
+ */
 export function mergeLayer(base: JsonObject, layer: JsonObject): JsonObject {
   const merged = { ...base };
   for (const [key, value] of Object.entries(layer)) {
@@ -69,7 +70,7 @@ function mergeProvider(base: unknown, layer: unknown): unknown {
   if (!isObject(base) || !isObject(layer)) return layer;
   if (layer["type"] !== undefined && layer["type"] !== base["type"]) return layer;
   const below = { ...base };
-  // A key that stands in a stronger layer is the one that is meant, however it is given.
+  // An API key in a stronger layer wins, in whichever form it is given.
   if ("apiKey" in layer) delete below["apiKeyEnv"];
   if ("apiKeyEnv" in layer) delete below["apiKey"];
   return mergeDeep(below, layer);

@@ -1,30 +1,32 @@
-// The configuration of one workspace: built-in defaults, then the user's file, the project's, `--config`, the environment
-// and the flags, each laid over the ones before and checked at once, so that a fault names the layer it stands in.
+// The configuration of one workspace: built-in defaults, then the user's file, the project's, `--config`, the
+// environment and the flags. Each layer is merged and validated at once, so that an error names its layer.
+
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { CodedError, messageOf } from "../../base/coded-error.ts";
+import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { defined } from "../../base/values.ts";
 import type { RegistrySource } from "../agents/types.ts";
 import { PRESETS } from "../providers/presets.ts";
-import { type Env, homeDir } from "../state-dir.ts";
+import { type Env, getHomeDir } from "../state-dir.ts";
 import { checkMerged } from "./check.ts";
-import { environmentLayers } from "./environment.ts";
+import { readEnvironmentLayers } from "./environment.ts";
 import { type ConfigText, readConfigFile, readProjectFile } from "./file.ts";
 import { mergeLayer, modernize } from "./layer.ts";
 import { type ProjectOrder, restrictProject } from "./project.ts";
 import type { DemianConfig } from "./schema.ts";
-import { readScopeTrust, scopesOf } from "./scope.ts";
-import { decideTrust, trustOf } from "./trust.ts";
+import { listScopes, readScopeTrust } from "./scope.ts";
+import { decideTrust, getTrust } from "./trust.ts";
 
 export interface ConfigOrder {
   /** The workspace. */
   cwd: string;
   env: Env;
-  /** `--config`, relative to `cwd`: this file must exist. */
+  /** `--config`, relative to `cwd`: must exist. */
   configPath?: string;
-  /** The strongest layer. `{trust: {project: true}}` in it trusts the project's file as it is now. */
+  /** The strongest layer. `{trust: {project: true}}` trusts the current content of the project's file. */
   flags?: Record<string, unknown>;
-  /** The flags are all there is: no file, no variable, no preset. */
+  /** Use only the flags: no file, variable or preset. */
   isAlone?: boolean;
 }
 
@@ -38,7 +40,7 @@ export interface ConfigSource {
 
 export interface LoadedConfig {
   config: DemianConfig;
-  /** What was ignored or refused, for people. */
+  /** Settings ignored or refused, for the user. */
   warnings: string[];
   /** Weakest first. */
   sources: ConfigSource[];
@@ -46,23 +48,23 @@ export interface LoadedConfig {
   agentSources: ReadonlyMap<string, RegistrySource>;
   /** The project's file, if there is one. */
   project?: { path: string; sha256: string; isTrusted: boolean };
-  /** The project chose `defaultAgent`, whether it can be or not; `instead` is what it would be otherwise. */
+  /** The project set `defaultAgent`, valid or not; `instead` is the default without the project. */
   projectAgent?: { path: string; instead: string };
 }
 
-/** Throws `config_invalid`: the message names file, place and what to do. */
+/** Throws `config_invalid` with the file, the field and the fix. */
 export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
   if (order.isAlone === true) return loadFlags(order.flags ?? {});
   const stack = new LayerStack({ providers: PRESETS });
-  const userPath = join(homeDir(order.env), ".demian", "config.json");
+  const userPath = join(getHomeDir(order.env), ".demian", "config.json");
   const user = await readConfigFile(userPath);
   if (user !== undefined) {
     if (user.isWritableByOthers)
-      stack.warnings.push(`${userPath} can be written by everybody; run chmod go-w on it`);
+      stack.warnings.push(`${userPath} is writable by everyone; run chmod go-w on it`);
     stack.addFile(user, "user");
   }
   const project = await readProjectFile(order.cwd);
-  // A session in the home directory: its file is the user's own.
+  // In the home directory, the project's file is the user's own.
   const isOwn = project === undefined || project.identity === user?.identity;
   const trust = isOwn ? undefined : await isTrusted(order, project, stack.warnings);
   const explicit =
@@ -70,7 +72,7 @@ export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
   const stronger = [explicit?.value, order.flags].filter((layer) => layer !== undefined);
   if (!isOwn) stack.addProject(project, { userPath, isTrusted: trust === true, stronger });
   if (explicit !== undefined) stack.addFile(explicit, "explicit");
-  for (const { variable, value } of environmentLayers(order.env))
+  for (const { variable, value } of readEnvironmentLayers(order.env))
     stack.add(value, { path: variable, scope: "environment" });
   if (order.flags !== undefined) stack.add(order.flags, { path: "the command line", scope: "flags" });
   return {
@@ -79,7 +81,7 @@ export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
     sources: stack.sources,
     agentSources: stack.agentSources,
     ...(isOwn ? {} : { project: { path: project.path, sha256: project.sha256, isTrusted: trust === true } }),
-    ...(stack.projectAgent === undefined ? {} : { projectAgent: stack.projectAgent }),
+    ...defined({ projectAgent: stack.projectAgent }),
   };
 }
 
@@ -93,27 +95,28 @@ function loadFlags(flags: Record<string, unknown>): LoadedConfig {
 async function readExplicit(cwd: string, given: string): Promise<ConfigText> {
   const path = resolve(cwd, given);
   const file = await readConfigFile(path);
-  if (file === undefined) throw new CodedError("config_invalid", `--config: there is no file ${path}`);
+  if (file === undefined) throw new CodedError("config_invalid", `--config: no such file: ${path}`);
   return file;
 }
 
 async function isTrusted(order: ConfigOrder, file: ConfigText, warnings: string[]): Promise<boolean> {
   const place = { ...order, cwd: await realpath(order.cwd) };
-  const scope = (await scopesOf(place)).find(({ name }) => name === "project");
+  const scope = (await listScopes(place)).find(({ name }) => name === "project");
   if (scope === undefined) return false;
   const trust = await readScopeTrust(scope, place);
-  const state = trustOf(trust, file);
+  const state = getTrust(trust, file);
   const flag = order.flags?.["trust"];
   const isNow = isObject(flag) && flag["project"] === true && state !== "refused";
   if (isNow && state !== "trusted")
     await decideTrust(scope.trustDirectory, [{ ...file, kind: "config" }], "trusted", Date.now()).catch(
-      (error: unknown) => void warnings.push(`${file.path} is trusted for now only: ${messageOf(error)}`),
+      (error: unknown) =>
+        void warnings.push(`${file.path} is trusted for this run only: ${toMessage(error)}`),
     );
   else if (trust.warning !== undefined) warnings.push(trust.warning);
   return isNow || state === "trusted";
 }
 
-/** What was merged so far, and what it means. */
+/** The layers merged so far, raw and validated. */
 class LayerStack {
   readonly warnings: string[] = [];
   readonly sources: ConfigSource[] = [];
@@ -131,7 +134,7 @@ class LayerStack {
     const { trust, ...rest } = file.value;
     if (isObject(trust) && trust["project"] === true) {
       this.warnings.push(
-        `${file.path}: "trust.project" is ignored: it would trust every repository. Run demian once with --trust-project in the one you mean`,
+        `${file.path}: "trust.project" is ignored: it would trust every repository. Run demian once with --trust-project in the project you mean`,
       );
       this.add({ ...rest, trust: { ...trust, project: false } }, { path: file.path, scope });
     } else this.add(file.value, { path: file.path, scope });
@@ -147,7 +150,7 @@ class LayerStack {
       path: file.path,
       ...order,
       hasDefaultAgent: this.#merged["defaultAgent"] !== undefined,
-      check: (checked) => void this.#over(checked, file.path),
+      check: (checked) => void this.#mergeAndCheck(checked, file.path),
     });
     this.warnings.push(...warnings);
     const instead = this.config.defaultAgent;
@@ -157,7 +160,7 @@ class LayerStack {
 
   add(layer: JsonObject, source: ConfigSource, isTrusted = source.scope !== "project"): void {
     const today = modernize(layer);
-    const { merged, config } = this.#over(today, source.path);
+    const { merged, config } = this.#mergeAndCheck(today, source.path);
     this.#merged = merged;
     this.config = config;
     this.sources.push(source);
@@ -165,13 +168,15 @@ class LayerStack {
     for (const name of Object.keys(isObject(today["agents"]) ? today["agents"] : {})) {
       const before = this.agentSources.get(name);
       if (before !== undefined)
-        this.warnings.push(`${source.path}: its agent "${name}" replaces that of ${before.path ?? "before"}`);
+        this.warnings.push(
+          `${source.path}: its agent "${name}" replaces the one of ${before.path ?? "before"}`,
+        );
       const scope = source.scope === "project" ? "project" : "user";
       this.agentSources.set(name, { scope, path: source.path, trusted: isTrusted });
     }
   }
 
-  #over(layer: JsonObject, label: string): { merged: JsonObject; config: DemianConfig } {
+  #mergeAndCheck(layer: JsonObject, label: string): { merged: JsonObject; config: DemianConfig } {
     const merged = mergeLayer(this.#merged, layer);
     const offsets = { permissions: this.config.permissions.length, hooks: this.config.hooks.length };
     return { merged, config: checkMerged(merged, { label, offsets }) };

@@ -1,4 +1,4 @@
-// Providers that work with a login of the user's: Codex (as a model) and Claude Code (as an agent of its own).
+// Providers that use the user's login: Codex (as a model) and Claude Code (as an external agent).
 import * as z from "zod";
 import { modelSettings } from "./model-settings.ts";
 
@@ -6,8 +6,11 @@ const Reasoning = z.strictObject({
   effort: z
     .enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"])
     .default("medium")
-    .describe("How long it thinks."),
-  summary: z.enum(["auto", "concise", "detailed", "none"]).default("auto").describe("What is told of that."),
+    .describe("Reasoning effort."),
+  summary: z
+    .enum(["auto", "concise", "detailed", "none"])
+    .default("auto")
+    .describe("Reasoning summaries to return."),
 });
 
 export const Codex = z.strictObject({
@@ -16,39 +19,39 @@ export const Codex = z.strictObject({
   baseURL: z
     .url({ protocol: /^https?$/ })
     .default("https://chatgpt.com/backend-api/codex")
-    .describe("Where requests go, without `/responses`."),
+    .describe("Base URL, without `/responses`."),
   codexHome: z
     .string()
     .min(1)
     .optional()
-    .describe("Where Codex keeps its login; default: `$CODEX_HOME`, else `~/.codex`."),
+    .describe("Directory of the Codex login. Default: `$CODEX_HOME`, else `~/.codex`."),
   authStore: z
     .enum(["auto", "file", "keyring"])
     .default("auto")
-    .describe("Where its login is looked for; `auto`: the keyring, then the file."),
+    .describe("Where to find the login. `auto`: the keyring, then the file."),
   allowApiKeyFallback: z
     .boolean()
     .default(false)
-    .describe("Use an API key where there is no login. It is billed by the request, not by the plan."),
-  apiKeyEnv: z.string().default("OPENAI_API_KEY").describe("The variable that holds that key."),
+    .describe("Use an API key if there is no login. Requests are billed to the key, not the plan."),
+  apiKeyEnv: z.string().default("OPENAI_API_KEY").describe("The environment variable with that key."),
   apiKeyBaseURL: z
     .url({ protocol: /^https?$/ })
     .default("https://api.openai.com/v1")
-    .describe("Where requests with that key go."),
+    .describe("Base URL for requests with that key."),
   promptCacheKey: z
     .enum(["root-session", "none"])
     .default("root-session")
-    .describe("What the vendor's cache goes by."),
+    .describe("The vendor's prompt cache key: one per session, or none."),
   responses: z
     .strictObject({
       store: z
         .literal(false)
         .default(false)
-        .describe("The vendor keeps nothing; only `false` has a meaning."),
+        .describe("Whether the vendor stores responses; only `false` is supported."),
       include: z
         .array(z.string())
         .default(["reasoning.encrypted_content"])
-        .describe("What answers shall contain."),
+        .describe("Extra fields to include in responses."),
       reasoning: Reasoning.prefault({}),
     })
     .prefault({}),
@@ -57,9 +60,13 @@ export const Codex = z.strictObject({
       url: z
         .url({ protocol: /^https?$/ })
         .default("https://auth.openai.com/oauth/token")
-        .describe("Where the login is renewed."),
-      clientId: z.string().min(1).default("app_EMoamEEZ73f0CkXaXp7hrann").describe("As which program."),
-      proactiveMinutes: z.number().min(0).default(5).describe("So long before its end the login is renewed."),
+        .describe("URL for renewing the login."),
+      clientId: z.string().min(1).default("app_EMoamEEZ73f0CkXaXp7hrann").describe("OAuth client id."),
+      proactiveMinutes: z
+        .number()
+        .min(0)
+        .default(5)
+        .describe("Renew the login this many minutes before it expires."),
     })
     .prefault({}),
 });
@@ -70,22 +77,22 @@ export const ClaudeCode = z.strictObject({
   runtime: z
     .enum(["agent-sdk", "cli"])
     .default("agent-sdk")
-    .describe("How Claude Code is run: by its Agent SDK, or by its program. Nothing falls back by itself."),
+    .describe("Run Claude Code through its Agent SDK or its CLI. There is no automatic fallback."),
   cliPath: z
     .string()
     .min(1)
     .optional()
-    .describe("The `claude` program; default: `~/.local/bin/claude`, else the one on the PATH."),
-  cwdMode: z.literal("session").default("session").describe("It works in the workspace of the session."),
+    .describe("Path of the `claude` program. Default: `~/.local/bin/claude`, else the one on PATH."),
+  cwdMode: z.literal("session").default("session").describe("Working directory: the session's workspace."),
   permissionMode: z
     .enum(["default", "plan"])
     .default("default")
-    .describe("`plan`: it plans and changes nothing; the plan is its answer."),
+    .describe("`plan`: Claude Code only plans and changes nothing; the plan is its answer."),
   defaultDecision: z
     .enum(["by-category", "allow", "ask", "deny"])
     .default("by-category")
     .describe(
-      "What happens to its tools where no rule fits; `by-category` allows reading and asks for the rest.",
+      "Decision for its tools when no rule matches. `by-category` allows reading and asks for the rest.",
     ),
   historyPolicy: z
     .enum(["passthrough-resume", "stateless"])
@@ -94,33 +101,39 @@ export const ClaudeCode = z.strictObject({
   onInvalidResume: z
     .enum(["fresh", "auto-recover", "prompt"])
     .default("fresh")
-    .describe("When its session is gone: begin anew, begin anew with a summary of what was said, or ask."),
+    .describe(
+      "If its session is lost: start a new one, start one with a summary of the conversation, or ask.",
+    ),
   attachmentFallback: z
     .enum(["block", "describe"])
     .default("block")
-    .describe("For images that it cannot take: refuse the message, or say that there was one."),
+    .describe("For unsupported images: refuse the message, or mention the image in the text."),
   allowSubagents: z.boolean().default(false).describe("Whether it may use its own sub-agents."),
   sanitizeApiKeyEnv: z
     .boolean()
     .default(true)
-    .describe("Keep API keys out of its environment, so that the login pays and not a key."),
+    .describe("Remove API keys from its environment, so that it uses the login."),
   authPreflight: z
     .boolean()
     .default(true)
-    .describe("Look for a login before the first message, and say so if there is none."),
-  useBareMode: z.boolean().default(false).describe("Its `--bare` mode, which uses API keys only."),
+    .describe("Check for a login before the first message, and report if there is none."),
+  useBareMode: z.boolean().default(false).describe("Use its `--bare` mode, which works with API keys only."),
   usageLedgerScope: z
     .enum(["process", "daily", "monthly"])
     .default("process")
-    .describe("Over what costs are added up."),
-  budgetUsd: z.number().gt(0).optional().describe("No more messages when that much was spent in that scope."),
+    .describe("Period over which costs are added up."),
+  budgetUsd: z
+    .number()
+    .gt(0)
+    .optional()
+    .describe("Refuse messages once this amount was spent within that period."),
   sessionLock: z
     .boolean()
     .default(true)
-    .describe("Only one demian at a time uses the same session of Claude Code."),
+    .describe("Allow only one demian process at a time per Claude Code session."),
   abortPolicy: z
     .enum(["record-only", "fresh"])
     .default("record-only")
-    .describe("After an interrupted message: go on in the same session, or begin anew."),
-  env: z.record(z.string(), z.string()).optional().describe("Added to its environment."),
+    .describe("After an interrupted message: continue in the same session, or start a new one."),
+  env: z.record(z.string(), z.string()).optional().describe("Extra environment variables."),
 });

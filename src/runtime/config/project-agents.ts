@@ -1,69 +1,72 @@
-// Agents that come with a project: their prompts are data and are taken, with a warning; what they may do is not theirs to
-// say. Trust lets them read without being asked, and choose among the user's providers.
+// Agents that come with a project: their prompts are used, with a warning, but they cannot grant themselves rights.
+// Trust lets them read without asking and choose among the user's providers.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
-import { fewerNames } from "./fewer.ts";
+import { joinNames } from "./fewer.ts";
 import type { DemianConfig } from "./schema.ts";
-import { howToTrust } from "./trust.ts";
+import { explainHowToTrust } from "./trust.ts";
 
 const TOOLS = ["read_file", "write_file", "edit_file", "bash", "grep", "glob", DELEGATE_TOOL];
 const READING = ["read_file", "grep", "glob"];
-/** As many as there may be in files; with thousands every start would take long. */
+/** The same limit as for agent files; thousands would slow down every start. */
 const MAX_AGENTS = 100;
 
-export interface AgentsOrder {
+export interface ProjectAgentsOrder {
   base: DemianConfig;
   path: string;
   isTrusted: boolean;
 }
 
-export interface AgentOrder extends Omit<AgentsOrder, "path"> {
-  /** What a person does who wants what only trust allows. */
+export interface ProjectAgentOrder extends Omit<ProjectAgentsOrder, "path"> {
+  /** How the user can allow what needs trust. */
   howToTrust: string;
-  /** Tools that it may see besides the built-in ones. */
+  /** Tools it may see besides the built-in ones. */
   moreTools: readonly string[];
 }
 
-/** `key` is below the agent: `permissions/0`, `delegation.invocationDecision`. */
+/** `key` is relative to the agent: `permissions/0`, `delegation.invocationDecision`. */
 export type Refuse = (key: string, why: string, instead?: string) => void;
 
-/** `agents` has the right shape. */
+/** `agents` is already validated. */
 export function restrictAgents(
   agents: JsonObject,
-  order: AgentsOrder,
+  order: ProjectAgentsOrder,
   refuse: Refuse,
   warnings: string[],
 ): JsonObject {
   const kept: JsonObject = {};
   const all = Object.entries(agents);
   if (all.length > MAX_AGENTS)
-    warnings.push(`${order.path} brings ${all.length} agents; the first ${MAX_AGENTS} are taken`);
+    warnings.push(`${order.path} contains ${all.length} agents; only the first ${MAX_AGENTS} are used`);
   for (const [name, agent] of all.slice(0, MAX_AGENTS)) {
     const key = `agents.${name}`;
     if (Object.hasOwn(order.base.agents, name))
-      refuse(key, "you have an agent of that name", "rename one of them");
+      refuse(key, "you have an agent with that name", "rename one of them");
     else if (isObject(agent))
       kept[name] = restrictAgent(
         agent,
-        { ...order, howToTrust: howToTrust(order.path), moreTools: [] },
+        { ...order, howToTrust: explainHowToTrust(order.path), moreTools: [] },
         (part, why, instead) => refuse(`${key}.${part}`, why, instead),
       );
   }
   const names = Object.keys(kept);
   if (names.length > 0 && !order.isTrusted)
-    warnings.push(`${order.path} brings agents whose prompts you did not write: ${fewerNames(names)}`);
+    warnings.push(`${order.path} contains agents whose prompts you did not write: ${joinNames(names)}`);
   return kept;
 }
 
-/** `agent` has the right shape. */
-export function restrictAgent(agent: JsonObject, order: AgentOrder, refuse: Refuse): JsonObject {
+/** `agent` is already validated. */
+export function restrictAgent(agent: JsonObject, order: ProjectAgentOrder, refuse: Refuse): JsonObject {
   const kept: JsonObject = { ...agent };
   const mayAllow = (rule: unknown) =>
-    order.isTrusted && isObject(rule) && READING.includes(bare(rule["tool"])) && rule["match"] === undefined;
+    order.isTrusted &&
+    isObject(rule) &&
+    READING.includes(stripPrefix(rule["tool"])) &&
+    rule["match"] === undefined;
   const keepRules = (rules: unknown, at: string) =>
     (Array.isArray(rules) ? rules : []).filter((rule: unknown, index) => {
       if (!isObject(rule) || rule["decision"] !== "allow" || mayAllow(rule)) return true;
-      const isReading = READING.includes(bare(rule["tool"]));
+      const isReading = READING.includes(stripPrefix(rule["tool"]));
       refuse(`${at}/${index}`, "it may not allow anything", isReading ? order.howToTrust : undefined);
       return false;
     });
@@ -86,13 +89,13 @@ export function restrictAgent(agent: JsonObject, order: AgentOrder, refuse: Refu
     const { profile = order.base.defaultProvider } = kept["provider"];
     if (profile !== order.base.defaultProvider)
       refuse("provider", "it may not choose where your data and keys go", order.howToTrust);
-    // Nor the default one, where somebody chose another for the session.
+    // Nor the default provider, if another was chosen for the session.
     delete kept["provider"];
   }
   if (isObject(kept["tools"]) && Array.isArray(kept["tools"]["visible"])) {
     const known = [...TOOLS, ...order.moreTools];
     const visible = kept["tools"]["visible"].filter((tool: unknown) => {
-      if (known.includes(bare(tool))) return true;
+      if (known.includes(stripPrefix(tool))) return true;
       refuse("tools.visible", `it may only see ${known.join(", ")}, not ${String(tool)}`);
       return false;
     });
@@ -101,8 +104,8 @@ export function restrictAgent(agent: JsonObject, order: AgentOrder, refuse: Refu
   return kept;
 }
 
-/** Nobody starts it without a person's consent, whatever the user has for agents of his own. */
-function restrictInvocation(kept: JsonObject, { isTrusted }: AgentOrder, refuse: Refuse): void {
+/** It always needs the user's approval, whatever the default for the user's own agents. */
+function restrictInvocation(kept: JsonObject, { isTrusted }: ProjectAgentOrder, refuse: Refuse): void {
   const delegation = isObject(kept["delegation"]) ? kept["delegation"] : {};
   const { invocationDecision } = delegation;
   if (invocationDecision === "allow") refuse("delegation.invocationDecision", "it may not allow anything");
@@ -111,6 +114,6 @@ function restrictInvocation(kept: JsonObject, { isTrusted }: AgentOrder, refuse:
 }
 
 /** `demian.bash` is `bash`. */
-function bare(tool: unknown): string {
+function stripPrefix(tool: unknown): string {
   return String(tool).replace(/^demian\./, "");
 }

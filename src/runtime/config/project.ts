@@ -1,30 +1,30 @@
-// What a project's configuration may say. It comes with a repository that somebody else wrote, so it may only tighten what
-// the user has: everything else is left out, and told. The table below is all that is let through.
+// Filters a project's configuration. It comes with a repository someone else wrote, so it may only tighten the user's
+// settings: everything else is ignored and reported. The table below lists everything that is accepted.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { UNKNOWN_BUDGET_TOKENS } from "../context/budget.ts";
-import { fewer } from "./fewer.ts";
+import { limitWarnings } from "./fewer.ts";
 import { restrictAgents } from "./project-agents.ts";
 import type { DemianConfig } from "./schema.ts";
-import { howToTrust } from "./trust.ts";
+import { explainHowToTrust } from "./trust.ts";
 
 export interface ProjectOrder {
-  /** Today's names (layer.ts), not checked yet. */
+  /** With current key names (layer.ts), not validated. */
   layer: JsonObject;
-  /** What the user has. */
+  /** The user's settings. */
   base: DemianConfig;
-  /** What is laid over the project's afterwards, not checked yet. */
+  /** Later layers, not validated. */
   stronger: readonly JsonObject[];
   path: string;
-  /** Where a person puts what is refused here. */
+  /** Where the user can put refused settings. */
   userPath: string;
   isTrusted: boolean;
-  /** The user chose the agent of new sessions: it stands. */
+  /** The user chose the default agent: it stays. */
   hasDefaultAgent: boolean;
-  /** Checks the layer over the base, without what was left out before. Throws `config_invalid`. */
+  /** Validates the layer over the base, without what was removed. Throws `config_invalid`. */
   check(layer: JsonObject): void;
 }
 
-export interface Restricted {
+export interface RestrictedProject {
   layer: JsonObject;
   warnings: string[];
 }
@@ -57,14 +57,14 @@ const TIGHTENS: Readonly<Record<string, Tightens>> = {
   "delegation.subInvocationMaxTurns": atMost,
 };
 
-/** Why the whole key is left out, whatever it says. Trust changes that for hooks alone. */
+/** Why the key is always ignored. Trust changes that for hooks only. */
 const NEVER: Readonly<Record<string, string>> = {
   providers: "it may not choose where your data and keys go",
   defaultProvider: "it may not choose where your data and keys go",
   trust: "it cannot trust itself",
 };
 
-export function restrictProject(order: ProjectOrder): Restricted {
+export function restrictProject(order: ProjectOrder): RestrictedProject {
   const refused: string[] = [];
   const warnings: string[] = [];
   const refuse = (key: string, why: string, instead = `put it in ${order.userPath}`) =>
@@ -76,7 +76,7 @@ export function restrictProject(order: ProjectOrder): Restricted {
     delete layer[key];
   }
   if ("hooks" in layer && !order.isTrusted) {
-    refuse("hooks", "they are programs", howToTrust(order.path));
+    refuse("hooks", "hooks are programs", explainHowToTrust(order.path));
     delete layer["hooks"];
   }
   order.check(layer);
@@ -98,7 +98,7 @@ export function restrictProject(order: ProjectOrder): Restricted {
     order.base.transcript.enabled
   )
     warnings.push(`${order.path} turns transcripts off in this project`);
-  return { layer: kept, warnings: [...warnings, ...fewer(refused, order.path)] };
+  return { layer: kept, warnings: [...warnings, ...limitWarnings(refused, order.path)] };
 }
 
 function keepTight(
@@ -112,16 +112,16 @@ function keepTight(
     const key = prefix + name;
     const below = isObject(base) ? base[name] : undefined;
     if (isObject(value)) kept[name] = keepTight(value, below, `${key}.`, refuse);
-    else if (value === below || ruleOf(key)?.(value, below)) kept[name] = value;
+    else if (value === below || findRule(key)?.(value, below)) kept[name] = value;
     else refuse(key, below);
   }
   return kept;
 }
 
-function ruleOf(key: string): Tightens | undefined {
+function findRule(key: string): Tightens | undefined {
   if (key === "context.main.maxContextTokens")
     return (value, base) => atMost(value, base ?? UNKNOWN_BUDGET_TOKENS);
-  // Budgets: all of them are numbers but the two that have one value each, which is then equal.
+  // Budgets: all are numbers, except two with a single valid value, which is always equal.
   if (/^context\.(main|subAgent)\.(?!compression$|memoryScope$)/.test(key)) return atMost;
   return Object.hasOwn(TIGHTENS, key) ? TIGHTENS[key] : undefined;
 }
@@ -135,7 +135,7 @@ function keepsRule(order: ProjectOrder, refuse: (key: string, why: string) => vo
     const decision = isObject(rule) ? rule["decision"] : undefined;
     if (decision === "allow") refuse(`permissions/${index}`, "it may not allow anything");
     if (decision === "ask" && closed !== undefined)
-      refuse(`permissions/${index}`, `your agent "${closed}" denies by default, and asking would open it`);
+      refuse(`permissions/${index}`, `your agent "${closed}" denies by default, and asking would relax that`);
     return decision === "deny" || (decision === "ask" && closed === undefined);
   };
 }

@@ -1,15 +1,15 @@
-// Where agents and tools come from besides the configuration: `~/.demian` of the user and `.demian` of the project. Lists
-// and reads their files; what is in them is for others (agents/files.ts, tools/module-load.ts).
+// The directories of agents and tools: `~/.demian` of the user and `.demian` of the project. Lists and reads their
+// files; agents/files.ts and tools/module-load.ts interpret them.
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import { errnoOf, messageOf } from "../../base/coded-error.ts";
+import { readErrno, toMessage } from "../../base/coded-error.ts";
 import { isBelow } from "../permissions/grantable.ts";
-import { type Env, homeDir, projectDir, realPlace, stateDir } from "../state-dir.ts";
+import { type Env, getHomeDir, getProjectDir, getStateDir, resolveRealPath } from "../state-dir.ts";
 import { type FileBytes, readBoundedFile } from "./bounded-file.ts";
-import { fewer } from "./fewer.ts";
-import { readTrust, type TrustRecords, trustFile } from "./trust.ts";
+import { limitWarnings } from "./fewer.ts";
+import { getTrustPath, readTrust, type TrustRecords } from "./trust.ts";
 
-export interface Place {
+export interface ScopePlace {
   /** The workspace: absolute and real. */
   cwd: string;
   env: Env;
@@ -19,7 +19,7 @@ export interface Scope {
   name: "user" | "project";
   /** The `.demian` directory. */
   root: string;
-  /** Where trust in its files is kept. */
+  /** The state directory for trust in its files. */
   trustDirectory: string;
 }
 
@@ -34,7 +34,7 @@ export interface ScopeFile extends FileBytes {
 
 export interface ScopeFiles {
   files: ScopeFile[];
-  /** What cannot be read, each with its path. */
+  /** Errors of unreadable files, each with its path. */
   faults: string[];
 }
 
@@ -51,13 +51,17 @@ const FOLDERS: Readonly<
 };
 const MAX_FILES = 100;
 
-/** The user's, then the project's; where the project's is the user's own (a session in the home directory) there is one. */
-export async function scopesOf({ cwd, env }: Place): Promise<Scope[]> {
-  const user: Scope = { name: "user", root: join(homeDir(env), ".demian"), trustDirectory: stateDir(env) };
+/** The user's, then the project's; one if they are the same (a session in the home directory). */
+export async function listScopes({ cwd, env }: ScopePlace): Promise<Scope[]> {
+  const user: Scope = {
+    name: "user",
+    root: join(getHomeDir(env), ".demian"),
+    trustDirectory: getStateDir(env),
+  };
   const project: Scope = {
     name: "project",
     root: join(cwd, ".demian"),
-    trustDirectory: projectDir(env, cwd),
+    trustDirectory: getProjectDir(env, cwd),
   };
   const [own, theirs] = await Promise.all(
     [user, project].map(({ root }) => stat(root).catch(() => undefined)),
@@ -69,11 +73,11 @@ export async function scopesOf({ cwd, env }: Place): Promise<Scope[]> {
 export async function readScope(scope: Scope, kind: Contributed): Promise<ScopeFiles> {
   const { folder, extension, maxBytes, mistaken } = FOLDERS[kind];
   const found: ScopeFiles = { files: [], faults: [] };
-  const directory = await realFolder(scope, join(scope.root, folder), found.faults);
+  const directory = await findRealFolder(scope, join(scope.root, folder), found.faults);
   if (directory === undefined) return found;
   const names = (
     await readdir(directory).catch((error: unknown) => {
-      found.faults.push(`${directory} cannot be read: ${messageOf(error)}`);
+      found.faults.push(`${directory} cannot be read: ${toMessage(error)}`);
       return [];
     })
   )
@@ -81,7 +85,7 @@ export async function readScope(scope: Scope, kind: Contributed): Promise<ScopeF
     .sort();
   const wrong = names.filter((name) => mistaken.includes(extname(name)));
   found.faults.push(
-    ...fewer(
+    ...limitWarnings(
       wrong.map((name) => `${join(directory, name)} is not loaded: the name must end in ${extension}`),
       directory,
     ),
@@ -89,40 +93,40 @@ export async function readScope(scope: Scope, kind: Contributed): Promise<ScopeF
   const chosen = names.filter((name) => extname(name) === extension);
   if (chosen.length > MAX_FILES)
     found.faults.push(
-      `${directory} holds ${chosen.length} files; the first ${MAX_FILES} by name are looked at`,
+      `${directory} contains ${chosen.length} files; only the first ${MAX_FILES} by name are used`,
     );
   for (const name of chosen.slice(0, MAX_FILES)) {
     try {
-      const path = await realFile(scope, join(directory, name));
+      const path = await findRealFile(scope, join(directory, name));
       const file = await readBoundedFile(path, { maxBytes, followsLinks: false });
-      if (scope.name === "project" && (await realpath(path)) !== path) throw new Error(`${path} moved away`);
+      if (scope.name === "project" && (await realpath(path)) !== path) throw new Error(`${path} was moved`);
       if (file !== undefined) found.files.push({ ...file, kind, scope, stem: basename(name, extension) });
     } catch (error) {
-      found.faults.push(`${messageOf(error)}; it is left out`);
+      found.faults.push(`${toMessage(error)}; it is ignored`);
     }
   }
   return found;
 }
 
-export async function readScopeTrust(scope: Scope, place: Place): Promise<TrustRecords> {
-  const warning = await whyNoTrust(place);
+export async function readScopeTrust(scope: Scope, place: ScopePlace): Promise<TrustRecords> {
+  const warning = await explainNoTrust(place);
   return warning === undefined ? readTrust(scope.trustDirectory) : { records: [], warning };
 }
 
-/** Trust counts only where the workspace cannot bring it along. Undefined: it counts. */
-export async function whyNoTrust({ cwd, env }: Place): Promise<string | undefined> {
-  const [given, home] = [stateDir(env), homeDir(env)];
-  const [state = given, own = home] = await Promise.all([given, home].map(realPlace));
+/** Trust is valid only outside the workspace, which could bring its own. Undefined: valid. */
+export async function explainNoTrust({ cwd, env }: ScopePlace): Promise<string | undefined> {
+  const [given, home] = [getStateDir(env), getHomeDir(env)];
+  const [state = given, own = home] = await Promise.all([given, home].map(resolveRealPath));
   if (!isBelow(state, cwd) || isBelow(own, cwd)) return undefined;
-  return `${given} is in the workspace, which could bring its own trust: nothing is trusted; set XDG_STATE_HOME to a directory outside`;
+  return `${given} is inside the workspace, which could bring its own trust: nothing is trusted; set XDG_STATE_HOME to a directory outside it`;
 }
 
-/** Changes when one of these files does, or the trust in them: what was loaded is then out of date. */
-export async function contributionStamp(place: Place): Promise<string> {
-  const scopes = await scopesOf(place);
+/** Changes whenever one of these files or its trust changes, so that loaded state can be invalidated. */
+export async function readContributionStamp(place: ScopePlace): Promise<string> {
+  const scopes = await listScopes(place);
   const files = await Promise.all(
     scopes.flatMap(({ root, trustDirectory }) => [
-      [trustFile(trustDirectory)],
+      [getTrustPath(trustDirectory)],
       ...Object.values(FOLDERS).map(async ({ folder }) => {
         const directory = join(root, folder);
         const names = await readdir(directory).catch(() => []);
@@ -137,29 +141,31 @@ export async function contributionStamp(place: Place): Promise<string> {
   return (await Promise.all(stamps)).join(",");
 }
 
-/** Undefined: there is none, or it must not be read. A project's is no link, so that a repository cannot point elsewhere. */
-async function realFolder(scope: Scope, path: string, faults: string[]): Promise<string | undefined> {
+/**
+ * Undefined: missing, or must not be read. A project's may not be a link, so that a repository cannot point elsewhere.
+ */
+async function findRealFolder(scope: Scope, path: string, faults: string[]): Promise<string | undefined> {
   try {
     const real = await realpath(path);
     if (scope.name === "project" && real !== path)
-      faults.push(`${path} is reached by a symbolic link; it is left out`);
+      faults.push(`${path} is reached through a symbolic link; it is ignored`);
     else if ((await lstat(real)).isDirectory()) return real;
-    else faults.push(`${path} is no directory; it is left out`);
+    else faults.push(`${path} is not a directory; it is ignored`);
   } catch (error) {
-    // ENOTDIR: `.demian` itself is a file, as some other program's may be.
-    if (errnoOf(error) !== "ENOENT" && errnoOf(error) !== "ENOTDIR")
-      faults.push(`${path} cannot be read: ${messageOf(error)}`);
+    // ENOTDIR: `.demian` itself is a file, possibly another program's.
+    if (readErrno(error) !== "ENOENT" && readErrno(error) !== "ENOTDIR")
+      faults.push(`${path} cannot be read: ${toMessage(error)}`);
   }
   return undefined;
 }
 
-async function realFile(scope: Scope, path: string): Promise<string> {
+async function findRealFile(scope: Scope, path: string): Promise<string> {
   if (scope.name === "project") return path;
   const real = await realpath(path).catch((cause: unknown) => {
-    throw new Error(`cannot read ${path}: ${messageOf(cause)}`, { cause });
+    throw new Error(`cannot read ${path}: ${toMessage(cause)}`, { cause });
   });
   if (dirname(real) === dirname(path)) return real;
   throw new Error(
-    `${path} is a symbolic link that leads out of its directory; link the whole directory instead`,
+    `${path} is a symbolic link that leads outside its directory; link the whole directory instead`,
   );
 }

@@ -1,45 +1,47 @@
-// Everything in a workspace and in `~/.demian` that needs trust or has it, for `demian trust`. Nothing of it is run.
+// Everything in a workspace and in `~/.demian` that needs or has trust, for `demian trust`. None of it is run.
+
 import { stat } from "node:fs/promises";
-import { messageOf } from "../../base/coded-error.ts";
+import { toMessage } from "../../base/coded-error.ts";
+import { defined } from "../../base/values.ts";
 import { readProjectBytes } from "./file.ts";
-import { type Place, readScope, readScopeTrust, type Scope, scopesOf } from "./scope.ts";
-import { recordOf, type TrustKind, type TrustRecords, type TrustState, trustOf } from "./trust.ts";
+import { listScopes, readScope, readScopeTrust, type Scope, type ScopePlace } from "./scope.ts";
+import { findRecord, getTrust, type TrustKind, type TrustRecords, type TrustState } from "./trust.ts";
 
 export interface Trustable {
   /** Absolute and real. */
   path: string;
   kind: TrustKind;
   scope: Scope;
-  /** "gone": it was decided about, and is not there any more. */
+  /** "gone": decided about, but no longer exists. */
   state: TrustState | "gone";
   sha256: string;
-  /** Undefined: it is gone. */
+  /** Undefined: the file is gone. */
   bytes?: Buffer;
   decidedAtMs?: number;
-  /** Loaded although nobody trusted it by itself: `trust.userTools`. */
+  /** Loaded without its own decision: `trust.userTools`. */
   isTrustedByConfig: boolean;
 }
 
 export interface Trustables {
   files: Trustable[];
-  /** What could not be read. */
+  /** Files that could not be read. */
   faults: string[];
 }
 
-export async function listTrustables(place: Place, config: { userTools: boolean }): Promise<Trustables> {
+export async function listTrustables(place: ScopePlace, config: { userTools: boolean }): Promise<Trustables> {
   const found = await Promise.all(
-    (await scopesOf(place)).map((scope) => listScope(scope, place, config.userTools)),
+    (await listScopes(place)).map((scope) => listScope(scope, place, config.userTools)),
   );
   return { files: found.flatMap(({ files }) => files), faults: found.flatMap(({ faults }) => faults) };
 }
 
-async function listScope(scope: Scope, place: Place, userTools: boolean): Promise<Trustables> {
+async function listScope(scope: Scope, place: ScopePlace, userTools: boolean): Promise<Trustables> {
   const faults: string[] = [];
   const isProject = scope.name === "project";
   const trust = await readScopeTrust(scope, place);
   if (trust.warning !== undefined) faults.push(trust.warning);
   const own = isProject
-    ? await readProjectBytes(place.cwd).catch((error: unknown) => void faults.push(messageOf(error)))
+    ? await readProjectBytes(place.cwd).catch((error: unknown) => void faults.push(toMessage(error)))
     : undefined;
   const [agents, tools] = await Promise.all([
     isProject ? readScope(scope, "agent") : { files: [], faults: [] },
@@ -52,23 +54,23 @@ async function listScope(scope: Scope, place: Place, userTools: boolean): Promis
     ...tools.files,
   ].map((file): Trustable => {
     const { path, kind, sha256, bytes } = file;
-    const decidedAtMs = recordOf(trust, file)?.decidedAtMs;
+    const decidedAtMs = findRecord(trust, file)?.decidedAtMs;
     return {
       path,
       kind,
       scope,
-      state: trustOf(trust, file),
+      state: getTrust(trust, file),
       sha256,
       bytes,
-      ...(decidedAtMs === undefined ? {} : { decidedAtMs }),
+      ...defined({ decidedAtMs }),
       isTrustedByConfig: isTrustedByConfig && kind === "tool",
     };
   });
-  const gone = await goneFiles(trust, present, scope);
+  const gone = await listGoneFiles(trust, present, scope);
   return { files: [...present, ...gone], faults: [...faults, ...agents.faults, ...tools.faults] };
 }
 
-async function goneFiles(
+async function listGoneFiles(
   { records }: TrustRecords,
   present: readonly Trustable[],
   scope: Scope,

@@ -1,7 +1,7 @@
-// What a request shows to the model when the conversation is long (§7): the system prompt, a summary of older turns as a
-// message, then recent turns as they were, with a ledger of what sub-agents reported. A request begins with all of the one
-// before it, so that the provider's cache holds, until it is too long; then much is folded at once. By rule and without
-// I/O. The history itself stays whole, but for /compact.
+// Builds the context of a request: the system prompt, a summary of older turns as a message, then recent turns
+// unchanged, with a ledger of sub-agent reports. A request starts with the previous one, so that the provider's cache
+// holds, until it is too long; then much is folded at once. By rule and without I/O. Only /compact changes the history
+// itself.
 import type { Message } from "../messages.ts";
 import type { CompactReport } from "../session-types.ts";
 import { cutAnswer, cutResults, fitResults } from "./cut.ts";
@@ -26,9 +26,9 @@ export interface ContextOrder {
   system: string;
   history: readonly Message[];
   policy: ContextPolicy;
-  /** What else counts in the request: the descriptions of the tools. */
+  /** Other tokens in the request: the tool descriptions. */
   overheadTokens?: number;
-  /** Of the request before. */
+  /** Of the previous request. */
   view?: ContextView | undefined;
 }
 
@@ -36,74 +36,74 @@ export interface CompiledContext {
   /** One system message, then the conversation. */
   messages: Message[];
   estimatedTokens: number;
-  /** Only when this request folds or cuts more than the one before. */
+  /** Only if this request folds or cuts more than the previous one. */
   compacted?: CompactReport;
   /** For the next request. */
   view: ContextView;
 }
 
-/** What a request showed of a history. */
+/** The part of a history that a request showed. */
 export interface ContextView {
   draft: Draft;
-  /** The messages of the history that it stands for, and the last of them: a rewritten history has another one. */
+  /** How many messages of the history it covers, and the last of them: a rewritten history has a different one. */
   covered: number;
   last: Message | undefined;
-  /** The size at which it is folded again, and the threshold that was made for: another model has another one. */
+  /** The size at which to fold again, and the threshold it was computed for: it changes with the model. */
   foldAtTokens: number;
   threshold: number;
 }
 
-/** The share of the room between the least and the threshold that a fold leaves in use: folds are rare and large. */
+/** The share of the space between minimum and threshold that a fold leaves in use: folds are rare and large. */
 const KEPT_SHARE = 0.25;
-/** What /compact keeps of a long turn. */
+/** Steps of a long turn that /compact keeps. */
 const STEPS_PER_TURN = 4;
 const HARD_CUTS = [1000, 500, 250, 120, 60];
 
 export function compileContext(order: ContextOrder): CompiledContext {
   const { system, history, policy, view, overheadTokens = 0 } = order;
   const measure = (draft: Draft): number =>
-    estimateMessages(requestOf(system, draft), policy.reserveForImagesTokens) + overheadTokens;
+    estimateMessages(toRequest(system, draft), policy.reserveForImagesTokens) + overheadTokens;
   const threshold = Math.floor(policy.maxContextTokens * policy.compactAtRatio);
   const covered = { covered: history.length, last: history.at(-1), threshold };
   const grown = grow(view, history, policy);
-  const current = grown ?? ledgered(split(history), policy);
+  const current = grown ?? addLedger(split(history), policy);
   const before = measure(current);
   const isSame = grown !== undefined && view?.threshold === threshold;
   const foldAtTokens = isSame ? view.foldAtTokens : threshold;
   if (before < foldAtTokens && isShort(current, policy.maxRawMessages)) {
     const next = { draft: current, ...covered, foldAtTokens };
-    return { messages: requestOf(system, current), estimatedTokens: before, view: next };
+    return { messages: toRequest(system, current), estimatedTokens: before, view: next };
   }
-  const whole = grown === undefined ? current : ledgered(split(history), policy);
+  const whole = grown === undefined ? current : addLedger(split(history), policy);
   const chosen = choose(whole, policy, measure);
   const after = measure(chosen);
-  // What cannot get below the threshold is not folded again for every few tokens.
+  // A context that cannot get below the threshold is not folded again for every few tokens.
   const again = after < threshold ? threshold : Math.ceil((after + policy.maxContextTokens) / 2);
   const next = { draft: chosen, ...covered, foldAtTokens: Math.min(again, policy.maxContextTokens) };
-  const made = { messages: requestOf(system, chosen), estimatedTokens: after, view: next };
-  return chosen === whole ? made : { ...made, compacted: reportOf(whole, chosen, measure(whole), after) };
+  const made = { messages: toRequest(system, chosen), estimatedTokens: after, view: next };
+  return chosen === whole ? made : { ...made, compacted: createReport(whole, chosen, measure(whole), after) };
 }
 
-/** For `/compact`: as much as makes sense, at once. Undefined: there is too little, or nothing would be gained. */
+/** For `/compact`: folds as much as is useful. Undefined: too little, or no gain. */
 export function compactHistory(
   history: readonly Message[],
   policy: Omit<ContextPolicy, "maxContextTokens" | "compactAtRatio">,
 ): { history: Message[]; report: CompactReport } | undefined {
   const whole = split(history);
-  const measure = (draft: Draft) => estimateMessages(storedOf(draft), policy.reserveForImagesTokens);
+  const measure = (draft: Draft) => estimateMessages(toHistory(draft), policy.reserveForImagesTokens);
   const starts = turnStarts(whole.steps);
   const turn = starts.at(-policy.minRecentTurns) ?? 0;
-  // Few turns, but long ones: then the beginning of them goes too.
+  // Few but long turns: fold their beginning too.
   const step = whole.steps.length - policy.recentTurns * STEPS_PER_TURN;
   const count = Math.max(turn, step, 0);
   const folded = fold(whole, count, policy.summaryTargetTokens);
   if (folded === whole) return undefined;
   const [before, after] = [measure(whole), measure(folded)];
   if (after >= before) return undefined;
-  return { history: storedOf(folded), report: reportOf(whole, folded, before, after) };
+  return { history: toHistory(folded), report: createReport(whole, folded, before, after) };
 }
 
-/** Keeps the last turns as they are and folds all before them into a summary. Undefined: there is nothing before them. */
+/** Keeps the last turns unchanged and folds all before them into a summary. Undefined: nothing to fold. */
 export function foldTurns(
   history: readonly Message[],
   policy: Pick<ContextPolicy, "recentTurns" | "summaryTargetTokens">,
@@ -111,13 +111,13 @@ export function foldTurns(
   const whole = split(history);
   const count = turnStarts(whole.steps).at(-policy.recentTurns) ?? 0;
   const folded = fold(whole, count, policy.summaryTargetTokens);
-  return folded === whole ? undefined : storedOf(folded);
+  return folded === whole ? undefined : toHistory(folded);
 }
 
 interface Draft {
   summary?: { content: Summary; text: string };
   steps: readonly Step[];
-  /** Messages that are in the summary now and were not before. */
+  /** Messages that are newly in the summary. */
   folded: number;
 }
 
@@ -129,7 +129,7 @@ function split(history: readonly Message[]): Draft {
   return { summary: { content, text }, steps: toSteps(conversation.slice(1)), folded: 0 };
 }
 
-/** The request before and what was said since. Undefined: there is none, or the history was rewritten. */
+/** The previous request plus new messages. Undefined: no previous request, or the history was rewritten. */
 function grow(
   view: ContextView | undefined,
   history: readonly Message[],
@@ -141,24 +141,24 @@ function grow(
   return { ...view.draft, steps: [...view.draft.steps, ...capped] };
 }
 
-function ledgered(draft: Draft, policy: LedgerPolicy): Draft {
+function addLedger(draft: Draft, policy: LedgerPolicy): Draft {
   const steps = withLedger(draft.steps, policy);
   return steps === draft.steps ? draft : { ...draft, steps };
 }
 
-/** What a history begins with after `/compact`. */
+/** The first message of a history after `/compact`. */
 function summaryIn(message: Message | undefined): Summary | undefined {
   return message?.role === "user" && typeof message.content === "string"
     ? parseSummary(message.content)
     : undefined;
 }
 
-function requestOf(system: string, draft: Draft): Message[] {
-  return [{ role: "system", content: system }, ...storedOf(draft)];
+function toRequest(system: string, draft: Draft): Message[] {
+  return [{ role: "system", content: system }, ...toHistory(draft)];
 }
 
-/** The summary is a user message: chat templates of local models take one system message only, at the beginning. */
-function storedOf({ summary, steps }: Draft): Message[] {
+/** The summary is a user message: chat templates of local models accept only one system message, at the start. */
+function toHistory({ summary, steps }: Draft): Message[] {
   const first: Message[] = summary === undefined ? [] : [{ role: "user", content: summary.text }];
   return [...first, ...toMessages(steps)];
 }
@@ -194,7 +194,7 @@ function choose(whole: Draft, policy: ContextPolicy, measure: Measure): Draft {
   return best;
 }
 
-/** From the mildest: fewer turns, then shorter results, then fewer steps of the turns that are left. */
+/** From mild to drastic: fewer turns, shorter results, then fewer steps of the remaining turns. */
 function* softDrafts(whole: Draft, policy: ContextPolicy, goal: number): Generator<Draft> {
   const { steps } = whole;
   const { summaryTargetTokens: target, maxRawMessages } = policy;
@@ -203,30 +203,30 @@ function* softDrafts(whole: Draft, policy: ContextPolicy, goal: number): Generat
     const count = starts.at(-turns) ?? 0;
     if (count === 0) continue;
     const draft = fold(whole, count, target);
-    // A limit of messages leaves room for more of them too.
+    // With a limit on messages, leave room for new ones too.
     if (maxRawMessages === undefined || isShort(draft, maxRawMessages / 2)) yield draft;
   }
   const least = starts.at(-policy.minRecentTurns) ?? 0;
   yield stepsFolded(whole, least, policy);
   const last = steps.length - policy.minRecentTurns;
-  const sizes = steps.map((step) => sizeOf(step, policy.maxInlineToolResultTokens));
+  const sizes = steps.map((step) => measureSize(step, policy.maxInlineToolResultTokens));
   let tail = sizes.slice(least).reduce((sum, size) => sum + size, 0);
   for (let count = least + 1; count <= last; count += 1) {
     tail -= sizes[count - 1] ?? 0;
-    // Summaries cost time: they are made only where there is a chance.
+    // Summaries are slow: only built if they might fit.
     if (count < last && tail > goal) continue;
     yield stepsFolded(whole, count, policy);
   }
 }
 
-/** What is left of a step at least when its results are cut: nothing is cut to find out. */
-function sizeOf(step: Step, maxTokens: number): number {
+/** Lower bound of a step's size with its results cut, computed without cutting. */
+function measureSize(step: Step, maxTokens: number): number {
   if (step.kind === "user") return estimateMessage(step.user);
   const results = step.results.map((result) => Math.min(estimateMessage(result), maxTokens));
   return results.reduce((sum, size) => sum + size, estimateMessage(step.answer));
 }
 
-/** Older results are cut as well; those of the last step are whole. */
+/** Older results are cut too; those of the last step are whole. */
 function stepsFolded(whole: Draft, count: number, policy: ContextPolicy): Draft {
   const draft = fold(whole, Math.max(0, count), policy.summaryTargetTokens);
   const last = draft.steps.length - 1;
@@ -234,23 +234,23 @@ function stepsFolded(whole: Draft, count: number, policy: ContextPolicy): Draft 
   return { ...draft, steps: draft.steps.map((step, index) => (index < last ? shorter(step) : step)) };
 }
 
-/** The last resort: only the current request and the last answer, whose results get the room that is left. */
+/** Last resort: only the current request and the last answer, whose results get the remaining space. */
 function* tightDrafts(whole: Draft, policy: ContextPolicy, measure: Measure): Generator<Draft> {
   const count = Math.max(0, whole.steps.length - 1);
-  const fitted = (draft: Draft): Draft => {
+  const fitToRoom = (draft: Draft): Draft => {
     const bare = { ...draft, steps: draft.steps.map((step) => fitResults(step, 0)) };
     const room = policy.maxContextTokens - measure(bare);
     return { ...draft, steps: draft.steps.map((step) => fitResults(step, room)) };
   };
   const folded = fold(whole, count, policy.summaryTargetTokens);
-  yield fitted(folded);
+  yield fitToRoom(folded);
   for (const [index, maxTokens] of HARD_CUTS.entries()) {
     const less = fold(whole, count, Math.floor(policy.summaryTargetTokens / 2 ** index));
-    yield fitted({ ...less, steps: less.steps.map((step) => cutAnswer(step, maxTokens)) });
+    yield fitToRoom({ ...less, steps: less.steps.map((step) => cutAnswer(step, maxTokens)) });
   }
 }
 
-/** The first `count` steps go into the summary, but for the request that is being worked on. */
+/** The first `count` steps go into the summary, except the current request. */
 function fold(whole: Draft, count: number, targetTokens: number): Draft {
   const { steps } = whole;
   const current = steps.findLastIndex(({ kind }) => kind === "user");
@@ -266,7 +266,7 @@ function fold(whole: Draft, count: number, targetTokens: number): Draft {
   };
 }
 
-function reportOf(whole: Draft, chosen: Draft, beforeTokens: number, afterTokens: number): CompactReport {
+function createReport(whole: Draft, chosen: Draft, beforeTokens: number, afterTokens: number): CompactReport {
   return {
     beforeTokens,
     afterTokens,

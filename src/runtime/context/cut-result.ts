@@ -1,11 +1,11 @@
-// Shortens the result of a tool so that the model knows how to get the rest: the next offset of a file, or the file that
-// holds the full output.
+// Shortens a tool result and tells the model how to get the rest: the next offset of a file, or the file with the full
+// output.
 import type { ToolCall } from "../messages.ts";
 import { cutText } from "./cut-text.ts";
 import { estimateText } from "./estimate.ts";
 
 export interface ResultCut {
-  /** What it is the result of. */
+  /** The call that produced it. */
   call: ToolCall | undefined;
   maxTokens: number;
   /** The model has not read it yet: a page of the same length will fit. */
@@ -13,9 +13,9 @@ export interface ResultCut {
 }
 
 const BYTES_PER_TOKEN = 4;
-/** Below this a hint would take the place of what it is about. */
+/** With less room, a hint would displace the content. */
 const MIN_HINT_TOKENS = 100;
-/** What read_file gives at most. */
+/** The page limit of read_file. */
 const MAX_LINES = 2000;
 const NUMBERED_LINE = /^ *(\d+)\t/;
 /** Written by tools/output.ts. */
@@ -31,11 +31,11 @@ export function cutResult(content: string, { call, maxTokens, isNewest }: Result
 function hintFor(content: string): string {
   const kept = KEPT_OUTPUT.exec(content)?.[1];
   return kept === undefined
-    ? "ask for less at a time to see the rest"
+    ? "request less at a time to see the rest"
     : `the full output is in ${kept}: use read_file with offset and limit`;
 }
 
-/** The first lines of a page of read_file, and where to go on. Undefined: not one line fits. */
+/** The first lines of a read_file page, and where to continue. Undefined: no line fits. */
 function cutPage(content: string, maxTokens: number, isNewest: boolean): string | undefined {
   const lines = content.split("\n");
   let room = maxTokens * BYTES_PER_TOKEN - Buffer.byteLength(pageMark(9_999_999, 9_999_999, MAX_LINES));

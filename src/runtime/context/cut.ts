@@ -1,17 +1,17 @@
-// Shortens what is long in a step. What was cut once is short enough not to be cut again.
+// Shortens long parts of a step. A part is cut only once.
 import type { ToolCall } from "../messages.ts";
 import { cutResult } from "./cut-result.ts";
 import { cutText } from "./cut-text.ts";
 import { estimateText } from "./estimate.ts";
 import type { Step } from "./steps.ts";
 
-/** Only tool results, which can be had again. */
+/** Only tool results, which can be fetched again. */
 export function cutResults(step: Step, maxTokens: number): Step {
   if (step.kind === "user") return step;
   return withResults(step, () => maxTokens, false);
 }
 
-/** Cuts the tool results of the newest step so that together they take `roomTokens`: short ones stay whole. */
+/** Cuts the tool results of the newest step to `roomTokens` in total: short ones stay whole. */
 export function fitResults(step: Step, roomTokens: number): Step {
   if (step.kind === "user") return step;
   let room = roomTokens;
@@ -39,7 +39,7 @@ function withResults(
   return { ...step, results };
 }
 
-/** The answer itself and what its calls were given; results stay. */
+/** Shortens the answer and its call inputs; results stay. */
 export function cutAnswer(step: Step, maxTokens: number): Step {
   if (step.kind === "user") return step;
   const { content, toolCalls, ...rest } = step.answer;

@@ -1,12 +1,12 @@
-// How many tokens something is, roughly: four bytes of UTF-8 are one token, a message costs a little more than its text,
-// and an image costs the same whatever its size. Real tokenizers differ by vendor and model; budgets leave room for that,
-// and the same input always gives the same number.
+// Estimates tokens: four bytes of UTF-8 are one token, a message costs a little more than its text, and an image has a
+// fixed cost. Real tokenizers differ by vendor and model, and budgets leave room for that; the estimate is
+// deterministic.
 import type { Message, ToolCall, UserContentPart } from "../messages.ts";
 
 const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;
 const TOKENS_PER_CALL = 8;
-/** About what vendors count for a screenshot. */
+/** Roughly what vendors count for a screenshot. */
 export const TOKENS_PER_IMAGE = 1600;
 
 export function estimateText(text: string): number {
@@ -22,7 +22,7 @@ export function estimateMessage(message: Message): number {
   return TOKENS_PER_MESSAGE + message.content.reduce((sum, part) => sum + estimatePart(part), 0);
 }
 
-/** `reserveForImages`: what the images of all messages count at least, when there are any. */
+/** `reserveForImages`: minimum for the images of all messages, if there are any. */
 export function estimateMessages(messages: readonly Message[], reserveForImages = 0): number {
   const images = messages.reduce((sum, message) => sum + countImages(message), 0) * TOKENS_PER_IMAGE;
   const missing = images === 0 ? 0 : Math.max(0, reserveForImages - images);

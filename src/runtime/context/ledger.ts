@@ -1,5 +1,5 @@
-// What a request shows of what sub-agents reported (§7): recent reports as they are, but not longer than wanted; of each
-// older one a line with who did what, how it ended and where the whole is. The history itself stays whole.
+// The ledger of sub-agent reports in a request: recent reports are kept, within a limit; each older one becomes a line
+// with the agent, the task, the outcome and where the full report is. The history itself is unchanged.
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import type { ToolCall, ToolMessage } from "../messages.ts";
 import { capText } from "./cut-text.ts";
@@ -8,10 +8,10 @@ import { oneLine } from "./one-line.ts";
 import type { Step } from "./steps.ts";
 
 export interface LedgerPolicy {
-  /** How many reports stay as they are. */
+  /** How many reports are kept. */
   keepRawDelegateResults?: number | undefined;
   maxDelegateResultTokens?: number | undefined;
-  /** Of all lines together. */
+  /** Limit of all lines together. */
   ledgerTargetTokens?: number | undefined;
 }
 
@@ -20,7 +20,7 @@ const LEFT_OUT = `${MARK}left out`;
 const MAX_REFERENCE_CHARS = 400;
 const MAX_LINE_CHARS = 1000;
 const REFERENCE = /^\[Reference: (.+)\]$/;
-/** From the longest to the shortest that still says something. */
+/** From the longest to the shortest useful form. */
 const SHORT: LineLength = { task: 60, outcome: 80 };
 const LENGTHS: readonly LineLength[] = [{ task: 120, outcome: 200 }, SHORT, { task: 30, outcome: 0 }];
 
@@ -29,17 +29,17 @@ interface LineLength {
   outcome: number;
 }
 
-/** How a report ends that says where more of it is. */
+/** The last line of a report that says where to find the rest. */
 export function referenceLine(reference: string): string {
   return `[Reference: ${oneLine(reference, MAX_REFERENCE_CHARS)}]`;
 }
 
-/** The same steps when nothing changes: without delegation nothing does. */
+/** Returns the same steps if nothing changes, as without delegation. */
 export function withLedger(steps: readonly Step[], policy: LedgerPolicy): readonly Step[] {
   const places = delegations(steps);
   if (places.length === 0) return steps;
   const { keepRawDelegateResults: keep, maxDelegateResultTokens: most, ledgerTargetTokens: target } = policy;
-  // What the model has not read yet is no ledger's: it asked for it just now.
+  // Results the model has not read yet are not shortened.
   const last = steps.length - 1;
   const older = keep === undefined ? [] : places.slice(0, Math.max(0, places.length - keep));
   const entries = older.filter(({ step }) => step !== last);
@@ -51,13 +51,13 @@ export function withLedger(steps: readonly Step[], policy: LedgerPolicy): readon
     contents.set(result, lines[index] ?? LEFT_OUT);
   });
   const isSame = [...contents].every(([result, content]) => result.content === content);
-  return isSame ? steps : steps.map((step) => replaced(step, contents));
+  return isSame ? steps : steps.map((step) => replaceResults(step, contents));
 }
 
-/** For a summary; also of a result that is a line already. */
+/** For a summary; also for a result that is already a line. */
 export function delegationLine(call: ToolCall, result: ToolMessage): string {
   if (isLine(result.content)) return oneLine(result.content.slice(MARK.length), MAX_LINE_CHARS);
-  return lineOf(call, result, SHORT);
+  return renderLine(call, result, SHORT);
 }
 
 export function isDelegation({ name }: ToolCall): boolean {
@@ -80,7 +80,7 @@ function delegations(steps: readonly Step[]): Place[] {
   });
 }
 
-/** One for each, within `maxTokens` together: newer ones have room first, the oldest are left out. */
+/** One line per report, within `maxTokens` in total: newer ones first, the oldest are omitted. */
 function ledgerLines(places: readonly Place[], maxTokens: number): string[] {
   const least = estimateText(LEFT_OUT);
   let room = maxTokens - places.length * least;
@@ -92,19 +92,19 @@ function ledgerLines(places: readonly Place[], maxTokens: number): string[] {
   return newestFirst.reverse();
 }
 
-/** What is shorter than a line about it stays as it is. */
+/** A report shorter than its line is kept. */
 function lineWithin({ call, result }: Place, maxTokens: number): string {
   const { content } = result;
   const lines = isLine(content)
     ? [content]
-    : LENGTHS.map((length) => `${MARK}${lineOf(call, result, length)}`);
+    : LENGTHS.map((length) => `${MARK}${renderLine(call, result, length)}`);
   const line = lines.find((one) => estimateText(one) <= maxTokens) ?? LEFT_OUT;
   return estimateText(content) <= Math.min(estimateText(line), maxTokens) ? content : line;
 }
 
-function lineOf({ input }: ToolCall, { content, isError }: ToolMessage, length: LineLength): string {
+function renderLine({ input }: ToolCall, { content, isError }: ToolMessage, length: LineLength): string {
   const { agent, task } = (typeof input === "object" ? (input ?? {}) : {}) as Record<string, unknown>;
-  const { body, reference } = parted(content);
+  const { body, reference } = splitReference(content);
   const outcome = length.outcome === 0 ? "" : `: ${oneLine(body, length.outcome)}`;
   const who = oneLine(typeof agent === "string" ? agent : "?", 64);
   const what = oneLine(typeof task === "string" ? task : "", length.task);
@@ -116,24 +116,24 @@ function isLine(content: string): boolean {
   return content.startsWith(MARK) && content.length <= MAX_LINE_CHARS && !content.includes("\n");
 }
 
-/** Only the last line counts: what stands before it is the sub-agent's own text. */
-function parted(content: string): { body: string; reference?: string } {
+/** Only the last line counts: everything above it is the sub-agent's text. */
+function splitReference(content: string): { body: string; reference?: string } {
   const at = content.lastIndexOf("\n") + 1;
   const reference = REFERENCE.exec(content.slice(at))?.[1];
   return reference === undefined ? { body: content } : { body: content.slice(0, at).trimEnd(), reference };
 }
 
-/** The reference stays whole as long as there is room for more than that. */
+/** The reference stays whole as long as there is room for more. */
 function shorter(content: string, maxTokens: number): string {
   if (estimateText(content) <= maxTokens) return content;
-  const { body, reference } = parted(content);
+  const { body, reference } = splitReference(content);
   if (reference === undefined) return capText(content, maxTokens);
   const line = `\n\n${referenceLine(reference)}`;
   const room = maxTokens - estimateText(line) - 1;
   return room > estimateText(line) ? `${capText(body, room)}${line}` : capText(content, maxTokens);
 }
 
-function replaced(step: Step, contents: ReadonlyMap<ToolMessage, string>): Step {
+function replaceResults(step: Step, contents: ReadonlyMap<ToolMessage, string>): Step {
   if (step.kind === "user") return step;
   const results = step.results.map((result) => {
     const content = contents.get(result) ?? result.content;

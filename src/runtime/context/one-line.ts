@@ -1,4 +1,4 @@
-// A text on one line and not longer than wanted, so that it cannot look like a heading or like another entry of a list.
+// Puts a text on one line within a limit, so that it cannot look like a heading or another list entry.
 import { sanitizeLine } from "../../base/sanitize.ts";
 
 export function shorten(text: string, maxChars: number): string {
@@ -10,7 +10,7 @@ export function shorten(text: string, maxChars: number): string {
   return cutLine(line, maxChars);
 }
 
-/** The same for what others wrote: controls and invisible characters are shown. */
+/** The same for untrusted text: control and invisible characters are made visible. */
 export function oneLine(text: string, maxChars: number): string {
   return cutLine(sanitizeLine(shorten(text, maxChars)), maxChars);
 }

@@ -1,5 +1,5 @@
-// A history in pieces that may be kept or folded as a whole: a user message, or an answer with the results of its calls.
-// Put together again, steps are always a valid history: no call without its result, no result without its call.
+// Splits a history into steps that are kept or folded as a whole: a user message, or an answer with the results of its
+// calls. Joined again, steps are always a valid history: no call without a result, no result without a call.
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from "../messages.ts";
 
 export type Step =
@@ -8,7 +8,7 @@ export type Step =
 
 const MISSING = "This call was interrupted before it gave a result.";
 
-/** System messages are not part of the conversation and are left out. */
+/** System messages are not part of the conversation and are dropped. */
 export function toSteps(history: readonly Message[]): Step[] {
   const steps: Step[] = [];
   let results: ToolMessage[] = [];
@@ -19,7 +19,7 @@ export function toSteps(history: readonly Message[]): Step[] {
     if (message.role === "user") steps.push({ kind: "user", user: message });
     else steps.push({ kind: "answer", answer: message, results });
   }
-  return steps.map((step) => (step.kind === "user" ? step : { ...step, results: resultsOf(step) }));
+  return steps.map((step) => (step.kind === "user" ? step : { ...step, results: collectResults(step) }));
 }
 
 export function toMessages(steps: readonly Step[]): Message[] {
@@ -28,13 +28,13 @@ export function toMessages(steps: readonly Step[]): Message[] {
   );
 }
 
-/** Where turns begin: at each user message, and at the start. */
+/** Where turns start: at each user message, and at the beginning. */
 export function turnStarts(steps: readonly Step[]): number[] {
   return steps.flatMap((step, index) => (index === 0 || step.kind === "user" ? [index] : []));
 }
 
-/** One for each call, in the order of the calls. */
-function resultsOf({
+/** One per call, in call order. */
+function collectResults({
   answer,
   results,
 }: {

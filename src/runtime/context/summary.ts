@@ -1,7 +1,6 @@
-// The summary that stands for turns that are not shown any more: what the user asked, what was answered, which files,
-// commands and sub-agents there were and what failed. Made by rule, so the same turns always give the same text. It can be read back, so
-// that a later one takes up the earlier.
-import { type ToolCall, type ToolMessage, textOfUser } from "../messages.ts";
+// The summary that replaces older turns: requests, answers, files, commands, sub-agents and failures. Built by rule, so
+// the same turns always give the same text. It can be parsed, so that a later summary includes an earlier one.
+import { readUserText, type ToolCall, type ToolMessage } from "../messages.ts";
 import { estimateText } from "./estimate.ts";
 import { delegationLine, isDelegation } from "./ledger.ts";
 import { shorten } from "./one-line.ts";
@@ -21,18 +20,18 @@ const NAMES = Object.keys(SECTIONS) as Section[];
 
 interface Lines {
   items: string[];
-  /** How many older ones there were. */
+  /** How many older ones were dropped. */
   omitted: number;
 }
 
 export interface Summary {
-  /** Messages that it stands for. */
+  /** How many messages it replaces. */
   messages: number;
   sections: Record<Section, Lines>;
 }
 
 const HEAD = "[Summary of the earlier conversation]";
-const NOTE = "Older messages were left out to save space. Read a file again before you rely on what it said.";
+const NOTE = "Older messages were omitted to save space. Read a file again before you rely on what it said.";
 const FIRST_ASK_CHARS = 1200;
 const ASK_CHARS = 400;
 const ANSWER_CHARS = 300;
@@ -54,7 +53,7 @@ export function emptySummary(): Summary {
   };
 }
 
-/** Takes up more steps. `before` stays as it is. */
+/** Adds more steps. Does not change `before`. */
 export function extendSummary(before: Summary, steps: readonly Step[]): Summary {
   const summary = structuredClone(before);
   for (const step of steps) {
@@ -62,7 +61,7 @@ export function extendSummary(before: Summary, steps: readonly Step[]): Summary 
       summary.messages += 1;
       const { asked } = summary.sections;
       const isFirst = asked.items.length + asked.omitted === 0;
-      add(asked, shorten(textOfUser(step.user), isFirst ? FIRST_ASK_CHARS : ASK_CHARS));
+      add(asked, shorten(readUserText(step.user), isFirst ? FIRST_ASK_CHARS : ASK_CHARS));
       continue;
     }
     summary.messages += 1 + step.results.length;
@@ -75,7 +74,7 @@ export function extendSummary(before: Summary, steps: readonly Step[]): Summary 
   return summary;
 }
 
-/** Not longer than `maxTokens` where that is possible at all: the oldest lines go first, but the first request stays. */
+/** At most `maxTokens` if possible: the oldest lines are dropped first, but the first request stays. */
 export function renderSummary(summary: Summary, maxTokens: number): string {
   const trimmed = structuredClone(summary);
   let text = render(trimmed);
@@ -86,7 +85,7 @@ export function renderSummary(summary: Summary, maxTokens: number): string {
   return text;
 }
 
-/** Undefined: it is no summary. */
+/** Undefined: not a summary. */
 export function parseSummary(text: string): Summary | undefined {
   const [head, count, ...lines] = text.split("\n");
   const messages = Number(/^(\d+) messages\./.exec(count ?? "")?.[1]);
@@ -111,20 +110,20 @@ function addCall({ sections }: Summary, call: ToolCall, result: ToolMessage | un
     add(sections.delegated, delegationLine(call, result));
     return;
   }
-  const given = (key: string) => {
+  const readInput = (key: string) => {
     const value = typeof input === "object" && input !== null ? (input as Record<string, unknown>)[key] : "";
     return typeof value === "string" ? shorten(value, LINE_CHARS) : "";
   };
   const content = result?.content ?? "";
   const hasFailed = result?.isError === true;
-  if (name === "bash" && given("command") !== "")
-    add(sections.ran, `${given("command")} → ${exitOf(content, hasFailed)}`);
-  if (hasFailed) add(sections.failed, shorten(`${name} ${given("path")}: ${content}`, LINE_CHARS));
-  else if (name === "read_file") addOnce(sections.read, given("path"));
-  else if (name === "write_file" || name === "edit_file") addOnce(sections.changed, given("path"));
+  if (name === "bash" && readInput("command") !== "")
+    add(sections.ran, `${readInput("command")} → ${readExit(content, hasFailed)}`);
+  if (hasFailed) add(sections.failed, shorten(`${name} ${readInput("path")}: ${content}`, LINE_CHARS));
+  else if (name === "read_file") addOnce(sections.read, readInput("path"));
+  else if (name === "write_file" || name === "edit_file") addOnce(sections.changed, readInput("path"));
 }
 
-function exitOf(content: string, hasFailed: boolean): string {
+function readExit(content: string, hasFailed: boolean): string {
   const code = /\bexit(?:ed)?(?: with)?(?: code| status)?:? (\d{1,3})\b/i.exec(content)?.[1];
   return code === undefined ? (hasFailed ? "failed" : "ok") : `exit ${code}`;
 }
@@ -148,19 +147,19 @@ function render({ messages, sections }: Summary): string {
   return [HEAD, `${messages} messages. ${NOTE}`, ...parts].join("\n");
 }
 
-/** From the longest section, about `excess` tokens. False: there is nothing left to drop. */
+/** Drops about `excess` tokens from the longest section. False: nothing left to drop. */
 function dropOldest({ sections }: Summary, excess: number): boolean {
   const size = (name: Section) =>
-    sections[name].items.slice(spared(name)).reduce((sum, item) => sum + estimateText(item) + 1, 0);
+    sections[name].items.slice(countProtected(name)).reduce((sum, item) => sum + estimateText(item) + 1, 0);
   let longest = NAMES.reduce((best, name) => (size(name) > size(best) ? name : best));
-  let from = spared(longest);
+  let from = countProtected(longest);
   if (size(longest) === 0) {
     if (sections.asked.items.length === 0) return false;
     longest = "asked";
     from = 0;
   }
   const { items } = sections[longest];
-  // Not more than half of what is too much at once, so that sections shrink together.
+  // At most half of the excess at once, so that sections shrink together.
   let dropped = 0;
   do {
     const [item = ""] = items.splice(from, 1);
@@ -170,6 +169,6 @@ function dropOldest({ sections }: Summary, excess: number): boolean {
   return true;
 }
 
-function spared(name: Section): number {
+function countProtected(name: Section): number {
   return name === "asked" ? 1 : 0;
 }

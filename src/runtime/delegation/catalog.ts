@@ -1,5 +1,5 @@
-// Whom an agent may delegate to, as its system prompt says it (§11). Texts of agents are data of others: each stays on
-// its line, so none can look like another entry.
+// The catalog of sub-agents in a system prompt. Agent texts are untrusted: each stays on its own line, so none can look
+// like another entry.
 import type { AgentDefinition } from "../agents/types.ts";
 import { estimateText } from "../context/estimate.ts";
 import { oneLine } from "../context/one-line.ts";
@@ -10,11 +10,11 @@ const CATALOG_TOKENS = 2000;
 const DESCRIPTION_CHARS = 1000;
 const HINT_CHARS = 300;
 const LABEL_CHARS = 40;
-/** How long descriptions are when even those are too much; at 0 only names are left. */
+/** Description lengths to try when space is short; at 0 only names are left. */
 const SHORTER_CHARS = [400, 200, 100, 50, 0];
 
-/** Names are always in it. Empty: there is nobody. */
-export function catalogText(agents: readonly AgentDefinition[], maxTokens = CATALOG_TOKENS): string {
+/** Always contains the names. Empty: no sub-agents. */
+export function renderCatalog(agents: readonly AgentDefinition[], maxTokens = CATALOG_TOKENS): string {
   if (agents.length === 0) return "";
   let text = render(agents, DESCRIPTION_CHARS, true);
   for (const chars of [DESCRIPTION_CHARS, ...SHORTER_CHARS]) {
@@ -25,12 +25,16 @@ export function catalogText(agents: readonly AgentDefinition[], maxTokens = CATA
 }
 
 function render(agents: readonly AgentDefinition[], descriptionChars: number, hasHints: boolean): string {
-  const entries = agents.map((agent) => entryOf(agent, descriptionChars, hasHints));
-  // An empty line between entries of several lines; where space is short every byte counts.
+  const entries = agents.map((agent) => renderEntry(agent, descriptionChars, hasHints));
+  // A blank line between multi-line entries, unless space is short.
   return [HEAD, "", entries.join(hasHints ? "\n\n" : "\n")].join("\n");
 }
 
-function entryOf({ name, description, catalog }: AgentDefinition, chars: number, hasHints: boolean): string {
+function renderEntry(
+  { name, description, catalog }: AgentDefinition,
+  chars: number,
+  hasHints: boolean,
+): string {
   const labels = [catalog?.category, catalog?.cost].flatMap((label) => {
     const line = oneLine(label ?? "", LABEL_CHARS);
     return line === "" ? [] : [line];
@@ -40,10 +44,14 @@ function entryOf({ name, description, catalog }: AgentDefinition, chars: number,
   const kind = labels.length === 0 ? "" : ` (${labels.join(", ")})`;
   const first = `${head}${kind}: ${oneLine(description, chars)}`;
   if (!hasHints) return first;
-  return [first, ...hint("Use when", catalog?.useWhen), ...hint("Avoid when", catalog?.avoidWhen)].join("\n");
+  return [
+    first,
+    ...renderHint("Use when", catalog?.useWhen),
+    ...renderHint("Avoid when", catalog?.avoidWhen),
+  ].join("\n");
 }
 
-function hint(title: string, items: readonly string[] = []): string[] {
+function renderHint(title: string, items: readonly string[] = []): string[] {
   const lines = items.map((item) => oneLine(item, HINT_CHARS)).filter((line) => line !== "");
   return lines.length === 0 ? [] : [`  ${title}: ${lines.join("; ")}`];
 }

@@ -1,7 +1,7 @@
-// All delegation of one root session: who may be given what, and the sessions of the sub-agents. What it plans is what a
-// person is asked about, and exactly that is then sent.
+// All delegation of one root session: checks, plans, and the sessions of sub-agents. The user approves a plan, and
+// exactly that plan is sent.
 import { createHash } from "node:crypto";
-import { messageOf } from "../../base/coded-error.ts";
+import { toMessage } from "../../base/coded-error.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { AgentDefinition } from "../agents/types.ts";
 import type { DemianConfig } from "../config/schema.ts";
@@ -13,34 +13,34 @@ import { renderHandoff } from "./handoff.ts";
 import { Invocation } from "./invoke.ts";
 import { AgentSessionStore } from "./sessions.ts";
 import type { AgentInvocationInput, Caller, Delegator, PlannedInvocation } from "./types.ts";
-import { callableFor, checkDelegation } from "./validate.ts";
+import { checkDelegation, listCallableFor } from "./validate.ts";
 
 export interface DelegationParts {
   config: DemianConfig;
   agents: AgentRegistry;
-  /** What the agent sees, but for `delegate_agent`. */
+  /** The agent's tools, except `delegate_agent`. */
   toolsOf(agent: AgentDefinition): ToolDefinition[];
   /** Throws `CodedError`. */
   provider(agent: AgentDefinition, root: ResolvedProvider): Promise<ResolvedProvider>;
-  /** What all agents of the session share, with the main agent's own. */
+  /** Services shared by all agents of the session, with the main agent's own. */
   root(): Services;
   emit(event: EventBody, who: InvocationFields & { agent: string }): void;
-  /** The session's hooks, telling of themselves with `emit`. */
+  /** The session's hooks, emitting their events through `emit`. */
   hooks(emit: Services["emit"]): Services["hooks"];
-  /** Relative to the workspace; undefined: nothing is recorded. */
+  /** Relative to the workspace; undefined: no transcript. */
   transcriptPath: string | undefined;
 }
 
 /** The invocation of the main agent. */
 export const MAIN = "main";
 
-export function mainCaller({ agent, provider }: Pick<Caller, "agent" | "provider">): Caller {
+export function createMainCaller({ agent, provider }: Pick<Caller, "agent" | "provider">): Caller {
   return { invocationId: MAIN, agent, provider, path: [agent.name] };
 }
 
-/** Empty: it may not delegate, or there is nobody. An agent with a loop of its own cannot call our tools. */
-export function callablesOf(caller: Caller, agents: AgentRegistry, maxDepth: number): AgentDefinition[] {
-  return isExternal(caller.provider) ? [] : callableFor(caller, agents, maxDepth);
+/** Empty: it may not delegate, or there are no sub-agents. An external agent cannot call our tools. */
+export function listCallables(caller: Caller, agents: AgentRegistry, maxDepth: number): AgentDefinition[] {
+  return isExternal(caller.provider) ? [] : listCallableFor(caller, agents, maxDepth);
 }
 
 export class Delegation {
@@ -52,12 +52,12 @@ export class Delegation {
     this.sessions = new AgentSessionStore(callIds);
   }
 
-  callablesOf(caller: Caller): AgentDefinition[] {
-    return callablesOf(caller, this.parts.agents, this.parts.config.delegation.maxDepth);
+  listCallables(caller: Caller): AgentDefinition[] {
+    return listCallables(caller, this.parts.agents, this.parts.config.delegation.maxDepth);
   }
 
-  /** `emit`: of the caller. */
-  delegatorOf(caller: Caller, emit: Services["emit"]): Delegator {
+  /** `emit`: the caller's. */
+  createDelegator(caller: Caller, emit: Services["emit"]): Delegator {
     return {
       plan: (input, { callId }) => {
         emit({ type: "agent.invocation.requested", callId, targetAgent: input.agent, task: input.task });
@@ -77,7 +77,7 @@ export class Delegation {
     });
     const services = this.parts.root();
     const provider = await this.parts.provider(agent, services.provider).catch((error: unknown) => {
-      throw new ToolError("provider_not_ready", `The agent ${agent.name} cannot work: ${messageOf(error)}`);
+      throw new ToolError("provider_not_ready", `The agent ${agent.name} cannot run: ${toMessage(error)}`);
     });
     const handoff = renderHandoff(
       {
@@ -89,7 +89,7 @@ export class Delegation {
       },
       config.context.subAgent,
     );
-    const { scope, path = "the project", trusted } = agents.sourceOf(agent.name) ?? {};
+    const { scope, path = "the project", trusted } = agents.getSource(agent.name) ?? {};
     const isOfProject = scope === "project";
     const most = config.delegation.subInvocationMaxTurns;
     return {
@@ -99,17 +99,17 @@ export class Delegation {
       handoff: handoff.text,
       receives: handoff.receives,
       maxTurns: Math.min(input.maxTurns ?? most, most),
-      decision: decisionFor(agent, config, isOfProject),
+      decision: decide(agent, config, isOfProject),
       ...(isOfProject
-        ? { origin: trusted === true ? path : `${path}, not trusted`, digest: digestOf(agent) }
+        ? { origin: trusted === true ? path : `${path}, not trusted`, digest: hashAgent(agent) }
         : {}),
     };
   }
 }
 
-function decisionFor(agent: AgentDefinition, config: DemianConfig, isOfProject: boolean): "allow" | "ask" {
+function decide(agent: AgentDefinition, config: DemianConfig, isOfProject: boolean): "allow" | "ask" {
   const said = agent.delegation?.invocationDecision;
-  // What costs much or what somebody else wrote is asked about, unless you said otherwise about this very agent.
+  // Expensive agents and those of a project need approval, unless their own setting says otherwise.
   const isCareful = isOfProject || agent.catalog?.cost === "expensive";
   const usual = config.delegation.defaultInvocationDecision;
   const decision = said ?? (isCareful && usual === "allow" ? "ask" : usual);
@@ -117,10 +117,10 @@ function decisionFor(agent: AgentDefinition, config: DemianConfig, isOfProject: 
   const where = said === undefined ? "delegation.defaultInvocationDecision" : "its own invocationDecision";
   throw new ToolError(
     "delegation_denied",
-    `The agent ${agent.name} may not be started: ${where} is "deny". Go on without it.`,
+    `The agent ${agent.name} may not be started: ${where} is "deny". Continue without it.`,
   );
 }
 
-function digestOf(agent: AgentDefinition): string {
+function hashAgent(agent: AgentDefinition): string {
   return createHash("sha256").update(JSON.stringify(agent)).digest("hex");
 }

@@ -1,28 +1,28 @@
-// One task of a sub-agent, from its start to the short result that goes back: a session of its own, bounded, under the
-// services of the root. It never rejects; aborted, failed and refused are results too.
+// Runs one task of a sub-agent: its own bounded session, under the services of the root. Never rejects; aborted, failed
+// and refused are results too.
 import { randomUUID } from "node:crypto";
-import { messageOf } from "../../base/coded-error.ts";
+import { toMessage } from "../../base/coded-error.ts";
 import { buildSystemPrompt } from "../agents/system-prompt.ts";
 import { estimateText } from "../context/estimate.ts";
 import type { EventBody, InvocationFields } from "../events.ts";
 import { execute } from "../execution.ts";
-import { introduction } from "../introduction.ts";
+import { collectIntroduction } from "../introduction.ts";
 import { isExternal } from "../providers/types.ts";
 import type { Sandbox } from "../sandbox/types.ts";
 import type { Services } from "../services.ts";
 import type { TurnReport } from "../session-types.ts";
 import type { ToolResult } from "../tools/types.ts";
-import { noUsage } from "../usage.ts";
-import { catalogText } from "./catalog.ts";
+import { createUsage } from "../usage.ts";
+import { renderCatalog } from "./catalog.ts";
 import { createDelegateTool } from "./delegate-tool.ts";
 import type { Delegation } from "./delegation.ts";
-import { memoryText, subAgentPolicy } from "./memory.ts";
+import { createSubAgentPolicy, renderMemory } from "./memory.ts";
 import { compactResult } from "./result.ts";
 import type { AgentSession } from "./sessions.ts";
 import type { AgentInvocationInput, Caller, PlannedInvocation } from "./types.ts";
 
 const PREVIEW_CHARS = 200;
-/** Where tools keep what is too long (tools/output.ts). */
+/** Where tools save long output (tools/output.ts). */
 const KEPT_OUTPUT = /^\.demian\/tmp\/output-[\w-]+\.txt$/;
 
 export class Invocation {
@@ -69,8 +69,8 @@ export class Invocation {
   async run(input: AgentInvocationInput): Promise<ToolResult> {
     const { agent, provider, handoff } = this.#planned;
     for (const name of [...(input.contextRefs ?? []), ...(input.relevantFiles ?? [])])
-      if (this.#isHandedOver(name)) this.#mayRead(name);
-    this.#tell({
+      if (this.#isInHandoff(name)) this.#allowReading(name);
+    this.#emit({
       type: "agent.invocation.started",
       ...this.#about,
       provider: provider.key,
@@ -80,8 +80,8 @@ export class Invocation {
     });
     let report: TurnReport;
     try {
-      const services = await this.#services();
-      this.#tell({
+      const services = await this.#createServices();
+      this.#emit({
         type: "agent.invocation.tool_policy.applied",
         ...this.#about,
         tools: services.tools.map(({ name }) => name),
@@ -89,7 +89,7 @@ export class Invocation {
       const message = { role: "user", content: handoff } as const;
       report = await execute(services, message, this.#session.modelMemory, this.#call.signal);
     } catch (error) {
-      report = { outcome: "failed", text: "", turns: 0, usage: noUsage(), message: messageOf(error) };
+      report = { outcome: "failed", text: "", turns: 0, usage: createUsage(), message: toMessage(error) };
     }
     this.#remember(input, report);
     return this.#conclude(input, report, agent.name);
@@ -99,45 +99,47 @@ export class Invocation {
     return { callId: this.#call.callId, targetAgent: this.#planned.agent.name };
   }
 
-  async #services(): Promise<Services> {
+  async #createServices(): Promise<Services> {
     const { parts } = this.#delegation;
     const { agent, provider, maxTurns } = this.#planned;
     const { delegator: _, ...root } = parts.root();
     const { ownFiles } = this.#session;
     const { invocationId } = this.#who;
     const caller: Caller = { invocationId, agent, provider, path: this.#path, ownFiles };
-    const callables = this.#delegation.callablesOf(caller);
+    const callables = this.#delegation.listCallables(caller);
     const delegate = callables.length === 0 ? [] : [createDelegateTool(callables)];
-    const emit = (event: EventBody) => this.#tell(event);
+    const emit = (event: EventBody) => this.#emit(event);
     const services: Services = {
       ...root,
       agent,
       provider,
       systemPrompt: "",
-      // An agent with a loop of its own has its own.
+      // An external agent has its own.
       tools: isExternal(provider) ? [] : [...parts.toolsOf(agent), ...delegate],
       history: this.#session.history,
-      limits: { maxTurns, context: subAgentPolicy(parts.config.context) },
+      limits: { maxTurns, context: createSubAgentPolicy(parts.config.context) },
       invocation: this.#who,
       subAgent: { mainAgent: this.#path[0] ?? "", ownFiles },
-      sandbox: forSubAgent(root.sandbox),
+      sandbox: wrapSandbox(root.sandbox),
       hooks: parts.hooks(emit),
-      // Nobody could tell its question from one of the main agent.
+      // The user could not tell its questions from the main agent's.
       question: undefined,
       emit,
-      ...(callables.length === 0 ? {} : { delegator: this.#delegation.delegatorOf(caller, emit) }),
+      ...(callables.length === 0 ? {} : { delegator: this.#delegation.createDelegator(caller, emit) }),
     };
     const names = services.tools.map(({ name }) => name).join();
-    const envInfo = await this.#session.introduced(names, () => introduction(services, this.#call.signal));
-    const catalog = catalogText(callables);
-    const memory = memoryText(this.#session.memory, parts.config.context.subAgent.summaryTargetTokens);
+    const envInfo = await this.#session.introduce(names, () =>
+      collectIntroduction(services, this.#call.signal),
+    );
+    const catalog = renderCatalog(callables);
+    const memory = renderMemory(this.#session.memory, parts.config.context.subAgent.summaryTargetTokens);
     return {
       ...services,
       systemPrompt: buildSystemPrompt(agent, { isSubAgent: true, memory, catalog, envInfo }),
     };
   }
 
-  /** Also of what failed or was cut short: the next task begins where this one ended. */
+  /** Also after a failure: the next task continues from here. */
   #remember(input: AgentInvocationInput, report: TurnReport): void {
     const { context } = this.#delegation.parts.config;
     const { compacted, memory } = this.#session.remember(
@@ -145,27 +147,27 @@ export class Invocation {
       context.subAgent,
     );
     if (compacted !== undefined)
-      this.#tell({ type: "agent.session.context_compacted", ...this.#about, ...compacted });
-    this.#tell({ type: "agent.session.memory_updated", ...this.#about, ...memory });
+      this.#emit({ type: "agent.session.context_compacted", ...this.#about, ...compacted });
+    this.#emit({ type: "agent.session.memory_updated", ...this.#about, ...memory });
   }
 
   async #conclude(input: AgentInvocationInput, report: TurnReport, name: string): Promise<ToolResult> {
     const { outcome, text, turns, usage } = report;
     const spent = { turns, usage, durationMs: Date.now() - this.#startedMs };
-    // One that was done before it could be stopped is done.
+    // A task that finished before it could be stopped counts as done.
     const isCancelled = outcome === "aborted" || (outcome !== "completed" && this.#call.signal.aborted);
     const why = report.message ?? outcome;
     const isDone = outcome === "completed" || outcome === "max_turns" || outcome === "max_tokens";
-    const head = outcome === "completed" ? "" : `The agent ${name} ${endText(isCancelled, why)}.`;
+    const head = outcome === "completed" ? "" : `The agent ${name} ${describeEnd(isCancelled, why)}.`;
     const { content, ...kept } = isCancelled ? { content: head } : await this.#result(input, text, head);
     if (isCancelled)
-      this.#tell({ type: "agent.invocation.cancelled", ...this.#about, reason: why, ...spent });
+      this.#emit({ type: "agent.invocation.cancelled", ...this.#about, reason: why, ...spent });
     else if (!isDone || (outcome !== "completed" && text === ""))
-      this.#tell({ type: "agent.invocation.failed", ...this.#about, reason: why, ...spent });
+      this.#emit({ type: "agent.invocation.failed", ...this.#about, reason: why, ...spent });
     else {
       const preview = text.slice(0, PREVIEW_CHARS);
       const resultTokens = estimateText(content);
-      this.#tell({ type: "agent.invocation.completed", ...this.#about, preview, resultTokens, ...spent });
+      this.#emit({ type: "agent.invocation.completed", ...this.#about, preview, resultTokens, ...spent });
     }
     const { agentSessionId, invocationId } = this.#who;
     return {
@@ -192,7 +194,7 @@ export class Invocation {
       returnMode: input.returnMode,
       maxTokens,
       refs: {
-        // A sub-agent may not read it.
+        // A sub-agent may not read its transcript.
         transcriptPath: this.#caller.ownFiles === undefined ? parts.transcriptPath : undefined,
         invocationId: this.#who.invocationId,
       },
@@ -204,26 +206,26 @@ export class Invocation {
     return outputFile === undefined ? { content } : { content, outputFile };
   }
 
-  /** Nobody hands over what he may not read himself, nor what was not shown to the one who was asked. */
-  #isHandedOver(file: string): boolean {
+  /** A caller cannot pass on files it may not read, nor files the user was not shown. */
+  #isInHandoff(file: string): boolean {
     return this.#planned.handoff.includes(file) && (this.#caller.ownFiles?.has(file) ?? true);
   }
 
-  #mayRead(file: string): void {
+  #allowReading(file: string): void {
     if (KEPT_OUTPUT.test(file)) this.#session.ownFiles.add(file);
   }
 
-  #tell(event: EventBody): void {
+  #emit(event: EventBody): void {
     const isDone = event.type === "tool.completed" || event.type === "tool.failed";
-    if (isDone && event.metadata?.outputFile !== undefined) this.#mayRead(event.metadata.outputFile);
+    if (isDone && event.metadata?.outputFile !== undefined) this.#allowReading(event.metadata.outputFile);
     this.#delegation.parts.emit(event, { ...this.#who, agent: this.#planned.agent.name });
   }
 }
 
-function endText(isCancelled: boolean, why: string): string {
-  return isCancelled ? "was stopped before it was done" : `did not finish: ${why}`;
+function describeEnd(isCancelled: boolean, why: string): string {
+  return isCancelled ? "was stopped before it finished" : `did not finish: ${why}`;
 }
 
-function forSubAgent(sandbox: Sandbox): Sandbox {
+function wrapSandbox(sandbox: Sandbox): Sandbox {
   return { ...sandbox, run: (order) => sandbox.run({ ...order, isOfSubAgent: true }) };
 }

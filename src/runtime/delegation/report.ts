@@ -1,10 +1,10 @@
-// Reads the report of a sub-agent: what it lists as findings, decisions and open questions. By rule: reports are Markdown
-// of every kind, and what cannot be read is simply not noted.
+// Extracts findings, decisions and open questions from a sub-agent's report, by rule. Reports are free-form Markdown;
+// what cannot be parsed is not noted.
 
 export interface Report {
   findings: string[];
   decisions: string[];
-  /** Absent: it has no such section. */
+  /** Absent: no such section. */
   openQuestions?: string[];
 }
 
@@ -27,32 +27,32 @@ export function readReport(answer: string): Report {
   const loose: string[] = [];
   const seen = new Set<Section>();
   let section: Section | undefined;
-  /** The list whose last item goes on. */
+  /** The list whose last item continues. */
   let open: string[] | undefined;
   let isCode = false;
   for (const line of answer.slice(0, MAX_CHARS).split(/\r?\n/)) {
     if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode;
     else if (!isCode) {
-      const title = titleOf(line);
+      const title = readTitle(line);
       if (title !== undefined) {
         section = TITLES.find(({ words }) => words.test(title))?.section;
         if (section !== undefined) seen.add(section);
         open = undefined;
         continue;
       }
-      open = take(line, section === undefined ? loose : found[section], open, section !== undefined);
+      open = takeLine(line, section === undefined ? loose : found[section], open, section !== undefined);
     }
   }
   const { openQuestions, findings, decisions } = found;
   return {
-    // Without any section, what it lists is what it found.
-    findings: real(seen.size === 0 ? loose : findings),
-    decisions: real(decisions),
-    ...(seen.has("openQuestions") ? { openQuestions: real(openQuestions) } : {}),
+    // Without sections, every list item counts as a finding.
+    findings: dropEmptyItems(seen.size === 0 ? loose : findings),
+    decisions: dropEmptyItems(decisions),
+    ...(seen.has("openQuestions") ? { openQuestions: dropEmptyItems(openQuestions) } : {}),
   };
 }
 
-function titleOf(line: string): string | undefined {
+function readTitle(line: string): string | undefined {
   if (line.length > MAX_HEADING_CHARS) return undefined;
   const { hash, bold, word } = HEADING.exec(line)?.groups ?? {};
   return (hash ?? bold ?? word)
@@ -61,8 +61,8 @@ function titleOf(line: string): string | undefined {
     .toLowerCase();
 }
 
-/** A bullet or, in a section, a paragraph begins an item; lines below it belong to it. Gives back the list that is open. */
-function take(
+/** A bullet, or a paragraph in a section, starts an item; the lines below belong to it. Returns the open list. */
+function takeLine(
   line: string,
   items: string[],
   open: string[] | undefined,
@@ -84,6 +84,6 @@ function take(
   return items;
 }
 
-function real(items: readonly string[]): string[] {
+function dropEmptyItems(items: readonly string[]): string[] {
   return items.filter((item) => item !== "" && !NOTHING.test(item));
 }

@@ -1,5 +1,5 @@
-// What goes back to the agent that delegated: the report of the sub-agent, not longer than wanted, and where the whole is.
-import { messageOf } from "../../base/coded-error.ts";
+// The result for the calling agent: the sub-agent's report within the limit, and where to find all of it.
+import { toMessage } from "../../base/coded-error.ts";
 import { capText } from "../context/cut-text.ts";
 import { estimateText } from "../context/estimate.ts";
 import { referenceLine } from "../context/ledger.ts";
@@ -8,18 +8,18 @@ import type { AgentInvocationInput } from "./types.ts";
 export interface ResultOrder {
   answer: string;
   returnMode?: AgentInvocationInput["returnMode"];
-  /** Of everything, the reference too. */
+  /** Limit of the whole result, including the reference. */
   maxTokens: number;
   refs: {
     invocationId: string;
-    /** Relative to the workspace; undefined: nothing is recorded. */
+    /** Relative to the workspace; undefined: no transcript. */
     transcriptPath?: string | undefined;
   };
-  /** Keeps the whole answer when it is cut; gives back how to name the file. */
+  /** Saves the whole answer if it is cut; returns the file name. */
   keep(whole: string): Promise<string>;
 }
 
-/** Of `maxTokens`, with "brief". */
+/** Share of `maxTokens` for "brief". */
 const BRIEF_RATIO = 0.4;
 const NO_ANSWER = "The sub-agent gave no report.";
 
@@ -29,22 +29,22 @@ export async function compactResult(order: ResultOrder): Promise<string> {
   const most = returnMode === "brief" ? Math.max(1, Math.floor(maxTokens * BRIEF_RATIO)) : maxTokens;
   const place = refs.transcriptPath === undefined ? "" : ` in ${refs.transcriptPath}`;
   const reference = `invocation ${refs.invocationId}${place}`;
-  const whole = withReference(answer, reference);
+  const whole = appendReference(answer, reference);
   if (estimateText(whole) <= most) return whole;
-  const cut = `${reference}; ${await kept(order, answer)}`;
-  const room = most - estimateText(withReference("", cut)) - 1;
-  // With so little room the report itself is worth more than where to find it.
-  return room > most / 3 ? withReference(capText(answer, room), cut) : capText(answer, most);
+  const cut = `${reference}; ${await saveReport(order, answer)}`;
+  const room = most - estimateText(appendReference("", cut)) - 1;
+  // With this little room the report matters more than the reference.
+  return room > most / 3 ? appendReference(capText(answer, room), cut) : capText(answer, most);
 }
 
-function withReference(text: string, reference: string): string {
+function appendReference(text: string, reference: string): string {
   return `${text}\n\n${referenceLine(reference)}`;
 }
 
-async function kept({ keep }: ResultOrder, answer: string): Promise<string> {
+async function saveReport({ keep }: ResultOrder, answer: string): Promise<string> {
   try {
-    return `the whole report is in ${await keep(answer)}`;
+    return `the full report is in ${await keep(answer)}`;
   } catch (error) {
-    return `the whole report could not be kept: ${messageOf(error)}`;
+    return `the full report could not be saved: ${toMessage(error)}`;
   }
 }

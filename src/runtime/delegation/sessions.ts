@@ -1,5 +1,5 @@
-// The sessions of sub-agents: a conversation of its own for each agent, provider, model and caller, which later tasks go
-// on with. They live as long as the root session, in memory only.
+// The sessions of sub-agents: one conversation per agent, provider, model and caller, which later tasks continue. In
+// memory, as long as the root session.
 import { randomUUID } from "node:crypto";
 import type { DemianConfig } from "../config/schema.ts";
 import { compactHistory, foldTurns } from "../context/compact.ts";
@@ -10,7 +10,7 @@ import { parseSummary } from "../context/summary.ts";
 import { History } from "../history.ts";
 import type { Message } from "../messages.ts";
 import type { ModelMemory } from "../model-request.ts";
-import { emptyMemory, extendMemory, memoryText } from "./memory.ts";
+import { createMemory, extendMemory, renderMemory } from "./memory.ts";
 import type { AgentMemory } from "./types.ts";
 
 export interface AgentSessionKey {
@@ -20,31 +20,31 @@ export interface AgentSessionKey {
   profile: string;
   model: string;
   cwd: string;
-  /** The sub-agents above it: what one caller gave to it is not for another one to ask it about. */
+  /** The sub-agents above it: callers do not share a sub-agent's conversation. */
   callers: readonly string[];
 }
 
 /** For the events `agent.session.context_compacted` and `agent.session.memory_updated`. */
 export interface Remembered {
-  /** Only when something was folded, dropped or cut. */
+  /** Only if something was folded, dropped or cut. */
   compacted?: { beforeTokens: number; afterTokens: number; dropped: number; kept: number };
   memory: { invocations: number; tokens: number };
 }
 
 type SubAgentContext = DemianConfig["context"]["subAgent"];
 
-/** "compact-…": what is left of a tool's result once its task is over. */
+/** "compact-…": how much of a tool result is kept after its task. */
 const KEPT_RESULT_TOKENS = 250;
 
 export class AgentSession {
   readonly id = `as_${randomUUID()}`;
   readonly key: AgentSessionKey;
   readonly history: History;
-  /** What was told last of the compaction of its requests. */
+  /** The last reported compaction of its requests. */
   readonly modelMemory: ModelMemory = {};
-  /** What it may read of `.demian`. */
+  /** The files in `.demian` it may read. */
   readonly ownFiles = new Set<string>();
-  #memory: AgentMemory = emptyMemory();
+  #memory: AgentMemory = createMemory();
   #introduction: { tools: string; text: string } | undefined;
   #invocations = 0;
 
@@ -61,19 +61,19 @@ export class AgentSession {
     return this.#invocations;
   }
 
-  /** What hooks say at its start: once, and again only when it sees other tools. */
-  async introduced(tools: string, ask: () => Promise<string>): Promise<string> {
+  /** Text from hooks at its start: once, and again only if its tools change. */
+  async introduce(tools: string, ask: () => Promise<string>): Promise<string> {
     if (this.#introduction?.tools !== tools) this.#introduction = { tools, text: await ask() };
     return this.#introduction.text;
   }
 
   /** After a task, however it ended. */
   remember(task: { task: string; answer: string; ts: number }, policy: SubAgentContext): Remembered {
-    const files = filesIn(this.history.messages);
+    const files = listFiles(this.history.messages);
     this.#memory = extendMemory(this.#memory, { ...task, files });
     this.#invocations += 1;
     const compacted = this.#compact(policy);
-    const tokens = estimateText(memoryText(this.#memory, policy.summaryTargetTokens));
+    const tokens = estimateText(renderMemory(this.#memory, policy.summaryTargetTokens));
     const memory = { invocations: this.#invocations, tokens };
     return compacted === undefined ? { memory } : { compacted, memory };
   }
@@ -85,8 +85,8 @@ export class AgentSession {
     const afterTokens = estimateMessages(after);
     if (after.length === before.length && afterTokens >= beforeTokens) return undefined;
     this.history.replace(after);
-    const kept = talk(after);
-    return { beforeTokens, afterTokens, dropped: talk(before) - kept, kept };
+    const kept = countMessages(after);
+    return { beforeTokens, afterTokens, dropped: countMessages(before) - kept, kept };
   }
 }
 
@@ -94,12 +94,12 @@ export class AgentSessionStore {
   readonly #callIds: Set<string>;
   readonly #sessions = new Map<string, AgentSession>();
 
-  /** `callIds`: of the root session, so that no call of any agent has the id of another. */
+  /** `callIds`: the root session's, so that call ids are unique across agents. */
   constructor(callIds: Set<string>) {
     this.#callIds = callIds;
   }
 
-  /** The one that did earlier tasks, or a new one. */
+  /** The session that did earlier tasks, or a new one. */
   obtain(key: AgentSessionKey): AgentSession {
     const { rootSessionId, agent, profile, model, cwd, callers } = key;
     const name = JSON.stringify([rootSessionId, agent, profile, model, cwd, callers]);
@@ -111,37 +111,37 @@ export class AgentSessionStore {
 
 function compress(history: readonly Message[], policy: SubAgentContext): readonly Message[] {
   const { compression, recentTurns } = policy;
-  if (compression === "none") return recent(history, recentTurns);
+  if (compression === "none") return keepRecent(history, recentTurns);
   const folded = foldTurns(history, policy) ?? history;
-  const short = compression === "summary-and-recent" ? folded : cut(folded);
+  const short = compression === "summary-and-recent" ? folded : shortenResults(folded);
   if (estimateMessages(short) < policy.maxContextTokens * policy.compactAtRatio) return short;
-  // Recent tasks alone are too long: then the beginning of them goes too.
+  // Recent tasks alone are too long: fold their beginning too.
   const tight = { ...policy, maxInlineToolResultTokens: KEPT_RESULT_TOKENS, reserveForImagesTokens: 0 };
   return compactHistory(short, tight)?.history ?? short;
 }
 
-function recent(history: readonly Message[], turns: number): readonly Message[] {
+function keepRecent(history: readonly Message[], turns: number): readonly Message[] {
   const steps = toSteps(history);
   const start = turnStarts(steps).at(-turns) ?? 0;
   return start === 0 ? history : toMessages(steps.slice(start));
 }
 
-/** What was short enough stays the same message. */
-function cut(history: readonly Message[]): readonly Message[] {
+/** A short message stays the same object. */
+function shortenResults(history: readonly Message[]): readonly Message[] {
   return toMessages(toSteps(history).map((step) => cutResults(step, KEPT_RESULT_TOKENS)));
 }
 
-/** Messages, but for a summary of earlier ones. */
-function talk(history: readonly Message[]): number {
+/** Messages, without a summary of earlier ones. */
+function countMessages(history: readonly Message[]): number {
   const [first] = history;
   const isSummary = typeof first?.content === "string" && parseSummary(first.content) !== undefined;
   return history.length - (isSummary ? 1 : 0);
 }
 
-/** Of the file tools that did their work. */
+/** Paths of successful file tool calls. */
 const FILE_TOOL = /^(?:read_file|write_file|edit_file|(?:claudecode\.)?(?:Read|Write|Edit|MultiEdit))$/;
 
-function filesIn(messages: readonly Message[]): string[] {
+function listFiles(messages: readonly Message[]): string[] {
   return toSteps(messages).flatMap((step) => {
     if (step.kind === "user") return [];
     return (step.answer.toolCalls ?? []).flatMap(({ name, input }, index) => {

@@ -1,12 +1,12 @@
-// Delegation: an agent gives a task to another one, which works in a session of its own under the same root. The root
-// keeps all authority; what goes over is a handoff, and what comes back is a short result (§7, §11).
+// Delegation: an agent gives a task to another one, which works in its own session under the same root. The root keeps
+// all authority; a handoff goes out, and a short result comes back.
 import type { AgentDefinition } from "../agents/types.ts";
 import type { ResolvedProvider } from "../providers/types.ts";
 import type { ToolResult } from "../tools/types.ts";
 
 export const DELEGATE_TOOL = "delegate_agent";
 
-/** What the model asks for. */
+/** The model's input. */
 export interface AgentInvocationInput {
   agent: string;
   task: string;
@@ -19,37 +19,37 @@ export interface AgentInvocationInput {
   returnMode?: "brief" | "normal" | undefined;
 }
 
-/** Who delegates. */
+/** The delegating agent. */
 export interface Caller {
   invocationId: string;
   agent: AgentDefinition;
   provider: ResolvedProvider;
-  /** Names from the main agent down to this one: the main agent's is `[name]`. */
+  /** Agent names from the main agent down to this one; `[name]` for the main agent. */
   path: readonly string[];
-  /** Only of a sub-agent: what it may read of `.demian`, and so hand over. */
+  /** Sub-agents only: the files in `.demian` it may read and pass on. */
   ownFiles?: ReadonlySet<string>;
 }
 
-/** Everything that was decided before a person is asked. Exactly this is sent. */
+/** The plan the user is asked about. Exactly this is sent. */
 export interface PlannedInvocation {
   agent: AgentDefinition;
   provider: ResolvedProvider;
-  /** Whether something leaves for another provider than the caller's. */
+  /** Whether data goes to a different provider than the caller's. */
   crossesProvider: boolean;
-  /** What the sub-agent will read. */
+  /** The text the sub-agent will read. */
   handoff: string;
-  /** In words, for the one who is asked: "the current user request", "file paths". */
+  /** Labels for the user: "the current user request", "file paths". */
   receives: readonly string[];
   maxTurns: number;
-  /** What happens where no rule and no grant says anything. A denial was refused before. */
+  /** Applies if no rule and no grant matches. A denial was refused earlier. */
   decision: "allow" | "ask";
-  /** Where it came from, where that was not you: a file of the project. */
+  /** The project file that defines it, if it is not the user's own agent. */
   origin?: string;
-  /** Of the agent's definition, where it came with a project: an "always" holds for this text only. */
+  /** Digest of a project agent's definition: an "always" grant holds for this version only. */
   digest?: string;
 }
 
-/** Of one caller. `plan` throws `ToolError`; `run` never rejects but for a bug. */
+/** For one caller. `plan` throws `ToolError`; `run` rejects only for a bug. */
 export interface Delegator {
   plan(input: AgentInvocationInput, call: { callId: string }): Promise<PlannedInvocation>;
   run(
@@ -59,7 +59,7 @@ export interface Delegator {
   ): Promise<ToolResult>;
 }
 
-/** The handoff before it becomes text. */
+/** The handoff before it is rendered. */
 export interface HandoffContext {
   parentAgent: string;
   childAgent: string;
@@ -70,11 +70,11 @@ export interface HandoffContext {
 
 export interface HandoffLimits {
   maxHandoffTokens: number;
-  /** Of `context` alone. */
+  /** Limit of `context` alone. */
   maxDelegateContextTokens: number;
 }
 
-/** What a sub-agent keeps between invocations, beside its recent turns. Bounded. */
+/** A sub-agent's memory between tasks, besides its recent turns. Bounded. */
 export interface AgentMemory {
   findings: string[];
   decisions: string[];

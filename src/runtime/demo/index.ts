@@ -1,14 +1,14 @@
-// The demo: demian with a script instead of a model. It needs no account and says so, and lets a newcomer see a streamed
-// answer, a tool call, an approval, a question, an interrupt and a resume.
+// The demo: demian with a script instead of a model. It needs no account, and shows a streamed answer, a tool call, an
+// approval, a question, an interrupt and a resume.
 import type { AgentDefinition } from "../agents/types.ts";
 import { createScriptedProvider } from "../providers/scripted/index.ts";
 import type { ChatRequest, ResolvedProvider } from "../providers/types.ts";
 import type { RuntimeOrder } from "../session-types.ts";
 import { performScene } from "./scenes.ts";
-import { CLOCK, demoTools, QUESTION, SHELL } from "./tools.ts";
+import { CLOCK, createDemoTools, QUESTION, SHELL } from "./tools.ts";
 
 export const DEMO = "demo";
-/** With `@20ms` behind it: so long between two words. */
+/** A suffix such as `@20ms` sets the delay between words. */
 const DEMO_MODEL = "demo-scripted";
 const PACE_MS = 20;
 
@@ -21,22 +21,22 @@ const AGENT: AgentDefinition = {
   permissions: [
     { tool: CLOCK, decision: "allow" },
     { tool: QUESTION, decision: "allow" },
-    { tool: SHELL, decision: "ask", reason: "This is a demo: whatever you decide, nothing is run." },
+    { tool: SHELL, decision: "ask", reason: "This is a demo: nothing is run, whatever you decide." },
   ],
 };
 
-/** Makes a runtime the demo, whatever is configured. It leaves nothing behind in the workspace. */
+/** Turns a runtime into the demo, whatever is configured. It writes nothing to the workspace. */
 export function asDemo(order: RuntimeOrder): RuntimeOrder {
   const provider = createScriptedProvider({
-    reply: (request) => ({ paceMs: paceOf(request), ...performScene(request.messages) }),
+    reply: (request) => ({ paceMs: readPace(request), ...performScene(request.messages) }),
   });
   const resolved: ResolvedProvider = { key: DEMO, type: provider.id, model: DEMO_MODEL, provider };
   return {
     ...order,
     agents: [AGENT],
-    tools: demoTools(),
+    tools: createDemoTools(),
     providers: new Map([[DEMO, resolved]]),
-    // Without a sandbox there must be no other agent, tool or model to choose.
+    // The sandbox is off, so no other agent, tool or model may be chosen.
     isAlone: true,
     flags: {
       ...order.flags,
@@ -49,7 +49,7 @@ export function asDemo(order: RuntimeOrder): RuntimeOrder {
   };
 }
 
-function paceOf({ model }: ChatRequest): number {
-  const said = /@(\d{1,5})ms$/.exec(model)?.[1];
-  return said === undefined ? PACE_MS : Number(said);
+function readPace({ model }: ChatRequest): number {
+  const pace = /@(\d{1,5})ms$/.exec(model)?.[1];
+  return pace === undefined ? PACE_MS : Number(pace);
 }

@@ -1,14 +1,14 @@
-// What the demo agent says. A word of the prompt chooses the scene; after a tool call it goes on from the tool's answer.
+// The script of the demo agent. A word in the prompt selects a scene; after a tool call the scene continues with its result.
 import type { Message, ToolMessage } from "../messages.ts";
-import { textOfUser } from "../messages.ts";
+import { readUserText } from "../messages.ts";
 import type { ScriptedReply } from "../providers/scripted/index.ts";
 import { CLOCK, QUESTION, SHELL } from "./tools.ts";
 
 interface Scene {
   word: RegExp;
   begin(): ScriptedReply;
-  /** What it says to the answer of its tool. */
-  goOn?(answer: ToolMessage): ScriptedReply;
+  /** The reply to the tool's result. */
+  continue?(answer: ToolMessage): ScriptedReply;
 }
 
 const COMMAND = "rm -rf build";
@@ -19,12 +19,12 @@ const SCENES: readonly Scene[] = [
   {
     word: /\bapprov(e|als?)\b/i,
     begin: () => ({ toolCalls: [{ name: SHELL, input: { command: COMMAND } }] }),
-    goOn: (answer) => ({ text: answer.isError ? refusal(answer.content) : approval() }),
+    continue: (answer) => ({ text: answer.isError ? describeRefusal(answer.content) : describeApproval() }),
   },
   {
     word: /\btools?\b/i,
     begin: () => ({ toolCalls: [{ name: CLOCK, input: { zone: "UTC" } }] }),
-    goOn: ({ content }) => ({ text: `The demo clock says ${content}.` }),
+    continue: ({ content }) => ({ text: `The demo clock says ${content}.` }),
   },
   {
     word: /\bslow(ly)?\b/i,
@@ -47,31 +47,31 @@ const SCENES: readonly Scene[] = [
       failure: { kind: "server", message: "this turn failed on request" },
     }),
   },
-  // Last, because "ask for a tool" asks for a tool.
+  // Last, because "ask for a tool" should match the tool scene.
   {
     word: /\b(ask|question)\b/i,
     begin: () => ({ toolCalls: [{ name: QUESTION, input: {} }] }),
-    goOn: ({ content, isError }) => ({
+    continue: ({ content, isError }) => ({
       text: isError ? "I got no answer." : `You said ${content}.`,
     }),
   },
 ];
 
 export function performScene(messages: readonly Message[]): ScriptedReply {
-  const prompt = lastPrompt(messages);
+  const prompt = findLastPrompt(messages);
   const scene = SCENES.find(({ word }) => word.test(prompt));
-  if (scene === undefined) return { text: introduction(prompt) };
+  if (scene === undefined) return { text: introduce(prompt) };
   const last = messages.at(-1);
-  if (last?.role === "tool" && scene.goOn !== undefined) return scene.goOn(last);
+  if (last?.role === "tool" && scene.continue !== undefined) return scene.continue(last);
   return scene.begin();
 }
 
-function lastPrompt(messages: readonly Message[]): string {
+function findLastPrompt(messages: readonly Message[]): string {
   const last = messages.findLast((message) => message.role === "user");
-  return last?.role === "user" ? textOfUser(last) : "";
+  return last?.role === "user" ? readUserText(last) : "";
 }
 
-function introduction(prompt: string): string {
+function introduce(prompt: string): string {
   return (
     `This is the blemees demo agent, not a language model. You said: "${prompt}". ` +
     "Ask for a tool, for something slow (and interrupt it), to think, or to fail; " +
@@ -79,14 +79,14 @@ function introduction(prompt: string): string {
   );
 }
 
-/** By a person, a rule or a flag: the script is not told which, and does not claim to know. */
-function approval(): string {
+/** Passive, because the script does not know whether a user, a rule or a flag allowed it. */
+function describeApproval(): string {
   return `It was allowed, so I pretended to run \`${COMMAND}\`.`;
 }
 
-/** Repeats a person's reason. Who declined is not known here either: a request that nobody answers is declined too. */
-function refusal(content: string): string {
+/** Quotes the user's reason. Passive, because a request without an answer is declined too. */
+function describeRefusal(content: string): string {
   if (!content.startsWith("The user denied this")) return "It was not allowed. I did nothing.";
-  const words = /^The user denied this: (.+)\. Do not try/s.exec(content)?.[1];
-  return `It was declined${words === undefined ? "" : `: "${words}"`}. I did nothing.`;
+  const reason = /^The user denied this: (.+)\. Do not try/s.exec(content)?.[1];
+  return `It was declined${reason === undefined ? "" : `: "${reason}"`}. I did nothing.`;
 }

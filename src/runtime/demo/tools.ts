@@ -1,4 +1,4 @@
-// The tools of the demo agent. None of them touches anything: the shell pretends.
+// The tools of the demo agent. None has side effects: the shell only pretends.
 import * as z from "zod";
 import { defineTool } from "../tools/define.ts";
 import type { ToolDefinition } from "../tools/types.ts";
@@ -9,14 +9,14 @@ export const QUESTION = "demo_question";
 
 const COLORS = ["Red", "Blue"];
 
-export function demoTools(): ToolDefinition[] {
-  return [clock(), shell(), question()];
+export function createDemoTools(): ToolDefinition[] {
+  return [createClock(), createShell(), createQuestion()];
 }
 
-function clock(): ToolDefinition {
+function createClock(): ToolDefinition {
   return defineTool({
     name: CLOCK,
-    description: "Tells the time.",
+    description: "Returns the current time.",
     input: z.strictObject({ zone: z.literal("UTC") }),
     metadata: { sideEffect: "none", defaultDecision: "allow" },
     plan: () => Promise.resolve({ title: CLOCK, targets: [{ kind: "other", key: CLOCK }] }),
@@ -24,7 +24,7 @@ function clock(): ToolDefinition {
   });
 }
 
-function shell(): ToolDefinition {
+function createShell(): ToolDefinition {
   return defineTool({
     name: SHELL,
     description: "Pretends to run a command.",
@@ -42,16 +42,16 @@ function shell(): ToolDefinition {
   });
 }
 
-function question(): ToolDefinition {
+function createQuestion(): ToolDefinition {
   return defineTool({
     name: QUESTION,
-    description: "Asks the person.",
+    description: "Asks the user a question.",
     input: z.strictObject({}),
     metadata: { sideEffect: "none", defaultDecision: "allow" },
     plan: () => Promise.resolve({ title: QUESTION, targets: [{ kind: "other", key: QUESTION }] }),
     execute: async (_, __, context) => {
       const answer = await context.question?.({ text: "Which color do you like?", options: COLORS });
-      return answer === undefined ? { ok: false, content: "nobody answered" } : { ok: true, content: answer };
+      return answer === undefined ? { ok: false, content: "no answer" } : { ok: true, content: answer };
     },
   });
 }

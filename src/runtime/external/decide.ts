@@ -1,6 +1,7 @@
-// Whether an agent with tools of its own may use one of them: its call as our gate understands it, and the gate's word.
+// Decides whether an agent with its own tools may use one of them, by the same gate as for ours.
+import { defined } from "../../base/values.ts";
 import type { Decision } from "../permissions/types.ts";
-import { denial, permitted } from "../permitted.ts";
+import { explainDenial, requestPermission } from "../permitted.ts";
 import type { ExternalProvider } from "../providers/types.ts";
 import type { Services } from "../services.ts";
 import type { ExternalCall, ExternalDecision, ExternalDefault } from "./types.ts";
@@ -19,36 +20,36 @@ export async function decideExternal(
   if (services.dryRun && !isHarmless) {
     return {
       allowed: false,
-      reason: `Dry run: this would have been done now: ${plan.title}. Go on as if it were.`,
+      reason: `Dry run: not executed: ${plan.title}. Continue as if it had succeeded.`,
     };
   }
   const agentPath = [...(invocation.agentPath ?? []), ...(call.agentPath ?? [])];
-  const verdict = await permitted(
+  const verdict = await requestPermission(
     services,
     {
       tool: call.tool,
       input,
       plan,
       agent,
-      toolDefault: byDefault(defaultDecision, isHarmless),
+      toolDefault: chooseDefault(defaultDecision, isHarmless),
       callId: call.callId,
       ...(agentPath.length === 0 ? {} : { agentPath }),
       executor,
-      // None of ours.
+      // It runs outside our sandbox.
       sandbox: "off",
-      ...(call.reason === undefined ? {} : { reason: call.reason }),
+      ...defined({ reason: call.reason }),
     },
     { targetType: "tool", targetName: `${executor}.${call.tool}` },
     signal,
   );
   const { title, changes } = plan;
   if (verdict.allowed) {
-    return { allowed: true, input, shown: { title, ...(changes === undefined ? {} : { changes }) } };
+    return { allowed: true, input, shown: { title, ...defined({ changes }) } };
   }
-  return { allowed: false, reason: denial(verdict), ...(verdict.stop === true ? { stop: true } : {}) };
+  return { allowed: false, reason: explainDenial(verdict), ...(verdict.stop === true ? { stop: true } : {}) };
 }
 
-function byDefault(decision: ExternalDefault, isHarmless: boolean): Decision {
+function chooseDefault(decision: ExternalDefault, isHarmless: boolean): Decision {
   if (decision !== "by-category") return decision;
   return isHarmless ? "allow" : "ask";
 }

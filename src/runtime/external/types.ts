@@ -1,5 +1,5 @@
-// An agent that is selected like a provider and has its own loop and its own tools (Claude Code). We give it a message,
-// are told what it does, and decide what it may do.
+// An agent with its own loop and tools (Claude Code) that is selected like a provider. We send it a message, receive its
+// events, and decide what it may do.
 import type { AgentDefinition } from "../agents/types.ts";
 import type { EventBody } from "../events.ts";
 import type { Message, UserContentPart } from "../messages.ts";
@@ -9,50 +9,50 @@ import type { ToolPlan, UserQuestion } from "../tools/types.ts";
 import type { Workspace } from "../workspace/types.ts";
 
 export interface ExternalRuntime {
-  /** Who runs its tools: "claudecode". Rules name them `claudecode.Bash`. */
+  /** The prefix of its tools in rules: `claudecode` for `claudecode.Bash`. */
   readonly executor: string;
-  /** What happens to its tools where no rule fits. */
+  /** For its tools if no rule matches. */
   readonly defaultDecision: ExternalDefault;
-  /** One message until its answer. Never rejects. */
+  /** Sends one message and waits for the answer. Never rejects. */
   run(turn: ExternalTurn): Promise<ExternalReport>;
-  /** What one of its tools would touch, and what a person is shown before it. */
+  /** What a call would touch, and what the user is shown before it runs. */
   plan(call: ExternalCall, workspace: Workspace): Promise<ExternalPlan>;
 }
 
 export interface ExternalPlan extends ToolPlan {
-  /** It only looks, or concerns the other agent alone. */
+  /** It only reads, or concerns only the other agent's own state. */
   isHarmless: boolean;
-  /** As it was judged, and as it is then to be done. */
+  /** The input that is judged, and then used. */
   input: ExternalCall["input"];
 }
 
-/** "by-category": what only reads is allowed, everything else is asked. */
+/** "by-category": reading is allowed, everything else is asked. */
 export type ExternalDefault = "by-category" | "allow" | "ask" | "deny";
 
 export interface ExternalTurn {
   rootSessionId: string;
   agent: AgentDefinition;
-  /** The agent's, with what hooks added. */
+  /** The agent's, with additions by hooks. */
   systemPrompt: string;
   /** The provider's key in the configuration. */
   profile: string;
   model: string;
-  /** The workspace: absolute and real. */
+  /** The workspace: absolute, with symbolic links resolved. */
   cwd: string;
   text: string;
   parts: readonly UserContentPart[];
-  /** What was said before, without system messages; absent: nothing is known of it. */
+  /** The conversation so far, without system messages; absent if unknown. */
   history?: readonly Message[];
-  /** Another agent asks it: the names from below the main agent down to it. Its sessions are its own. */
+  /** Set for a sub-agent, which has sessions of its own: the names from below the main agent down to it. */
   agentPath?: readonly string[] | undefined;
   maxTurns: number;
-  /** The user's rules: who has others has other permissions, and so another session. */
+  /** The user's rules: different rules mean a different session. */
   globalRules: readonly PermissionRule[];
-  /** Globs as in a .gitignore of the workspace: what its own searches must not come upon. */
+  /** Globs as in a .gitignore of the workspace: files that its searches must skip. */
   unreadable: readonly string[];
-  /** Of demian itself, without the keys of other providers. */
+  /** demian's own, without the keys of other providers. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Of this workspace, private, outside of it. It may not exist yet. */
+  /** Private to this workspace, and outside it. It may not exist yet. */
   stateDirectory: string;
   signal: AbortSignal;
   emit(event: EventBody): void;
@@ -64,27 +64,27 @@ export interface ExternalTurn {
 /** A tool that the other agent wants to use. */
 export interface ExternalCall {
   callId: string;
-  /** As the other agent calls it: "Bash". */
+  /** The other agent's name for it: "Bash". */
   tool: string;
   input: Readonly<Record<string, unknown>>;
-  /** Its own words about it. */
+  /** Its own description. */
   title?: string;
   reason?: string;
-  /** Its own sub-agents, from the top down. */
+  /** Its own sub-agents, from the root down. */
   agentPath?: readonly string[];
 }
 
 export interface ExternalDecision {
   allowed: boolean;
-  /** With "allowed", where it differs from what was asked: what was judged, and may be done. */
+  /** If allowed with a different input: the one that was judged. */
   input?: Readonly<Record<string, unknown>>;
-  /** With "allowed": how it is told, as the person saw it. */
+  /** If allowed: how events show it, as the user saw it. */
   shown?: Pick<ToolPlan, "title" | "changes">;
-  /** Told to the other agent with a refusal. */
+  /** If refused: the reason for the other agent. */
   reason?: string;
-  /** The person wants no more of this turn. */
+  /** The user stopped the turn. */
   stop?: boolean;
 }
 
-/** The same as of a turn of ours. */
+/** The same as for our own turns. */
 export type ExternalReport = TurnReport;

@@ -1,24 +1,26 @@
-// A hook that is a command of the user: one line of JSON on its stdin, JSON or nothing on its stdout (§10).
+// A hook that runs a user's command: one line of JSON on stdin, JSON or nothing on stdout.
+
 import * as z from "zod";
 import { type ChildExit, startChild } from "../../base/child.ts";
 import { excerpt } from "../../base/excerpt.ts";
 import { explainIssues } from "../../base/schema.ts";
+import { defined } from "../../base/values.ts";
 import { type Hook, type HookConfig, type HookInput, type HookResult, MAX_TIMEOUT_MS } from "./types.ts";
 
 export interface CommandHookContext {
-  /** The workspace: where hooks run. */
+  /** The workspace. */
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
 }
 
 const SHELL = "/bin/sh";
-/** Not the one of whoever started us: what a hook leaves behind is ended with it, and nothing else. */
+/** Our own marker, so that only the hook's leftover processes are killed. */
 const MARKER = "DEMIAN_HOOK_RUN_ID";
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_ERROR_LINES = 20;
 const MAX_SHOWN = 500;
 
-/** Strict where it counts: a misspelt "decison" must not pass as consent. */
+/** Strict: a misspelled "decison" must not pass as consent. */
 const Result = z.strictObject({
   decision: z.enum(["allow", "warn", "block"]).optional(),
   message: z.string().optional(),
@@ -32,8 +34,7 @@ export function createCommandHook(config: HookConfig, context: CommandHookContex
     event: config.event,
     kind: "command",
     onError: config.onError ?? "warn",
-    ...(config.match === undefined ? {} : { match: config.match }),
-    ...(config.timeoutMs === undefined ? {} : { timeoutMs: config.timeoutMs }),
+    ...defined({ match: config.match, timeoutMs: config.timeoutMs }),
     run: (input, signal) => runCommand(config.command, input, context, signal),
   };
 }
@@ -62,9 +63,9 @@ async function runCommand(
       },
     },
   );
-  // A hook that does not read its input is no failure: the pipe breaks, and that is all.
+  // A hook may ignore its input; the broken pipe is not a failure.
   void child.write(JSON.stringify(input)).catch(() => undefined);
-  // Ends its input and waits; the dispatcher knows how long. A second stop does not wait, nor ask politely.
+  // Closes stdin and waits for the exit; the dispatcher has the timeout. A second stop kills at once.
   void child.stop({ finishMs: MAX_TIMEOUT_MS, graceMs: 0 });
   const stop = () => void child.stop();
   tooMuch = stop;
@@ -82,9 +83,9 @@ async function runCommand(
 }
 
 function describeExit({ code, signal }: ChildExit, errors: readonly string[]): string {
-  const end = signal === undefined ? `it ended with code ${code}` : `it was ended by ${signal}`;
-  const said = errors.join("\n").trim();
-  return said === "" ? end : `${end}: ${excerpt(said, MAX_SHOWN)}`;
+  const end = signal === undefined ? `it exited with code ${code}` : `it was killed by ${signal}`;
+  const output = errors.join("\n").trim();
+  return output === "" ? end : `${end}: ${excerpt(output, MAX_SHOWN)}`;
 }
 
 function parseResult(output: string): HookResult {
@@ -93,15 +94,10 @@ function parseResult(output: string): HookResult {
   try {
     value = JSON.parse(output);
   } catch {
-    throw new Error(`its output is no JSON: ${excerpt(output.trim(), MAX_SHOWN)}`);
+    throw new Error(`its output is not JSON: ${excerpt(output.trim(), MAX_SHOWN)}`);
   }
   const result = Result.safeParse(value);
-  if (!result.success) throw new Error(`its output is not understood: ${explainIssues(result.error.issues)}`);
+  if (!result.success) throw new Error(`its output is invalid: ${explainIssues(result.error.issues)}`);
   const { decision, message, patch, metadata } = result.data;
-  return {
-    ...(decision === undefined ? {} : { decision }),
-    ...(message === undefined ? {} : { message }),
-    ...(patch === undefined ? {} : { patch }),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
+  return defined({ decision, message, patch, metadata });
 }

@@ -1,6 +1,8 @@
-// Runs the hooks of an event one after another: built-in ones first, then in the order of the configuration. Each gets
-// what the one before made of the input. A hook that fails is a warning, or, where it is a gate, a block.
-import { messageOf } from "../../base/coded-error.ts";
+// Runs the hooks of an event in order: built-in ones first, then as configured. Each gets the input as patched by the
+// previous ones. A failed hook is a warning, or a block if it has `onError: "block"`.
+
+import { toMessage } from "../../base/coded-error.ts";
+import { defined } from "../../base/values.ts";
 import { matchesHook } from "./match.ts";
 import { applyPatch, type Patched } from "./patch.ts";
 import {
@@ -25,7 +27,7 @@ export interface HookFailed {
   hook: string;
   event: string;
   message: string;
-  /** What it guards does not happen. */
+  /** The guarded action does not happen. */
   blocked: boolean;
   callId?: string;
 }
@@ -53,35 +55,35 @@ async function dispatch(
   const end = (outcome: Omit<HookOutcome, "warnings">): HookOutcome => ({
     ...outcome,
     warnings,
-    ...(state.patch === undefined ? {} : { patch: state.patch }),
+    ...defined({ patch: state.patch }),
   });
   for (const hook of hooks) {
     if (!matchesHook(hook, state.input)) continue;
     if (signal.aborted) return end({ blocked: true, reason: "aborted" });
-    const about = { hook: hook.name, event: hook.event, ...callOf(first) };
+    const about = { hook: hook.name, event: hook.event, ...pickCallId(first) };
     try {
       const result = await runHook(hook, state.input, signal);
       const { decision = "allow", message } = result;
-      // A patch that makes no sense is a failure of the hook, so it is looked at before anything is told.
+      // An invalid patch is a failure of the hook, so apply it before reporting success.
       if (decision !== "block" && result.patch !== undefined) state = applyPatch(state, result.patch);
-      options.onFired?.({ ...about, decision, ...(message === undefined ? {} : { message }) });
+      options.onFired?.({ ...about, decision, ...defined({ message }) });
       if (decision === "block")
-        return end({ blocked: true, reason: message ?? `the hook ${hook.name} blocks it` });
-      if (decision === "warn") warnings.push(message ?? `the hook ${hook.name} warns`);
+        return end({ blocked: true, reason: message ?? `blocked by the hook ${hook.name}` });
+      if (decision === "warn") warnings.push(message ?? `warning from the hook ${hook.name}`);
     } catch (error) {
       if (signal.aborted) return end({ blocked: true, reason: "aborted" });
-      const message = messageOf(error);
+      const message = toMessage(error);
       const blocked = hook.kind === "builtin" || hook.onError === "block";
       options.onFailed?.({ ...about, message, blocked });
-      const told = `the hook ${hook.name} failed: ${message}`;
-      if (blocked) return end({ blocked: true, reason: told });
-      warnings.push(told);
+      const reason = `the hook ${hook.name} failed: ${message}`;
+      if (blocked) return end({ blocked: true, reason });
+      warnings.push(reason);
     }
   }
   return end({ blocked: false });
 }
 
-/** Ends with the time-out or the abort even when the hook does not listen. */
+/** Ends at the timeout or abort even if the hook ignores its signal. */
 async function runHook(hook: Hook, input: HookInput, signal: AbortSignal): Promise<HookResult> {
   const timeoutMs = Math.min(hook.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
   const control = new AbortController();
@@ -104,6 +106,6 @@ async function runHook(hook: Hook, input: HookInput, signal: AbortSignal): Promi
   }
 }
 
-function callOf({ callId }: HookInput): { callId?: string } {
-  return callId === undefined ? {} : { callId };
+function pickCallId({ callId }: HookInput): { callId?: string } {
+  return defined({ callId });
 }

@@ -1,4 +1,4 @@
-// Whether a hook is about an input: the event, and the names of tool and agent where it asks for them.
+// Matches hooks against an input: the event, and the tool and agent names if given.
 import type { Hook, HookInput } from "./types.ts";
 
 export function matchesHook({ event, match }: Pick<Hook, "event" | "match">, input: HookInput): boolean {
@@ -6,7 +6,7 @@ export function matchesHook({ event, match }: Pick<Hook, "event" | "match">, inp
   return matchesName(match?.tool, input.toolName) && matchesName(match?.agent, input.agent);
 }
 
-/** "a|b", "*"; `demian.bash` and `*.bash` are `bash`. An empty list fits nothing; "*" fits also where there is no name. */
+/** "a|b", "*"; `demian.bash` and `*.bash` are `bash`. An empty list matches nothing; "*" matches a missing name too. */
 function matchesName(pattern: string | undefined, name: string | undefined): boolean {
   if (pattern === undefined) return true;
   return pattern.split("|").some((part) => {

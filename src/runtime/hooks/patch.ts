@@ -1,14 +1,14 @@
-// What a hook's patch means for each event, and how the next hook sees it.
+// Applies a hook's patch to the input that the next hook gets.
 import { isObject } from "../../base/json.ts";
 import type { HookEvent, HookInput } from "./types.ts";
 
 export interface Patched {
   input: HookInput;
-  /** Of all hooks so far. */
+  /** Combined patch of all hooks so far. */
   patch?: unknown;
 }
 
-/** Throws when the patch is not of the event's shape. Events that cannot be changed ignore it. */
+/** Throws if the patch does not have the event's shape. Ignored for events that cannot be changed. */
 export function applyPatch(before: Patched, patch: unknown): Patched {
   return PATCHES[before.input.event]?.(before, patch) ?? before;
 }
@@ -16,33 +16,33 @@ export function applyPatch(before: Patched, patch: unknown): Patched {
 const PATCHES: Readonly<Partial<Record<HookEvent, (before: Patched, patch: unknown) => Patched>>> = {
   PreToolUse: ({ input }, patch) => {
     if (!isObject(patch))
-      throw new Error("its patch is no JSON object; PreToolUse expects the whole new tool input");
+      throw new Error("its patch is not a JSON object; PreToolUse expects the complete new tool input");
     return { input: { ...input, toolInput: patch }, patch };
   },
   UserPromptSubmit: ({ input }, patch) => {
-    const prompt = text(patch, "prompt");
+    const prompt = readText(patch, "prompt");
     return { input: { ...input, prompt }, patch: { prompt } };
   },
   AfterModelResponse: ({ input }, patch) => {
-    const said = text(patch, "text");
-    return { input: { ...input, text: said }, patch: { text: said } };
+    const text = readText(patch, "text");
+    return { input: { ...input, text }, patch: { text } };
   },
   PostToolUse: ({ input }, patch) => {
-    const content = text(patch, "content");
+    const content = readText(patch, "content");
     return {
       input: { ...input, toolResult: { ok: input.toolResult?.ok ?? true, content } },
       patch: { content },
     };
   },
-  // Additions, not replacements: each hook adds its own.
+  // Each hook adds to the system prompt.
   SessionStart: (before, patch) => {
     const earlier = isObject(before.patch) ? [String(before.patch["system"])] : [];
-    return { ...before, patch: { system: [...earlier, text(patch, "system")].join("\n\n") } };
+    return { ...before, patch: { system: [...earlier, readText(patch, "system")].join("\n\n") } };
   },
 };
 
-function text(patch: unknown, field: string): string {
+function readText(patch: unknown, field: string): string {
   const value = isObject(patch) ? patch[field] : undefined;
-  if (typeof value !== "string") throw new Error(`its patch has no text "${field}"`);
+  if (typeof value !== "string") throw new Error(`its patch has no string "${field}"`);
   return value;
 }

@@ -1,4 +1,4 @@
-// Hooks watch what the loop does, and some may stop or change it.
+// Hooks observe the agent loop; some may block or change an action.
 
 export const HOOK_EVENTS = [
   "SessionStart",
@@ -14,7 +14,6 @@ export const HOOK_EVENTS = [
 ] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
-/** Of one hook. */
 export const DEFAULT_TIMEOUT_MS = 10_000;
 export const MAX_TIMEOUT_MS = 600_000;
 
@@ -26,15 +25,15 @@ export interface HookMatch {
   agent?: string | undefined;
 }
 
-/** As it stands in the configuration. */
+/** A hook in the configuration. */
 export interface HookConfig {
   name: string;
   event: HookEvent;
   match?: HookMatch | undefined;
-  /** Run by the user's shell. */
+  /** Run with `/bin/sh -c`. */
   command: string;
   timeoutMs?: number | undefined;
-  /** A gate: when it fails, what it guards does not happen. Default: a warning. */
+  /** "block": if the hook fails, the action does not happen. Default "warn". */
   onError?: "warn" | "block" | undefined;
 }
 
@@ -48,18 +47,18 @@ export interface Hook {
   run(input: HookInput, signal: AbortSignal): Promise<HookResult>;
 }
 
-/** What a command hook reads from its stdin, as one line of JSON. */
+/** Written to a command hook's stdin as one line of JSON. */
 export interface HookInput {
   event: HookEvent;
   sessionId: string;
-  /** With several agents: the session that all of them belong to. */
+  /** In multi-agent mode: the session of the main agent. */
   rootSessionId?: string;
-  /** With several agents: `main`, or one for each task of a sub-agent. */
+  /** In multi-agent mode: `main`, or an id for each task of a sub-agent. */
   invocationId?: string;
-  /** With several agents: the names from the main agent down to this one. */
+  /** In multi-agent mode: the names from the main agent down to this one. */
   agentPath?: string[];
   callId?: string;
-  /** Who does it: with several agents the sub-agent, so that `match.agent` is about that one. */
+  /** The acting agent, also if it is a sub-agent; `match.agent` refers to it. */
   agent: string;
   cwd: string;
   toolName?: string;
@@ -76,7 +75,7 @@ export interface HookInput {
   sandbox?: { mode: string; adapter?: string };
   /** SessionEnd and Stop. */
   reason?: string;
-  /** PermissionRequest: what the rules say so far. */
+  /** PermissionRequest: the decision of the rules. */
   decision?: string;
 }
 
@@ -92,12 +91,12 @@ export interface HookResult {
 }
 
 export interface HookOutcome {
-  /** True: somebody said block. Hooks after it did not run. */
+  /** A hook blocked; later hooks did not run. */
   blocked: boolean;
-  /** Why it is blocked: from the hook that said so. */
+  /** Why it is blocked. */
   reason?: string;
   warnings: string[];
-  /** Of all hooks, each given what the one before made of it. Absent: nobody changed anything. */
+  /** Combined patch of all hooks; absent if nothing changed. */
   patch?: unknown;
 }
 

@@ -1,9 +1,9 @@
-// The commands that are understood for certain: words and simple quotes, nothing that a shell expands, splits or obeys.
-// Whatever is not in this grammar is asked each time. It lists what is allowed, so that what was forgotten is refused.
+// Parses plain commands: words and simple quotes, nothing that a shell expands, splits or interprets. All other commands
+// need approval each time. The grammar is an allowlist, so that anything forgotten is rejected.
 
 /** Unquoted: no operator, glob, tilde, brace, comment, expansion or escape, and ASCII only (what splits words depends on the locale). */
 const BARE = /^[A-Za-z0-9_./:@%+,=-]$/;
-/** In quotes: no `$`, backtick, backslash or `!`, nothing invisible, no blank but the space. */
+/** In quotes: no `$`, backtick, backslash or `!`, nothing invisible, no whitespace except the space. */
 const QUOTED = /^[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800$`\\!]$|^ $/u;
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
 const RESERVED = new Set(
@@ -11,15 +11,15 @@ const RESERVED = new Set(
 );
 const MAX_CHARACTERS = 8192;
 
-/** The words that a shell makes of the command; undefined: it is not plain. */
+/** The command's words; undefined if it is not plain. */
 export function parsePlain(command: string): string[] | undefined {
   if (command.length > MAX_CHARACTERS || command.normalize("NFC") !== command) return undefined;
   const words = splitPlain(command);
   const first = words?.[0];
   if (words === undefined || first === undefined || first === "") return undefined;
-  // Quoted, these would be names of programs; nobody needs one that is called so.
+  // Quoted, these would be program names, but no real program is called that.
   if (RESERVED.has(first) || ASSIGNMENT.test(first)) return undefined;
-  // "%1" is a job; "=ls" is what zsh makes a path of.
+  // "%1" is a job; zsh expands "=ls" to a path.
   if (first.startsWith("%") || words.some((word) => word.startsWith("="))) return undefined;
   return words;
 }

@@ -1,31 +1,31 @@
-// What a person allowed for longer than once: for the session in memory, for the project in a file outside the
-// workspace, where the agent cannot write. A convenience, never a right: denials are looked at before it.
+// Stores grants: for the session in memory, for the project in a file outside the workspace, where the agent cannot write.
+// Denials take precedence over grants.
 import { rename, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod";
-import { messageOf } from "../../base/coded-error.ts";
+import { toMessage } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
 import { Serial } from "../../base/serial.ts";
 import { withFileLock } from "../file-lock.ts";
-import { ensurePrivateDir, readPrivate, realPlace, writeStateFile } from "../state-dir.ts";
+import { ensurePrivateDir, readPrivate, resolveRealPath, writeStateFile } from "../state-dir.ts";
 import { isSameKey } from "./grant-key.ts";
 import { isBelow } from "./grantable.ts";
 import type { Grant, GrantKey } from "./types.ts";
 
-export interface GrantsOrder {
-  /** The project's own directory in the user's state (`projectDir` of state-dir.ts). */
+export interface GrantOptions {
+  /** The project's state directory (`projectDir` in state-dir.ts). */
   directory: string;
-  /** The workspace, real. */
+  /** The workspace, as a real path. */
   root: string;
-  /** False: nothing is read from or written to disk. */
+  /** False keeps all grants in memory. */
   persistent: boolean;
   ttlMs: number;
-  /** Of the clock; tests bring their own. */
+  /** For tests. */
   now?: () => number;
 }
 
 const MAX_GRANTS = 1000;
-/** A grant from the future means a clock that was turned back: it would live too long. */
+/** A grant from the future means that the clock was set back; it would live too long. */
 const CLOCK_SLACK_MS = 60_000;
 
 const Key = z.discriminatedUnion("kind", [
@@ -58,16 +58,16 @@ const GrantFile = z.strictObject({
 });
 type ProjectGrant = z.infer<typeof ProjectGrant>;
 
-export async function openGrants(order: GrantsOrder): Promise<GrantStore> {
-  const store = new GrantStore({ ...order, directory: await realPlace(order.directory) });
+export async function openGrants(options: GrantOptions): Promise<GrantStore> {
+  const store = new GrantStore({ ...options, directory: await resolveRealPath(options.directory) });
   await store.list();
   return store;
 }
 
 export class GrantStore {
-  /** What was ignored and why, for people; each is told once. */
+  /** For users; each is reported once. */
   readonly warnings: string[] = [];
-  readonly #order: GrantsOrder;
+  readonly #options: GrantOptions;
   readonly #now: () => number;
   readonly #file: string;
   readonly #writes = new Serial();
@@ -76,45 +76,48 @@ export class GrantStore {
   #project: ProjectGrant[] = [];
   #seen = "";
 
-  constructor(order: GrantsOrder) {
-    this.#order = order;
-    this.#now = order.now ?? Date.now;
-    this.#file = join(order.directory, "grants.json");
-    this.#isPersistent = order.persistent;
-    if (this.#isPersistent && isBelow(order.directory, order.root)) {
+  constructor(options: GrantOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#file = join(options.directory, "grants.json");
+    this.#isPersistent = options.persistent;
+    if (this.#isPersistent && isBelow(options.directory, options.root)) {
       this.#isPersistent = false;
       this.#warn(
-        `${order.directory} is in the workspace, where the agent could write its own grants: nothing is remembered; set XDG_STATE_HOME to a directory outside`,
+        `${options.directory} is in the workspace, where the agent could write its own grants; "always" lasts for this session only. Set XDG_STATE_HOME to a directory outside the workspace`,
       );
     }
   }
 
-  /** How long an "always" holds, in words. */
+  /** How long an "always" lasts, for users. */
   get span(): string {
     if (!this.#isPersistent) return "for this session";
-    const hours = Math.max(1, Math.round(this.#order.ttlMs / 3_600_000));
+    const hours = Math.max(1, Math.round(this.#options.ttlMs / 3_600_000));
     return `for ${hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`} in this project`;
   }
 
-  /** Those that count now. Another process's new ones and a deleted file are noticed. Never rejects. */
+  /** The valid grants, including those of other processes. Never rejects. */
   async list(): Promise<readonly Grant[]> {
     await this.#reload();
     const now = this.#now();
     return [...this.#session, ...this.#project].filter((grant) => this.#isValid(grant, now));
   }
 
-  /** `project` falls back to the session where nothing can be kept; `warnings` says why. Never rejects. */
+  /** If the file cannot be written, a `project` grant lasts for the session and a warning is added. Never rejects. */
   async add(key: GrantKey, scope: Grant["scope"]): Promise<Grant["scope"]> {
     const grantedAtMs = this.#now();
     if (scope === "project" && this.#isPersistent) {
-      const grant = { key: Key.parse(key), scope, grantedAtMs, expiresAtMs: grantedAtMs + this.#order.ttlMs };
+      const grant = {
+        key: Key.parse(key),
+        scope,
+        grantedAtMs,
+        expiresAtMs: grantedAtMs + this.#options.ttlMs,
+      };
       try {
-        await this.#writes.run(() => this.#keep(grant));
+        await this.#writes.run(() => this.#store(grant));
         return "project";
       } catch (error) {
-        this.#warn(
-          `"always" holds for this session only: ${this.#file} was not written: ${messageOf(error)}`,
-        );
+        this.#warn(`"always" lasts for this session only: cannot write ${this.#file}: ${toMessage(error)}`);
       }
     }
     this.#session = [
@@ -124,7 +127,7 @@ export class GrantStore {
     return "session";
   }
 
-  async #keep(grant: ProjectGrant): Promise<void> {
+  async #store(grant: ProjectGrant): Promise<void> {
     await ensurePrivateDir(dirname(this.#file));
     await withFileLock(`${this.#file}.lock`, async () => {
       const now = this.#now();
@@ -132,7 +135,7 @@ export class GrantStore {
         (one) => this.#isValid(one, now) && !isSameKey(one.key, grant.key),
       );
       const grants = [...others, grant].slice(-MAX_GRANTS);
-      await writeStateFile(this.#file, { version: 1, root: this.#order.root, grants });
+      await writeStateFile(this.#file, { version: 1, root: this.#options.root, grants });
     });
     this.#seen = "";
     await this.#reload();
@@ -140,7 +143,7 @@ export class GrantStore {
 
   async #reload(): Promise<void> {
     if (!this.#isPersistent) return;
-    const now = await identity(this.#file);
+    const now = await readIdentity(this.#file);
     if (now === this.#seen) return;
     this.#seen = now;
     this.#project = now === "" ? [] : await this.#read();
@@ -150,11 +153,11 @@ export class GrantStore {
     try {
       const text = await readPrivate(this.#file);
       if (text === undefined) return [];
-      const grants = parse(text, this.#order.root);
+      const grants = parse(text, this.#options.root);
       if (typeof grants !== "string") return grants;
       await this.#setAside(grants);
     } catch (error) {
-      this.#warn(`the grants in ${this.#file} are ignored: ${messageOf(error)}`);
+      this.#warn(`ignoring the grants in ${this.#file}: ${toMessage(error)}`);
     }
     return [];
   }
@@ -162,15 +165,13 @@ export class GrantStore {
   async #setAside(fault: string): Promise<void> {
     const aside = `${this.#file}.bad-${this.#now()}`;
     await rename(this.#file, aside);
-    this.#warn(
-      `${this.#file} is damaged (${fault}) and was moved to ${aside}: what it allowed is asked again`,
-    );
+    this.#warn(`${this.#file} is damaged (${fault}) and was moved to ${aside}; you will be asked again`);
   }
 
   #isValid(grant: Grant, now: number): boolean {
     if (grant.scope === "session") return true;
-    // A shorter time in the configuration also ends grants that were given before.
-    const end = Math.min(grant.expiresAtMs ?? 0, grant.grantedAtMs + this.#order.ttlMs);
+    // A shorter configured time also applies to existing grants.
+    const end = Math.min(grant.expiresAtMs ?? 0, grant.grantedAtMs + this.#options.ttlMs);
     return end > now && grant.grantedAtMs <= now + CLOCK_SLACK_MS;
   }
 
@@ -179,13 +180,13 @@ export class GrantStore {
   }
 }
 
-/** A text: what is wrong with it. */
+/** Returns the grants, or the fault. */
 function parse(text: string, root: string): ProjectGrant[] | string {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return messageOf(error);
+    return toMessage(error);
   }
   const file = GrantFile.safeParse(value);
   if (!file.success) return explainIssues(file.error.issues);
@@ -193,8 +194,8 @@ function parse(text: string, root: string): ProjectGrant[] | string {
   return file.data.grants;
 }
 
-/** Changes when the file does; empty: there is none. */
-async function identity(path: string): Promise<string> {
+/** Changes when the file does; empty if there is none. */
+async function readIdentity(path: string): Promise<string> {
   const info = await stat(path, { bigint: true }).catch(() => undefined);
   return info === undefined ? "" : `${info.dev}:${info.ino}:${info.mtimeNs}:${info.ctimeNs}:${info.size}`;
 }

@@ -1,25 +1,24 @@
-// What a person reads before an agent starts another one, in sentences: for a client's dialog and for our own screen.
-// prompt.ts has it as lines of a terminal.
+// Describes the start of a sub-agent in sentences, for dialogs and screens. prompt.ts formats it for the plain terminal.
 import type { PermissionPrompt } from "./types.ts";
 
 export interface InvocationText {
-  /** Which agent starts, where that leads, and what it gets; each on one line. */
+  /** The agent, its provider and what it receives; one line each. */
   lines: readonly string[];
-  /** All that it is given, word for word. */
+  /** The complete text that the agent receives. */
   handoff: string;
 }
 
-/** As it stands: whoever draws it reveals what hides in it. */
-export function invocationText(invocation: NonNullable<PermissionPrompt["invocation"]>): InvocationText {
+/** Not sanitized; the caller must reveal control characters. */
+export function describeInvocation(invocation: NonNullable<PermissionPrompt["invocation"]>): InvocationText {
   const { agent, provider, model, crossesProvider, receives, handoff, origin } = invocation;
   const where = crossesProvider
-    ? `This leaves for another provider: ${provider}.`
-    : `It stays with the provider ${provider}.`;
+    ? `This is sent to another provider: ${provider}.`
+    : "The provider stays the same.";
   return {
     lines: [
-      `The agent ${agent} starts, with the model ${model} of ${provider}. ${where}`,
-      ...(origin === undefined ? [] : [`It comes from ${origin}.`]),
-      `It receives: ${receives.join(", ")}. Word for word:`,
+      `Starts the agent ${agent} with the model ${model} from ${provider}. ${where}`,
+      ...(origin === undefined ? [] : [`Defined in ${origin}.`]),
+      `It receives: ${receives.join(", ")}. Full text:`,
     ],
     handoff,
   };

@@ -1,16 +1,16 @@
-// Who may do what. Rules come from agents and from the configuration; grants from a person's "always".
+// Permissions. Rules come from agents and the configuration, grants from the user's "always".
 import type { FileChange } from "../workspace/types.ts";
 
 export const DECISIONS = ["allow", "ask", "deny"] as const;
 export type Decision = (typeof DECISIONS)[number];
 
 export interface PermissionRule {
-  /** A name, or "*". `demian.bash` is `bash`; tools of another executor have its name before the dot: `claudecode.Bash`. */
+  /** A name, or "*". `demian.bash` is `bash`; tools of another executor have a prefix: `claudecode.Bash`. */
   tool: string;
   match?:
     | {
         pathGlob?: string | undefined;
-        /** Words at the beginning of a command. In an allow rule it fits plain commands only (permissions/command.ts). */
+        /** First words of a command. In an allow rule it matches plain commands only (permissions/command.ts). */
         commandPrefix?: string | undefined;
       }
     | undefined;
@@ -25,12 +25,12 @@ export type PermissionTarget =
   | { kind: "agent"; agent: string; provider: string; digest?: string }
   | { kind: "other"; key: string };
 
-/** A plain command whose program is certain and none that the agent could have made; the gate finds it out. */
+/** A plain command whose program is known and not writable by the agent. Set by the gate. */
 export interface ResolvedCommand {
   argv: readonly string[];
-  /** Absolute and real. */
+  /** A real path. */
   executable: string;
-  /** "Always" may be offered for exactly this, and one that was given counts. */
+  /** "Always" may be offered for exactly this command, and existing grants count. */
   isGrantable: boolean;
 }
 
@@ -39,40 +39,40 @@ export interface PermissionCall {
   targets: readonly PermissionTarget[];
 }
 
-/** Everything that decides, so that deciding is a pure function (permissions/evaluate.ts). */
+/** Input of the pure function in permissions/evaluate.ts. */
 export interface Policy {
-  /** With several agents, an agent's own denial is a question to the person (§6). */
+  /** In multi-agent mode, an agent's own denial becomes a question to the user. */
   mode?: "single-agent" | "multi-agent";
-  /** Who runs the tool, where it is not demian: its rules are called `claudecode.Bash`. */
+  /** The program that runs the tool, if not demian; its rules are named `claudecode.Bash`. */
   executor?: string;
-  /** Of a sub-agent: all that it may reach below `.demian`. */
+  /** For a sub-agent: the files in `.demian` that it may read. */
   ownFiles?: ReadonlySet<string>;
-  /** From the user's configuration: their denials dominate everything but the built-in ones. */
+  /** From the user's configuration; their denials override everything except the built-in ones. */
   globalRules: readonly PermissionRule[];
   agentRules: readonly PermissionRule[];
   agentDefault?: Decision;
-  /** What the tool itself suggests. */
+  /** The tool's own default. */
   toolDefault?: Decision;
   rootDefault?: Decision;
   grants: readonly Grant[];
-  /** Paths below the workspace that nobody may touch: our own state, when the workspace is the home directory. */
+  /** Inaccessible paths in the workspace: our own state, if the workspace is the home directory. */
   hidden?: readonly string[];
   nowMs: number;
 }
 
 export interface Verdict {
   decision: Decision;
-  /** Which step of the order decided. */
+  /** The step that decided. */
   by: "hard_deny" | "global_deny" | "grant" | "rule" | "agent_deny" | "agent_default" | "default";
   reason?: string;
 }
 
-/** What a person allowed for longer than once. */
+/** A permission that lasts longer than one call. */
 export interface Grant {
   key: GrantKey;
   scope: "session" | "project";
   grantedAtMs: number;
-  /** Absent: as long as the session. */
+  /** Absent for session grants. */
   expiresAtMs?: number;
 }
 
@@ -82,35 +82,35 @@ export type GrantKey =
       argv: readonly string[];
       executable: string;
       cwd: string;
-      /** Who runs it, where it is not demian. */
+      /** The program that runs it, if not demian. */
       executor?: string | undefined;
     }
   | { kind: "write"; tool: string; directory: string }
   | { kind: "agent"; agent: string; provider: string; digest?: string | undefined }
   | { kind: "other"; tool: string; key: string };
 
-/** What a person is asked. It shows exactly what will happen. */
+/** A question to the user. It shows exactly what will happen. */
 export interface PermissionPrompt {
   sessionId: string;
   callId: string;
   agent: string;
-  /** The sub-agents from below the main agent down to the one that asks; absent for the main agent. */
+  /** The sub-agents from the first below the main agent down to the asking one; absent for the main agent. */
   agentPath?: readonly string[];
-  /** With `agentPath`: the main agent above them. */
+  /** With `agentPath`: the main agent. */
   mainAgent?: string;
-  /** The agent's own rules deny it: only a person can go beyond them, `--yes` does not. */
+  /** The agent's own rules deny it; only the user can override them, `--yes` cannot. */
   widens?: true;
-  /** Who will run it, where it is not demian: "claudecode". */
+  /** The program that will run it, if not demian: "claudecode". */
   executor?: string;
   tool: string;
   title: string;
-  /** Another agent starts: which, where it thinks, and what it is given, word for word. */
+  /** The sub-agent to start, its provider, and the complete text it receives. */
   invocation?: {
     agent: string;
     provider: string;
     model: string;
     crossesProvider: boolean;
-    /** Where the agent came from, where that was not you. */
+    /** Where the agent is defined, if not by the user. */
     origin?: string;
     receives: readonly string[];
     handoff: string;
@@ -118,27 +118,27 @@ export interface PermissionPrompt {
   command?: string;
   cwd?: string;
   changes?: readonly FileChange[];
-  /** The tool's checked input. */
+  /** The tool's validated input. */
   input: unknown;
-  /** Why it is asked, where a rule says so. */
+  /** The reason given by a rule or hook. */
   reason?: string;
-  /** How a command will be held: "linux-bwrap", "off", … */
+  /** The sandbox of a command: "linux-bwrap", "off", … */
   sandbox?: string;
-  /** What "always" would allow, in words; absent: it is not offered. */
+  /** Describes what "always" would allow; absent if it is not offered. */
   always?: string;
 }
 
 export interface PermissionAnswer {
   decision: "allow" | "deny";
-  /** Only with allow, and only when it was offered. */
+  /** Only with "allow", and only if it was offered. */
   always?: boolean;
-  /** Told to the model with a refusal. */
+  /** Sent to the model with a denial. */
   reason?: string;
-  /** Refuse, and end the turn. */
+  /** Deny, and end the turn. */
   stop?: boolean;
-  /** Only with deny: there was no person to ask. Absent: a person answered. */
+  /** Only with "deny": there was no user to ask. Absent if the user answered. */
   by?: "nobody";
 }
 
-/** How a face asks its person. Rejects or denies when the signal aborts. */
+/** Asks the user. Rejects or denies when the signal aborts. */
 export type Asker = (prompt: PermissionPrompt, signal: AbortSignal) => Promise<PermissionAnswer>;

@@ -1,45 +1,45 @@
-// The chunks of an answer. A stream was asked for, or not; what came is told by its first character, because servers
-// answer with JSON to the one and with events to the other, whatever their content type says.
+// Reads the chunks of an answer. Servers send JSON for streams, events for whole answers and wrong content types, so the
+// first character decides how the body is read.
 import { setTimeout as wait } from "node:timers/promises";
 import { excerpt } from "../../base/excerpt.ts";
-import { type Place, protocolError, redact } from "./failure.ts";
+import { type Endpoint, protocolError, redact } from "./failure.ts";
 import { readEvents } from "./sse.ts";
 import { readErrorBody } from "./vendor-error.ts";
 
 const DONE = "[DONE]";
-/** The end of the connection mostly comes with the last event. Reading it lets the connection be used again. */
-const LAST_WORDS_MS = 250;
+/** How long to wait for the end of the body after the last event: reading it lets the connection be reused. */
+const CLOSE_GRACE_MS = 250;
 const SHOWN_CHARS = 200;
 
 export type Chunk = { value: unknown } | "end";
 
 /**
- * "end" comes when the server says that this was all, by its own word or by a value that `isLast` knows.
- * Throws `ProviderError` and what the connection throws.
+ * Yields "end" after `[DONE]`, a value for which `isLast` is true, or a whole answer. Throws `ProviderError` and
+ * connection errors.
  */
 export async function* readChunks(
   body: ReadableStream<Uint8Array>,
-  place: Place,
+  endpoint: Endpoint,
   isLast: (value: unknown) => boolean = () => false,
 ): AsyncGenerator<Chunk> {
   const reader = body.getReader();
   try {
     const text = readText(reader);
     const head = await readHead(text);
-    const all = after(head, text);
-    if (/^\s*[[{]/.test(head)) yield* wholeAnswer(await collect(all), place);
+    const all = prepend(head, text);
+    if (/^\s*[[{]/.test(head)) yield* parseWhole(await collect(all), endpoint);
     else if (/^\s*</.test(head))
       throw protocolError(
-        place,
-        `failed: ${readErrorBody(redact(await collect(all), place.secrets)).message}`,
+        endpoint,
+        `failed: ${readErrorBody(redact(await collect(all), endpoint.secrets)).message}`,
       );
-    else yield* eventChunks(all, place, isLast);
+    else yield* readEventChunks(all, endpoint, isLast);
   } finally {
-    await reader.cancel().catch(() => undefined); // It may have broken; who reads has been told.
+    await reader.cancel().catch(() => undefined); // A broken connection has already been reported.
   }
 }
 
-/** The beginning of a text, and no more than `maxChars` are read of it. */
+/** Reads the first `maxChars` characters of a body. */
 export async function readStart(body: ReadableStream<Uint8Array> | null, maxChars: number): Promise<string> {
   if (body === null) return "";
   const reader = body.getReader();
@@ -50,55 +50,55 @@ export async function readStart(body: ReadableStream<Uint8Array> | null, maxChar
       if (start.length >= maxChars) break;
     }
   } catch {
-    // What came before it broke says more than that it broke.
+    // The text received so far says more than the error.
   } finally {
-    await reader.cancel().catch(() => undefined); // The rest is not wanted.
+    await reader.cancel().catch(() => undefined); // The rest is not needed.
   }
   return start.slice(0, maxChars);
 }
 
-function* wholeAnswer(text: string, place: Place): Generator<Chunk> {
-  yield { value: parse(text, place) };
+function* parseWhole(text: string, endpoint: Endpoint): Generator<Chunk> {
+  yield { value: parse(text, endpoint) };
   yield "end";
 }
 
-async function* eventChunks(
+async function* readEventChunks(
   text: AsyncGenerator<string>,
-  place: Place,
+  endpoint: Endpoint,
   isLast: (value: unknown) => boolean,
 ): AsyncGenerator<Chunk> {
   const noted = { start: "" };
-  const events = readEvents(noting(text, noted), place);
+  const events = readEvents(recordStart(text, noted), endpoint);
   let count = 0;
   for (let next = await events.next(); !next.done; next = await events.next()) {
     count += 1;
     const data = next.value.trim();
     if (data === "") continue;
-    const value = data === DONE ? undefined : parse(data, place);
+    const value = data === DONE ? undefined : parse(data, endpoint);
     if (value !== undefined) yield { value };
     if (data === DONE || isLast(value)) {
       yield "end";
-      await Promise.race([collect(events).catch(() => ""), wait(LAST_WORDS_MS, undefined, { ref: false })]);
+      await Promise.race([collect(events).catch(() => ""), wait(CLOSE_GRACE_MS, undefined, { ref: false })]);
       return;
     }
   }
   const start = noted.start.trim().replace(/[\ud800-\udbff]$/, "");
   if (count === 0 && start !== "" && !start.startsWith(":")) {
-    throw protocolError(place, `answered with something else than events: "${start}"`);
+    throw protocolError(endpoint, `answered with something other than events: "${start}"`);
   }
 }
 
-function parse(text: string, place: Place): unknown {
+function parse(text: string, endpoint: Endpoint): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const shown = excerpt(redact(text, place.secrets), SHOWN_CHARS);
-    throw protocolError(place, `sent something that is no JSON: "${shown}"`, cause);
+    const shown = excerpt(redact(text, endpoint.secrets), SHOWN_CHARS);
+    throw protocolError(endpoint, `sent invalid JSON: "${shown}"`, cause);
   }
 }
 
 async function* readText(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<string> {
-  // Not fatal: half a character in an answer is shown as one, not the end of it.
+  // Not fatal: invalid UTF-8 is replaced and does not end the answer.
   const decoder = new TextDecoder();
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     yield decoder.decode(next.value, { stream: true });
@@ -106,7 +106,7 @@ async function* readText(reader: ReadableStreamDefaultReader<Uint8Array>): Async
   yield decoder.decode();
 }
 
-/** Enough to see what it is. */
+/** Reads up to the first visible character. */
 async function readHead(text: AsyncGenerator<string>): Promise<string> {
   let head = "";
   while (head.trim() === "") {
@@ -117,8 +117,8 @@ async function readHead(text: AsyncGenerator<string>): Promise<string> {
   return head;
 }
 
-/** Keeps the beginning of what passes, however it was cut. */
-async function* noting(text: AsyncIterable<string>, noted: { start: string }): AsyncGenerator<string> {
+/** Passes the text on and records its start. */
+async function* recordStart(text: AsyncIterable<string>, noted: { start: string }): AsyncGenerator<string> {
   for await (const piece of text) {
     if (noted.start.length < SHOWN_CHARS)
       noted.start = (noted.start + piece).trimStart().slice(0, SHOWN_CHARS);
@@ -126,7 +126,7 @@ async function* noting(text: AsyncIterable<string>, noted: { start: string }): A
   }
 }
 
-async function* after(head: string, text: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* prepend(head: string, text: AsyncGenerator<string>): AsyncGenerator<string> {
   yield head;
   yield* text;
 }

@@ -1,7 +1,7 @@
-// How many tokens a model takes: as the vendor's list of models says, else by its name.
+// The context window of a model: from the vendor's model list, or guessed from its name.
 import { isObject } from "../../base/json.ts";
 
-/** Of models that only their vendors serve, whose lists do not tell. A name such as "anthropic/claude-x" counts too. */
+/** For vendors whose lists do not include it. A prefix as in "anthropic/claude-x" is ignored. */
 const BY_NAME: readonly (readonly [RegExp, number])[] = [
   [/^claude-/, 200_000],
   [/^gpt-4\.1/, 1_000_000],
@@ -12,7 +12,7 @@ const BY_NAME: readonly (readonly [RegExp, number])[] = [
   [/^grok-/, 128_000],
 ];
 
-/** Fields of vendors' lists: what is loaded now comes before what the model could take. */
+/** Fields of vendors' lists, in order of precedence: the loaded size before the model's maximum. */
 const FIELDS = [
   "loaded_context_length", // LM Studio
   "max_model_len", // vLLM
@@ -26,13 +26,13 @@ const FIELDS = [
 
 const LEAST_TOKENS = 256;
 
-export function windowByName(model: string): number | undefined {
+export function guessWindow(model: string): number | undefined {
   const name = model.toLowerCase().slice(model.lastIndexOf("/") + 1);
   return BY_NAME.find(([shape]) => shape.test(name))?.[1];
 }
 
-/** What a list of models, or a description of one, says about `model`. Anything may be in it. */
-export function windowInList(list: unknown, model: string): number | undefined {
+/** Reads a list of models, or a single one; untrusted input. */
+export function findWindow(list: unknown, model: string): number | undefined {
   const entries = isObject(list) && Array.isArray(list["data"]) ? list["data"] : list;
   const entry = Array.isArray(entries)
     ? entries.find((one) => isObject(one) && (one["id"] === model || one["id"] === `models/${model}`))

@@ -1,11 +1,11 @@
-// The key of a provider: from its configuration or from the environment, or a placeholder where nobody looks at it.
+// A provider's API key, from the configuration or the environment; a placeholder for local servers.
 import { CodedError } from "../../base/coded-error.ts";
 import { isLoopback } from "./failure.ts";
 import type { ProviderContext } from "./registry-types.ts";
 
-/** Local servers want some key, and do not look at it. It is no secret. */
+/** Local servers require a key and ignore its value. */
 const PLACEHOLDER_KEY = "placeholder";
-/** What HTTP headers can carry, and what every key is made of. */
+/** Characters allowed in a header; no key has others. */
 const SENDABLE = /^[\x21-\x7e]+$/;
 const MIN_SECRET_CHARS = 8;
 
@@ -14,18 +14,18 @@ export interface KeyFields {
   apiKeyEnv?: string | undefined;
 }
 
-/** A key in the configuration is more exact than the variable of a preset. Throws `CodedError`. */
+/** A configured key takes precedence over a preset's variable. Throws `CodedError`. */
 export function requireKey(
   fields: KeyFields,
   { key, env }: Pick<ProviderContext, "key" | "env">,
   { url, instead = "" }: { url: string; instead?: string },
 ): string {
   const { apiKey, apiKeyEnv } = fields;
-  if (apiKey !== undefined && apiKey.trim() !== "") return checked(apiKey, `providers.${key}.apiKey`);
+  if (apiKey !== undefined && apiKey.trim() !== "") return checkKey(apiKey, `providers.${key}.apiKey`);
   if (apiKeyEnv !== undefined && apiKeyEnv !== "") {
     const value = env[apiKeyEnv] ?? "";
-    if (value.trim() !== "") return checked(value, `the variable ${apiKeyEnv}`);
-    const hint = `set the variable ${apiKeyEnv}, or name another one in providers.${key}.apiKeyEnv`;
+    if (value.trim() !== "") return checkKey(value, `the variable ${apiKeyEnv}`);
+    const hint = `set the variable ${apiKeyEnv}, or name another in providers.${key}.apiKeyEnv`;
     throw new CodedError("missing_key", `the provider ${key} needs a key: ${hint}`);
   }
   if (isLoopback(url)) return PLACEHOLDER_KEY;
@@ -33,21 +33,21 @@ export function requireKey(
   throw new CodedError("missing_key", `the provider ${key} has no key: ${hint}`);
 }
 
-/** The variable that the key comes from, for failures. */
-export function keyEnvOf({ apiKey, apiKeyEnv }: KeyFields): { keyEnv?: string } {
+/** The variable that holds the key, for error messages. */
+export function getKeyEnv({ apiKey, apiKeyEnv }: KeyFields): { keyEnv?: string } {
   return apiKey === undefined && apiKeyEnv ? { keyEnv: apiKeyEnv } : {};
 }
 
-/** Which of these must never be shown. */
-export function secretsOf(...values: readonly string[]): string[] {
+/** Keeps the values that must be redacted. */
+export function filterSecrets(...values: readonly string[]): string[] {
   return values.filter((value) => value.length >= MIN_SECRET_CHARS && value !== PLACEHOLDER_KEY);
 }
 
-function checked(key: string, where: string): string {
+function checkKey(key: string, where: string): string {
   const trimmed = key.trim();
   if (SENDABLE.test(trimmed)) return trimmed;
   throw new CodedError(
     "bad_key",
-    `${where} holds characters that no key has (blanks, quotes of a word processor?)`,
+    `${where} contains characters that are not valid in a key (spaces or curly quotes?)`,
   );
 }

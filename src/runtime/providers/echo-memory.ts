@@ -1,5 +1,5 @@
-// What a vendor wants to have back with a tool call and what the history has no place for: signatures of thoughts,
-// reasoning. Kept by the id of the call, as long as the provider lives; without it a vendor answers less well, or 400.
+// Vendor data that must be sent back with a tool call but has no place in the history: reasoning and its signatures. Kept
+// by call id for the life of the provider; without it, answers get worse or fail with 400.
 
 const MAX_ENTRIES = 2000;
 const MAX_CHARS = 16 * 1024 * 1024;
@@ -8,7 +8,7 @@ export class EchoMemory<T> {
   readonly #kept = new Map<string, { value: T; chars: number }>();
   #chars = 0;
 
-  /** The oldest go first when there are too many. */
+  /** Evicts the oldest entries over the limits. */
   keep(callId: string, value: T): void {
     this.#drop(callId);
     const chars = JSON.stringify(value)?.length ?? 0;

@@ -1,9 +1,10 @@
-// Turns what went wrong with a model into a sentence for people: what happened, where, and what to do. No key of ours
-// leaves in it, and its length is bounded.
-import { errnoOf, messageOf } from "../../base/coded-error.ts";
+// Describes provider failures for users: what happened, where, and what to do. Messages are bounded and redacted.
+
+import { readErrno, toMessage } from "../../base/coded-error.ts";
 import { excerpt } from "../../base/excerpt.ts";
+import { defined } from "../../base/values.ts";
 import { ProviderError, type ProviderFailure, type ProviderFailureKind } from "./types.ts";
-import { kindOf, readErrorBody, type VendorError } from "./vendor-error.ts";
+import { classifyError, readErrorBody, type VendorError } from "./vendor-error.ts";
 
 const MAX_MESSAGE_CHARS = 600;
 const KEY_SHAPES =
@@ -11,76 +12,79 @@ const KEY_SHAPES =
 const REQUEST_ID_HEADERS = ["x-request-id", "request-id", "apim-request-id", "x-ms-request-id", "cf-ray"];
 const CERTIFICATE = /^(CERT_|SELF_SIGNED|UNABLE_TO_|DEPTH_ZERO|ERR_TLS|ERR_SSL)/;
 
-/** The other side of a call, as failures tell of it. */
-export interface Place {
-  /** The key in the configuration. */
+/** Where a request goes, for error messages. */
+export interface Endpoint {
+  /** The provider's key in the configuration. */
   key: string;
   url: string;
   model: string;
-  /** The variable that the key comes from. */
+  /** The variable that holds the API key. */
   keyEnv?: string;
-  /** What helps when it refuses us, where that is not a key. */
+  /** Advice for authentication errors, if no API key is used. */
   authAdvice?: string;
-  /** Never shown. */
+  /** Redacted from every message. */
   secrets: readonly string[];
 }
 
-/** An answer that is no success. */
+/** A response with an error status. */
 export function answerFailure(
-  place: Place,
+  endpoint: Endpoint,
   answer: { status: number; headers: Headers; text: string },
 ): ProviderFailure {
-  // Before anything is cut: half a key is not known as one.
-  const vendor = readErrorBody(redact(answer.text, place.secrets));
+  // Redact before truncating: a truncated key is not recognized.
+  const vendor = readErrorBody(redact(answer.text, endpoint.secrets));
   const retryAfterMs = readRetryAfter(answer.headers, Date.now());
   const requestId = REQUEST_ID_HEADERS.map((name) => answer.headers.get(name)).find((id) => id !== null);
   return {
-    ...vendorFailure(place, vendor, answer.status),
+    ...vendorFailure(endpoint, vendor, answer.status),
     ...(requestId === undefined || requestId === null
       ? {}
-      : { requestId: excerpt(redact(requestId, place.secrets), 100) }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      : { requestId: excerpt(redact(requestId, endpoint.secrets), 100) }),
+    ...defined({ retryAfterMs }),
   };
 }
 
-/** What a vendor says is wrong: with a status, or inside of an answer that began well. */
-export function vendorFailure(place: Place, vendor: VendorError, status?: number): ProviderFailure {
-  const kind = kindOf(vendor, status);
+/** An error reported by the vendor, with a status or in the middle of a stream. */
+export function vendorFailure(endpoint: Endpoint, vendor: VendorError, status?: number): ProviderFailure {
+  const kind = classifyError(vendor, status);
   const shown = status ?? vendor.status;
-  const said = vendor.message === "" ? "it gave no reason" : vendor.message;
-  const what = `${nameOf(place)} ${HEADLINES[kind]}${shown === undefined ? "" : ` (status ${shown})`}: ${said}`;
+  const said = vendor.message === "" ? "no reason given" : vendor.message;
+  const what = `${describeProvider(endpoint)} ${HEADLINES[kind]}${shown === undefined ? "" : ` (status ${shown})`}: ${said}`;
   return {
     kind,
-    message: told(place, what, adviceFor(kind, place)),
-    ...(shown === undefined ? {} : { status: shown }),
+    message: formatMessage(endpoint, what, chooseAdvice(kind, endpoint)),
+    ...defined({ status: shown }),
   };
 }
 
-/** The other side could not be reached, or the connection broke. Keeps what was already understood. */
-export function transportError(place: Place, error: unknown, signal: AbortSignal): ProviderError {
+/** The server cannot be reached, or the connection broke. A `ProviderError` among the causes is kept. */
+export function transportError(endpoint: Endpoint, error: unknown, signal: AbortSignal): ProviderError {
   if (signal.aborted) return abortedError();
   const known = findProviderError(error);
   if (known !== undefined) return known;
-  const { code, reason } = rootOf(error);
-  const what = `the connection to ${nameOf(place)} at ${originOf(place.url)} failed: ${reason}`;
+  const { code, reason } = findRootCause(error);
+  const what = `the connection to ${describeProvider(endpoint)} at ${getOrigin(endpoint.url)} failed: ${reason}`;
   return new ProviderError(
-    { kind: "network", message: told(place, what, networkAdvice(code, place)) },
+    { kind: "network", message: formatMessage(endpoint, what, chooseNetworkAdvice(code, endpoint)) },
     error,
   );
 }
 
-/** An answer that cannot be understood. */
-export function protocolError(place: Place, what: string, cause?: unknown): ProviderError {
-  const advice = "check that baseURL is an endpoint of this kind of provider";
+/** A response that does not follow the protocol. */
+export function protocolError(endpoint: Endpoint, what: string, cause?: unknown): ProviderError {
+  const advice = "check that baseURL points to this type of provider";
   return new ProviderError(
-    { kind: "protocol", message: told(place, `${nameOf(place)} ${what}`, advice) },
+    { kind: "protocol", message: formatMessage(endpoint, `${describeProvider(endpoint)} ${what}`, advice) },
     cause,
   );
 }
 
-/** The connection ended, or went silent, before the answer did. */
-export function brokenFailure(place: Place, what: string): ProviderFailure {
-  return { kind: "network", message: told(place, `${nameOf(place)} ${what}`, "try again") };
+/** The connection ended, or went silent, before the answer was complete. */
+export function brokenFailure(endpoint: Endpoint, what: string): ProviderFailure {
+  return {
+    kind: "network",
+    message: formatMessage(endpoint, `${describeProvider(endpoint)} ${what}`, "try again"),
+  };
 }
 
 export function abortedError(): ProviderError {
@@ -94,24 +98,24 @@ export function findProviderError(error: unknown): ProviderError | undefined {
   return undefined;
 }
 
-/** The errno or undici code at the bottom of a failed fetch. */
-export function networkCodeOf(error: unknown): string | undefined {
-  return rootOf(error).code;
+/** The errno or undici code of a failed fetch. */
+export function findNetworkCode(error: unknown): string | undefined {
+  return findRootCause(error).code;
 }
 
-/** Seconds, a date, or the milliseconds that some vendors give. */
+/** Reads seconds, a date, or the milliseconds that some vendors send. */
 export function readRetryAfter(headers: Headers, nowMs: number): number | undefined {
   const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
   if (Number.isFinite(ms) && ms >= 0) return ms;
   const text = headers.get("retry-after")?.trim();
   if (text === undefined || text === "") return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
-  // Date.parse makes a year out of "-5"; a date of HTTP begins with the day's name.
+  // Date.parse reads "-5" as a year; an HTTP date starts with the name of the day.
   const date = /^[A-Za-z]{3}/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 
-/** Vendors repeat what they were sent, the key as well. */
+/** Removes keys: vendors may echo a request in their errors. */
 export function redact(text: string, secrets: readonly string[]): string {
   const hidden = secrets.reduce((shown, secret) => shown.replaceAll(secret, "[key]"), text);
   return hidden.replace(KEY_SHAPES, "[key]");
@@ -119,49 +123,54 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 const HEADLINES: Readonly<Record<ProviderFailureKind, string>> = {
   auth: "refused the request",
-  rate_limit: "says that there were too many requests",
+  rate_limit: "reports too many requests",
   overloaded: "is overloaded",
   server: "failed",
-  network: "broke off",
-  bad_request: "refused the request",
-  not_found: "does not know the model or the address",
-  context_too_long: "says that the conversation is too long for the model",
-  content_filter: "blocked this by its content filter",
-  protocol: "gave an answer that cannot be understood",
-  aborted: "was called off",
+  network: "closed the connection",
+  bad_request: "rejected the request",
+  not_found: "does not know the model or URL",
+  context_too_long: "reports that the conversation exceeds the context window",
+  content_filter: "blocked this with its content filter",
+  protocol: "sent an invalid response",
+  aborted: "was aborted",
 };
 
-function adviceFor(kind: ProviderFailureKind, place: Place): string {
+function chooseAdvice(kind: ProviderFailureKind, endpoint: Endpoint): string {
   if (kind === "auth") {
-    if (place.authAdvice !== undefined) return place.authAdvice;
+    if (endpoint.authAdvice !== undefined) return endpoint.authAdvice;
     const key =
-      place.keyEnv === undefined ? `the key of providers.${place.key}` : `the key in ${place.keyEnv}`;
-    return `check ${key}, and what its account may use`;
+      endpoint.keyEnv === undefined
+        ? `the key of providers.${endpoint.key}`
+        : `the key in ${endpoint.keyEnv}`;
+    return `check ${key} and the permissions of its account`;
   }
-  if (kind === "not_found") return `check the model "${place.model}" and the baseURL ${originOf(place.url)}`;
+  if (kind === "not_found")
+    return `check the model "${endpoint.model}" and the baseURL ${getOrigin(endpoint.url)}`;
   if (kind === "context_too_long") return "use /compact, or lower context.main.maxContextTokens";
-  if (kind === "content_filter") return "say it differently; no other provider is tried";
-  if (kind === "bad_request") return `check the settings of providers.${place.key}`;
+  if (kind === "content_filter") return "rephrase the request; no other provider is tried";
+  if (kind === "bad_request") return `check the settings of providers.${endpoint.key}`;
   return "try again later";
 }
 
-function networkAdvice(code: string | undefined, place: Place): string {
+function chooseNetworkAdvice(code: string | undefined, endpoint: Endpoint): string {
   if (code === "ECONNREFUSED") {
-    return isLoopback(place.url) ? `is ${place.key} running?` : "nothing listens there; check the baseURL";
+    return isLoopback(endpoint.url)
+      ? `is ${endpoint.key} running?`
+      : "nothing is listening there; check the baseURL";
   }
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "check the host name and the network";
   if (code !== undefined && CERTIFICATE.test(code)) {
-    return "its certificate is not trusted; NODE_EXTRA_CA_CERTS names a file with your own authority";
+    return "its certificate is not trusted; set NODE_EXTRA_CA_CERTS to the file of your certificate authority";
   }
-  return "check the network, and try again";
+  return "check the network and try again";
 }
 
-function told(place: Place, what: string, advice: string): string {
-  const clean = redact(what.replaceAll(/\s+/g, " "), place.secrets);
+function formatMessage(endpoint: Endpoint, what: string, advice: string): string {
+  const clean = redact(what.replaceAll(/\s+/g, " "), endpoint.secrets);
   return `${excerpt(clean, MAX_MESSAGE_CHARS).replace(/[.;\s]+$/, "")}; ${advice}`;
 }
 
-function nameOf({ key }: Place): string {
+function describeProvider({ key }: Endpoint): string {
   return `the provider ${key}`;
 }
 
@@ -170,12 +179,12 @@ export function isLoopback(url: string): boolean {
   return ["localhost", "[::1]", "0.0.0.0"].includes(host) || /^127(\.\d+){3}$|\.localhost$/.test(host);
 }
 
-function originOf(url: string): string {
+function getOrigin(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : "its address";
 }
 
-/** fetch says only "fetch failed"; the reason is some causes down, or the first of several. */
-function rootOf(error: unknown): { code?: string; reason: string } {
+/** fetch reports only "fetch failed"; the reason is in a nested cause, or the first of several errors. */
+function findRootCause(error: unknown): { code?: string; reason: string } {
   let at = error;
   for (let depth = 0; depth < 8; depth += 1) {
     const below =
@@ -183,6 +192,6 @@ function rootOf(error: unknown): { code?: string; reason: string } {
     if (!(below instanceof Error)) break;
     at = below;
   }
-  const code = errnoOf(at);
-  return { ...(code === undefined ? {} : { code }), reason: messageOf(at) || (code ?? "unknown") };
+  const code = readErrno(at);
+  return { ...defined({ code }), reason: toMessage(at) || (code ?? "unknown") };
 }

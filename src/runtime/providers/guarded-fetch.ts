@@ -1,6 +1,5 @@
-// fetch for talking to models: it follows no redirect, because that would carry the key to another origin, and neither
-// an answer without end nor one that goes silent can hold it up.
-import { brokenFailure, type Place, protocolError } from "./failure.ts";
+// fetch with limits: no redirects, which would send the key to another origin, and a maximum size and silence.
+import { brokenFailure, type Endpoint, protocolError } from "./failure.ts";
 import { ProviderError } from "./types.ts";
 
 export type Fetch = typeof globalThis.fetch;
@@ -10,75 +9,80 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 export interface FetchGuards {
   fetch?: Fetch | undefined;
-  place: Place;
-  /** How long the other side may say nothing. */
+  endpoint: Endpoint;
+  /** Maximum time without data from the server. */
   idleTimeoutMs?: number | undefined;
   maxBytes?: number | undefined;
 }
 
-/** A fetch whose faults are `ProviderError` where it is itself the judge. */
+/** Violated limits are reported as `ProviderError`, other faults as fetch reports them. */
 export function guardFetch(guards: FetchGuards): Fetch {
-  const { place, maxBytes = MAX_BODY_BYTES, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = guards;
+  const { endpoint, maxBytes = MAX_BODY_BYTES, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = guards;
   const call = guards.fetch ?? globalThis.fetch;
   return async (input, init) => {
-    const watch = new Watch(init?.signal ?? undefined, idleTimeoutMs);
-    const silent = () =>
-      new ProviderError(brokenFailure(place, `said nothing for ${Math.round(idleTimeoutMs / 1000)} s`));
+    const timer = new IdleTimer(init?.signal ?? undefined, idleTimeoutMs);
+    const timedOut = () =>
+      new ProviderError(brokenFailure(endpoint, `sent nothing for ${Math.round(idleTimeoutMs / 1000)} s`));
     try {
-      const response = await watch.during(() =>
-        call(input, { ...init, ...wellFormed(init?.body), redirect: "manual", signal: watch.signal }),
+      const response = await timer.run(() =>
+        call(input, {
+          ...init,
+          ...replaceLoneSurrogates(init?.body),
+          redirect: "manual",
+          signal: timer.signal,
+        }),
       );
       if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
-        await response.body?.cancel().catch(() => undefined); // Nothing in it is wanted.
-        throw protocolError(place, redirectText(response));
+        await response.body?.cancel().catch(() => undefined); // The body is not needed.
+        throw protocolError(endpoint, describeRedirect(response));
       }
       if (response.body === null) {
-        watch.close();
+        timer.close();
         return response;
       }
-      const body = guardBody(response.body, watch, (bytes) => {
-        if (bytes > maxBytes) return protocolError(place, `sent more than ${maxBytes} bytes`);
-        return watch.isSilent ? silent() : undefined;
+      const body = guardBody(response.body, timer, (bytes) => {
+        if (bytes > maxBytes) return protocolError(endpoint, `sent more than ${maxBytes} bytes`);
+        return timer.hasTimedOut ? timedOut() : undefined;
       });
       return new Response(body, { status: response.status, headers: response.headers });
     } catch (error) {
-      watch.close();
-      throw watch.isSilent ? silent() : error;
+      timer.close();
+      throw timer.hasTimedOut ? timedOut() : error;
     }
   };
 }
 
-/** In JSON only half a surrogate pair is written as an escape. Servers refuse it, with every later request as well. */
-function wellFormed(body: unknown): { body?: string } {
+/** Replaces lone surrogates, which JSON.stringify escapes and servers reject in this and every later request. */
+function replaceLoneSurrogates(body: unknown): { body?: string } {
   if (typeof body !== "string" || !body.includes("\\ud")) return {};
   return { body: body.replaceAll(/(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][\da-f]{2}/g, "\\ufffd") };
 }
 
-/** `judge` is told the size so far, and says what is wrong with the answer. */
+/** `check` gets the size so far, and returns the violated limit. */
 function guardBody(
   source: ReadableStream<Uint8Array>,
-  watch: Watch,
-  judge: (bytes: number) => ProviderError | undefined,
+  timer: IdleTimer,
+  check: (bytes: number) => ProviderError | undefined,
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   let bytes = 0;
   const end = async () => {
-    watch.close();
-    await reader.cancel().catch(() => undefined); // It is being given up; how it ends does not matter.
+    timer.close();
+    await reader.cancel().catch(() => undefined); // The body is abandoned.
   };
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        const { done, value } = await watch.during(() => reader.read());
+        const { done, value } = await timer.run(() => reader.read());
         bytes += value?.byteLength ?? 0;
-        const fault = judge(bytes);
+        const fault = check(bytes);
         if (fault !== undefined) throw fault;
         if (value !== undefined) controller.enqueue(value);
         if (!done) return;
-        watch.close();
+        timer.close();
         controller.close();
       } catch (error) {
-        const fault = judge(bytes);
+        const fault = check(bytes);
         await end();
         controller.error(fault ?? error);
       }
@@ -87,18 +91,18 @@ function guardBody(
   });
 }
 
-function redirectText(response: Response): string {
+function describeRedirect(response: Response): string {
   const location = response.headers.get("location") ?? "";
   const target = URL.canParse(location) ? ` to ${new URL(location).origin}` : "";
-  return `answered with a redirect${target} (status ${response.status}), which is not followed because the key would go along`;
+  return `answered with a redirect${target} (status ${response.status}); redirects are not followed, because the key would be sent along`;
 }
 
-/** Runs only while somebody waits for the other side: a slow reader of ours is no silence of theirs. */
-class Watch {
+/** Runs only while a read is pending, so a slow consumer does not count as a silent server. */
+class IdleTimer {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
   readonly #idleTimeoutMs: number;
-  isSilent = false;
+  hasTimedOut = false;
 
   constructor(outer: AbortSignal | undefined, idleTimeoutMs: number) {
     this.#outer = outer;
@@ -111,9 +115,9 @@ class Watch {
     return this.#controller.signal;
   }
 
-  async during<T>(act: () => Promise<T>): Promise<T> {
+  async run<T>(act: () => Promise<T>): Promise<T> {
     const timer = setTimeout(() => {
-      this.isSilent = true;
+      this.hasTimedOut = true;
       this.#abort();
     }, this.#idleTimeoutMs);
     try {

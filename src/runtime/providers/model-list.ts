@@ -1,11 +1,11 @@
-// Asks a vendor's list of models how much a model takes. Of no consequence when it fails: then its name has to do.
+// Looks up a model's context window in the vendor's model list. Failures are ignored: the name is used instead.
 import { readStart } from "./chunks.ts";
-import { windowInList } from "./context-window.ts";
+import { findWindow } from "./context-window.ts";
 import type { Fetch } from "./guarded-fetch.ts";
 
 const MAX_LIST_CHARS = 8 * 1024 * 1024;
 
-export interface ListOrder {
+export interface ModelListOptions {
   send: Fetch;
   url: string;
   headers: Readonly<Record<string, string>>;
@@ -14,18 +14,18 @@ export interface ListOrder {
 }
 
 /** Never rejects. */
-export async function listedWindow({
+export async function fetchContextWindow({
   send,
   url,
   headers,
   model,
   signal,
-}: ListOrder): Promise<number | undefined> {
+}: ModelListOptions): Promise<number | undefined> {
   try {
     const response = await send(url, { method: "GET", headers, signal });
     const text = await readStart(response.body, MAX_LIST_CHARS);
-    return response.ok ? windowInList(JSON.parse(text), model) : undefined;
+    return response.ok ? findWindow(JSON.parse(text), model) : undefined;
   } catch {
-    return undefined; // no list, no JSON, or nobody there: the next request says so
+    return undefined; // The next request reports what is wrong.
   }
 }

@@ -1,17 +1,16 @@
-// The providers that demian knows by name. A configured entry of the same key is laid over its row; a vendor that is not
-// here needs an entry in the configuration and no code.
+// Built-in providers. A configured entry with the same key overrides a preset; other vendors need only configuration.
 import type { ProviderInput } from "../config/schema.ts";
 
-/** What the endpoint of the azure row holds until somebody says whose it is. */
+/** Host of the azure preset until the user sets the endpoint of their resource. */
 export const AZURE_PLACEHOLDER_HOST = "your-resource-name.openai.azure.com";
 
-/** No row of a vendor names a model: they change faster than this table. A login comes with one that it may use. */
+/** API-key presets have no model, because models change faster than this table. Login presets have one that works. */
 export const PRESETS: Readonly<Record<string, ProviderInput>> = {
   openai: {
     type: "openai-compatible",
     baseURL: "https://api.openai.com/v1",
     apiKeyEnv: "OPENAI_API_KEY",
-    // Its reasoning models refuse `max_tokens`.
+    // OpenAI's reasoning models reject `max_tokens`.
     quirks: { maxCompletionTokens: true },
   },
   gemini: {
@@ -49,7 +48,7 @@ export const PRESETS: Readonly<Record<string, ProviderInput>> = {
     quirks: { maxCompletionTokens: true },
   },
   anthropic: { type: "anthropic", apiKeyEnv: "ANTHROPIC_API_KEY" },
-  // Of those that Codex 0.166.0 offers, the newest that it asks by the public form of the Responses API.
+  // The newest model that Codex 0.166.0 requests through the public Responses API.
   codex: { type: "codex", model: "gpt-5.5" },
   claudecode: { type: "claudecode", model: "sonnet" },
   "claudecode-plan": { type: "claudecode", model: "sonnet", permissionMode: "plan" },

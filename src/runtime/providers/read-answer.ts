@@ -1,42 +1,43 @@
-// An answer that comes in chunks, until its last word: what both protocols that we read ourselves have in common.
+// Reads an answer chunk by chunk. All protocols share this; a `PartialAnswer` interprets the chunks.
 import { readChunks } from "./chunks.ts";
 import type { EchoMemory } from "./echo-memory.ts";
-import { type Place, transportError } from "./failure.ts";
+import { type Endpoint, transportError } from "./failure.ts";
 import { type ChatResponse, type ChatStreamEvent, ProviderError, type ProviderFailure } from "./types.ts";
 
-/** An answer as far as it has come. */
-export interface GrowingAnswer<Echo> {
+/** The answer received so far. */
+export interface PartialAnswer<Echo> {
   readonly failure: ProviderFailure | undefined;
-  /** What still comes says nothing new. */
+  /** The stop reason is known; only usage may follow. */
   readonly isFinished: boolean;
   add(value: unknown): ChatStreamEvent[];
   fail(failure: ProviderFailure): void;
-  /** `isEnded`: the server said that this was all. */
-  finish(taken: Set<string>, isEnded: boolean): ChatResponse;
-  /** What goes back with the next request, by the call that it belongs to. */
+  /** `isEnded`: the server marked the end. */
+  finish(usedIds: Set<string>, isEnded: boolean): ChatResponse;
+  /** Data to send back with the next request, by call id. */
   echoes(response: ChatResponse): Iterable<[string, Echo]>;
 }
 
-export interface ReadOrder<Echo> {
-  place: Place;
+export interface ReadAnswerOptions<Echo> {
+  endpoint: Endpoint;
   signal: AbortSignal;
-  /** Ids of calls that were given. */
-  taken: Set<string>;
+  /** Call ids used so far; new ones are added. */
+  usedIds: Set<string>;
   memory: EchoMemory<Echo>;
-  isLast?: () => boolean;
+  /** Knows the last value before the connection ends. */
+  isLast?: (value: unknown) => boolean;
 }
 
-/** Throws `ProviderError` before its first event only. */
+/** Throws `ProviderError`, and only before its first event. */
 export async function* readAnswer<Echo>(
   body: ReadableStream<Uint8Array>,
-  answer: GrowingAnswer<Echo>,
-  { place, signal, taken, memory, isLast }: ReadOrder<Echo>,
+  answer: PartialAnswer<Echo>,
+  { endpoint, signal, usedIds, memory, isLast }: ReadAnswerOptions<Echo>,
 ): AsyncGenerator<ChatStreamEvent> {
   let isEnded = false;
   let isBegun = false;
   let fault: ProviderError | undefined;
   try {
-    for await (const chunk of readChunks(body, place, isLast)) {
+    for await (const chunk of readChunks(body, endpoint, isLast)) {
       if (chunk === "end") isEnded = true;
       for (const event of chunk === "end" ? [] : answer.add(chunk.value)) {
         isBegun = true;
@@ -45,11 +46,11 @@ export async function* readAnswer<Echo>(
       if (answer.failure !== undefined) break;
     }
   } catch (error) {
-    fault = transportError(place, error, signal);
-    // Figures that did not come any more are no loss.
+    fault = transportError(endpoint, error, signal);
+    // Missing usage is not a failure.
     if (!answer.isFinished || signal.aborted) answer.fail(fault.failure);
   }
-  const response = answer.finish(taken, isEnded);
+  const response = answer.finish(usedIds, isEnded);
   if (!isBegun && response.stopReason === "error" && response.error !== undefined) {
     throw fault ?? new ProviderError(response.error);
   }

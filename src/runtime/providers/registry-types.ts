@@ -1,7 +1,6 @@
-// What every factory of a provider gets. Everything that touches the world can be replaced.
+// Input of the provider factories. All I/O can be replaced.
 import type { ProviderConfig } from "../config/schema.ts";
 import type { Env } from "../state-dir.ts";
-import type { AnthropicClient } from "./anthropic/client.ts";
 import type { Keyring } from "./codex/keyring.ts";
 import type { Fetch } from "./guarded-fetch.ts";
 import type { RetryOptions } from "./retry.ts";
@@ -18,8 +17,7 @@ export interface ProviderContext {
   model: string;
   env: Env;
   fetch?: Fetch | undefined;
-  anthropicClient?: AnthropicClient | undefined;
-  /** Instead of the one of the system. */
+  /** Replaces the system's keyring. */
   keyring?: Keyring | undefined;
   retry?: Pick<RetryOptions, "sleep" | "random"> | undefined;
   idleTimeoutMs?: number | undefined;

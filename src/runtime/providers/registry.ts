@@ -1,4 +1,4 @@
-// The kinds of providers: a type of the configuration and who makes it. To add one: a folder, and a line here.
+// Provider types and their factories. To add one: a folder, and a line here.
 import { CodedError } from "../../base/coded-error.ts";
 import type { ProviderConfig } from "../config/schema.ts";
 import { createClaudeCode } from "../external/claude-code/index.ts";
@@ -9,11 +9,11 @@ import { createOpenAIProvider } from "./openai/index.ts";
 import type { ConfigOf, ProviderContext } from "./registry-types.ts";
 import type { Provider } from "./types.ts";
 
-/** A model that we ask, or an agent of its own. */
-export type Made = { provider: Provider } | { external: ExternalRuntime };
+/** A model, or an agent with its own loop. */
+export type CreatedProvider = { provider: Provider } | { external: ExternalRuntime };
 
 type Factories = {
-  readonly [T in ProviderConfig["type"]]: (config: ConfigOf<T>, context: ProviderContext) => Made;
+  readonly [T in ProviderConfig["type"]]: (config: ConfigOf<T>, context: ProviderContext) => CreatedProvider;
 };
 
 const FACTORIES: Factories = {
@@ -24,13 +24,16 @@ const FACTORIES: Factories = {
   "claudecode-api-legacy": (_, { key }) => {
     throw new CodedError(
       "provider_refused",
-      `providers.${key} has the type claudecode-api-legacy, which imitates the login of another product and is not supported; use the type claudecode, which runs Claude Code itself`,
+      `providers.${key} has the type claudecode-api-legacy, which imitates another product's login and is not supported; use the type claudecode, which runs Claude Code itself`,
     );
   },
 };
 
-/** Throws `CodedError` with what to set, or why there is none. */
-export function createProvider(config: ProviderConfig, context: ProviderContext): Made {
-  const factory = FACTORIES[config.type] as (config: ProviderConfig, context: ProviderContext) => Made;
+/** Throws `CodedError` if the configuration is incomplete or the type is not supported. */
+export function createProvider(config: ProviderConfig, context: ProviderContext): CreatedProvider {
+  const factory = FACTORIES[config.type] as (
+    config: ProviderConfig,
+    context: ProviderContext,
+  ) => CreatedProvider;
   return factory(config, context);
 }

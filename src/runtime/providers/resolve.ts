@@ -1,6 +1,8 @@
-// From a key of the configuration to a provider that can be asked, or to a sentence that says what is missing.
-import { CodedError, messageOf } from "../../base/coded-error.ts";
+// Resolves a provider key to a provider, or to an error that says what is missing.
+
+import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { nearest } from "../../base/nearest.ts";
+import { defined } from "../../base/values.ts";
 import type { DemianConfig, ProviderConfig } from "../config/schema.ts";
 import type { ProviderChoice } from "../session-types.ts";
 import type { Env } from "../state-dir.ts";
@@ -10,11 +12,11 @@ import type { ResolvedProvider } from "./types.ts";
 
 export interface ResolveOptions extends Partial<Omit<ProviderContext, "key">> {
   env: Env;
-  /** Instead of the configured one. */
+  /** Overrides the configured model. */
   model?: string;
 }
 
-/** Throws `CodedError`: what is missing, and how to set it. Nothing is loaded and nobody is asked yet. */
+/** Throws `CodedError` with what is missing and how to set it. Makes no requests. */
 export function resolveProvider(
   key: string,
   providers: DemianConfig["providers"],
@@ -29,14 +31,16 @@ export function resolveProvider(
   return {
     ...named,
     ...made,
-    ...(config.contextTokens === undefined ? {} : { contextTokens: config.contextTokens }),
-    ...(config.maxTokens === undefined ? {} : { maxTokens: config.maxTokens }),
-    ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
+    ...defined({
+      contextTokens: config.contextTokens,
+      maxTokens: config.maxTokens,
+      temperature: config.temperature,
+    }),
   };
 }
 
-/** Every configured provider, with what is missing before it can be used. */
-export function providerChoices(providers: DemianConfig["providers"], env: Env): ProviderChoice[] {
+/** Lists the configured providers, each with what is missing before it can be used. */
+export function listProviderChoices(providers: DemianConfig["providers"], env: Env): ProviderChoice[] {
   return Object.entries(providers).map(([key, config]) => {
     const choice = { key, type: config.type, model: config.model ?? "" };
     try {
@@ -47,7 +51,7 @@ export function providerChoices(providers: DemianConfig["providers"], env: Env):
       return {
         ...choice,
         isReady: false,
-        problem: messageOf(error),
+        problem: toMessage(error),
         ...(needsModel ? { needsModel: true as const } : {}),
       };
     }
@@ -59,8 +63,8 @@ function findConfig(key: string, providers: DemianConfig["providers"]): Provider
   if (config !== undefined) return config;
   const names = Object.keys(providers);
   const guess = nearest(key, names);
-  const hint = guess === undefined ? `there are: ${names.join(", ")}` : `did you mean ${guess}?`;
-  throw new CodedError("unknown_provider", `no provider is called "${key}"; ${hint}`);
+  const hint = guess === undefined ? `known: ${names.join(", ")}` : `did you mean ${guess}?`;
+  throw new CodedError("unknown_provider", `no provider "${key}"; ${hint}`);
 }
 
 function modelMissing(key: string): CodedError {

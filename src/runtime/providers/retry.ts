@@ -1,6 +1,8 @@
-// When a request to a model is made again, and after how long. It is not made again once an answer has begun.
+// Decides whether and when a request to a model is retried. A request is not retried once its answer has started.
+
 import { setTimeout as wait } from "node:timers/promises";
-import { abortedError, networkCodeOf } from "./failure.ts";
+import { defined } from "../../base/values.ts";
+import { abortedError, findNetworkCode } from "./failure.ts";
 import { ProviderError, type RetryNotice } from "./types.ts";
 
 const DEFAULT_MAX_RETRIES = 5;
@@ -9,7 +11,7 @@ const LAST_BACKOFF_MS = 16_000;
 const JITTER = 0.25;
 const MAX_RETRY_AFTER_MS = 30_000;
 
-/** A refused connection is not here: nothing listens, and a person has to start it. */
+/** ECONNREFUSED is not retried: the server is not running, and the user has to start it. */
 const RETRYABLE_CODES: ReadonlySet<string> = new Set([
   "ETIMEDOUT",
   "ECONNRESET",
@@ -25,7 +27,7 @@ export interface RetryOptions {
   onRetry?: ((notice: RetryNotice) => void) | undefined;
   maxRetries?: number | undefined;
   random?: (() => number) | undefined;
-  /** Ends at once when the signal aborts; whether by returning or by throwing does not matter. */
+  /** Must settle as soon as the signal aborts; it may resolve or reject. */
   sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
@@ -42,15 +44,15 @@ export async function withRetry<T>(attempt: () => Promise<T>, options: RetryOpti
       if (signal.aborted) throw abortedError();
       if (!(error instanceof ProviderError) || retries >= maxRetries || !isRetryable(error)) throw error;
       const { failure } = error;
-      const delayMs = delayFor(retries, failure.retryAfterMs, random);
+      const delayMs = computeDelay(retries, failure.retryAfterMs, random);
       onRetry?.({
         attempt: retries + 1,
         maxAttempts: maxRetries,
         delayMs,
         reason: failure.message,
-        ...(failure.status === undefined ? {} : { status: failure.status }),
+        ...defined({ status: failure.status }),
       });
-      await sleep(delayMs, signal).catch(() => undefined); // What ended it early is asked of the signal.
+      await sleep(delayMs, signal).catch(() => undefined); // An abort is checked at the start of the loop.
     }
   }
 }
@@ -58,20 +60,20 @@ export async function withRetry<T>(attempt: () => Promise<T>, options: RetryOpti
 export function isRetryable(error: ProviderError): boolean {
   const { kind, status, isLasting } = error.failure;
   if (isLasting) return false;
-  if (kind === "network") return isPassing(error);
+  if (kind === "network") return isTransient(error);
   if (status !== undefined && status < 500 && status !== 429) return false;
   return kind === "rate_limit" || kind === "overloaded" || kind === "server";
 }
 
-function isPassing(error: ProviderError): boolean {
-  const code = networkCodeOf(error);
+function isTransient(error: ProviderError): boolean {
+  const code = findNetworkCode(error);
   if (code !== undefined) return RETRYABLE_CODES.has(code);
   return /socket hang up|other side closed|terminated/i.test(
     String((error.cause as Error | undefined)?.message),
   );
 }
 
-function delayFor(retries: number, retryAfterMs: number | undefined, random: () => number): number {
+function computeDelay(retries: number, retryAfterMs: number | undefined, random: () => number): number {
   if (retryAfterMs !== undefined) return Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
   const baseMs = BACKOFF_MS[retries] ?? LAST_BACKOFF_MS;
   return Math.round(baseMs * (1 + JITTER * random()));

@@ -1,11 +1,11 @@
-// Server-sent events out of bytes: the data of each event, however the bytes were cut.
+// Reads the data of server-sent events.
 import { createParser } from "eventsource-parser";
-import { type Place, protocolError } from "./failure.ts";
+import { type Endpoint, protocolError } from "./failure.ts";
 
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 
-/** Throws `ProviderError` for an event without end. An event that the end cut off is given as it is. */
-export async function* readEvents(text: AsyncIterable<string>, place: Place): AsyncGenerator<string> {
+/** Throws `ProviderError` for an event that is too long. A last event that was cut off is yielded too. */
+export async function* readEvents(text: AsyncIterable<string>, endpoint: Endpoint): AsyncGenerator<string> {
   const ready: string[] = [];
   let isTooLong = false;
   const parser = createParser({
@@ -18,9 +18,9 @@ export async function* readEvents(text: AsyncIterable<string>, place: Place): As
   for await (const piece of text) {
     parser.feed(piece);
     yield* ready.splice(0);
-    if (isTooLong) throw protocolError(place, `sent an event of more than ${MAX_EVENT_CHARS} characters`);
+    if (isTooLong) throw protocolError(endpoint, `sent an event of more than ${MAX_EVENT_CHARS} characters`);
   }
-  // Some end without the blank line that would dispatch the last event.
+  // Some servers omit the blank line after the last event.
   parser.feed("\n\n");
   yield* ready.splice(0);
 }

@@ -1,4 +1,4 @@
-// A stream that may be begun anew until its first event, and never after it.
+// Retries a stream until its first event, never after it.
 import { type RetryOptions, withRetry } from "./retry.ts";
 import {
   type ChatRequest,
@@ -10,7 +10,7 @@ import {
 
 type Attempt = (request: ChatRequest, stream: boolean) => AsyncGenerator<ChatStreamEvent>;
 
-/** Out of one attempt at a request. An answer in one piece is a stream with one event. */
+/** Builds a provider from a single attempt. `chat` reads the last event of a stream. */
 export function retryingProvider(
   id: string,
   attempt: Attempt,
@@ -22,12 +22,12 @@ export function retryingProvider(
   };
   return {
     id,
-    chat: (request) => responseOf(begin(request, false)),
+    chat: (request) => readResponse(begin(request, false)),
     stream: (request) => begin(request, true),
   };
 }
 
-/** `attempt` gives a stream that throws `ProviderError` before its first event or not at all. */
+/** `attempt` returns a stream that throws `ProviderError` before its first event or not at all. */
 async function* streamWithRetry(
   attempt: () => AsyncGenerator<ChatStreamEvent>,
   options: RetryOptions,
@@ -45,8 +45,8 @@ async function* streamWithRetry(
   }
 }
 
-/** The last event of a stream is its response. */
-async function responseOf(events: AsyncIterable<ChatStreamEvent>): Promise<ChatResponse> {
+/** Reads a stream up to its response, which is the last event. */
+async function readResponse(events: AsyncIterable<ChatStreamEvent>): Promise<ChatResponse> {
   for await (const event of events) {
     if (event.type === "done") return event.response;
   }

@@ -1,4 +1,4 @@
-// What a model provider is. One request, one answer; the history and what is kept of it belong to the loop.
+// The contract of a model provider: one request, one answer. The agent loop owns the history.
 import type { ExternalRuntime } from "../external/types.ts";
 import type { AssistantMessage, Message, ToolCall } from "../messages.ts";
 
@@ -8,16 +8,15 @@ export interface Provider {
   /** Rejects with `ProviderError` only. */
   chat(request: ChatRequest): Promise<ChatResponse>;
   /**
-   * May reject with `ProviderError` before its first event. From then on it never throws: a connection that breaks in
-   * the middle, or an abort, ends with `done` whose `stopReason` is "error" and which carries the text so far.
-   * `done` comes exactly once and last.
+   * May throw `ProviderError` before its first event, never after it: a broken connection or an abort ends the stream with
+   * a `done` event that has the stop reason "error" and the text so far. `done` is emitted exactly once, last.
    */
   stream?(request: ChatRequest): AsyncIterable<ChatStreamEvent>;
-  /** What the vendor's list says that the model takes. Never rejects. */
+  /** The model's context window according to the vendor's model list. Never rejects. */
   contextTokens?(model: string, signal: AbortSignal): Promise<number | undefined>;
 }
 
-/** A tool as the model is told of it. */
+/** A tool as described to the model. */
 export interface ToolSpec {
   name: string;
   description: string;
@@ -31,11 +30,11 @@ export interface ChatRequest {
   maxTokens?: number;
   temperature?: number;
   signal: AbortSignal;
-  /** The session that all of it belongs to, sub-agents as well: what vendors' caches go by. */
+  /** The root session, also for sub-agents: the key of vendors' prompt caches. */
   rootSessionId?: string;
-  /** Told before each wait; where the retries are is providers/retry.ts. */
+  /** Called before each wait (providers/retry.ts). */
   onRetry?(notice: RetryNotice): void;
-  /** Told what a person should know though the answer comes: a login that could not be kept. */
+  /** Called for problems that do not prevent an answer, such as a login that could not be saved. */
   onWarning?(message: string): void;
 }
 
@@ -57,9 +56,9 @@ export interface ChatResponse {
   toolCalls: ToolCall[];
   stopReason: StopReason;
   usage?: TokenUsage;
-  /** The model that answered, where the provider says so. */
+  /** The model that answered, if the provider reports it. */
   model?: string;
-  /** With "error" and "content_filter": what the provider said. */
+  /** With "error" and "content_filter". */
   error?: ProviderFailure;
   raw: unknown;
 }
@@ -70,7 +69,7 @@ export interface TokenUsage {
   cacheReadTokens?: number;
   cacheWriteTokens?: number;
   reasoningTokens?: number;
-  /** What the vendor says it cost. */
+  /** As reported by the vendor. */
   costUsd?: number;
 }
 
@@ -95,12 +94,12 @@ export type ProviderFailureKind =
 
 export interface ProviderFailure {
   kind: ProviderFailureKind;
-  /** For people: what happened, where, and what to do. Holds no key. */
+  /** For users: what happened, where, and what to do. Contains no secrets. */
   message: string;
   status?: number;
   requestId?: string;
   retryAfterMs?: number;
-  /** It lasts for hours: it is not tried again. */
+  /** Lasts for hours; not retried. */
   isLasting?: true;
 }
 
@@ -114,7 +113,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** A provider that is ready to be asked. */
+/** A provider that is ready to use. */
 export type ResolvedProvider = NativeProvider | ExternalProvider;
 
 interface Resolved {
@@ -124,16 +123,16 @@ interface Resolved {
   model: string;
 }
 
-/** A model: the loop, the tools and the history are ours. */
+/** A model, driven by our loop, tools and history. */
 export interface NativeProvider extends Resolved {
   provider: Provider;
-  /** What the model takes, as configured. */
+  /** The configured context window. */
   contextTokens?: number;
   maxTokens?: number;
   temperature?: number;
 }
 
-/** An agent of its own, with its own loop and tools (external/types.ts). */
+/** An agent with its own loop and tools (external/types.ts). */
 export interface ExternalProvider extends Resolved {
   external: ExternalRuntime;
 }

@@ -1,57 +1,59 @@
-// Reads the errors of vendors. Each has its own shape; what matters is a sentence, a code and what sort of error it is.
+// Reads the errors of vendors, which all have shapes of their own, as a message, codes and a kind.
+
 import { excerpt } from "../../base/excerpt.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { defined } from "../../base/values.ts";
 import type { ProviderFailureKind } from "./types.ts";
 
-const MAX_SAID_CHARS = 2000;
+const MAX_MESSAGE_CHARS = 2000;
 
 export interface VendorError {
   message: string;
-  /** Their words for it, lower case: code, type, status. */
+  /** The vendor's code, type and status, in lower case. */
   codes: readonly string[];
-  /** Some put the status into the body. */
+  /** Status from the body, if any. */
   status?: number;
   isFiltered: boolean;
 }
 
-/** The body of an answer that is no success, in whatever form. */
+/** Reads the body of an error response, in any format. */
 export function readErrorBody(text: string): VendorError {
-  const body = jsonIn(text);
+  const body = tryParseJson(text);
   const error = body === undefined ? undefined : findVendorError(body);
   if (error !== undefined) return error;
-  if (body !== undefined) return plain(excerpt(JSON.stringify(body) ?? "", MAX_SAID_CHARS));
+  if (body !== undefined) return toVendorError(excerpt(JSON.stringify(body) ?? "", MAX_MESSAGE_CHARS));
   if (/^\s*<(!doctype|html)/i.test(text)) {
     const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1]?.trim();
-    return plain(`it answered with a web page${title ? ` ("${excerpt(title, 200)}")` : ""}`);
+    return toVendorError(`it returned a web page${title ? ` ("${excerpt(title, 200)}")` : ""}`);
   }
-  return plain(excerpt(text.trim(), MAX_SAID_CHARS));
+  return toVendorError(excerpt(text.trim(), MAX_MESSAGE_CHARS));
 }
 
-/** The error in a body, or in a chunk of a stream. Undefined: it holds none. */
+/** Finds the error in a body or in a chunk of a stream. */
 export function findVendorError(body: unknown): VendorError | undefined {
-  // Gemini wraps its errors into a list.
+  // Gemini wraps its errors in an array.
   const whole = Array.isArray(body) ? body[0] : body;
   if (!isObject(whole)) return undefined;
   const inner = whole["error"];
-  if (typeof inner === "string" && inner !== "") return describe({ ...whole, message: inner });
-  if (isObject(inner)) return describe(inner);
+  if (typeof inner === "string" && inner !== "") return readVendorError({ ...whole, message: inner });
+  if (isObject(inner)) return readVendorError(inner);
   const listed = whole["errors"];
-  if (Array.isArray(listed) && isObject(listed[0])) return describe(listed[0]);
+  if (Array.isArray(listed) && isObject(listed[0])) return readVendorError(listed[0]);
   const isBare =
     whole["object"] === "error" ||
     whole["type"] === "error" ||
     (whole["choices"] === undefined && ("detail" in whole || typeof whole["message"] === "string"));
-  return isBare ? describe(whole) : undefined;
+  return isBare ? readVendorError(whole) : undefined;
 }
 
-export function kindOf(error: VendorError, status = error.status): ProviderFailureKind {
+export function classifyError(error: VendorError, status = error.status): ProviderFailureKind {
   if (error.isFiltered) return "content_filter";
   const named = error.codes.map((code) => KINDS.get(code)).find((kind) => kind !== undefined);
   const isVague = named === undefined || named === "bad_request";
   if (isVague && (status === undefined || status === 400 || status === 413 || status === 422)) {
     if (status === 413 || TOO_LONG.test(error.message)) return "context_too_long";
   }
-  // Theirs is more exact than the status: 429 for an empty account, 400 for a wrong key.
+  // Codes are more precise than the status: some send 429 for an empty account, or 400 for a wrong key.
   if (named !== undefined && (!isVague || status === undefined)) return named;
   if (status === undefined) return "server";
   return STATUS_KINDS.get(status) ?? (status >= 500 ? "server" : status >= 400 ? "bad_request" : "protocol");
@@ -70,7 +72,7 @@ const STATUS_KINDS: ReadonlyMap<number, ProviderFailureKind> = new Map([
   [529, "overloaded"],
 ]);
 
-/** An account without credit is "auth": waiting does not help it, so it must not be retried. */
+/** An account without credit is "auth", because a retry does not help. */
 const KINDS: ReadonlyMap<string, ProviderFailureKind> = new Map<string, ProviderFailureKind>([
   ["invalid_api_key", "auth"],
   ["authentication_error", "auth"],
@@ -103,46 +105,46 @@ const KINDS: ReadonlyMap<string, ProviderFailureKind> = new Map<string, Provider
 
 const FILTER_CODES = new Set(["content_filter", "responsibleaipolicyviolation", "content_policy_violation"]);
 
-function describe(error: JsonObject): VendorError {
+function readVendorError(error: JsonObject): VendorError {
   const inner = isObject(error["innererror"]) ? error["innererror"] : {};
   const fields = [error["code"], error["type"], error["status"], inner["code"]];
   const codes = fields.flatMap((field) => (typeof field === "string" ? [field.toLowerCase()] : []));
   const status = fields.map(Number).find((field) => Number.isInteger(field) && field >= 400 && field < 600);
-  const categories = filteredCategories(inner["content_filter_result"] ?? error["content_filter_result"]);
+  const categories = findFilteredCategories(inner["content_filter_result"] ?? error["content_filter_result"]);
   const isFiltered = codes.some((code) => FILTER_CODES.has(code)) || categories.length > 0;
   const why = categories.length === 0 ? "" : ` (${categories.join(", ")})`;
   return {
-    message: `${sentenceOf(error, codes)}${why}`,
+    message: `${readMessage(error, codes)}${why}`,
     codes,
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
     isFiltered,
   };
 }
 
-function sentenceOf(error: JsonObject, codes: readonly string[]): string {
+function readMessage(error: JsonObject, codes: readonly string[]): string {
   const said = error["message"] ?? error["detail"] ?? error["msg"];
   const text = typeof said === "string" ? said : said === undefined ? codes.join(", ") : JSON.stringify(said);
-  // OpenRouter's own message is "Provider returned error"; the provider's is below.
+  // OpenRouter's message is only "Provider returned error"; the upstream error is in `metadata.raw`.
   const raw = isObject(error["metadata"]) ? error["metadata"]["raw"] : undefined;
-  return excerpt(typeof raw === "string" && raw !== "" ? `${text}: ${raw}` : text, MAX_SAID_CHARS);
+  return excerpt(typeof raw === "string" && raw !== "" ? `${text}: ${raw}` : text, MAX_MESSAGE_CHARS);
 }
 
-/** Azure names what its filter saw: `{violence: {filtered: true}}`. */
-function filteredCategories(result: unknown): string[] {
+/** Azure lists the categories of its filter: `{violence: {filtered: true}}`. */
+function findFilteredCategories(result: unknown): string[] {
   if (!isObject(result)) return [];
   return Object.entries(result).flatMap(([name, entry]) =>
     isObject(entry) && entry["filtered"] === true ? [name] : [],
   );
 }
 
-function plain(message: string): VendorError {
+function toVendorError(message: string): VendorError {
   return { message, codes: [], isFiltered: false };
 }
 
-export function jsonIn(text: string): unknown {
+export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // Not every proxy answers with JSON; its text is shown instead.
+    return undefined; // Not every proxy returns JSON; callers show the text instead.
   }
 }

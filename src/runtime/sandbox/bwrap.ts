@@ -1,6 +1,6 @@
-// The arguments of bubblewrap. Everything may be read and nothing written but the workspace; no capabilities, no
-// processes, no sockets of the host. Later arguments lie over earlier ones, so their order is part of the rules.
-import { isWithin, type PathKind, type ProtectedPlaces } from "./places.ts";
+// Builds bubblewrap's arguments. Everything is readable and only the workspace is writable; no capabilities, and no
+// processes or sockets of the host. Later mounts cover earlier ones, so their order matters.
+import { isWithin, type PathKind, type ProtectedPaths } from "./protected-paths.ts";
 import type { CacheMount } from "./writable.ts";
 
 export interface BwrapProfile {
@@ -9,24 +9,24 @@ export interface BwrapProfile {
   isNetworkDenied: boolean;
   hasUserNamespace: boolean;
   hidden: readonly { path: string; kind: PathKind }[];
-  places: ProtectedPlaces;
+  protectedPaths: ProtectedPaths;
   caches?: readonly CacheMount[];
-  /** Outside of the workspace. */
+  /** Outside the workspace. */
   writable?: readonly string[];
-  /** Below /tmp, and yet to be seen (read-only). */
+  /** Visible (read-only) although below /tmp. */
   visible?: readonly string[];
-  /** Parts of /proc that exist here and that uid 0 could write. */
+  /** Existing parts of /proc that uid 0 could write. */
   kernelFiles: readonly string[];
   cwd: string;
-  /** Variables that the command does not get. */
+  /** Variables removed from the command's environment. */
   unset: readonly string[];
 }
 
-/** The descriptors that the arguments speak of. */
+/** File descriptors named in the arguments. */
 const SECCOMP_FD = 3;
 const STATUS_FD = 4;
 
-/** Without capabilities uid 0 still owns them. */
+/** Owned by uid 0 even without capabilities. */
 export const KERNEL_FILES = [
   "/proc/sys",
   "/proc/sysrq-trigger",
@@ -38,26 +38,26 @@ export const KERNEL_FILES = [
   "/proc/mtrr",
 ] as const;
 
-export function bwrapArguments(profile: BwrapProfile): string[] {
-  const { root, hidden, places } = profile;
+export function buildBwrapArguments(profile: BwrapProfile): string[] {
+  const { root, hidden, protectedPaths } = profile;
   const above = hidden.filter(({ path }) => isWithin(path, root));
   const others = hidden.filter(({ path }) => !isWithin(path, root));
   return [
     ...["--ro-bind", "/", "/"],
     ...["--dev", "/dev"],
     ...["--proc", "/proc"],
-    ...profile.kernelFiles.flatMap((path) => readOnly(path)),
+    ...profile.kernelFiles.flatMap((path) => bindReadOnly(path)),
     ...["--tmpfs", "/tmp"],
-    ...(profile.visible ?? []).flatMap((path) => readOnly(path)),
-    ...(profile.isWritable ? writableElsewhere(profile) : []),
-    // A workspace below a hidden directory is put back into it.
+    ...(profile.visible ?? []).flatMap((path) => bindReadOnly(path)),
+    ...(profile.isWritable ? bindWritable(profile) : []),
+    // A workspace below a hidden directory is mounted again inside it.
     ...above.flatMap(({ path }) => ["--tmpfs", path]),
-    ...(profile.isWritable ? ["--bind", root, root] : readOnly(root)),
-    ...(profile.isWritable ? writableWorkspace(places) : []),
-    ...places.maskedFiles.flatMap(emptyFile),
-    ...places.maskedDirectories.flatMap(emptyDirectory),
-    ...others.flatMap(({ path, kind }) => (kind === "file" ? emptyFile(path) : emptyDirectory(path))),
-    // Last: until now places were made in them.
+    ...(profile.isWritable ? ["--bind", root, root] : bindReadOnly(root)),
+    ...(profile.isWritable ? bindWorkspaceParts(protectedPaths) : []),
+    ...protectedPaths.maskedFiles.flatMap(maskFile),
+    ...protectedPaths.maskedDirectories.flatMap(maskDirectory),
+    ...others.flatMap(({ path, kind }) => (kind === "file" ? maskFile(path) : maskDirectory(path))),
+    // Last, because mount points were created in them until now.
     ...above.flatMap(({ path }) => ["--remount-ro", path]),
     ...["--cap-drop", "ALL"],
     ...(profile.hasUserNamespace ? ["--unshare-user"] : []),
@@ -72,7 +72,7 @@ export function bwrapArguments(profile: BwrapProfile): string[] {
   ];
 }
 
-function writableElsewhere({ caches = [], writable = [] }: BwrapProfile): string[] {
+function bindWritable({ caches = [], writable = [] }: BwrapProfile): string[] {
   return [
     ...caches.flatMap(({ source, target, readable }) => [
       ...["--bind", source, target],
@@ -82,22 +82,22 @@ function writableElsewhere({ caches = [], writable = [] }: BwrapProfile): string
   ];
 }
 
-function writableWorkspace(places: ProtectedPlaces): string[] {
+function bindWorkspaceParts(protectedPaths: ProtectedPaths): string[] {
   return [
-    ...places.writable.flatMap((path) => ["--bind", path, path]),
-    ...places.readOnly.flatMap((path) => readOnly(path)),
+    ...protectedPaths.writable.flatMap((path) => ["--bind", path, path]),
+    ...protectedPaths.readOnly.flatMap((path) => bindReadOnly(path)),
   ];
 }
 
-function readOnly(path: string): string[] {
+function bindReadOnly(path: string): string[] {
   return ["--ro-bind", path, path];
 }
 
-/** A device on a mount without devices: opening it is "Permission denied" for everybody, which says what happened. */
-function emptyFile(path: string): string[] {
+/** A device on a mount without devices: opening it fails with "Permission denied", which is clear. */
+function maskFile(path: string): string[] {
   return ["--ro-bind", "/dev/null", path];
 }
 
-function emptyDirectory(path: string): string[] {
+function maskDirectory(path: string): string[] {
   return ["--tmpfs", path, "--remount-ro", path];
 }

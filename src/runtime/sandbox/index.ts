@@ -1,49 +1,51 @@
-// The door: how the commands of a session are held.
+// The sandbox for a session's commands.
+
 import { homedir } from "node:os";
 import { checkCwd } from "../../base/child.ts";
-import { messageOf } from "../../base/coded-error.ts";
+import { toMessage } from "../../base/coded-error.ts";
+import { defined } from "../../base/values.ts";
 import { ToolError } from "../tools/types.ts";
-import { type Bounds, directHolder, type Holder } from "./holders.ts";
-import { isWithin } from "./places.ts";
-import { findHolder, type Host, thisHost } from "./probe.ts";
+import { type Bounds, createDirectLauncher, type Launcher } from "./launchers.ts";
+import { findLauncher, type Host, thisHost } from "./probe.ts";
+import { isWithin } from "./protected-paths.ts";
 import { runLaunch } from "./run.ts";
 import { Tree } from "./tree.ts";
-import type { CommandOrder, CommandResult, Sandbox, SandboxConfig } from "./types.ts";
+import type { CommandRequest, CommandResult, Sandbox, SandboxConfig } from "./types.ts";
 import { prepareCaches, resolveWritable } from "./writable.ts";
 
 const KERNEL_PLACES = /^\/(proc|sys|dev(?!\/shm))(\/|$)/;
 
-export interface SandboxPlace {
-  /** The workspace, absolute and real. */
+export interface SandboxPaths {
+  /** The workspace, as a real path. */
   root: string;
-  /** Directories and files that no command may see. */
+  /** Directories and files hidden from commands. */
   hide: readonly string[];
-  /** More files that no command may read, next to the environment files of the workspace. */
+  /** Unreadable files, in addition to the environment files of the workspace. */
   maskFiles?: readonly string[];
-  /** The user's; default: that of the process. */
+  /** The user's home; default: that of the process. */
   home?: string;
-  /** Where caches that commands write are kept; without it they write none. */
+  /** Where caches written by commands are stored; without it, caches are not writable. */
   cacheDirectory?: string;
 }
 
-/** Finds out what works here: some 40 ms for the first sandbox of a process, nothing for the others. */
+/** Probes what works here: about 40 ms for the first sandbox of a process, nothing for the others. */
 export async function createSandbox(
   config: SandboxConfig,
-  place: SandboxPlace,
+  paths: SandboxPaths,
   host: Host = thisHost(),
 ): Promise<Sandbox> {
-  const isHome = isWithin(place.root, place.home ?? homedir());
+  const isHome = isWithin(paths.root, paths.home ?? homedir());
   const mode = config.mode === "workspace-write" && isHome ? "read-only" : config.mode;
-  const choice = await choose(config, place, host);
-  const { holder } = choice;
-  const problem = choice.problem ?? (mode === config.mode ? undefined : homeProblem(place.root));
-  const { root, cacheDirectory } = place;
-  const home = place.home ?? homedir();
+  const choice = await choose(config, paths, host);
+  const { launcher } = choice;
+  const problem = choice.problem ?? (mode === config.mode ? undefined : describeHomeProblem(paths.root));
+  const { root, cacheDirectory } = paths;
+  const home = paths.home ?? homedir();
   const isNetworkDenied = config.network === "deny";
-  const writable = await resolveWritable(config.writable ?? [], { home, hide: place.hide });
+  const writable = await resolveWritable(config.writable ?? [], { home, hide: paths.hide });
   const bounds: Bounds = {
-    root: place.root,
-    tree: new Tree(place.root),
+    root: paths.root,
+    tree: new Tree(paths.root),
     isWritable: mode === "workspace-write",
     isNetworkDenied,
     writable,
@@ -51,71 +53,71 @@ export async function createSandbox(
       ? {}
       : { caches: () => prepareCaches({ home, directory: cacheDirectory, root, isNetworkDenied }) }),
     writableGit: config.writableGit,
-    hide: place.hide,
-    maskFiles: place.maskFiles ?? [],
+    hide: paths.hide,
+    maskFiles: paths.maskFiles ?? [],
   };
   return {
     mode,
-    adapter: holder?.adapter,
-    ...(problem === undefined ? {} : { problem }),
-    run: (order) => run(order, bounds, holder, problem),
+    adapter: launcher?.adapter,
+    ...defined({ problem }),
+    run: (request) => run(request, bounds, launcher, problem),
   };
 }
 
-function homeProblem(root: string): string {
-  return `commands may write nothing: the workspace ${root} holds your home directory, where they could change what your shell and your programs run; start in a project directory`;
+function describeHomeProblem(root: string): string {
+  return `commands cannot write: the workspace ${root} contains your home directory, where they could change what your shell and programs run; start in a project directory`;
 }
 
 interface Choice {
-  holder?: Holder;
+  launcher?: Launcher;
   problem?: string;
 }
 
-async function choose(config: SandboxConfig, place: SandboxPlace, host: Host): Promise<Choice> {
-  if (config.mode === "off") return { holder: directHolder("off") };
-  const fault = placeFault(place);
+async function choose(config: SandboxConfig, paths: SandboxPaths, host: Host): Promise<Choice> {
+  if (config.mode === "off") return { launcher: createDirectLauncher("off") };
+  const fault = findRootFault(paths);
   if (fault !== undefined) return { problem: `commands are refused: ${fault}` };
-  const found = await findHolder(host);
-  if ("holder" in found) return found;
+  const found = await findLauncher(host);
+  if ("launcher" in found) return found;
   if (config.allowEnvOnly) {
     return {
-      holder: directHolder("env-only"),
+      launcher: createDirectLauncher("env-only"),
       problem: `commands run without isolation (sandbox.allowEnvOnly): ${found.problem}`,
     };
   }
   const ways = 'or set sandbox.allowEnvOnly to run them without isolation, or sandbox.mode "off"';
-  return { problem: `commands are refused, no sandbox works here: ${found.problem}; ${ways}` };
+  return { problem: `commands are refused, because no sandbox works here: ${found.problem}; ${ways}` };
 }
 
-/** A workspace in which the rules would mean nothing. */
-function placeFault({ root, hide }: SandboxPlace): string | undefined {
-  // Laid over the sandbox's own /proc and /dev, it would bring back the host's.
+/** A workspace that cannot be sandboxed. */
+function findRootFault({ root, hide }: SandboxPaths): string | undefined {
+  // Mounted over the sandbox's /proc and /dev, it would expose the host's.
   if (root === "/") return "the workspace is the whole file system; start in a project directory";
   if (KERNEL_PLACES.test(root)) {
-    return `the workspace ${root} is made up by the kernel, and no place for files; start in a project directory`;
+    return `the workspace ${root} is a kernel file system; start in a project directory`;
   }
   const own = hide.find((path) => isWithin(root, path) && isWithin(path, root));
   return own === undefined
     ? undefined
-    : `the workspace ${root} is a directory that commands may not see; start elsewhere`;
+    : `the workspace ${root} is hidden from commands; start in another directory`;
 }
 
 async function run(
-  order: CommandOrder,
+  request: CommandRequest,
   bounds: Bounds,
-  holder: Holder | undefined,
+  launcher: Launcher | undefined,
   problem: string | undefined,
 ): Promise<CommandResult> {
-  if (holder === undefined) throw new ToolError("sandbox_unavailable", problem ?? "no sandbox works here");
-  if (order.command.includes("\0"))
-    throw new ToolError("invalid_command", "the command has a NUL character in it");
-  if (!isWithin(bounds.root, order.cwd)) {
-    throw new ToolError("path_outside", `${order.cwd} is not in the workspace ${bounds.root}`);
+  if (launcher === undefined) throw new ToolError("sandbox_unavailable", problem ?? "no sandbox works here");
+  if (request.command.includes("\0"))
+    throw new ToolError("invalid_command", "the command contains a NUL character");
+  if (!isWithin(bounds.root, request.cwd)) {
+    throw new ToolError("path_outside", `${request.cwd} is not in the workspace ${bounds.root}`);
   }
   try {
-    await checkCwd(order.cwd);
+    await checkCwd(request.cwd);
   } catch (error) {
-    throw new ToolError("not_found", messageOf(error));
+    throw new ToolError("not_found", toMessage(error));
   }
-  return runLaunch(await holder.launch(order, bounds), order);
+  return runLaunch(await launcher.launch(request, bounds), request);
 }

@@ -1,24 +1,30 @@
-// Which adapter works on this machine, found out by trying: what must succeed, what must fail, and a control that the
-// same attempts do succeed without it. A sandbox that did not start would otherwise look like a perfect one.
+// Finds the adapter that works on this machine by trying it: some actions must succeed, others must fail, and a control
+// run without the sandbox must succeed in all. Otherwise a sandbox that never starts would look perfect.
 import { access, constants, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { messageOf } from "../../base/coded-error.ts";
-import { type Bounds, bwrapHolder, directHolder, type Holder, seatbeltHolder } from "./holders.ts";
+import { toMessage } from "../../base/coded-error.ts";
+import {
+  type Bounds,
+  createBwrapLauncher,
+  createDirectLauncher,
+  createSeatbeltLauncher,
+  type Launcher,
+} from "./launchers.ts";
 import { runLaunch } from "./run.ts";
-import { seccompFilter } from "./seccomp.ts";
+import { buildSeccompFilter } from "./seccomp.ts";
 import { Tree } from "./tree.ts";
 
-/** What the search depends on; another one than this machine's in tests. */
+/** Input of the search; replaced in tests. */
 export interface Host {
   platform: string;
   arch: string;
   isRoot: boolean;
-  /** Never by PATH: the workspace may be on it. */
+  /** Never from PATH, which may include the workspace. */
   bwrapPaths: readonly string[];
 }
 
-export type Probed = { holder: Holder } | { problem: string };
+export type ProbeResult = { launcher: Launcher } | { problem: string };
 
 const BWRAP_PATHS = [
   "/usr/bin/bwrap",
@@ -34,10 +40,10 @@ export function thisHost(): Host {
   return { platform, arch, isRoot: process.getuid?.() === 0, bwrapPaths: BWRAP_PATHS };
 }
 
-const probed = new Map<string, Promise<Probed>>();
+const probed = new Map<string, Promise<ProbeResult>>();
 
-/** What holds commands here, looked for once in a process; again after a failure, which somebody may have mended. */
-export function findHolder(host: Host): Promise<Probed> {
+/** Searched once per process, and again after a failure, which the user may have fixed. */
+export function findLauncher(host: Host): Promise<ProbeResult> {
   const key = JSON.stringify(host);
   const known = probed.get(key) ?? search(host);
   probed.set(key, known);
@@ -45,26 +51,26 @@ export function findHolder(host: Host): Promise<Probed> {
   return known;
 }
 
-async function search(host: Host): Promise<Probed> {
+async function search(host: Host): Promise<ProbeResult> {
   if (host.platform === "darwin")
-    return judge([seatbeltHolder()], (why) => `sandbox-exec does not work: ${why}`);
-  if (host.platform !== "linux") return { problem: `there is no sandbox for ${host.platform}` };
-  const filter = seccompFilter(host.arch);
+    return tryLaunchers([createSeatbeltLauncher()], (why) => `sandbox-exec does not work: ${why}`);
+  if (host.platform !== "linux") return { problem: `demian has no sandbox for ${host.platform}` };
+  const filter = buildSeccompFilter(host.arch);
   if (filter === undefined) {
     return {
-      problem: `there is no table of system calls for the processor "${host.arch}": only x64 and arm64 have one`,
+      problem: `the sandbox does not support the architecture "${host.arch}", only x64 and arm64`,
     };
   }
   let problem = "bubblewrap is not installed: apt install bubblewrap (or dnf, pacman, zypper, apk)";
   for (const path of host.bwrapPaths) {
     if (!(await isExecutable(path))) continue;
-    // Root may do without a user namespace, where the kernel or a container refuses them.
+    // Root can do without a user namespace, if the kernel or a container refuses them.
     const ways = host.isRoot ? [true, false] : [true];
-    const result = await judge(
-      ways.map((hasUserNamespace) => bwrapHolder(path, filter, hasUserNamespace)),
+    const result = await tryLaunchers(
+      ways.map((hasUserNamespace) => createBwrapLauncher(path, filter, hasUserNamespace)),
       explainBwrap,
     );
-    if ("holder" in result) return result;
+    if ("launcher" in result) return result;
     problem = result.problem;
   }
   return { problem };
@@ -77,19 +83,22 @@ function isExecutable(path: string): Promise<boolean> {
   );
 }
 
-async function judge(holders: readonly Holder[], explain: (why: string) => string): Promise<Probed> {
+async function tryLaunchers(
+  launchers: readonly Launcher[],
+  explain: (why: string) => string,
+): Promise<ProbeResult> {
   let why = "";
-  for (const holder of holders) {
-    const fault = await tryHolder(holder);
-    if (fault === undefined) return { holder };
+  for (const launcher of launchers) {
+    const fault = await tryLauncher(launcher);
+    if (fault === undefined) return { launcher };
     why ||= fault;
   }
   return { problem: explain(why) };
 }
 
-/** Undefined: it holds. */
-async function tryHolder(holder: Holder): Promise<string | undefined> {
-  const base = await realpath(await mkdtemp(join(tmpdir(), "demian-probe-"))).catch(messageOf);
+/** Undefined if it works; otherwise the fault. */
+async function tryLauncher(launcher: Launcher): Promise<string | undefined> {
+  const base = await realpath(await mkdtemp(join(tmpdir(), "demian-probe-"))).catch(toMessage);
   try {
     const root = join(base, "workspace");
     const outside = join(base, "outside");
@@ -101,21 +110,21 @@ async function tryHolder(holder: Holder): Promise<string | undefined> {
       ...{ root, tree: new Tree(root), isWritable: true, isNetworkDenied: true, writableGit: false },
       ...{ hide: [hidden], maskFiles: [], visible: [outside] },
     };
-    const control = await attempt(directHolder("off"), bounds, outside);
+    const control = await attempt(createDirectLauncher("off"), bounds, outside);
     if (control !== "written escaped seen") return `the probe itself failed in ${base}: "${control}"`;
-    const held = await attempt(holder, bounds, outside);
+    const held = await attempt(launcher, bounds, outside);
     if (held === "written") return undefined;
-    return held === "" ? "a command in it cannot write to its workspace" : `it does not hold: "${held}"`;
+    return held === "" ? "a command in it cannot write to its workspace" : `it does not isolate: "${held}"`;
   } catch (error) {
-    return messageOf(error);
+    return toMessage(error);
   } finally {
     await rm(base, { recursive: true, force: true });
   }
 }
 
-/** Which of three things a command could do: write in the workspace, write outside, see what is hidden. */
-async function attempt(holder: Holder, bounds: Bounds, outside: string): Promise<string> {
-  const { adapter } = holder;
+/** Which of three actions succeeded: write in the workspace, write outside, read a hidden file. */
+async function attempt(launcher: Launcher, bounds: Bounds, outside: string): Promise<string> {
+  const { adapter } = launcher;
   const marks = {
     written: join(bounds.root, adapter),
     escaped: join(outside, adapter),
@@ -126,7 +135,7 @@ async function attempt(holder: Holder, bounds: Bounds, outside: string): Promise
     `echo yes > '${marks.escaped}'`,
     `read -r line < '${outside}/hidden/secret'; echo "$line" > '${marks.seen}'`,
   ].join("\n");
-  const order = {
+  const request = {
     ...{
       command,
       cwd: bounds.root,
@@ -136,7 +145,7 @@ async function attempt(holder: Holder, bounds: Bounds, outside: string): Promise
     },
     output: () => undefined,
   };
-  await runLaunch(await holder.launch(order, bounds), order);
+  await runLaunch(await launcher.launch(request, bounds), request);
   const could = await Promise.all(
     Object.entries(marks).map(async ([name, path]) => {
       const expected = name === "seen" ? SECRET : "yes";
@@ -153,7 +162,7 @@ const BWRAP_FAULTS: readonly [pattern: RegExp, explanation: string][] = [
   ],
   [
     /mount proc/i,
-    "the container that we run in does not let bubblewrap mount /proc: run it with nested containers allowed",
+    "this container does not let bubblewrap mount /proc: run it with nested containers allowed",
   ],
   [/seccomp/i, "the kernel has no seccomp filters"],
 ];

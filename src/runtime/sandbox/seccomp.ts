@@ -1,10 +1,10 @@
-// The system calls that no command needs and that lead out of a sandbox, as a BPF program for `bwrap --seccomp`.
-// It narrows what namespaces and mounts leave open: Unix sockets of the host, nested namespaces, the kernel's doors.
+// Builds a BPF program for `bwrap --seccomp` that refuses system calls that lead out of a sandbox and that no command needs:
+// what namespaces and mounts leave open, such as Unix sockets of the host, nested namespaces and kernel interfaces.
 
 interface Architecture {
-  /** AUDIT_ARCH_* of the kernel. */
+  /** The kernel's AUDIT_ARCH_*. */
   audit: number;
-  /** Its column in the tables below. */
+  /** Column in the tables below. */
   column: 0 | 1;
 }
 
@@ -13,7 +13,7 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
   arm64: { audit: 0xc00000b7, column: 1 },
 };
 
-/** Refused whatever their arguments: [x86_64, aarch64]. */
+/** Always refused: [x86_64, aarch64]. */
 export const REFUSED_CALLS: Readonly<Record<string, readonly [number, number]>> = {
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
@@ -46,7 +46,7 @@ export const REFUSED_CALLS: Readonly<Record<string, readonly [number, number]>> 
   swapoff: [168, 225],
   reboot: [169, 142],
   acct: [163, 89],
-  // It opens sockets and files without passing here.
+  // io_uring opens sockets and files without passing this filter.
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
   io_uring_register: [427, 427],
@@ -54,7 +54,7 @@ export const REFUSED_CALLS: Readonly<Record<string, readonly [number, number]>> 
   open_by_handle_at: [304, 265],
 };
 
-/** Those that depend on their arguments. */
+/** Refused depending on their arguments. */
 export const CHECKED_CALLS = {
   socket: [41, 198],
   socketpair: [53, 199],
@@ -66,7 +66,7 @@ export const CHECKED_CALLS = {
 
 const EPERM = 1;
 const ENOSYS = 38;
-/** Numbers from here on are x86_64's second table (x32), where every call has another number. */
+/** Start of x86_64's x32 table, where every call has another number. */
 const X32_CALLS = 0x40000000;
 const AF_UNIX = 1;
 const AF_INET = 2;
@@ -78,7 +78,7 @@ const SOCK_STREAM = 1;
 const SOCK_SEQPACKET = 5;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const NEW_NAMESPACES = 0x7e020000;
-/** CLONE_NEWTIME: for clone these bits are the exit signal. */
+/** CLONE_NEWTIME; for clone these bits are the exit signal. */
 const NEW_TIME = 0x80;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
@@ -92,13 +92,13 @@ const RETURN = 0x06;
 const RETURN_ALLOW = 0x7fff0000;
 const RETURN_ERRNO = 0x00050000;
 const RETURN_KILL = 0x80000000;
-/** Of `struct seccomp_data`; arguments are 64 bits, and the halves that matter here are the low ones. */
+/** Offsets in `struct seccomp_data`. Arguments have 64 bits; only the low halves matter here. */
 const CALL_OFFSET = 0;
 const ARCH_OFFSET = 4;
 const argument = (index: number): number => 16 + 8 * index;
 
-/** The program for `process.arch`; undefined where no table of calls is known. */
-export function seccompFilter(arch: string): Buffer | undefined {
+/** `arch` is `process.arch`; undefined if it is not supported. */
+export function buildSeccompFilter(arch: string): Buffer | undefined {
   const machine = ARCHITECTURES[arch];
   if (machine === undefined) return undefined;
   const call = (name: keyof typeof CHECKED_CALLS): number => CHECKED_CALLS[name][machine.column];
@@ -111,7 +111,7 @@ export function seccompFilter(arch: string): Buffer | undefined {
   for (const numbers of Object.values(REFUSED_CALLS)) {
     code.jump(JUMP_EQUAL, numbers[machine.column], { yes: "refuse" });
   }
-  // Its flags are behind a pointer. The C libraries take clone when it is not there.
+  // clone3's flags are in memory, out of reach. C libraries fall back to clone if it is missing.
   code.jump(JUMP_EQUAL, call("clone3"), { yes: "unknown" });
   code.jump(JUMP_EQUAL, call("socket"), { yes: "socket" });
   code.jump(JUMP_EQUAL, call("socketpair"), { yes: "socketpair" });
@@ -119,7 +119,7 @@ export function seccompFilter(arch: string): Buffer | undefined {
   code.jump(JUMP_EQUAL, call("unshare"), { yes: "unshare" });
   code.jump(JUMP_EQUAL, call("ioctl"), { yes: "ioctl", no: "allow" });
 
-  // A list of what is allowed: each family is a piece of kernel of its own, and a network namespace holds not all.
+  // An allowlist: each family is separate kernel code, and a network namespace does not cover all.
   code.label("socket");
   code.op(LOAD, argument(0));
   code.jump(JUMP_EQUAL, AF_INET, { yes: "allow" });
@@ -128,7 +128,7 @@ export function seccompFilter(arch: string): Buffer | undefined {
   code.op(LOAD, argument(2));
   code.jump(JUMP_EQUAL, NETLINK_ROUTE, { yes: "allow", no: "refuse" });
 
-  // Programs talk to their children through them. A datagram one could still be sent to any path or name.
+  // Programs use socket pairs to talk to their children. A datagram socket could still send to any path or name.
   code.label("socketpair");
   code.op(LOAD, argument(0));
   code.jump(JUMP_EQUAL, AF_UNIX, { no: "refuse" });
@@ -171,7 +171,7 @@ interface Instruction {
 const INSTRUCTION_BYTES = 8;
 const MAX_JUMP = 255;
 
-/** Instructions with names for the places they jump to; a jump without a name goes on with the next one. */
+/** Assembles instructions with labels; a jump without a label continues with the next instruction. */
 class Assembler {
   readonly #code: Instruction[] = [];
   readonly #labels = new Map<string, number>();

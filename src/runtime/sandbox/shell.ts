@@ -1,20 +1,19 @@
-// How a command line becomes a process: which shell, and what it does not inherit.
+// Chooses the shell for a command line, and what it does not inherit.
 import { access, constants } from "node:fs/promises";
 
 const BASH = "/bin/bash";
 const SH = "/bin/sh";
 
-/** Files that a shell reads, or options and functions that it takes, before the command has a say. */
+/** Variables that change the shell before the command runs: startup files, options, functions. */
 const SHELL_STARTUP = /^(BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS4|BASH_FUNC_.*)$/;
 
 /**
- * Runs before the command in a shell of its own: descriptors that our starter left open are closed (Node marks only
- * the low ones), no core files, no input, and one stream of output in the order it was written. What is still said
- * on stderr afterwards comes from the sandbox and not from the command.
+ * Runs before the command in a separate shell: closes inherited descriptors (Node marks only the low ones), disables core
+ * files and input, and merges stdout and stderr in order. Later text on stderr comes from the sandbox.
  */
 const FINISH = 'ulimit -c 0; exec "$@" </dev/null 2>&1';
 const BASH_PRELUDE = `for fd in /dev/fd/*; do fd=\${fd##*/}; if [ "$fd" -gt 2 ]; then eval "exec $fd>&-"; fi; done; ${FINISH}`;
-// Only one digit may stand there in every shell.
+// POSIX shells support only one digit.
 const SH_PRELUDE = `exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ${FINISH}`;
 
 export async function findShell(): Promise<string> {
@@ -25,23 +24,23 @@ export async function findShell(): Promise<string> {
   return found ? BASH : SH;
 }
 
-/** The words to execute for a command line. */
-export function shellWords(shell: string, command: string): string[] {
+/** The argv for a command line. */
+export function buildShellArgv(shell: string, command: string): string[] {
   if (shell === SH) return [SH, "-c", SH_PRELUDE, "sh", SH, "-c", command, "sh"];
   const bash = [shell, "--norc", "--noprofile", "-c"];
   return [...bash, BASH_PRELUDE, "bash", ...bash, command, "bash"];
 }
 
 /**
- * Makes the output of a program that is not a shell's child a pipe of the kernel. What Node calls a pipe is a socket,
- * which cannot be opened by name: `echo problem > /dev/stderr` fails on it. The program replaces this shell, so that it
- * stays our own child; it must end everything that writes there, or `cat` would wait for it.
+ * Gives a program a kernel pipe for its output. Node's pipes are sockets, which cannot be opened by name: `echo problem >
+ * /dev/stderr` would fail. The program replaces this shell, so that it stays our child; it must end all writers, or `cat`
+ * would wait for them.
  */
-export function pipedWords(shell: string, words: readonly string[]): string[] {
+export function wrapWithPipe(shell: string, words: readonly string[]): string[] {
   if (shell === SH) return [...words];
   return [shell, "--norc", "--noprofile", "-c", 'exec "$@" > >(exec cat 3<&- 4>&-)', "bash", ...words];
 }
 
-export function withoutStartup(env: Readonly<Record<string, string>>): Record<string, string> {
+export function removeStartupVariables(env: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !SHELL_STARTUP.test(name)));
 }

@@ -1,40 +1,40 @@
-// Searches a workspace for environment files and git directories before each command. Nothing is left out: a command
-// could move a file to wherever nobody looks, and the next one read it there. What has not changed is not listed again.
+// Searches a workspace for environment files and git directories before each command. Nothing is skipped: a command could
+// move a file to a skipped directory, and the next one could read it there. Unchanged directories are not listed again.
 import { accessSync, type BigIntStats, constants, lstatSync, readdirSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
-import { errnoOf } from "../../base/coded-error.ts";
+import { readErrno } from "../../base/coded-error.ts";
 import { ToolError } from "../tools/types.ts";
 import { isSecretPath } from "../workspace/protected.ts";
 
-/** A directory costs some 50 µs at first and 10 µs later; with more of them every command would take seconds. */
+/** A directory costs about 50 µs at first and 10 µs later; beyond this every command would take seconds. */
 const MAX_DIRECTORIES = 250_000;
-/** Looked at between two chances for everything else in the process. */
-const DIRECTORIES_A_TIME = 200;
-/** What bubblewrap puts before a path, and a name below it, still fit into the 4096 bytes that the kernel takes. */
+/** Directories listed before yielding to the event loop. */
+const DIRECTORIES_PER_TICK = 200;
+/** Leaves room for bubblewrap's prefix and a file name within the kernel's 4096 bytes. */
 const MAX_PATH_BYTES = 3800;
-/** Looked at in directories whose names are no text; there are hardly ever any. */
+/** Limit for entries in directories whose names are not UTF-8, which are very rare. */
 const MAX_NAMELESS = 5000;
-/** Changes within one tick of the file system's clock look like one: only what is older is known for certain. */
+/** Changes within one tick of the file system's clock are indistinguishable, so only older ones are trusted. */
 const SETTLED_MS = 2000;
 
 export interface Finds {
   /**
-   * Named like environment files: files, directories, links. And directories that nobody can look into just now, or
-   * that hold such files under a path that cannot be named.
+   * Files, directories and links named like environment files; and directories that cannot be read now, or that contain
+   * such files under a path that cannot be passed as an argument.
    */
   secrets: string[];
   /** Named `.git`. */
   gits: string[];
 }
 
-/** Of a directory when it was listed. Nobody can set `ctime`. */
+/** A directory when it was listed. `ctime` cannot be forged. */
 type Stamp = Pick<BigIntStats, "dev" | "ino" | "ctimeNs">;
 
 interface Listing extends Finds {
-  /** Undefined: it may have changed since then without a sign of it. */
+  /** Undefined if a later change might go unnoticed. */
   stamp: Stamp | undefined;
   directories: string[];
-  /** Directories and environment files whose names are no UTF-8: no argument of a program can be made of them. */
+  /** Directories and environment files whose names are not UTF-8 and cannot be passed as an argument. */
   nameless: Buffer[];
 }
 
@@ -48,7 +48,7 @@ export class Tree {
     this.#maxDirectories = maxDirectories;
   }
 
-  /** Absolute paths. Throws `workspace_too_large` and `workspace_too_odd`: what is not found cannot be protected. */
+  /** Returns absolute paths. Throws `workspace_too_large` and `workspace_too_odd`, if files could not be protected. */
   async search(): Promise<Finds> {
     const found: Finds = { secrets: [], gits: [] };
     const known = new Map<string, Listing>();
@@ -56,13 +56,13 @@ export class Tree {
     let seen = 0;
     for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
       seen += 1;
-      if (seen > this.#maxDirectories) throw tooLarge(this.root, this.#maxDirectories);
-      if (seen % DIRECTORIES_A_TIME === 0) await setImmediate();
+      if (seen > this.#maxDirectories) throw createTooLargeError(this.root, this.#maxDirectories);
+      if (seen % DIRECTORIES_PER_TICK === 0) await setImmediate();
       const listing = this.#list(directory);
       if (listing === "closed") found.secrets.push(directory);
       if (listing === "closed" || listing === "gone") continue;
       if (listing.stamp !== undefined) known.set(directory, listing);
-      if (this.#holdsUnnameable(directory, listing)) {
+      if (this.#containsUnnameable(directory, listing)) {
         found.secrets.push(directory);
         continue;
       }
@@ -74,25 +74,29 @@ export class Tree {
     return found;
   }
 
-  /** Only the directory itself can then be taken away. Throws `workspace_too_odd` when that is the workspace. */
-  #holdsUnnameable(directory: string, { directories, nameless }: Listing): boolean {
+  /** Then the whole directory has to be masked. Throws `workspace_too_odd` if it is the workspace. */
+  #containsUnnameable(directory: string, { directories, nameless }: Listing): boolean {
     const budget = { left: MAX_NAMELESS };
     const odd =
       directories.find(
         (path) => path.length > MAX_PATH_BYTES / 3 && Buffer.byteLength(path) > MAX_PATH_BYTES,
       ) ??
-      nameless.find((name) => holdsSecrets(joined(Buffer.from(directory), name), budget))?.toString("latin1");
-    if (odd !== undefined && directory === this.root) throw tooOdd(this.root, odd);
+      nameless
+        .find((name) => containsSecrets(joinPath(Buffer.from(directory), name), budget))
+        ?.toString("latin1");
+    if (odd !== undefined && directory === this.root) throw createTooOddError(this.root, odd);
     return odd !== undefined;
   }
 
-  /** "closed": a command could open it again (chmod), and then read what we did not find. */
+  /** "closed": not readable now, but a command could make it so with chmod. */
   #list(directory: string): Listing | "closed" | "gone" {
     try {
       const stats = lstatSync(directory, { bigint: true });
       if (!stats.isDirectory()) return "gone";
       const before = this.#known.get(directory);
-      return before !== undefined && isSame(before.stamp, stats) ? before : listed(directory, stampOf(stats));
+      return before !== undefined && isSame(before.stamp, stats)
+        ? before
+        : listDirectory(directory, readStamp(stats));
     } catch (error) {
       return isGone(error) ? "gone" : "closed";
     }
@@ -103,11 +107,11 @@ function isSame(before: Stamp | undefined, { dev, ino, ctimeNs }: Stamp): boolea
   return before !== undefined && before.ino === ino && before.ctimeNs === ctimeNs && before.dev === dev;
 }
 
-function stampOf({ dev, ino, ctimeNs, ctimeMs }: BigIntStats): Stamp | undefined {
+function readStamp({ dev, ino, ctimeNs, ctimeMs }: BigIntStats): Stamp | undefined {
   return Date.now() - Number(ctimeMs) > SETTLED_MS ? { dev, ino, ctimeNs } : undefined;
 }
 
-function listed(directory: string, stamp: Stamp | undefined): Listing {
+function listDirectory(directory: string, stamp: Stamp | undefined): Listing {
   accessSync(directory, constants.R_OK | constants.X_OK);
   const listing: Listing = { stamp, secrets: [], gits: [], directories: [], nameless: [] };
   let isText = true;
@@ -132,8 +136,8 @@ function listNameless(directory: string): Buffer[] {
     .map(({ name }) => name);
 }
 
-/** What cannot be found out counts as a yes. */
-function holdsSecrets(path: Buffer, budget: { left: number }): boolean {
+/** Unknown counts as yes. */
+function containsSecrets(path: Buffer, budget: { left: number }): boolean {
   budget.left -= 1;
   if (budget.left < 0) return true;
   try {
@@ -141,30 +145,30 @@ function holdsSecrets(path: Buffer, budget: { left: number }): boolean {
     return readdirSync(path, { withFileTypes: true, encoding: "buffer" }).some((entry) => {
       const name = entry.name.toString();
       if (isSecretPath(name) || name.toLowerCase() === ".git") return true;
-      return entry.isDirectory() && holdsSecrets(joined(path, entry.name), budget);
+      return entry.isDirectory() && containsSecrets(joinPath(path, entry.name), budget);
     });
   } catch (error) {
     return !isGone(error);
   }
 }
 
-function joined(directory: Buffer, name: Buffer): Buffer {
+function joinPath(directory: Buffer, name: Buffer): Buffer {
   return Buffer.concat([directory, Buffer.from("/"), name]);
 }
 
 function isGone(error: unknown): boolean {
-  return errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR";
+  return readErrno(error) === "ENOENT" || readErrno(error) === "ENOTDIR";
 }
 
-function tooOdd(root: string, name: string): ToolError {
-  const what = `${JSON.stringify(name)} in the workspace ${root} holds environment files or a repository, and its name is no text or its path too long: they could not be protected`;
+function createTooOddError(root: string, name: string): ToolError {
+  const what = `${JSON.stringify(name)} in the workspace ${root} contains environment files or a repository that cannot be protected, because its name is not UTF-8 or its path is too long`;
   return new ToolError("workspace_too_odd", `${what}; rename or delete it`);
 }
 
-function tooLarge(root: string, most: number): ToolError {
-  const what = `the workspace ${root} has more than ${most} directories: environment files in it could not be protected`;
+function createTooLargeError(root: string, most: number): ToolError {
+  const what = `the workspace ${root} has more than ${most} directories, too many to protect its environment files`;
   return new ToolError(
     "workspace_too_large",
-    `${what}; start in a directory below, or delete what is not needed`,
+    `${what}; start in a subdirectory, or delete unneeded directories`,
   );
 }

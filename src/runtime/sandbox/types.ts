@@ -1,4 +1,4 @@
-// How commands are held. The adapter that really held a command is recorded on every call.
+// The contract of the sandbox. Every result records the adapter that was used.
 
 export const SANDBOX_MODES = ["off", "read-only", "workspace-write"] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
@@ -8,34 +8,34 @@ export type SandboxAdapter = "off" | "macos-sandbox-exec" | "linux-bwrap" | "env
 export interface SandboxConfig {
   mode: SandboxMode;
   network: "inherit" | "deny";
-  /** Run commands without isolation where no adapter works: only by this consent. */
+  /** Run commands without isolation if no adapter works. */
   allowEnvOnly: boolean;
-  /** `.git` may be written in the sandbox. */
+  /** `.git` is writable in the sandbox. */
   writableGit: boolean;
-  /** More directories that commands may write. */
+  /** Additional writable directories. */
   writable?: readonly string[] | undefined;
 }
 
 export interface Sandbox {
   readonly mode: SandboxMode;
-  /** Undefined: none works here, and commands are refused with `problem`. */
+  /** Undefined if none works; then commands are refused with `problem`. */
   readonly adapter: SandboxAdapter | undefined;
-  /** Why there is no isolation although it was asked for, and what to do. */
+  /** Why the requested isolation is not available, and what to do. */
   readonly problem?: string;
-  /** Runs `command` with a shell. Rejects with `ToolError` when it cannot be started at all. */
-  run(order: CommandOrder): Promise<CommandResult>;
+  /** Runs `command` with a shell. Rejects with `ToolError` if it cannot be started. */
+  run(request: CommandRequest): Promise<CommandResult>;
 }
 
-export interface CommandOrder {
+export interface CommandRequest {
   command: string;
-  /** Absolute, real, in the workspace. */
+  /** A real path in the workspace. */
   cwd: string;
   env: Readonly<Record<string, string>>;
   timeoutMs: number;
   signal: AbortSignal;
-  /** Then what tools kept for other agents looks empty. */
+  /** Hides stored tool output of other agents. */
   isOfSubAgent?: boolean;
-  /** Output of both streams as it comes. */
+  /** Output of stdout and stderr. */
   output(chunk: Buffer): void;
 }
 

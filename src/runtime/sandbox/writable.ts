@@ -1,35 +1,35 @@
-// What commands may write outside of the workspace: caches of package managers, each on a private directory that is laid
-// over the user's, and directories that the user names. Nothing that a command puts into a cache reaches the user's own.
+// What commands may write outside the workspace: configured directories, and caches of package managers. Each cache is a
+// private directory mounted over the user's, so that nothing written there reaches the user's own.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError } from "../../base/coded-error.ts";
 import { ensurePrivateDir } from "../state-dir.ts";
-import { isWithin, resolvePlace } from "./places.ts";
+import { isWithin, resolvePath } from "./protected-paths.ts";
 
-/** A directory that lies at another place in the sandbox. */
+/** A directory mounted elsewhere in the sandbox. */
 export interface CacheMount {
   source: string;
   target: string;
-  /** What of the user's own stays to be read in it. */
+  /** Entries of the user's cache that stay readable. */
   readable: readonly string[];
 }
 
 export interface Caches {
   mounts: CacheMount[];
-  /** For programs whose cache has no place in the home directory yet. */
+  /** For programs without a cache in the home directory yet. */
   env: Record<string, string>;
 }
 
-export interface CacheOrder {
+export interface CacheOptions {
   home: string;
-  /** Where the private directories are. */
+  /** Parent of the private directories. */
   directory: string;
   /** The workspace. */
   root: string;
   isNetworkDenied: boolean;
 }
 
-/** Below /tmp, which is the command's own. */
+/** In the sandbox's private /tmp. */
 const ELSEWHERE = "/tmp/.demian-caches";
 
 interface Cache {
@@ -37,13 +37,13 @@ interface Cache {
   /** Below the home directory. */
   path: string;
   variable?: string;
-  /** Entries that are begun anew; others stay as they are and cannot be written. Absent: all are. */
+  /** Entries that start empty; the others stay readable. Absent: all start empty. */
   fresh?: ReadonlySet<string>;
-  /** Without a network nothing could be fetched again: then the user's own is read. */
+  /** Without a network the user's own cache is used, because nothing could be fetched again. */
   needsNetwork?: true;
 }
 
-/** Below ~/.cache: what programs write whenever they run. The rest (browsers, models) is only read. */
+/** Entries of ~/.cache that programs write on every run. The rest (browsers, models) is read-only. */
 const FRESH = new Set(
   "pip go-build yarn uv pnpm node node-gyp typescript deno bun pypoetry pre-commit ccache sccache ruff mypy".split(
     " ",
@@ -57,21 +57,21 @@ const CACHES: readonly Cache[] = [
   { name: "cargo-git", path: ".cargo/git", needsNetwork: true },
 ];
 
-/** Makes the private directories. Throws `state_unusable`. */
-export async function prepareCaches(order: CacheOrder): Promise<Caches> {
-  const { home, directory, root, isNetworkDenied } = order;
+/** Creates the private directories. Throws `state_unusable`. */
+export async function prepareCaches(options: CacheOptions): Promise<Caches> {
+  const { home, directory, root, isNetworkDenied } = options;
   const caches: Caches = { mounts: [], env: {} };
   for (const { name, path, variable, fresh, needsNetwork } of CACHES) {
     if (needsNetwork && isNetworkDenied) continue;
-    const place = await resolvePlace(join(home, path));
-    // A workspace in a cache is written as it is; a cache in the workspace as well.
-    if (place !== undefined && (isWithin(place.path, root) || isWithin(root, place.path))) continue;
-    if (place === undefined && variable === undefined) continue;
+    const found = await resolvePath(join(home, path));
+    // A workspace in a cache, or a cache in the workspace, is writable anyway.
+    if (found !== undefined && (isWithin(found.path, root) || isWithin(root, found.path))) continue;
+    if (found === undefined && variable === undefined) continue;
     const source = join(directory, name);
     await ensurePrivateDir(source);
-    if (place?.kind === "directory") {
-      const readable = fresh === undefined ? [] : await kept(place.path, fresh);
-      caches.mounts.push({ source, target: place.path, readable });
+    if (found?.kind === "directory") {
+      const readable = fresh === undefined ? [] : await listReadable(found.path, fresh);
+      caches.mounts.push({ source, target: found.path, readable });
     } else if (variable !== undefined) {
       const target = join(ELSEWHERE, name);
       caches.mounts.push({ source, target, readable: [] });
@@ -81,7 +81,7 @@ export async function prepareCaches(order: CacheOrder): Promise<Caches> {
   return caches;
 }
 
-/** Where `sandbox.writable` leads. Throws `config_invalid`: a directory that is not there, or that is too much. */
+/** Resolves `sandbox.writable`. Throws `config_invalid` for missing or dangerous directories. */
 export async function resolveWritable(
   paths: readonly string[],
   { home, hide }: { home: string; hide: readonly string[] },
@@ -89,23 +89,23 @@ export async function resolveWritable(
   return Promise.all(
     paths.map(async (path) => {
       const refuse = (why: string) => new CodedError("config_invalid", `sandbox.writable: ${path} ${why}`);
-      const place = await resolvePlace(path.replace(/^~(?=\/|$)/, home));
-      if (place?.kind !== "directory")
+      const found = await resolvePath(path.replace(/^~(?=\/|$)/, home));
+      if (found?.kind !== "directory")
         throw refuse("is not a directory; create it, or remove it from the list");
-      const realHome = (await resolvePlace(home))?.path ?? home;
-      if (isWithin(place.path, realHome))
+      const realHome = (await resolvePath(home))?.path ?? home;
+      if (isWithin(found.path, realHome))
         throw refuse("contains your home directory; use a directory below it");
-      if (/^\/(proc|sys|dev|etc|usr|bin|sbin|lib[^/]*|boot)(\/|$)/.test(place.path))
+      if (/^\/(proc|sys|dev|etc|usr|bin|sbin|lib[^/]*|boot)(\/|$)/.test(found.path))
         throw refuse("is a system directory; commands may not write there");
-      const hidden = (await Promise.all(hide.map(resolvePlace))).flatMap((one) => one?.path ?? []);
-      if (hidden.some((secret) => isWithin(secret, place.path))) throw refuse("is hidden from commands");
-      return place.path;
+      const hidden = (await Promise.all(hide.map(resolvePath))).flatMap((one) => one?.path ?? []);
+      if (hidden.some((secret) => isWithin(secret, found.path))) throw refuse("is hidden from commands");
+      return found.path;
     }),
   );
 }
 
-/** Directories and files of the user's that stay visible. */
-async function kept(directory: string, fresh: ReadonlySet<string>): Promise<string[]> {
+/** The user's entries that stay readable. */
+async function listReadable(directory: string, fresh: ReadonlySet<string>): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   const plain = entries.filter((entry) => (entry.isDirectory() || entry.isFile()) && !fresh.has(entry.name));
   return plain.map(({ name }) => join(directory, name));

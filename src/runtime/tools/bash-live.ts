@@ -1,5 +1,5 @@
-// The output of a running command for those who watch: some times a second, and never more than a screen at once. It
-// is a view; what the model reads is collected elsewhere.
+// Live output of a running command: throttled, and at most a screenful at once. Only a view; the model's output is
+// collected elsewhere.
 import { StringDecoder } from "node:string_decoder";
 
 const FLUSH_MS = 100;
@@ -8,7 +8,7 @@ export const MAX_LIVE_CHARACTERS = 128 * 1024;
 
 export class LiveOutput {
   readonly #show: (text: string) => void;
-  // Decodes across chunks; what is no UTF-8 becomes U+FFFD.
+  // Decodes across chunks; invalid UTF-8 becomes U+FFFD.
   readonly #decoder = new StringDecoder("utf8");
   #pending = "";
   #skipped = 0;
@@ -41,7 +41,7 @@ export class LiveOutput {
     if (this.#pending === "") return;
     const note = this.#skipped > 0 ? `[… ${this.#skipped} characters …]\n` : "";
     this.#shown += this.#pending.length;
-    const last = this.#shown >= MAX_LIVE_CHARACTERS ? "\n[… more output is not shown live …]\n" : "";
+    const last = this.#shown >= MAX_LIVE_CHARACTERS ? "\n[… more output not shown live …]\n" : "";
     this.#show(`${note}${this.#pending}${last}`);
     this.#pending = "";
     this.#skipped = 0;

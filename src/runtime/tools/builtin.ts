@@ -1,4 +1,4 @@
-// The tools that come with demian (§9).
+// The built-in tools.
 import { bashTool } from "./bash.ts";
 import { editFileTool } from "./edit-file.ts";
 import { globTool } from "./glob.ts";

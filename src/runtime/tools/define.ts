@@ -1,4 +1,4 @@
-// Makes a tool out of a zod schema: the same schema is told to the model and checks what the model sends.
+// Builds a tool from a zod schema, which describes the input to the model and checks it.
 import * as z from "zod";
 import { explainIssues } from "../../base/schema.ts";
 import type { ToolContext, ToolDefinition, ToolMetadata, ToolPlan, ToolResult } from "./types.ts";
@@ -21,18 +21,18 @@ export function defineTool<S extends z.ZodType>(order: ToolOrder<S>): ToolDefini
     inputSchema,
     metadata,
     check: (value) => {
-      const parsed = input.safeParse(withoutNulls(value));
+      const parsed = input.safeParse(removeNulls(value));
       if (parsed.success) return { ok: true, value: parsed.data };
       return { ok: false, message: explainIssues(parsed.error.issues) };
     },
-    // The loop gives back what `check` gave out.
+    // The loop passes the value that `check` returned.
     plan: (value, context) => order.plan(value as z.output<S>, context),
     execute: (value, plan, context) => order.execute(value as z.output<S>, plan, context),
   };
 }
 
-/** Models that must send every field send null for those that they leave out. */
-export function withoutNulls(value: unknown): unknown {
+/** Models that must send every field send null for omitted ones. */
+export function removeNulls(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
 }

@@ -2,26 +2,26 @@
 import * as z from "zod";
 import type { Located } from "../workspace/types.ts";
 import { defineTool } from "./define.ts";
-import { diffOf } from "./edit-diff.ts";
-import { missHint } from "./edit-hint.ts";
-import { checkWritable, isProtected, pathTarget, shownPath, titleOf } from "./guard.ts";
-import { checkWhole, decodeText } from "./text.ts";
+import { diffEdits } from "./edit-diff.ts";
+import { explainMiss } from "./edit-hint.ts";
+import { checkWritable, formatPath, formatTitle, isProtected, toPathTarget } from "./guard.ts";
+import { checkSurrogates, decodeText } from "./text.ts";
 import { ToolError } from "./types.ts";
 import { MAX_WRITE_BYTES } from "./write-file.ts";
 
 const MAX_LISTED = 10;
 
 const Input = z.strictObject({
-  path: z.string().min(1).describe("Relative to the working directory, or absolute below it."),
+  path: z.string().min(1).describe("Path relative to the working directory, or absolute within it."),
   oldString: z
     .string()
     .min(1, "must not be empty; to create or replace a whole file use write_file")
-    .describe("The exact text to replace, with its whitespace, without line numbers."),
-  newString: z.string().describe("The text to put in its place."),
+    .describe("The exact text to replace, including whitespace, without line numbers."),
+  newString: z.string().describe("The replacement text."),
   replaceAll: z
     .boolean()
     .optional()
-    .describe("Replace every occurrence; otherwise there must be exactly one."),
+    .describe("Replace every occurrence. Otherwise oldString must occur exactly once."),
 });
 
 interface Memo {
@@ -35,25 +35,25 @@ interface Memo {
 export const editFileTool = defineTool({
   name: "edit_file",
   description:
-    "Replaces an exact string in a file. oldString must occur exactly once, or replaceAll must be set: " +
-    "add lines around it to make it unique. Read the file first.",
+    "Replaces an exact string in a file. oldString must occur exactly once, unless replaceAll is set: " +
+    "include surrounding lines to make it unique. Read the file first.",
   input: Input,
   metadata: { sideEffect: "workspace", defaultDecision: "ask" },
   async plan({ path, oldString, newString, replaceAll }, { workspace }) {
     const located = await workspace.locate(path);
-    const plan = { title: titleOf("edit_file", located), targets: [pathTarget("write", located)] };
-    // It will be refused; until then its content is shown to nobody.
+    const plan = { title: formatTitle("edit_file", located), targets: [toPathTarget("write", located)] };
+    // The write will be refused; until then, do not show the content.
     if (isProtected(located)) return plan;
     if (oldString === newString) {
       throw new ToolError("no_change", "oldString and newString are the same: nothing would change");
     }
     const { bytes, hash } = await workspace.read(path, { maxBytes: MAX_WRITE_BYTES });
     const oldText = decodeText(path, bytes);
-    const places = placesOf(oldText, oldString);
-    checkPlaces(path, oldText, oldString, places, replaceAll ?? false);
-    const newText = replaced(oldText, oldString, newString, places);
-    checkWhole(newText);
-    const diff = diffOf(
+    const places = findOccurrences(oldText, oldString);
+    checkOccurrences(path, oldText, oldString, places, replaceAll ?? false);
+    const newText = replaceAt(oldText, oldString, newString, places);
+    checkSurrogates(newText);
+    const diff = diffEdits(
       oldText,
       places.map((at) => ({ at, length: oldString.length, text: newString })),
     );
@@ -64,12 +64,12 @@ export const editFileTool = defineTool({
     checkWritable(await workspace.locate(path));
     const { located, hash, newText, diff, count } = plan.memo as Memo;
     await workspace.write(path, newText, hash, located.real);
-    const done = `edited ${shownPath(located.lexical)}: ${count} ${count === 1 ? "replacement" : "replacements"}`;
+    const done = `edited ${formatPath(located.lexical)}: ${count} ${count === 1 ? "replacement" : "replacements"}`;
     return { ok: true, content: `${done}\n\n${diff}`, metadata: { changes: plan.changes ?? [], diff } };
   },
 });
 
-function placesOf(text: string, wanted: string): number[] {
+function findOccurrences(text: string, wanted: string): number[] {
   const places: number[] = [];
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
     places.push(at);
@@ -77,7 +77,7 @@ function placesOf(text: string, wanted: string): number[] {
   return places;
 }
 
-function checkPlaces(
+function checkOccurrences(
   path: string,
   text: string,
   wanted: string,
@@ -85,17 +85,17 @@ function checkPlaces(
   isForAll: boolean,
 ): void {
   if (places.length === 0) {
-    throw new ToolError("no_match", `oldString is not in ${path}: ${missHint(text, wanted)}`);
+    throw new ToolError("no_match", `oldString was not found in ${path}: ${explainMiss(text, wanted)}`);
   }
   if (places.length === 1 || isForAll) return;
-  const lines = linesOf(text, places.slice(0, MAX_LISTED)).join(", ");
+  const lines = findLineNumbers(text, places.slice(0, MAX_LISTED)).join(", ");
   const more = places.length > MAX_LISTED ? ", …" : "";
-  const advice = "add lines around it to make it unique, or set replaceAll";
+  const advice = "include surrounding lines to make it unique, or set replaceAll";
   const message = `oldString occurs ${places.length} times in ${path} (lines ${lines}${more}); ${advice}`;
   throw new ToolError("several_matches", message);
 }
 
-function linesOf(text: string, places: readonly number[]): number[] {
+function findLineNumbers(text: string, places: readonly number[]): number[] {
   let line = 1;
   let from = 0;
   return places.map((place) => {
@@ -106,7 +106,7 @@ function linesOf(text: string, places: readonly number[]): number[] {
   });
 }
 
-function replaced(text: string, wanted: string, newString: string, places: readonly number[]): string {
+function replaceAt(text: string, wanted: string, newString: string, places: readonly number[]): string {
   const grown = Buffer.byteLength(text) + places.length * Buffer.byteLength(newString);
   if (grown - places.length * Buffer.byteLength(wanted) > MAX_WRITE_BYTES) {
     throw new ToolError("too_large", `the file would be larger than ${MAX_WRITE_BYTES} bytes`);

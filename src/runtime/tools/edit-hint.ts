@@ -1,4 +1,4 @@
-// Why a string was not found in a file: what the model most likely got wrong, with the text that is really there.
+// Explains why a string was not found in a file: the most likely mistake, with the actual text.
 import { nearest } from "../../base/nearest.ts";
 
 const MAX_COMPARED_LINES = 5000;
@@ -6,36 +6,36 @@ const MAX_COMPARED_CHARS = 200;
 const MAX_SHOWN_LINES = 10;
 const MAX_SHOWN_CHARS = 1000;
 
-export function missHint(text: string, wanted: string): string {
+export function explainMiss(text: string, wanted: string): string {
   if (text === "") return "the file is empty; use write_file";
   return (
-    lineEndHint(text, wanted) ??
-    lineNumberHint(text, wanted) ??
-    whitespaceHint(text, wanted) ??
-    nearestHint(text, wanted) ??
+    checkLineEnds(text, wanted) ??
+    checkLineNumbers(text, wanted) ??
+    checkWhitespace(text, wanted) ??
+    findNearest(text, wanted) ??
     "read the file again and copy the text exactly"
   );
 }
 
-function lineEndHint(text: string, wanted: string): string | undefined {
+function checkLineEnds(text: string, wanted: string): string | undefined {
   const plain = wanted.replaceAll("\r\n", "\n");
   if (!wanted.includes("\r\n") && text.includes(plain.replaceAll("\n", "\r\n"))) {
-    return "its lines end with CRLF; write \\r\\n for every line end in oldString and newString";
+    return "the file has CRLF line ends; write \\r\\n for every line end in oldString and newString";
   }
   if (wanted.includes("\r\n") && text.includes(plain)) {
-    return "its lines end with LF; write \\n and not \\r\\n in oldString and newString";
+    return "the file has LF line ends; write \\n, not \\r\\n, in oldString and newString";
   }
   return undefined;
 }
 
-function lineNumberHint(text: string, wanted: string): string | undefined {
+function checkLineNumbers(text: string, wanted: string): string | undefined {
   const bare = wanted.replace(/^ *\d+\t/gm, "");
   if (bare === wanted || !text.includes(bare)) return undefined;
   return "oldString contains the line numbers of read_file; leave them out";
 }
 
-/** The same words in other whitespace. */
-function whitespaceHint(text: string, wanted: string): string | undefined {
+/** Finds the same text with different whitespace. */
+function checkWhitespace(text: string, wanted: string): string | undefined {
   const lines = text.split("\n");
   const squeezed = lines.map(squeeze);
   const sought = wanted.split("\n").map(squeeze);
@@ -46,10 +46,10 @@ function whitespaceHint(text: string, wanted: string): string | undefined {
     sought.every((line, offset) => squeezed[index + offset] === line),
   );
   if (at === -1) return undefined;
-  return `only the whitespace differs; line ${at + 1} on reads:\n${shown(lines.slice(at, at + sought.length))}`;
+  return `only the whitespace differs; from line ${at + 1} the file reads:\n${quoteLines(lines.slice(at, at + sought.length))}`;
 }
 
-function nearestHint(text: string, wanted: string): string | undefined {
+function findNearest(text: string, wanted: string): string | undefined {
   const first = wanted
     .split("\n")
     .map((line) => line.trim())
@@ -64,15 +64,15 @@ function nearestHint(text: string, wanted: string): string | undefined {
   if (near === undefined) return undefined;
   const at = candidates.indexOf(near);
   if (near === first) {
-    return `its first line is there (line ${at + 1}), but what follows differs:\n${shown(lines.slice(at, at + wanted.split("\n").length))}`;
+    return `its first line matches line ${at + 1}, but the following lines differ:\n${quoteLines(lines.slice(at, at + wanted.split("\n").length))}`;
   }
-  return `the nearest is line ${at + 1}:\n${shown(lines.slice(at, at + 1))}`;
+  return `the closest match is line ${at + 1}:\n${quoteLines(lines.slice(at, at + 1))}`;
 }
 
 function squeeze(line: string): string {
   return line.replace(/\s+/g, "");
 }
 
-function shown(lines: readonly string[]): string {
+function quoteLines(lines: readonly string[]): string {
   return lines.slice(0, MAX_SHOWN_LINES).join("\n").slice(0, MAX_SHOWN_CHARS);
 }

@@ -1,10 +1,10 @@
-// grep: lines of files that fit a regular expression.
+// grep: finds lines that match a regular expression.
 import * as z from "zod";
-import { globMatcher } from "../workspace/glob.ts";
+import { createGlobMatcher } from "../workspace/glob.ts";
 import { isSecretPath } from "../workspace/protected.ts";
 import type { Located } from "../workspace/types.ts";
 import { defineTool } from "./define.ts";
-import { checkReadable, checkSamePath, pathTarget, shownPath } from "./guard.ts";
+import { checkReadable, checkSamePath, formatPath, toPathTarget } from "./guard.ts";
 import { capOutput } from "./output.ts";
 import { findRipgrep, searchWithRipgrep } from "./ripgrep.ts";
 import type { Search, SearchResult } from "./search.ts";
@@ -13,7 +13,7 @@ import { searchByWalking } from "./walking-search.ts";
 
 const MAX_MATCHES = 200;
 const LIMIT_MS = 60_000;
-/** Globs that mean the same to ripgrep: they only spare it work. */
+/** Globs with the same meaning in ripgrep; they only save work. */
 const PLAIN_GLOB = /^[\w.*-]+$/;
 
 const Input = z.strictObject({
@@ -22,27 +22,27 @@ const Input = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("Where to search: a directory or a file; the working directory by default."),
+    .describe("The directory or file to search. Default: the working directory."),
   glob: z
     .string()
     .min(1)
     .optional()
-    .describe('Only files that fit, such as "*.ts", "src/**/*.{ts,tsx}" or "!*.test.ts".'),
+    .describe('Only files that match, for example "*.ts", "src/**/*.{ts,tsx}" or "!*.test.ts".'),
 });
 
 export const grepTool = defineTool({
   name: "grep",
   description:
     `Searches files for a regular expression and lists up to ${MAX_MATCHES} matches as path:line:text. ` +
-    "Leaves out .git, node_modules, build output (dist, build, out, target, coverage, …) and binary files; " +
-    "to search in one of these directories, name it as the path.",
+    "Skips .git, node_modules, build output (dist, build, out, target, coverage, …) and binary files; " +
+    "to search one of these directories, name it in path.",
   input: Input,
   metadata: { sideEffect: "none", defaultDecision: "allow" },
   async plan({ pattern, path }, { workspace }) {
     const located = await workspace.locate(path ?? ".");
     if (!located.exists) throw new ToolError("not_found", `${path} does not exist`);
-    const title = `grep: ${shownPath(pattern)} in ${shownPath(located.lexical)}`;
-    return { title, targets: [pathTarget("read", located)] };
+    const title = `grep: ${formatPath(pattern)} in ${formatPath(located.lexical)}`;
+    return { title, targets: [toPathTarget("read", located)] };
   },
   async execute({ pattern, path, glob }, plan, { workspace, signal, mayRead, keepOutput }) {
     const start = await workspace.locate(path ?? ".");
@@ -52,15 +52,15 @@ export const grepTool = defineTool({
     const limit = AbortSignal.timeout(LIMIT_MS);
     const search: Search = {
       workspace,
-      pattern: oneLine(pattern),
+      pattern: checkOneLine(pattern),
       start,
-      accepts: acceptsOf(start, glob, mayRead),
+      accepts: createFileFilter(start, glob, mayRead),
       ...(glob !== undefined && PLAIN_GLOB.test(glob) ? { plainGlob: glob } : {}),
       maxHits: MAX_MATCHES,
       signal: AbortSignal.any([signal, limit]),
     };
     try {
-      return await rendered(await run(search), keepOutput);
+      return await renderHits(await runSearch(search), keepOutput);
     } catch (error) {
       if (!limit.aborted || signal.aborted) throw error;
       const advice = "narrow it with path or glob";
@@ -69,33 +69,33 @@ export const grepTool = defineTool({
   },
 });
 
-async function run(search: Search): Promise<SearchResult> {
+async function runSearch(search: Search): Promise<SearchResult> {
   const ripgrep = await findRipgrep(search.workspace.root);
   if (ripgrep === undefined) return searchByWalking(search);
   try {
     return await searchWithRipgrep(ripgrep, search);
   } catch (error) {
-    // One that does not run here, or a working directory that has another name by now.
+    // ripgrep does not run here, or the working directory was renamed.
     if (error instanceof ToolError && error.code === "search_failed") return searchByWalking(search);
     throw error;
   }
 }
 
-/** Lines are searched one by one, so an end of line can never fit. */
-function oneLine(pattern: string): string {
+/** Lines are searched one by one, so a line break can never match. */
+function checkOneLine(pattern: string): string {
   if (!/[\n\r\0]/.test(pattern)) return pattern;
   throw new ToolError("bad_pattern", "the pattern contains a line break; lines are searched one by one");
 }
 
-/** A glob is meant from the working directory or from the path, whichever the model had in mind. */
-export function acceptsOf(
+/** A glob may be relative to the working directory or to the path; the model may mean either. */
+export function createFileFilter(
   start: Located,
   glob: string | undefined,
   mayRead: (path: string) => boolean,
 ): (path: string) => boolean {
   const isOpen = (path: string) => !isSecretPath(path) && mayRead(path);
   if (glob === undefined || !start.isDirectory) return isOpen;
-  const fits = globMatcher(glob, { anyDepth: true });
+  const fits = createGlobMatcher(glob, { anyDepth: true });
   const prefix = start.real === "." ? "" : `${start.real}/`;
   const isNegated = glob.startsWith("!");
   return (path) => {
@@ -105,9 +105,9 @@ export function acceptsOf(
   };
 }
 
-async function rendered({ hits, isCut }: SearchResult, keep: (text: string | Buffer) => Promise<string>) {
+async function renderHits({ hits, isCut }: SearchResult, keep: (text: string | Buffer) => Promise<string>) {
   if (hits.length === 0) return { ok: true, content: "no matches" };
-  const lines = hits.map(({ path, line, text }) => `${shownPath(path)}:${line}:${text}`);
+  const lines = hits.map(({ path, line, text }) => `${formatPath(path)}:${line}:${text}`);
   const more = isCut
     ? [`\n[the first ${hits.length} matches; there are more: narrow the pattern, path or glob]`]
     : [];

@@ -1,7 +1,7 @@
-// Reads the line of a hit through the workspace, so that what is shown is certainly from inside of it.
+// Reads the line of a hit through the workspace, so that nothing from outside is shown.
 import type { OpenFile, Workspace } from "../workspace/types.ts";
 import { isSecret } from "./guard.ts";
-import { wholeEnd } from "./output.ts";
+import { trimPartialEnd } from "./output.ts";
 import { type Hit, MAX_TEXT_BYTES } from "./search.ts";
 import { isBinary } from "./text.ts";
 
@@ -12,9 +12,9 @@ const CR = 0x0d;
 export interface Claim {
   path: string;
   line: number;
-  /** Of the first byte of the line. */
+  /** Offset of the first byte of the line. */
   offset: number;
-  /** What should be there; its end may be cut. */
+  /** The expected text; may be truncated. */
   text: Buffer;
 }
 
@@ -27,18 +27,18 @@ export class HitReader {
     this.#workspace = workspace;
   }
 
-  /** Undefined: it is not there, or may not be read. */
+  /** Undefined: it does not exist, or may not be read. */
   async read(claim: Claim): Promise<Hit | undefined> {
     if (this.#path !== claim.path) await this.#open(claim.path);
     if (this.#file === undefined) return undefined;
     const buffer = Buffer.alloc(MAX_TEXT_BYTES + 4);
     const got = await this.#file.read(buffer, claim.offset);
     const bytes = buffer.subarray(0, got);
-    // ripgrep ends a line that has no end of its own with CRLF.
-    const told = claim.text.at(-1) === CR ? claim.text.subarray(0, -1) : claim.text;
-    const compared = told.subarray(0, COMPARED_BYTES);
+    // ripgrep adds CRLF to a last line without a line end.
+    const reported = claim.text.at(-1) === CR ? claim.text.subarray(0, -1) : claim.text;
+    const compared = reported.subarray(0, COMPARED_BYTES);
     if (!bytes.subarray(0, compared.length).equals(compared)) return undefined;
-    return { path: claim.path, line: claim.line, text: shownLine(bytes) };
+    return { path: claim.path, line: claim.line, text: formatLine(bytes) };
   }
 
   async close(): Promise<void> {
@@ -50,7 +50,7 @@ export class HitReader {
   async #open(path: string): Promise<void> {
     await this.close();
     this.#path = path;
-    // It may have vanished, or be one that is not read: then it has no hits.
+    // It may be gone, or be unreadable: then it has no hits.
     const file = await this.#workspace.openFile(path).catch(() => undefined);
     if (file === undefined) return;
     const probe = Buffer.alloc(PROBE_BYTES);
@@ -62,11 +62,11 @@ export class HitReader {
   }
 }
 
-/** The first line of `bytes`, cut where it is long. */
-export function shownLine(bytes: Buffer): string {
+/** The first line of `bytes`, truncated if long. */
+export function formatLine(bytes: Buffer): string {
   const end = bytes.indexOf(0x0a);
   const line = end === -1 ? bytes : bytes.subarray(0, end);
   const isLong = line.length > MAX_TEXT_BYTES;
-  const text = (isLong ? wholeEnd(line.subarray(0, MAX_TEXT_BYTES)) : line).toString("utf8");
+  const text = (isLong ? trimPartialEnd(line.subarray(0, MAX_TEXT_BYTES)) : line).toString("utf8");
   return `${text.replace(/^\ufeff/, "").replace(/\r$/, "")}${isLong ? "…" : ""}`;
 }

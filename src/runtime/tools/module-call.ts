@@ -1,21 +1,24 @@
-// One call of a tool module: what it is given is little, and whatever it does (throw, hang, give back nonsense) is an answer.
-import { messageOf } from "../../base/coded-error.ts";
+// Runs one call of a tool module with a narrow context. Anything it does (throw, hang, return nonsense) becomes a
+// result.
+
+import { toMessage } from "../../base/coded-error.ts";
 import { isObject } from "../../base/json.ts";
+import { defined } from "../../base/values.ts";
 import { capOutput } from "./output.ts";
 import { type ToolContext, ToolError, type ToolResult, type UserQuestion } from "./types.ts";
 
-/** What a module sees of demian. No permissions, no other agents, no workspace: it is a tool, not an authority. */
+/** What a module can use: no permissions, no agents, no workspace handle. */
 export interface ModuleContext {
   /** The workspace, absolute. */
   cwd: string;
-  /** Aborted when the turn is, or when the call took too long. */
+  /** Aborted with the turn, or when the call times out. */
   signal: AbortSignal;
   sessionId: string;
   callId: string;
   agent: string;
-  /** Shown while it runs. */
+  /** Shows output while the tool runs. */
   progress(text: string): void;
-  /** Only where a person can be asked. Undefined: nobody answered. */
+  /** Only if a user can be asked. Undefined: no answer. */
   question?(question: UserQuestion): Promise<string | undefined>;
 }
 
@@ -32,9 +35,9 @@ export async function callModule(
   context: ToolContext,
   limitMs = CALL_LIMIT_MS,
 ): Promise<ToolResult> {
-  // Also for one that says that it changes nothing: nobody can know.
+  // Also for a tool declared free of side effects: that cannot be verified.
   if (context.dryRun)
-    return { ok: true, content: `Dry run: ${name} was not carried out.`, metadata: { dryRun: true } };
+    return { ok: true, content: `Dry run: ${name} was not executed.`, metadata: { dryRun: true } };
   const ended = new AbortController();
   const signal = AbortSignal.any([context.signal, ended.signal]);
   let isOver = false;
@@ -43,21 +46,25 @@ export async function callModule(
     limitMs,
   );
   try {
-    const given = moduleContext(context, signal, () => isOver);
-    const value = await untilAborted(signal, async () => execute(structuredClone(input), given));
-    return await resultOf(name, value, context);
+    const given = createModuleContext(context, signal, () => isOver);
+    const value = await runUntilAborted(signal, async () => execute(structuredClone(input), given));
+    return await toResult(name, value, context);
   } catch (error) {
     if (error instanceof ToolError || context.signal.aborted) throw error;
-    return { ok: false, content: `${name} failed: ${messageOf(error)}` };
+    return { ok: false, content: `${name} failed: ${toMessage(error)}` };
   } finally {
     isOver = true;
     clearTimeout(timer);
-    // Whatever it left running is told to end.
+    // Stops anything the module left running.
     ended.abort(new Error("the call has ended"));
   }
 }
 
-function moduleContext(context: ToolContext, signal: AbortSignal, isOver: () => boolean): ModuleContext {
+function createModuleContext(
+  context: ToolContext,
+  signal: AbortSignal,
+  isOver: () => boolean,
+): ModuleContext {
   const { sessionId, callId, agent, workspace, question } = context;
   return Object.freeze({
     cwd: workspace.root,
@@ -74,14 +81,14 @@ function moduleContext(context: ToolContext, signal: AbortSignal, isOver: () => 
           question: async (asked: UserQuestion) => {
             if (isOver()) return undefined;
             const options = asked.options?.map(String);
-            return question({ text: String(asked.text), ...(options === undefined ? {} : { options }) });
+            return question({ text: String(asked.text), ...defined({ options }) });
           },
         }),
   });
 }
 
-/** A module that does not look at its signal is left behind. */
-function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+/** A module that ignores its signal is abandoned. */
+function runUntilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
     if (signal.aborted) return onAbort();
@@ -92,16 +99,16 @@ function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T
   });
 }
 
-async function resultOf(name: string, value: unknown, context: ToolContext): Promise<ToolResult> {
+async function toResult(name: string, value: unknown, context: ToolContext): Promise<ToolResult> {
   const { ok, text, metadata } = readResult(name, value);
   const { content, truncated, outputFile } = await capOutput(text, context.keepOutput);
   return {
     ok,
     content,
     metadata: {
-      ...(metadata === undefined ? {} : { module: metadata }),
+      ...defined({ module: metadata }),
       ...(truncated ? { truncated } : {}),
-      ...(outputFile === undefined ? {} : { outputFile }),
+      ...defined({ outputFile }),
     },
   };
 }
@@ -112,13 +119,13 @@ function readResult(name: string, value: unknown): { ok: boolean; text: string; 
   if (typeof ok !== "boolean" || typeof content !== "string")
     throw new ToolError(
       "bad_result",
-      `${name} gave back no result: expected { ok: true or false, content: a text }`,
+      `${name} returned no valid result: expected { ok: boolean, content: string }`,
     );
-  return { ok, text: content, ...(metadata === undefined ? {} : { metadata: plain(metadata) }) };
+  return { ok, text: content, ...(metadata === undefined ? {} : { metadata: toPlainMetadata(metadata) }) };
 }
 
-/** It goes into events and transcripts: what is no JSON, or too long, is left out. */
-function plain(metadata: unknown): unknown {
+/** It goes into events and transcripts: dropped if it is not JSON or too long. */
+function toPlainMetadata(metadata: unknown): unknown {
   try {
     const text = JSON.stringify(metadata);
     return text === undefined || text.length > MAX_METADATA_BYTES ? undefined : (JSON.parse(text) as unknown);

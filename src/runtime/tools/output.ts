@@ -1,6 +1,6 @@
-// Long output: the model gets its beginning and its end, the rest is kept in a file that it can read in pages (§9).
+// Long output: the model gets the beginning and the end; all of it is saved in a file that it can page through.
 import { writeSync } from "node:fs";
-import { messageOf } from "../../base/coded-error.ts";
+import { toMessage } from "../../base/coded-error.ts";
 import { createKeptFile, type KeptFile } from "../workspace/kept-file.ts";
 
 export const MAX_OUTPUT_BYTES = 32 * 1024;
@@ -15,12 +15,12 @@ export interface CappedOutput {
   outputFile?: string;
 }
 
-/** Where the outputs of a workspace are kept. */
-export function outputDirectory(root: string): string {
+/** Where the outputs of a workspace are saved. */
+export function getOutputDirectory(root: string): string {
   return `${root}/.demian/tmp`;
 }
 
-/** `keep` gives back the name of the file. When it fails the middle is lost, and the text says so. */
+/** `keep` returns the file name. If it fails, the middle is lost, and the text says so. */
 export async function capOutput(
   output: string | Buffer,
   keep: (output: string | Buffer) => Promise<string>,
@@ -31,17 +31,17 @@ export async function capOutput(
   const tail = bytes.subarray(bytes.length - TAIL_BYTES);
   try {
     const outputFile = await keep(output);
-    const content = joined(head, tail, bytes.length, `the full output is in ${outputFile}`);
+    const content = joinCut(head, tail, bytes.length, `the full output is in ${outputFile}`);
     return { content, truncated: true, outputFile };
   } catch (error) {
-    const note = `the full output could not be kept: ${messageOf(error)}`;
-    return { content: joined(head, tail, bytes.length, note), truncated: true };
+    const note = `the full output could not be saved: ${toMessage(error)}`;
+    return { content: joinCut(head, tail, bytes.length, note), truncated: true };
   }
 }
 
-/** Writes a whole output aside; its path relative to the workspace. Throws `cannot_keep`. */
+/** Saves a whole output; returns its path relative to the workspace. Throws `cannot_keep`. */
 export async function keepOutput(order: CollectorOrder, output: string | Buffer): Promise<string> {
-  const kept = createKeptFile(order.directory, stemOf(order.callId), ".txt");
+  const kept = createKeptFile(order.directory, toFileStem(order.callId), ".txt");
   try {
     writeAll(kept.fd, typeof output === "string" ? Buffer.from(output) : output);
     return kept.path;
@@ -57,18 +57,18 @@ export interface CollectorOrder {
   maxKeptBytes?: number;
 }
 
-/** Output while it comes: at most 64 KB of it are in memory. `finish` must be called, also after an abort. */
+/** Collects output as it arrives, at most 64 KB of it in memory. Call `finish` always, also after an abort. */
 export class OutputCollector {
   readonly #order: CollectorOrder;
   readonly #maxKeptBytes: number;
-  /** Everything, until it is too much; then what the head needs. */
+  /** Everything, until it is too long; then only the head. */
   #head: Buffer[] = [];
   #headBytes = 0;
   readonly #tail = new Tail(TAIL_BYTES);
   #totalBytes = 0;
   #keptBytes = 0;
   #kept: KeptFile | undefined;
-  /** Why the file is missing or not whole. */
+  /** Why the file is missing or incomplete. */
   #fault: string | undefined;
   #isFinished = false;
 
@@ -101,15 +101,15 @@ export class OutputCollector {
     const head = Buffer.concat(this.#head);
     if (this.#totalBytes <= MAX_OUTPUT_BYTES) return { content: head.toString("utf8"), truncated: false };
     const note = this.#fault ?? `the full output is in ${this.#kept?.path}`;
-    const content = joined(head.subarray(0, HEAD_BYTES), this.#tail.bytes(), this.#totalBytes, note);
+    const content = joinCut(head.subarray(0, HEAD_BYTES), this.#tail.toBytes(), this.#totalBytes, note);
     return { content, truncated: true, ...(this.#kept === undefined ? {} : { outputFile: this.#kept.path }) };
   }
 
   #spill(): void {
     try {
-      this.#kept = createKeptFile(this.#order.directory, stemOf(this.#order.callId), ".txt");
+      this.#kept = createKeptFile(this.#order.directory, toFileStem(this.#order.callId), ".txt");
     } catch (error) {
-      this.#fault = `the full output could not be kept: ${messageOf(error)}`;
+      this.#fault = `the full output could not be saved: ${toMessage(error)}`;
     }
     for (const part of this.#head) this.#keep(part);
   }
@@ -120,18 +120,18 @@ export class OutputCollector {
     try {
       writeAll(this.#kept.fd, part);
       this.#keptBytes += part.length;
-      if (part.length < chunk.length) this.#fault = this.#cutShort("it is too long");
+      if (part.length < chunk.length) this.#fault = this.#explainCut("it is too long");
     } catch (error) {
-      this.#fault = this.#cutShort(messageOf(error));
+      this.#fault = this.#explainCut(toMessage(error));
     }
   }
 
-  #cutShort(why: string): string {
+  #explainCut(why: string): string {
     return `only the first ${this.#keptBytes} bytes are in ${this.#kept?.path}: ${why}`;
   }
 }
 
-/** The last bytes of a stream, in a ring. */
+/** The last bytes of a stream, in a ring buffer. */
 class Tail {
   readonly #ring: Buffer;
   #total = 0;
@@ -149,22 +149,22 @@ class Tail {
     part.copy(this.#ring, 0, copied);
   }
 
-  bytes(): Buffer {
+  toBytes(): Buffer {
     const split = this.#total % this.#ring.length;
     if (this.#total < this.#ring.length) return this.#ring.subarray(0, split);
     return Buffer.concat([this.#ring.subarray(split), this.#ring.subarray(0, split)]);
   }
 }
 
-function joined(head: Buffer, tail: Buffer, totalBytes: number, note: string): string {
-  const start = wholeEnd(head);
-  const end = wholeStart(tail);
+function joinCut(head: Buffer, tail: Buffer, totalBytes: number, note: string): string {
+  const start = trimPartialEnd(head);
+  const end = trimPartialStart(tail);
   const left = totalBytes - start.length - end.length;
   return `${start.toString("utf8")}\n\n[… ${left} of ${totalBytes} bytes left out; ${note} …]\n\n${end.toString("utf8")}`;
 }
 
-/** Without the half of a UTF-8 character at the end. */
-export function wholeEnd(bytes: Buffer): Buffer {
+/** Drops a partial UTF-8 character at the end. */
+export function trimPartialEnd(bytes: Buffer): Buffer {
   for (let back = 1; back <= 4 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if ((byte & 0xc0) === 0x80) continue;
@@ -174,23 +174,23 @@ export function wholeEnd(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** Without the rest of a UTF-8 character at the beginning. */
-function wholeStart(bytes: Buffer): Buffer {
+/** Drops a partial UTF-8 character at the beginning. */
+function trimPartialStart(bytes: Buffer): Buffer {
   let skip = 0;
   while (skip < 3 && ((bytes[skip] ?? 0) & 0xc0) === 0x80) skip += 1;
   return bytes.subarray(skip);
 }
 
-/** Ids of calls come from models: what is odd in them does not reach the file system. */
-function stemOf(callId: string): string {
+/** Call ids come from models: unusual characters must not reach the file system. */
+function toFileStem(callId: string): string {
   return `output-${callId.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 100)}`;
 }
 
 function writeAll(fd: number, bytes: Buffer): void {
-  // A full disk may take a part without an error.
+  // A full disk may accept a part without an error.
   for (let at = 0; at < bytes.length; ) {
     const written = writeSync(fd, bytes, at);
-    if (written === 0) throw new Error("the disk takes no more");
+    if (written === 0) throw new Error("the disk is full");
     at += written;
   }
 }

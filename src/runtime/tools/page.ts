@@ -1,18 +1,18 @@
-// Some lines of a file, read in pieces: memory stays bounded however long the file or its lines are.
+// Reads a range of lines in chunks: memory stays bounded however long the file or its lines are.
 import type { OpenFile } from "../workspace/types.ts";
-import { wholeEnd } from "./output.ts";
+import { trimPartialEnd } from "./output.ts";
 import { isBinary } from "./text.ts";
 
 export interface Page {
-  /** Without their ends; long ones are cut, with a mark. */
+  /** Without line ends; long lines are truncated, with a mark. */
   lines: string[];
-  /** Number of the first one, from 1. */
+  /** Number of the first line, from 1. */
   from: number;
-  /** All lines of the file, as far as they were counted. */
+  /** Lines of the file, as far as counted. */
   total: number;
   isCounted: boolean;
   hasCrlf: boolean;
-  /** The first bytes, where the file is no text. */
+  /** The first bytes, if the file is not text. */
   binary?: Buffer;
 }
 
@@ -25,7 +25,7 @@ export interface PageOrder {
 
 const CHUNK_BYTES = 256 * 1024;
 const MAX_LINE_BYTES = 4000;
-/** So far beyond the page lines are counted; a file that goes on is just "longer". */
+/** How far beyond the page lines are counted; a longer file is just "longer". */
 const MAX_COUNTED_BYTES = 256 * 1024 * 1024;
 const LF = 0x0a;
 
@@ -40,21 +40,21 @@ export async function readPage(file: OpenFile, order: PageOrder): Promise<Page> 
     if (got === 0) break;
     const bytes = chunk.subarray(0, got);
     if (position === 0 && isBinary(bytes))
-      return { ...reader.page(false), binary: Buffer.from(bytes.subarray(0, 16)) };
+      return { ...reader.toPage(false), binary: Buffer.from(bytes.subarray(0, 16)) };
     reader.push(bytes);
     position += got;
     if (reader.isFull) beyond += got;
-    if (beyond > MAX_COUNTED_BYTES) return reader.page(false);
+    if (beyond > MAX_COUNTED_BYTES) return reader.toPage(false);
   }
   reader.end();
-  return reader.page(true);
+  return reader.toPage(true);
 }
 
 class PageReader {
   readonly #order: PageOrder;
   readonly #lines: string[] = [];
   #pageBytes = 0;
-  /** Ends of lines so far. */
+  /** Line ends so far. */
   #ended = 0;
   #line: Buffer[] = [];
   #keptBytes = 0;
@@ -80,7 +80,7 @@ class PageReader {
     if (this.#lineBytes > 0) this.#endLine();
   }
 
-  page(isCounted: boolean): Page {
+  toPage(isCounted: boolean): Page {
     const total = this.#ended;
     return { lines: this.#lines, from: this.#order.from, total, isCounted, hasCrlf: this.#hasCrlf };
   }
@@ -93,7 +93,7 @@ class PageReader {
     this.#lineBytes += end - start;
     const room = MAX_LINE_BYTES - this.#keptBytes;
     if (room <= 0 || end === start || !this.#isWanted()) return;
-    // A copy: the chunk is used again.
+    // A copy: the chunk is reused.
     const part = Buffer.from(bytes.subarray(start, Math.min(end, start + room)));
     this.#line.push(part);
     this.#keptBytes += part.length;
@@ -121,15 +121,16 @@ class PageReader {
   #text(): string {
     const bytes = Buffer.concat(this.#line);
     const cut = this.#lineBytes - bytes.length;
-    if (cut > 0) return `${plain(wholeEnd(bytes), this.#ended)}… [line cut; ${cut} more bytes]`;
-    const text = plain(bytes, this.#ended);
+    if (cut > 0)
+      return `${decodeLine(trimPartialEnd(bytes), this.#ended)}… [line truncated; ${cut} more bytes]`;
+    const text = decodeLine(bytes, this.#ended);
     if (!text.endsWith("\r")) return text;
     this.#hasCrlf = true;
     return text.slice(0, -1);
   }
 }
 
-function plain(bytes: Buffer, index: number): string {
+function decodeLine(bytes: Buffer, index: number): string {
   const text = bytes.toString("utf8");
   return index === 0 ? text.replace(/^\ufeff/, "") : text;
 }

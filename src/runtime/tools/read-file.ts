@@ -1,37 +1,32 @@
-// read_file: the lines of a text file, numbered, a page at a time.
+// read_file: returns the numbered lines of a text file, a page at a time.
 import * as z from "zod";
 import { defineTool } from "./define.ts";
-import { checkReadable, checkSamePath, pathTarget, titleOf } from "./guard.ts";
+import { checkReadable, checkSamePath, formatTitle, toPathTarget } from "./guard.ts";
 import { type Page, readPage } from "./page.ts";
-import { binaryError } from "./text.ts";
+import { createBinaryError } from "./text.ts";
 import { ToolError } from "./types.ts";
 
 const MAX_WHOLE_BYTES = 1024 * 1024;
 const MAX_LINES = 2000;
-/** Of one page; 2000 lines of code are well below. */
+/** Limit of one page; 2000 lines of code are well below it. */
 const MAX_PAGE_BYTES = 256 * 1024;
 
 const Input = z.strictObject({
-  path: z.string().min(1).describe("Relative to the working directory, or absolute below it."),
-  offset: z.int().min(1).optional().describe("Number of the first line to read, from 1."),
-  limit: z
-    .int()
-    .min(1)
-    .max(MAX_LINES)
-    .optional()
-    .describe(`How many lines to read; ${MAX_LINES} by default.`),
+  path: z.string().min(1).describe("Path relative to the working directory, or absolute within it."),
+  offset: z.int().min(1).optional().describe("First line to read, from 1."),
+  limit: z.int().min(1).max(MAX_LINES).optional().describe(`Number of lines to read (default ${MAX_LINES}).`),
 });
 
 export const readFileTool = defineTool({
   name: "read_file",
   description:
-    "Reads a text file. Lines are numbered: the number and the tab before each line are not part of the file. " +
-    `Up to ${MAX_LINES} lines at a time; use offset and limit to page. Files over 1 MB need offset and limit.`,
+    "Reads a text file. Lines are numbered; the number and the tab before each line are not part of the file. " +
+    `Returns up to ${MAX_LINES} lines; use offset and limit to page. Files over 1 MB need offset and limit.`,
   input: Input,
   metadata: { sideEffect: "none", defaultDecision: "allow" },
   async plan({ path }, { workspace }) {
     const located = await workspace.locate(path);
-    return { title: titleOf("read_file", located), targets: [pathTarget("read", located)] };
+    return { title: formatTitle("read_file", located), targets: [toPathTarget("read", located)] };
   },
   async execute({ path, offset, limit }, plan, { workspace, signal }) {
     checkReadable(await workspace.locate(path));
@@ -45,7 +40,7 @@ export const readFileTool = defineTool({
       }
       const order = { from: offset ?? 1, limit: limit ?? MAX_LINES, maxPageBytes: MAX_PAGE_BYTES, signal };
       const page = await readPage(file, order);
-      if (page.binary !== undefined) throw binaryError(path, page.binary);
+      if (page.binary !== undefined) throw createBinaryError(path, page.binary);
       return { ok: true, content: render(path, page), metadata: { truncated: isPartial(page) } };
     } finally {
       await file.close();
@@ -61,9 +56,9 @@ function render(path: string, page: Page): string {
   }
   const numbered = lines.map((line, index) => `${String(from + index).padStart(6)}\t${line}`).join("\n");
   const notes = [
-    ...(isPartial(page) ? [pageNote(page)] : []),
+    ...(isPartial(page) ? [formatPageNote(page)] : []),
     ...(page.hasCrlf ? ["lines end with CRLF: edit_file needs \\r\\n in strings of several lines"] : []),
-    ...(numbered.includes("\ufffd") ? ["bytes that are not valid UTF-8 are shown as \ufffd"] : []),
+    ...(numbered.includes("\ufffd") ? ["invalid UTF-8 is shown as \ufffd"] : []),
   ];
   return notes.length === 0 ? numbered : `${numbered}\n\n[${notes.join("; ")}]`;
 }
@@ -72,7 +67,7 @@ function isPartial({ lines, from, total, isCounted }: Page): boolean {
   return !isCounted || lines.length < total || from > 1;
 }
 
-function pageNote({ lines, from, total, isCounted }: Page): string {
+function formatPageNote({ lines, from, total, isCounted }: Page): string {
   const last = from + lines.length - 1;
   const shown = `lines ${from}-${last} of ${isCounted ? total : `more than ${total}`}`;
   return isCounted && last >= total ? shown : `${shown}; continue with offset=${last + 1}`;

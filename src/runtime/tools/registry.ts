@@ -1,4 +1,4 @@
-// The tools that exist. What an agent sees of them is the agent's; what it may do with them is for permissions.
+// All tools. An agent's definition says which it sees; permissions decide what they may do.
 import type { RegistrySource } from "../agents/types.ts";
 import type { ToolDefinition } from "./types.ts";
 
@@ -12,10 +12,10 @@ export interface RegisteredTool {
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
 
-  /** False: the name is taken and the first one stays, so that nothing silently replaces a built-in tool. */
+  /** False: the name is taken and the first tool stays, so that no built-in is silently replaced. */
   register(tool: ToolDefinition, source: RegistrySource): boolean {
     if (!TOOL_NAME.test(tool.name))
-      throw new Error(`"${tool.name}" is no name for a tool: use a-z, 0-9 and _`);
+      throw new Error(`"${tool.name}" is not a valid tool name: use a-z, 0-9 and _`);
     if (this.#tools.has(tool.name)) return false;
     this.#tools.set(tool.name, { tool, source });
     return true;

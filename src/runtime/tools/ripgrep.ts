@@ -1,21 +1,21 @@
-// Searches with ripgrep. It walks by names, so what it says is only where to look: every line that is shown is read
-// again through the workspace, and nothing from outside gets in even if directories are exchanged under its feet.
+// Searches with ripgrep. It resolves paths by name, so its hits only say where to look: every line shown is read again
+// through the workspace, and nothing from outside gets in even if directories are swapped meanwhile.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
-import { errnoOf, messageOf } from "../../base/coded-error.ts";
+import { readErrno, toMessage } from "../../base/coded-error.ts";
 import { HitReader } from "./hit-reader.ts";
 import { type Hit, MAX_TEXT_BYTES, type Search, type SearchResult, SKIPPED_IN_SEARCH } from "./search.ts";
 import { ToolError } from "./types.ts";
 
 const MAX_ERROR_BYTES = 4096;
-/** A record is a path and a cut line. */
+/** A record is a path and a truncated line. */
 const MAX_RECORD_BYTES = 1024 * 1024;
 const NUL = 0;
 const LF = 0x0a;
 
-/** The one that is installed with us, or one on PATH; never one from the workspace. */
+/** The bundled one, or one on PATH; never one from the workspace. */
 export async function findRipgrep(
   root: string,
   searchPath = process.env["PATH"] ?? "",
@@ -38,34 +38,34 @@ export async function findRipgrep(
   return undefined;
 }
 
-/** Throws `bad_pattern`, and `search_failed` when it cannot be run. */
+/** Throws `bad_pattern`, and `search_failed` if ripgrep cannot run. */
 export async function searchWithRipgrep(program: string, search: Search): Promise<SearchResult> {
   search.signal.throwIfAborted();
-  const child = start(program, search);
+  const child = startSearch(program, search);
   const kill = () => void child.kill("SIGKILL");
   search.signal.addEventListener("abort", kill, { once: true });
   const reader = new HitReader(search.workspace);
-  const ended = endOf(child);
+  const ended = waitForEnd(child);
   try {
     const result = await collect(child.stdout, search, reader);
-    // One that is still searching; the others have their exit code to tell.
+    // Kills one that is still searching; the others end with an exit code.
     if (result.isCut) kill();
     const { code, errors } = await ended;
     search.signal.throwIfAborted();
-    if (code === 2 && result.hits.length === 0 && errors !== "") throw failure(errors);
+    if (code === 2 && result.hits.length === 0 && errors !== "") throw toFailure(errors);
     return result;
   } finally {
     kill();
     search.signal.removeEventListener("abort", kill);
     await reader.close();
-    // A process that did not start has told so above, or ends with the signal.
+    // A process that failed to start was reported above, or ends with the signal.
     await ended.catch(() => undefined);
   }
 }
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-function start(program: string, { workspace, pattern, start: from, plainGlob }: Search): Child {
+function startSearch(program: string, { workspace, pattern, start: from, plainGlob }: Search): Child {
   const { RIPGREP_CONFIG_PATH: _, ...env } = process.env;
   const globs = [
     ...(plainGlob === undefined ? [] : [plainGlob]),
@@ -98,16 +98,16 @@ function start(program: string, { workspace, pattern, start: from, plainGlob }: 
   return spawn(program, args, { cwd: workspace.root, env, stdio: ["ignore", "pipe", "pipe"] });
 }
 
-function endOf(child: Child): Promise<{ code: number | null; errors: string }> {
+function waitForEnd(child: Child): Promise<{ code: number | null; errors: string }> {
   let errors = "";
   child.stderr.on("data", (chunk: Buffer) => {
     if (errors.length < MAX_ERROR_BYTES) errors += chunk.toString("utf8");
   });
   const ended = new Promise<{ code: number | null; errors: string }>((resolve, reject) => {
-    child.once("error", (cause) => reject(cannotRun(cause)));
+    child.once("error", (cause) => reject(toStartFailure(cause)));
     child.once("close", (code) => resolve({ code, errors: errors.slice(0, MAX_ERROR_BYTES) }));
   });
-  // Whoever waits for it gets it; until then it is not unhandled.
+  // Awaited later; until then it must not count as unhandled.
   ended.catch(() => undefined);
   return ended;
 }
@@ -137,7 +137,7 @@ interface Record {
   rest: Buffer;
 }
 
-/** `path NUL line:offset:text LF`; undefined: it is not all there yet. */
+/** `path NUL line:offset:text LF`; undefined: incomplete. */
 function cutRecord(bytes: Buffer): Record | undefined {
   const nul = bytes.indexOf(NUL);
   const end = nul === -1 ? -1 : bytes.indexOf(LF, nul);
@@ -153,16 +153,16 @@ function cutRecord(bytes: Buffer): Record | undefined {
   };
 }
 
-function failure(errors: string): ToolError {
+function toFailure(errors: string): ToolError {
   if (/regex|pattern|look-around|PCRE2/i.test(errors)) {
-    const advice = "special characters need a backslash to stand for themselves";
+    const advice = "escape special characters with a backslash to match them literally";
     return new ToolError("bad_pattern", `the pattern is not valid: ${errors.trim()}\n${advice}`);
   }
   return new ToolError("search_failed", `ripgrep failed: ${errors.trim()}`);
 }
 
-function cannotRun(cause: unknown): ToolError {
-  const isLost = errnoOf(cause) === "ENOENT";
-  const why = isLost ? "it or the working directory is not there any more" : messageOf(cause);
+function toStartFailure(cause: unknown): ToolError {
+  const isLost = readErrno(cause) === "ENOENT";
+  const why = isLost ? "it or the working directory no longer exists" : toMessage(cause);
   return new ToolError("search_failed", `ripgrep could not be run: ${why}`);
 }

@@ -1,4 +1,4 @@
-// What both ways to search (ripgrep, and our own walk) are asked and give back, and where neither looks.
+// The interface of both searches (ripgrep and our own walk), and the directories both skip.
 import type { Located, Workspace } from "../workspace/types.ts";
 
 export interface Search {
@@ -6,9 +6,9 @@ export interface Search {
   pattern: string;
   /** A directory, or one file. */
   start: Located;
-  /** Paths relative to the workspace; secrets are refused here, whatever finds them. */
+  /** Paths are relative to the workspace; secrets are refused here. */
   accepts(path: string): boolean;
-  /** Fits a subset of what `accepts` does, in ripgrep's own words; it spares work only. */
+  /** A subset of `accepts` in ripgrep's syntax; it only saves work. */
   plainGlob?: string;
   maxHits: number;
   signal: AbortSignal;
@@ -17,7 +17,7 @@ export interface Search {
 export interface Hit {
   path: string;
   line: number;
-  /** Cut where it is long. */
+  /** Truncated if long. */
   text: string;
 }
 
@@ -29,7 +29,7 @@ export interface SearchResult {
 
 export const MAX_TEXT_BYTES = 400;
 
-/** Directories with what others made: versions, packages, build output, caches. */
+/** Directories of generated files: versions, packages, build output, caches. */
 export const SKIPPED_IN_SEARCH: ReadonlySet<string> = new Set([
   ".git",
   ".hg",

@@ -1,4 +1,4 @@
-// What a tool is: the only way to touch the workspace or to start a process.
+// The tool interface: tools are the only way to touch the workspace or start a process.
 import type { Delegator, PlannedInvocation } from "../delegation/types.ts";
 import type { Decision, PermissionTarget } from "../permissions/types.ts";
 import type { TokenUsage } from "../providers/types.ts";
@@ -15,14 +15,14 @@ export interface ToolMetadata {
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema, told to the model. */
+  /** JSON Schema, sent to the model. */
   readonly inputSchema: Record<string, unknown>;
   readonly metadata: ToolMetadata;
-  /** The schema above is guidance for the model; this is the check. `message` names the field and what to do. */
+  /** The schema above is guidance for the model; this is the check. `message` names the field and the fix. */
   check(input: unknown): { ok: true; value: unknown } | { ok: false; message: string };
-  /** What the call will touch, and what a person is shown before it. Reads at most; throws `ToolError`. */
+  /** What the call will touch and what the user is shown before it runs. May only read; throws `ToolError`. */
   plan(value: unknown, context: ToolContext): Promise<ToolPlan>;
-  /** Does exactly what the plan says. Failures that the model can mend are results, not throws. */
+  /** Does exactly what the plan says. Failures that the model can fix are results, not throws. */
   execute(value: unknown, plan: ToolPlan, context: ToolContext): Promise<ToolResult>;
 }
 
@@ -30,14 +30,14 @@ export interface ToolPlan {
   /** One line: "bash: npm test", "edit_file: src/a.ts". */
   title: string;
   targets: readonly PermissionTarget[];
-  /** The whole command, exactly as it will run. */
+  /** The whole command, exactly as it runs. */
   command?: string;
-  /** Where it will run, absolute. */
+  /** Working directory, absolute. */
   cwd?: string;
   changes?: readonly FileChange[];
-  /** Another agent starts, and this is what it is given. */
+  /** The sub-agent the call starts, and its handoff. */
   invocation?: PlannedInvocation;
-  /** Whatever the tool wants to find again in `execute` (the hash of the file that it looked at). */
+  /** Data for `execute` (for example the hash of the file it read). */
   memo?: unknown;
 }
 
@@ -48,19 +48,19 @@ export interface ToolContext {
   agent: string;
   workspace: Workspace;
   sandbox: Sandbox;
-  /** The environment that commands get, before the sandbox has a say. */
+  /** The environment of commands, before the sandbox changes it. */
   env: Readonly<Record<string, string>>;
   signal: AbortSignal;
-  /** Whether what a search came upon may be shown; the path is real and relative to the workspace. */
+  /** Whether a search may show this file; the path is real and relative to the workspace. */
   mayRead(path: string): boolean;
   dryRun: boolean;
-  /** Output while it runs. */
+  /** Shows output while the tool runs. */
   progress(text: string): void;
-  /** Keeps what is too long for the model; gives back how to name the file to the model. */
+  /** Saves output that is too long for the model; returns the file name for the model. */
   keepOutput(text: string | Buffer): Promise<string>;
-  /** A question to the person, where the face can ask one. Undefined: it cannot, or nobody answered. */
+  /** Asks the user a question, if the client supports it. Undefined: it does not, or there was no answer. */
   question?(question: UserQuestion): Promise<string | undefined>;
-  /** Only where this agent may delegate. */
+  /** Only if this agent may delegate. */
   delegator?: Delegator;
 }
 
@@ -71,18 +71,18 @@ export interface UserQuestion {
 
 export interface ToolResult {
   ok: boolean;
-  /** What the model reads. */
+  /** The text the model reads. */
   content: string;
   metadata?: ToolResultMetadata;
-  /** What a sub-agent spent: it counts as the turn's own. */
+  /** Usage of a sub-agent, added to the turn's. */
   usage?: TokenUsage;
-  /** The person wants no more of this turn. */
+  /** The user stopped the turn. */
   stop?: true;
 }
 
 export interface ToolResultMetadata {
   changes?: readonly FileChange[];
-  /** How a command was held: "linux-bwrap", "off", … */
+  /** The sandbox of a command: "linux-bwrap", "off", … */
   sandbox?: string;
   exitCode?: number;
   signal?: string;
@@ -94,7 +94,7 @@ export interface ToolResultMetadata {
   [key: string]: unknown;
 }
 
-/** The call cannot be done; the message is for the model. */
+/** The call cannot be carried out; the message is for the model. */
 export class ToolError extends Error {
   readonly code: string;
 

@@ -1,16 +1,16 @@
-// Searches without ripgrep: our own walk, and JavaScript's regular expressions. Those can take for ever on purpose, so
-// they run in a thread that can be ended.
+// Searches without ripgrep: our own walk with JavaScript's regular expressions. A malicious pattern can run forever, so
+// they run in a thread that can be terminated.
 import { Worker } from "node:worker_threads";
-import { messageOf } from "../../base/coded-error.ts";
+import { toMessage } from "../../base/coded-error.ts";
 import type { OpenFile } from "../workspace/types.ts";
 import { isSecret } from "./guard.ts";
-import { shownLine } from "./hit-reader.ts";
+import { formatLine } from "./hit-reader.ts";
 import { type Hit, type Search, type SearchResult, SKIPPED_IN_SEARCH } from "./search.ts";
 import { isBinary } from "./text.ts";
 import { ToolError } from "./types.ts";
 
 const BLOCK_BYTES = 256 * 1024;
-/** For one block; the slowest honest patterns need some milliseconds. */
+/** Per block; the slowest reasonable patterns need a few milliseconds. */
 const BLOCK_LIMIT_MS = 3000;
 const LF = 0x0a;
 
@@ -19,7 +19,7 @@ export async function searchByWalking(search: Search, blockLimitMs = BLOCK_LIMIT
   const matcher = new LineMatcher(toRegExp(search.pattern), search.signal, blockLimitMs);
   const hits: Hit[] = [];
   try {
-    for await (const path of filesOf(search)) {
+    for await (const path of walkFiles(search)) {
       if (!search.accepts(path)) continue;
       await searchFile(search, path, matcher, hits);
       if (hits.length > search.maxHits) break;
@@ -30,7 +30,7 @@ export async function searchByWalking(search: Search, blockLimitMs = BLOCK_LIMIT
   }
 }
 
-async function* filesOf({ workspace, start, signal }: Search): AsyncIterable<string> {
+async function* walkFiles({ workspace, start, signal }: Search): AsyncIterable<string> {
   if (!start.isDirectory) {
     yield start.real;
     return;
@@ -40,29 +40,29 @@ async function* filesOf({ workspace, start, signal }: Search): AsyncIterable<str
   }
 }
 
-/** ripgrep's `(?i)` at the beginning is a flag here. Unicode mode only where it is asked for: it refuses `\-`. */
+/** ripgrep's leading `(?i)` is a flag here. Unicode mode only where requested: it rejects `\-`. */
 function toRegExp(pattern: string): RegExp {
   const [, flags = "", body = ""] = /^(?:\(\?([ims]+)\))?([\s\S]*)$/.exec(pattern) ?? [];
   const isUnicode = /\\[pP]\{|\\u\{/.test(body);
   try {
     return new RegExp(body, [...new Set(`${flags}${isUnicode ? "u" : ""}`)].join(""));
   } catch (cause) {
-    const advice = "special characters need a backslash to stand for themselves";
-    throw new ToolError("bad_pattern", `the pattern is not valid: ${messageOf(cause)}; ${advice}`);
+    const advice = "escape special characters with a backslash to match them literally";
+    throw new ToolError("bad_pattern", `the pattern is not valid: ${toMessage(cause)}; ${advice}`);
   }
 }
 
 async function searchFile(search: Search, path: string, matcher: LineMatcher, hits: Hit[]): Promise<void> {
-  // What vanished meanwhile, or is not to be read, has no hits.
+  // Files that are gone or unreadable have no hits.
   const file = await search.workspace.openFile(path).catch(() => undefined);
   if (file === undefined) return;
   try {
     if (file.located.real !== path || isSecret(file.located)) return;
     let line = 0;
-    for await (const block of blocksOf(file, search.signal)) {
+    for await (const block of readBlocks(file, search.signal)) {
       const lines = splitLines(block.bytes);
       for (const index of await matcher.match(lines)) {
-        hits.push({ path, line: line + index + 1, text: shownLine(lines[index] ?? Buffer.alloc(0)) });
+        hits.push({ path, line: line + index + 1, text: formatLine(lines[index] ?? Buffer.alloc(0)) });
         if (hits.length > search.maxHits) return;
       }
       line += block.lines;
@@ -74,12 +74,12 @@ async function searchFile(search: Search, path: string, matcher: LineMatcher, hi
 
 interface Block {
   bytes: Buffer;
-  /** Ends of lines in it, with those of what was too long to keep. */
+  /** Line ends in the block, including those of text too long to keep. */
   lines: number;
 }
 
-/** Whole lines; of a line that is longer than a block only its beginning. Ends where the file turns out binary. */
-async function* blocksOf(file: OpenFile, signal: AbortSignal): AsyncIterable<Block> {
+/** Yields whole lines, but only the beginning of a line longer than a block. Stops at binary content. */
+async function* readBlocks(file: OpenFile, signal: AbortSignal): AsyncIterable<Block> {
   let rest = Buffer.alloc(0);
   let isInLongLine = false;
   let position = 0;
@@ -93,7 +93,7 @@ async function* blocksOf(file: OpenFile, signal: AbortSignal): AsyncIterable<Blo
     position += got;
     const start = isInLongLine ? bytes.indexOf(LF) : 0;
     if (start === -1) continue;
-    // The end of the line whose beginning was given out counts here.
+    // Counts the end of a line whose beginning was already yielded.
     const fresh = Buffer.concat([rest, isInLongLine ? bytes.subarray(start) : bytes]);
     isInLongLine = false;
     const end = fresh.lastIndexOf(LF);
@@ -138,7 +138,7 @@ parentPort.on("message", (lines) => {
 });
 `;
 
-/** One question at a time. */
+/** One request at a time. */
 class LineMatcher {
   readonly #worker: Worker;
   readonly #signal: AbortSignal;
@@ -153,11 +153,11 @@ class LineMatcher {
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: 128 },
     });
-    // One that dies while nobody waits is noticed by the next question, which it does not answer.
+    // If it dies while idle, the next request notices.
     this.#worker.on("error", () => undefined);
   }
 
-  /** The indexes of the lines that fit. */
+  /** The indexes of the matching lines. */
   match(lines: readonly Buffer[]): Promise<number[]> {
     const texts = lines.map((line) => line.toString("utf8").replace(/\r$/, ""));
     return new Promise((resolve, reject) => {
@@ -170,7 +170,7 @@ class LineMatcher {
       const answer = (found: number[]) => settle(() => resolve(found));
       const fail = (error: unknown) => settle(() => reject(error));
       const abort = () => settle(() => reject(this.#signal.reason));
-      const timer = setTimeout(() => settle(() => reject(tooSlow())), this.#limitMs);
+      const timer = setTimeout(() => settle(() => reject(tooSlowError())), this.#limitMs);
       this.#worker.on("message", answer).on("error", fail);
       this.#signal.addEventListener("abort", abort, { once: true });
       if (this.#signal.aborted) abort();
@@ -183,6 +183,9 @@ class LineMatcher {
   }
 }
 
-function tooSlow(): ToolError {
-  return new ToolError("pattern_too_slow", "the pattern takes too long; avoid nested repetitions like (a+)+");
+function tooSlowError(): ToolError {
+  return new ToolError(
+    "pattern_too_slow",
+    "the pattern takes too long; avoid nested repetition such as (a+)+",
+  );
 }

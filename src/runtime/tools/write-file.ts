@@ -1,19 +1,19 @@
-// write_file: a whole file, new or in place of an old one.
+// write_file: creates or replaces a whole file.
 import * as z from "zod";
 import type { FileChange, FileContent, Located, Workspace } from "../workspace/types.ts";
 import { defineTool } from "./define.ts";
-import { checkWritable, isProtected, pathTarget, shownPath, titleOf } from "./guard.ts";
-import { checkWhole, countLines, isBinary } from "./text.ts";
+import { checkWritable, formatPath, formatTitle, isProtected, toPathTarget } from "./guard.ts";
+import { checkSurrogates, countLines, isBinary } from "./text.ts";
 import { ToolError } from "./types.ts";
 
 export const MAX_WRITE_BYTES = 10 * 1024 * 1024;
 
 const Input = z.strictObject({
-  path: z.string().min(1).describe("Relative to the working directory, or absolute below it."),
-  content: z.string().describe("The whole new content of the file."),
+  path: z.string().min(1).describe("Path relative to the working directory, or absolute within it."),
+  content: z.string().describe("The complete new content of the file."),
 });
 
-/** The hash of what is replaced; null: nothing. */
+/** Hash of the file to replace; null: none. */
 interface Memo {
   expected: string | null;
   located: Located;
@@ -22,34 +22,31 @@ interface Memo {
 export const writeFileTool = defineTool({
   name: "write_file",
   description:
-    "Writes a whole file: creates it, with the directories that it needs, or replaces it. " +
-    "To change a part of a file use edit_file.",
+    "Writes a whole file: creates it, with missing directories, or replaces it. " +
+    "To change part of a file, use edit_file.",
   input: Input,
   metadata: { sideEffect: "workspace", defaultDecision: "ask" },
   async plan({ path, content }, { workspace }) {
     const bytes = Buffer.byteLength(content);
     if (bytes > MAX_WRITE_BYTES) {
-      throw new ToolError(
-        "too_large",
-        `content has ${bytes} bytes; at most ${MAX_WRITE_BYTES} can be written`,
-      );
+      throw new ToolError("too_large", `content has ${bytes} bytes; the limit is ${MAX_WRITE_BYTES}`);
     }
-    checkWhole(content);
+    checkSurrogates(content);
     const located = await workspace.locate(path);
-    const plan = { title: titleOf("write_file", located), targets: [pathTarget("write", located)] };
-    // It will be refused; until then its content is shown to nobody.
+    const plan = { title: formatTitle("write_file", located), targets: [toPathTarget("write", located)] };
+    // The write will be refused; until then, do not show the content.
     if (isProtected(located)) return plan;
     if (located.isDirectory) throw new ToolError("not_a_file", `${path} is a directory; name a file in it`);
     const old = await readOld(workspace, path, located);
     const memo: Memo = { expected: old?.hash ?? null, located };
-    return { ...plan, changes: [changeOf(located, old, content)], memo };
+    return { ...plan, changes: [describeChange(located, old, content)], memo };
   },
   async execute({ path, content }, plan, { workspace }) {
     checkWritable(await workspace.locate(path));
     const { expected, located } = plan.memo as Memo;
     await workspace.write(path, content, expected, located.real);
     const size = `${countLines(content)} lines, ${Buffer.byteLength(content)} bytes`;
-    const done = `${expected === null ? "created" : "replaced"} ${shownPath(located.lexical)} (${size})`;
+    const done = `${expected === null ? "created" : "replaced"} ${formatPath(located.lexical)} (${size})`;
     return { ok: true, content: done, metadata: { changes: plan.changes ?? [] } };
   },
 });
@@ -63,7 +60,7 @@ async function readOld(
   return workspace.read(path, { maxBytes: MAX_WRITE_BYTES });
 }
 
-function changeOf({ lexical }: Located, old: FileContent | undefined, newText: string): FileChange {
+function describeChange({ lexical }: Located, old: FileContent | undefined, newText: string): FileChange {
   if (old === undefined) return { path: lexical, newText };
   const oldText = isBinary(old.bytes) ? `[binary, ${old.bytes.length} bytes]` : old.bytes.toString("utf8");
   return { path: lexical, oldText, newText };

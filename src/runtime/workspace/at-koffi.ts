@@ -1,4 +1,4 @@
-// openat(2) and its family of the C library, by koffi. Loaded when it is first needed.
+// openat(2) and related calls of the C library, through koffi. Loaded on first use.
 import { constants, fstatSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants as osConstants } from "node:os";
@@ -8,13 +8,13 @@ import { type At, checkName } from "./at.ts";
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const MAX_LINK_BYTES = 4096;
 
-/** What node:fs does not name, and where `struct dirent` has its name. */
+/** Constants missing from node:fs, and the offset of the name in `struct dirent`. */
 interface System {
   closeOnExec: number;
-  /** Opens a name to look at it only, the link itself where it is one: neither reads nor waits. */
+  /** Opens a name, or the link itself, for lookup only: neither reads nor blocks. */
   lookOnly: number;
   nameOffset: number;
-  /** Symbols of the 64-bit inode variants carry it on one platform. */
+  /** Symbol suffix of the 64-bit inode variants, on one platform. */
   suffix: string;
 }
 
@@ -33,11 +33,11 @@ const DARWIN: System = {
 
 type Fn = (...args: unknown[]) => number;
 
-export function koffiAt(): At {
+export function createKoffiAt(): At {
   const system = process.platform === "darwin" ? DARWIN : LINUX;
   const koffi = loadKoffi();
   const libc = koffi.load(null);
-  // Declared with `...` where the C prototype has it: arm64 macOS passes those differently.
+  // Declared with `...` like the C prototype: arm64 macOS passes these arguments differently.
   const openat = libc.func("int openat(int fd, const char *path, int flags, ...)") as unknown as Fn;
   const readlinkat = libc.func(
     "intptr_t readlinkat(int fd, const char *path, _Out_ uint8_t *buffer, size_t size)",
@@ -45,21 +45,21 @@ export function koffiAt(): At {
   const mkdirat = libc.func("int mkdirat(int fd, const char *path, unsigned int mode)");
   const renameat = libc.func("int renameat(int fd, const char *from, int toFd, const char *to)");
   const unlinkat = libc.func("int unlinkat(int fd, const char *path, int flags)");
-  // Not node's: in a worker thread it knows the descriptors that it opened, and complains about others.
+  // Not Node's close: in a worker thread it tracks its own descriptors and complains about others.
   const close = libc.func("int close(int fd)");
   const fdopendir = libc.func(`void *fdopendir${system.suffix}(int fd)`);
   const readdir = libc.func(`void *readdir${system.suffix}(void *dir)`);
   const closedir = libc.func("int closedir(void *dir)");
 
-  const checked = (result: number, call: string, name: string): number => {
+  const checkResult = (result: number, call: string, name: string): number => {
     if (result >= 0) return result;
-    throw errnoError(koffi.errno(), call, name);
+    throw toErrnoError(koffi.errno(), call, name);
   };
   const open = (directory: number, name: string, flags: number, mode = 0) =>
-    checked(openat(directory, checkName(name), flags | system.closeOnExec, "int", mode), "open", name);
+    checkResult(openat(directory, checkName(name), flags | system.closeOnExec, "int", mode), "open", name);
 
   const reopen = (directory: number) =>
-    checked(openat(directory, ".", O_RDONLY | O_DIRECTORY | system.closeOnExec, "int", 0), "open", ".");
+    checkResult(openat(directory, ".", O_RDONLY | O_DIRECTORY | system.closeOnExec, "int", 0), "open", ".");
 
   return {
     kind: "koffi",
@@ -80,24 +80,24 @@ export function koffiAt(): At {
     readLink: (directory, name) => {
       const buffer = Buffer.alloc(MAX_LINK_BYTES);
       const length = readlinkat(directory, checkName(name), buffer, buffer.length) as number;
-      return buffer.toString("utf8", 0, checked(Number(length), "readlink", name));
+      return buffer.toString("utf8", 0, checkResult(Number(length), "readlink", name));
     },
     makeDirectory: (directory, name, mode) => {
-      checked(mkdirat(directory, checkName(name), mode), "mkdir", name);
+      checkResult(mkdirat(directory, checkName(name), mode), "mkdir", name);
     },
     rename: (directory, from, to) => {
-      checked(renameat(directory, checkName(from), directory, checkName(to)), "rename", from);
+      checkResult(renameat(directory, checkName(from), directory, checkName(to)), "rename", from);
     },
     unlink: (directory, name) => {
-      checked(unlinkat(directory, checkName(name), 0), "unlink", name);
+      checkResult(unlinkat(directory, checkName(name), 0), "unlink", name);
     },
     list: (directory) => {
-      // closedir closes what it was given.
+      // closedir closes the descriptor too.
       const copy = reopen(directory);
       const stream: unknown = fdopendir(copy);
       if (stream === null) {
         close(copy);
-        throw errnoError(koffi.errno(), "opendir", ".");
+        throw toErrnoError(koffi.errno(), "opendir", ".");
       }
       try {
         const names: string[] = [];
@@ -118,12 +118,12 @@ function loadKoffi(): typeof import("koffi") {
     return createRequire(import.meta.url)("koffi") as typeof import("koffi");
   } catch (cause) {
     const message =
-      "files cannot be opened safely here: neither /proc nor the native package koffi is there; install koffi";
+      "files cannot be opened safely here: neither /proc nor the native package koffi is available; install koffi";
     throw new CodedError("no_file_access", message, { cause });
   }
 }
 
-function errnoError(errno: number, call: string, name: string): Error {
+function toErrnoError(errno: number, call: string, name: string): Error {
   const code = Object.entries(osConstants.errno).find(([, value]) => value === errno)?.[0] ?? "UNKNOWN";
   return Object.assign(new Error(`${code}: ${call} '${name}'`), { code, errno: -errno, syscall: call });
 }

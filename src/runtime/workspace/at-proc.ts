@@ -1,5 +1,5 @@
-// openat(2) and its family by /proc/self/fd/<n>/<name>: the kernel resolves the first part to the very directory that
-// is open, whatever its path is by now.
+// openat(2) and related calls through /proc/self/fd/<n>/<name>: the kernel resolves the first part to the open
+// directory itself, wherever it has been moved.
 import {
   closeSync,
   constants,
@@ -18,20 +18,21 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 export const procAt: At = {
   kind: "proc",
   close: (fd) => closeSync(fd),
-  openDirectory: (directory, name) => openSync(pathOf(directory, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+  openDirectory: (directory, name) =>
+    openSync(toProcPath(directory, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
   reopen: (directory) => openSync(`/proc/self/fd/${directory}/.`, O_RDONLY | O_DIRECTORY),
   openFile: (directory, name, flags, mode) =>
-    openSync(pathOf(directory, name), flags | O_NOFOLLOW | O_NONBLOCK, mode),
-  stat: (directory, name) => lstatSync(pathOf(directory, name)),
-  readLink: (directory, name) => readlinkSync(pathOf(directory, name)),
+    openSync(toProcPath(directory, name), flags | O_NOFOLLOW | O_NONBLOCK, mode),
+  stat: (directory, name) => lstatSync(toProcPath(directory, name)),
+  readLink: (directory, name) => readlinkSync(toProcPath(directory, name)),
   makeDirectory: (directory, name, mode) => {
-    mkdirSync(pathOf(directory, name), { mode });
+    mkdirSync(toProcPath(directory, name), { mode });
   },
-  rename: (directory, from, to) => renameSync(pathOf(directory, from), pathOf(directory, to)),
-  unlink: (directory, name) => unlinkSync(pathOf(directory, name)),
+  rename: (directory, from, to) => renameSync(toProcPath(directory, from), toProcPath(directory, to)),
+  unlink: (directory, name) => unlinkSync(toProcPath(directory, name)),
   list: (directory) => readdirSync(`/proc/self/fd/${directory}`),
 };
 
-function pathOf(directory: number, name: string): string {
+function toProcPath(directory: number, name: string): string {
   return `/proc/self/fd/${directory}/${checkName(name)}`;
 }

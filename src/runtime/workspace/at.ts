@@ -1,22 +1,22 @@
-// Names looked up from an open directory, one component at a time, never through a link: openat(2) and its family.
-// Node has none of it. Linux lends it by /proc/self/fd; elsewhere, and where /proc is missing, the C library is called.
+// Looks up names from an open directory, one component at a time, never through a link: openat(2) and related calls,
+// which Node lacks. On Linux through /proc/self/fd; elsewhere, or without /proc, through the C library.
 import type { Stats } from "node:fs";
 
 /**
- * Directories are numbers of open descriptors, names single components (`checkName`). Everything is synchronous: each
- * call is one look-up, and a descriptor cannot get lost between two. Throws errors with `code`, as node:fs does.
+ * Directories are open descriptors, names single components (`checkName`). Synchronous: each call is one lookup, and no
+ * descriptor can leak in between. Throws errors with `code`, as node:fs does.
  */
 export interface At {
   readonly kind: "proc" | "koffi";
-  /** Of what was opened here. */
+  /** Closes a descriptor opened here. */
   close(fd: number): void;
-  /** ELOOP or ENOTDIR when it is a link or no directory. */
+  /** ELOOP or ENOTDIR if it is a link or not a directory. */
   openDirectory(directory: number, name: string): number;
-  /** The same directory once more, with a handle and a position of its own. */
+  /** The same directory with its own descriptor and position. */
   reopen(directory: number): number;
-  /** `flags` of node:fs; never follows a link, never waits for the other end of a pipe. */
+  /** `flags` of node:fs; never follows a link, never blocks on a pipe. */
   openFile(directory: number, name: string, flags: number, mode?: number): number;
-  /** Of the link itself, where it is one. */
+  /** Of the link itself, if it is one. */
   stat(directory: number, name: string): Stats;
   readLink(directory: number, name: string): string;
   makeDirectory(directory: number, name: string, mode: number): void;
@@ -27,10 +27,10 @@ export interface At {
   list(directory: number): string[];
 }
 
-/** The caller splits paths; a name that could leave the directory here is a fault of ours, not of the model. */
+/** The caller splits paths; a name that could leave the directory is our bug, not the model's mistake. */
 export function checkName(name: string): string {
   if (name === "" || name === "." || name === ".." || name.includes("/") || name.includes("\0")) {
-    throw new Error(`${JSON.stringify(name)} is no name of a file`);
+    throw new Error(`${JSON.stringify(name)} is not a valid file name`);
   }
   return name;
 }

@@ -1,10 +1,10 @@
 // Globs for paths with "/": `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, `**` for any number of directories, and a leading `!`.
-// No regular expressions: names are matched with one step back at most, so no pattern can take exponential time.
+// No regular expressions: the matcher backtracks one step at most, so no pattern takes exponential time.
 import { CodedError } from "../../base/coded-error.ts";
 
 export interface GlobOptions {
   ignoreCase?: boolean;
-  /** A pattern without "/" fits names in every directory, as in .gitignore. */
+  /** A pattern without "/" matches names in every directory, as in .gitignore. */
   anyDepth?: boolean;
 }
 
@@ -21,36 +21,36 @@ type Token =
 type Segment = "**" | readonly Token[];
 
 /**
- * `*` also fits names that begin with a dot, and `dir/**` fits `dir` itself: a rule about a directory is one about
- * everything in it. Throws `bad_glob` for a pattern that nobody can have meant.
+ * `*` also matches names that start with a dot, and `dir/**` matches `dir` itself: a rule about a directory covers
+ * everything in it. Throws `bad_glob` for a malformed pattern.
  */
-export function globMatcher(pattern: string, options: GlobOptions = {}): (path: string) => boolean {
+export function createGlobMatcher(pattern: string, options: GlobOptions = {}): (path: string) => boolean {
   if (pattern.length > MAX_PATTERN_CHARS)
-    throw badGlob(pattern, `is longer than ${MAX_PATTERN_CHARS} characters`);
+    throw badGlobError(pattern, `is longer than ${MAX_PATTERN_CHARS} characters`);
   const isNegated = pattern.startsWith("!");
   const positive = isNegated ? pattern.slice(1) : pattern;
-  if (positive === "") throw badGlob(pattern, "is empty");
+  if (positive === "") throw badGlobError(pattern, "is empty");
   const fold = (text: string) => (options.ignoreCase ? text.toLowerCase() : text);
   const globs = expandBraces(positive, pattern).map((glob) =>
     compile(fold(glob), options.anyDepth ?? false, pattern),
   );
   return (path) => {
-    const names = components(fold(path));
+    const names = splitComponents(fold(path));
     return globs.some((segments) => matchPath(segments, names)) !== isNegated;
   };
 }
 
-/** The same without braces: one pattern for each of its alternatives. Empty for one that only excludes ("!…"). */
-export function globAlternatives(pattern: string): string[] {
+/** Expands braces: one pattern per alternative. Empty for a pattern that only excludes ("!…"). */
+export function listGlobAlternatives(pattern: string): string[] {
   return pattern.startsWith("!") ? [] : expandBraces(pattern, pattern);
 }
 
-function badGlob(pattern: string, fault: string): CodedError {
+function badGlobError(pattern: string, fault: string): CodedError {
   const shown = pattern.length > 100 ? `${pattern.slice(0, 100)}…` : pattern;
   return new CodedError("bad_glob", `the glob "${shown}" ${fault}`);
 }
 
-/** `a{b,c{d,e}}` is `ab`, `acd`, `ace`. A group without a comma stands for itself. */
+/** `a{b,c{d,e}}` is `ab`, `acd`, `ace`. A group without a comma is literal. */
 function expandBraces(glob: string, pattern: string): string[] {
   const done: string[] = [];
   const open = [glob];
@@ -59,7 +59,7 @@ function expandBraces(glob: string, pattern: string): string[] {
     if (group === undefined) done.push(next);
     else for (const part of group.parts.toReversed()) open.push(group.before + part + group.after);
     if (done.length + open.length > MAX_ALTERNATIVES) {
-      throw badGlob(pattern, `has more than ${MAX_ALTERNATIVES} alternatives`);
+      throw badGlobError(pattern, `has more than ${MAX_ALTERNATIVES} alternatives`);
     }
   }
   return done;
@@ -71,24 +71,25 @@ interface Group {
   after: string;
 }
 
-/** The first group that has a comma. */
+/** The first group with a comma. */
 function findGroup(glob: string, pattern: string): Group | undefined {
   const starts: { at: number; commas: number[] }[] = [];
   let found: Group | undefined;
   for (let at = 0; at < glob.length && found === undefined; at += 1) {
     const char = glob[at];
     if (char === "\\") at += 1;
-    else if (char === "[") at = Math.max(at, endOfSet(glob, at));
+    else if (char === "[") at = Math.max(at, findSetEnd(glob, at));
     else if (char === "{") starts.push({ at, commas: [] });
     else if (char === ",") starts.at(-1)?.commas.push(at);
     else if (char === "}") {
       const start = starts.pop();
-      if (start === undefined) throw badGlob(pattern, 'has a "}" without "{"; write \\} for the character');
+      if (start === undefined)
+        throw badGlobError(pattern, 'has a "}" without "{"; write \\} for the character');
       if (start.commas.length > 0) found = splitGroup(glob, start.at, start.commas, at);
     }
   }
   if (found === undefined && starts.length > 0) {
-    throw badGlob(pattern, 'has a "{" without "}"; write \\{ for the character');
+    throw badGlobError(pattern, 'has a "{" without "}"; write \\{ for the character');
   }
   return found;
 }
@@ -99,36 +100,38 @@ function splitGroup(glob: string, from: number, commas: readonly number[], to: n
   return { before: glob.slice(0, from), parts, after: glob.slice(to + 1) };
 }
 
-/** Where a set that begins at `from` ends; -1: it is not one. "]" as its first member does not end it. */
-function endOfSet(glob: string, from: number): number {
+/** Where a set that starts at `from` ends; -1: not a set. A leading "]" does not end it. */
+function findSetEnd(glob: string, from: number): number {
   const first = glob[from + 1] === "!" || glob[from + 1] === "^" ? from + 2 : from + 1;
   const end = glob.indexOf("]", first + 1);
   const slash = glob.indexOf("/", from);
   return end === -1 || (slash !== -1 && slash < end) ? -1 : end;
 }
 
-function components(path: string): string[] {
+function splitComponents(path: string): string[] {
   return path.split("/").filter((name) => name !== "" && name !== ".");
 }
 
 function compile(glob: string, anyDepth: boolean, pattern: string): Segment[] {
-  // A directory, named as one: everything in it.
+  // A directory by name: everything in it.
   const whole = glob.endsWith("/") ? `${glob}**` : glob;
-  const segments: Segment[] = components(whole).map((name) => (name === "**" ? name : tokens(name, pattern)));
+  const segments: Segment[] = splitComponents(whole).map((name) =>
+    name === "**" ? name : tokenize(name, pattern),
+  );
   return anyDepth && !glob.includes("/") ? ["**", ...segments] : segments;
 }
 
-function tokens(name: string, pattern: string): Token[] {
+function tokenize(name: string, pattern: string): Token[] {
   const list: Token[] = [];
   for (let at = 0; at < name.length; at += 1) {
     const char = String.fromCodePoint(name.codePointAt(at) ?? 0);
     at += char.length - 1;
-    const setEnd = char === "[" ? endOfSet(name, at) : -1;
+    const setEnd = char === "[" ? findSetEnd(name, at) : -1;
     if (char === "*") {
       if (list.at(-1)?.kind !== "many") list.push({ kind: "many" });
     } else if (char === "?") list.push({ kind: "one" });
     else if (setEnd !== -1) {
-      list.push(tokenOfSet(name.slice(at + 1, setEnd), pattern));
+      list.push(parseSet(name.slice(at + 1, setEnd), pattern));
       at = setEnd;
     } else if (char === "\\" && at + 1 < name.length) {
       const escaped = String.fromCodePoint(name.codePointAt(at + 1) ?? 0);
@@ -139,7 +142,7 @@ function tokens(name: string, pattern: string): Token[] {
   return list;
 }
 
-function tokenOfSet(body: string, pattern: string): Token {
+function parseSet(body: string, pattern: string): Token {
   const isNegated = body.startsWith("!") || body.startsWith("^");
   const members = Array.from(isNegated ? body.slice(1) : body, (char) => char.codePointAt(0) ?? 0);
   const ranges: (readonly [number, number])[] = [];
@@ -147,24 +150,24 @@ function tokenOfSet(body: string, pattern: string): Token {
     const from = members[at] ?? 0;
     const to = members[at + 2];
     const isRange = members[at + 1] === 0x2d && to !== undefined;
-    if (isRange && to < from) throw badGlob(pattern, `has a range that runs backwards: [${body}]`);
+    if (isRange && to < from) throw badGlobError(pattern, `has a reversed range: [${body}]`);
     ranges.push([from, isRange ? to : from]);
     if (isRange) at += 2;
   }
   return { kind: "set", isNegated, ranges };
 }
 
-/** Only the last "**" ever needs to take more: an earlier one that took less fits whatever follows as well. */
+/** Only the last "**" ever needs to match more: a shorter match of an earlier one fits anything that follows. */
 function matchPath(segments: readonly Segment[], names: readonly string[]): boolean {
   const fits = (segment: Segment, name: string) => segment !== "**" && matchTokens(segment, Array.from(name));
   return matchStarred(segments, names, (segment) => segment === "**", fits);
 }
 
 function matchTokens(list: readonly Token[], chars: readonly string[]): boolean {
-  return matchStarred(list, chars, (token) => token.kind === "many", fitsOne);
+  return matchStarred(list, chars, (token) => token.kind === "many", matchesOne);
 }
 
-function fitsOne(token: Token, char: string): boolean {
+function matchesOne(token: Token, char: string): boolean {
   if (token.kind === "char") return token.char === char;
   if (token.kind === "one") return true;
   if (token.kind === "many") return false;

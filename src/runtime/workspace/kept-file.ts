@@ -1,15 +1,15 @@
-// Files that demian itself keeps in the workspace, below `.demian`. No link is followed on the way: a repository that
-// comes with one must not choose where we write.
+// Files that demian keeps in the workspace, below `.demian`. No link is followed: a repository must not choose where we
+// write.
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
+import { CodedError, readErrno, toMessage } from "../../base/coded-error.ts";
 import type { At } from "./at.ts";
-import { systemAt } from "./system-at.ts";
+import { selectAt } from "./system-at.ts";
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 const MAX_NAMES = 1000;
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
-/** Looked at for their age: a directory that somebody filled must not hold up a call. */
+/** Limit of the age check: a crowded directory must not delay a call. */
 const MAX_LOOKED_AT = 5000;
 
 export interface KeptFile {
@@ -20,15 +20,15 @@ export interface KeptFile {
 }
 
 /**
- * A new file in `directory`, which is `<workspace>/.demian/<name>` and is made with its `.gitignore` when it is not
- * there. A name that is taken gets a number. The caller closes it. Throws `cannot_keep`. Those of the same ending that
- * are older than a week are removed: nobody else does.
+ * Creates a file in `directory`, which is `<workspace>/.demian/<name>` and is created with its `.gitignore` if missing.
+ * A taken name gets a number. The caller closes it. Throws `cannot_keep`. Deletes files with the same ending that are
+ * older than a week.
  */
 export function createKeptFile(
   directory: string,
   stem: string,
   ending: string,
-  at: At = systemAt(),
+  at: At = selectAt(),
 ): KeptFile {
   const folders = [basename(dirname(directory)), basename(directory)];
   const open: (() => void)[] = [];
@@ -41,12 +41,12 @@ export function createKeptFile(
       open.push(() => at.close(fd));
       last = fd;
     }
-    ignore(at, last);
+    ignoreInGit(at, last);
     removeOld(at, last, ending);
     const { fd, name } = createNew(at, last, stem, ending);
     return { fd, close: () => at.close(fd), path: [...folders, name].join("/") };
   } catch (cause) {
-    throw new CodedError("cannot_keep", `nothing can be kept in ${directory}: ${messageOf(cause)}`, {
+    throw new CodedError("cannot_keep", `cannot write to ${directory}: ${toMessage(cause)}`, {
       cause,
     });
   } finally {
@@ -58,17 +58,17 @@ function enter(at: At, parent: number, name: string): number {
   try {
     at.makeDirectory(parent, name, 0o755);
   } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
+    if (readErrno(error) !== "EEXIST") throw error;
   }
   return at.openDirectory(parent, name);
 }
 
-function ignore(at: At, directory: number): void {
+function ignoreInGit(at: At, directory: number): void {
   let fd: number;
   try {
     fd = at.openFile(directory, ".gitignore", O_CREAT | O_EXCL | O_WRONLY, 0o644);
   } catch (error) {
-    if (errnoOf(error) === "EEXIST") return;
+    if (readErrno(error) === "EEXIST") return;
     throw error;
   }
   try {
@@ -97,7 +97,7 @@ function createNew(at: At, directory: number, stem: string, ending: string): { f
     try {
       return { fd: at.openFile(directory, name, O_CREAT | O_EXCL | O_WRONLY, 0o600), name };
     } catch (error) {
-      if (errnoOf(error) !== "EEXIST") throw error;
+      if (readErrno(error) !== "EEXIST") throw error;
     }
   }
   throw new Error(`${stem}${ending} and ${MAX_NAMES - 1} more names like it are taken; empty the directory`);

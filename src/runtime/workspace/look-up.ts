@@ -1,19 +1,19 @@
-// Walks from the handle of the root to what a path means, one component at a time. Links are read and followed by us,
-// so none is ever followed by the kernel, and ".." goes back through the handles that we came by.
+// Walks from the handle of the root to the target of a path, one component at a time. We read and follow links
+// ourselves, so the kernel never does, and ".." goes back through the handles we came by.
 import { fstatSync, type Stats } from "node:fs";
-import { errnoOf } from "../../base/coded-error.ts";
+import { readErrno } from "../../base/coded-error.ts";
 import { ToolError } from "../tools/types.ts";
 import type { At } from "./at.ts";
-import { joinPath, outside, splitPath } from "./lexical.ts";
+import { joinPath, outsideError, splitPath } from "./lexical.ts";
 
 export interface Origin {
   at: At;
   fd: number;
-  /** Absolute and real; links may name it. */
+  /** Absolute and real; links may contain it. */
   path: string;
 }
 
-/** Handles in it are open while `use` runs, and no longer. */
+/** Its handles are open only while `use` runs. */
 export type Found = { real: string[] } & (
   | { kind: "directory"; fd: number; stats: Stats }
   | { kind: "file" | "other"; parent: number; name: string; stats: Stats }
@@ -24,7 +24,7 @@ export type Found = { real: string[] } & (
 const MAX_LINKS = 40;
 const MAX_STEPS = 2048;
 
-/** Throws `path_outside`, `link_loop`, `not_a_directory`, and errors of the system as they come. */
+/** Throws `path_outside`, `link_loop`, `not_a_directory`, and system errors unchanged. */
 export function lookUp<T>(origin: Origin, names: readonly string[], use: (found: Found) => T): T {
   const walk = new Walk(origin, names);
   try {
@@ -37,9 +37,9 @@ export function lookUp<T>(origin: Origin, names: readonly string[], use: (found:
 class Walk {
   readonly #origin: Origin;
   readonly #shown: string;
-  /** The directories that were entered below the root. */
+  /** The directories entered below the root. */
   readonly #entered: { name: string; fd: number }[] = [];
-  /** What is left to do, the next one last. */
+  /** Remaining components, the next one last. */
   readonly #pending: string[];
   #links = 0;
 
@@ -50,11 +50,16 @@ class Walk {
   }
 
   run(): Found {
-    // Something that changes under our hands makes a step count twice; it cannot go on for ever.
+    // Concurrent changes may repeat a step; this bounds the loop.
     for (let steps = 0; steps < MAX_STEPS; steps += 1) {
       const name = this.#pending.pop();
       if (name === undefined) {
-        return { kind: "directory", fd: this.#here(), stats: fstatSync(this.#here()), real: this.#real() };
+        return {
+          kind: "directory",
+          fd: this.#currentDirectory(),
+          stats: fstatSync(this.#currentDirectory()),
+          real: this.#realNames(),
+        };
       }
       const found = name === ".." ? this.#leave() : this.#step(name);
       if (found !== undefined) return found;
@@ -66,38 +71,44 @@ class Walk {
     for (const { fd } of this.#entered.splice(0)) this.#origin.at.close(fd);
   }
 
-  #here(): number {
+  #currentDirectory(): number {
     return this.#entered.at(-1)?.fd ?? this.#origin.fd;
   }
 
-  #real(): string[] {
+  #realNames(): string[] {
     return this.#entered.map(({ name }) => name);
   }
 
   #leave(): undefined {
     const left = this.#entered.pop();
-    if (left === undefined) throw outside(this.#shown, "a link in it leads out");
+    if (left === undefined) throw outsideError(this.#shown, "it contains a link that leads outside");
     this.#origin.at.close(left.fd);
   }
 
   #step(name: string): Found | undefined {
     const { at } = this.#origin;
-    const parent = this.#here();
+    const parent = this.#currentDirectory();
     const stats = statOrUndefined(at, parent, name);
-    if (stats === undefined) return this.#missing(name);
+    if (stats === undefined) return this.#endMissing(name);
     if (stats.isSymbolicLink()) return this.#follow(name);
     if (stats.isDirectory()) return this.#enter(name);
     if (this.#pending.length > 0) {
-      const path = joinPath([...this.#real(), name]);
+      const path = joinPath([...this.#realNames(), name]);
       throw new ToolError("not_a_directory", `${this.#shown}: ${path} is not a directory`);
     }
-    return { kind: stats.isFile() ? "file" : "other", parent, name, stats, real: [...this.#real(), name] };
+    return {
+      kind: stats.isFile() ? "file" : "other",
+      parent,
+      name,
+      stats,
+      real: [...this.#realNames(), name],
+    };
   }
 
-  #missing(name: string): Found {
+  #endMissing(name: string): Found {
     const rest = [name, ...this.#pending.toReversed()];
-    if (rest.includes("..")) throw new ToolError("not_found", `${this.#shown}: a link in it leads nowhere`);
-    return { kind: "missing", parent: this.#here(), rest, real: [...this.#real(), ...rest] };
+    if (rest.includes("..")) throw new ToolError("not_found", `${this.#shown}: it contains a broken link`);
+    return { kind: "missing", parent: this.#currentDirectory(), rest, real: [...this.#realNames(), ...rest] };
   }
 
   #follow(name: string): undefined {
@@ -111,7 +122,7 @@ class Walk {
     if (target.startsWith("/")) {
       const prefix = this.#origin.path.endsWith("/") ? this.#origin.path : `${this.#origin.path}/`;
       if (target !== this.#origin.path && !target.startsWith(prefix)) {
-        throw outside(this.#shown, "a link in it leads out");
+        throw outsideError(this.#shown, "it contains a link that leads outside");
       }
       rest = target.slice(prefix.length);
       this.close();
@@ -119,25 +130,25 @@ class Walk {
     this.#pending.push(...splitPath(rest).toReversed());
   }
 
-  /** Undefined: it was no link any more, and is looked at again. */
+  /** Undefined: no longer a link; look again. */
   #readLink(name: string): string | undefined {
     try {
-      return this.#origin.at.readLink(this.#here(), name);
+      return this.#origin.at.readLink(this.#currentDirectory(), name);
     } catch (error) {
-      return this.#again(name, error, ["EINVAL", "ENOENT"]);
+      return this.#retry(name, error, ["EINVAL", "ENOENT"]);
     }
   }
 
   #enter(name: string): undefined {
     try {
-      this.#entered.push({ name, fd: this.#origin.at.openDirectory(this.#here(), name) });
+      this.#entered.push({ name, fd: this.#origin.at.openDirectory(this.#currentDirectory(), name) });
     } catch (error) {
-      this.#again(name, error, ["ELOOP", "ENOTDIR", "ENOENT"]);
+      this.#retry(name, error, ["ELOOP", "ENOTDIR", "ENOENT"]);
     }
   }
 
-  #again(name: string, error: unknown, expected: readonly string[]): undefined {
-    if (!expected.includes(errnoOf(error) ?? "")) throw error;
+  #retry(name: string, error: unknown, expected: readonly string[]): undefined {
+    if (!expected.includes(readErrno(error) ?? "")) throw error;
     this.#pending.push(name);
   }
 }
@@ -146,7 +157,7 @@ export function statOrUndefined(at: At, directory: number, name: string): Stats 
   try {
     return at.stat(directory, name);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
+    if (readErrno(error) === "ENOENT") return undefined;
     throw error;
   }
 }

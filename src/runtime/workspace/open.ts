@@ -1,39 +1,39 @@
-// The workspace of a session: a handle of its root directory, and every access through it (`types.ts`).
+// The workspace of a session: a handle of its root directory, through which all access goes (`types.ts`).
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, read, type Stats } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
+import { CodedError, readErrno, toMessage } from "../../base/coded-error.ts";
 import { ToolError } from "../tools/types.ts";
 import type { At } from "./at.ts";
-import { componentsOf, joinPath } from "./lexical.ts";
+import { joinPath, normalizePath } from "./lexical.ts";
 import { type Found, lookUp, type Origin } from "./look-up.ts";
 import {
-  changedSince,
+  changedSinceError,
   checkReplaceable,
-  hardLinked,
-  kindOf,
+  describeKind,
+  hardLinkedError,
   makeDirectories,
   replaceFile,
 } from "./replace.ts";
-import { systemAt } from "./system-at.ts";
+import { selectAt } from "./system-at.ts";
 import type { Entry, FileContent, Located, OpenFile, WalkOptions, Workspace } from "./types.ts";
 import { walkDirectory } from "./walk.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
-/** Package managers fill these with hard links to their store; what is in them is meant to be read. */
+/** Package managers fill these with hard links to their store; they are meant to be read. */
 const LINKED_PACKAGES = new Set(["node_modules", ".venv", "venv", "site-packages"]);
 
 /** Throws `bad_cwd`. */
-export async function openWorkspace(cwd: string, at: At = systemAt()): Promise<Workspace> {
+export async function openWorkspace(cwd: string, at: At = selectAt()): Promise<Workspace> {
   const given = resolve(cwd);
   try {
     const path = await realpath(given);
     const fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     return new HandleWorkspace({ at, fd, path }, [...new Set([path, given])]);
   } catch (cause) {
-    const why = REASONS[errnoOf(cause) ?? ""] ?? `cannot be opened: ${messageOf(cause)}`;
-    throw new CodedError("bad_cwd", `the working directory ${cwd} ${why}; give an existing directory`, {
+    const why = REASONS[readErrno(cause) ?? ""] ?? `cannot be opened: ${toMessage(cause)}`;
+    throw new CodedError("bad_cwd", `the working directory ${cwd} ${why}; choose an existing directory`, {
       cause,
     });
   }
@@ -52,25 +52,22 @@ class HandleWorkspace implements Workspace {
   }
 
   async locate(path: string): Promise<Located> {
-    return this.#lookUp(path, (found, lexical) => locatedOf(found, lexical));
+    return this.#lookUp(path, (found, lexical) => toLocated(found, lexical));
   }
 
   async read(path: string, { maxBytes }: { maxBytes: number }): Promise<FileContent> {
     const file = await this.openFile(path);
     try {
       if (file.size > maxBytes) {
-        throw new ToolError(
-          "too_large",
-          `${path} has ${file.size} bytes; at most ${maxBytes} can be read at once`,
-        );
+        throw new ToolError("too_large", `${path} has ${file.size} bytes; the limit is ${maxBytes}`);
       }
-      // One byte more: a file that grows meanwhile is noticed.
+      // One byte more, to detect a file that grows meanwhile.
       const buffer = Buffer.alloc(Math.min(file.size, maxBytes) + 1);
       let length = 0;
       for (let got = -1; got !== 0 && length < buffer.length; length += got) {
         got = await file.read(buffer.subarray(length), length);
       }
-      if (length > file.size) throw changedSince(path);
+      if (length > file.size) throw changedSinceError(path);
       const bytes = buffer.subarray(0, length);
       return { bytes, hash: createHash("sha256").update(bytes).digest("hex"), located: file.located };
     } finally {
@@ -82,12 +79,12 @@ class HandleWorkspace implements Workspace {
     return this.#lookUp(path, (found, lexical) => {
       if (found.kind === "missing") throw new ToolError("not_found", `${path} does not exist`);
       if (found.kind !== "file")
-        throw new ToolError("not_a_file", `${path} is ${kindOf(found.stats)}, not a file`);
+        throw new ToolError("not_a_file", `${path} is ${describeKind(found.stats)}, not a file`);
       const fd = this.#origin.at.openFile(found.parent, found.name, O_RDONLY);
       try {
         const stats = fstatSync(fd);
         checkReadable(stats, found.real, path);
-        return openFileOf(this.#origin.at, fd, stats, locatedOf(found, lexical));
+        return createOpenFile(this.#origin.at, fd, stats, toLocated(found, lexical));
       } catch (error) {
         this.#origin.at.close(fd);
         throw error;
@@ -97,7 +94,7 @@ class HandleWorkspace implements Workspace {
 
   async write(path: string, content: string, expected?: string | null, real?: string): Promise<void> {
     this.#lookUp(path, (found) => {
-      if (real !== undefined && real !== joinPath(found.real)) throw changedSince(path);
+      if (real !== undefined && real !== joinPath(found.real)) throw changedSinceError(path);
       if (found.kind === "directory") throw new ToolError("not_a_file", `${path} is a directory, not a file`);
       const { at } = this.#origin;
       const order = { shown: path, content, expected };
@@ -105,7 +102,7 @@ class HandleWorkspace implements Workspace {
         const name = found.rest.at(-1) ?? "";
         const parents = found.rest.slice(0, -1);
         if (parents.length === 0) return replaceFile(at, found.parent, { ...order, name });
-        if (typeof expected === "string") throw changedSince(path);
+        if (typeof expected === "string") throw changedSinceError(path);
         const made = makeDirectories(at, found.parent, parents);
         try {
           return replaceFile(at, made, { ...order, name });
@@ -135,27 +132,27 @@ class HandleWorkspace implements Workspace {
 
   #lookUp<T>(path: string, use: (found: Found, lexical: string) => T): T {
     if (this.#isClosed) throw new ToolError("closed", "the session is closed");
-    const names = componentsOf(path, this.#roots);
+    const names = normalizePath(path, this.#roots);
     try {
-      if (fstatSync(this.#origin.fd).nlink === 0) throw gone(this.root);
+      if (fstatSync(this.#origin.fd).nlink === 0) throw deletedError(this.root);
       return lookUp(this.#origin, names, (found) => use(found, joinPath(names)));
     } catch (error) {
-      throw explained(error, path);
+      throw explainError(error, path);
     }
   }
 }
 
-function locatedOf(found: Found, lexical: string): Located {
+function toLocated(found: Found, lexical: string): Located {
   const isDirectory = found.kind === "directory";
   return { lexical, real: joinPath(found.real), exists: found.kind !== "missing", isDirectory };
 }
 
 function checkReadable(stats: Stats, real: readonly string[], shown: string): void {
-  if (!stats.isFile()) throw new ToolError("not_a_file", `${shown} is ${kindOf(stats)}, not a file`);
-  if (stats.nlink > 1 && !real.some((name) => LINKED_PACKAGES.has(name))) throw hardLinked(shown);
+  if (!stats.isFile()) throw new ToolError("not_a_file", `${shown} is ${describeKind(stats)}, not a file`);
+  if (stats.nlink > 1 && !real.some((name) => LINKED_PACKAGES.has(name))) throw hardLinkedError(shown);
 }
 
-function openFileOf(at: At, fd: number, stats: Stats, located: Located): OpenFile {
+function createOpenFile(at: At, fd: number, stats: Stats, located: Located): OpenFile {
   let isOpen = true;
   return {
     located,
@@ -171,7 +168,7 @@ function openFileOf(at: At, fd: number, stats: Stats, located: Located): OpenFil
   };
 }
 
-function gone(root: string): ToolError {
+function deletedError(root: string): ToolError {
   return new ToolError(
     "workspace_gone",
     `the working directory ${root} was deleted; start again in another one`,
@@ -181,13 +178,13 @@ function gone(root: string): ToolError {
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "does not exist",
   ENOTDIR: "is not a directory",
-  EACCES: "may not be accessed: no permission",
-  EPERM: "may not be accessed: no permission",
-  ELOOP: "leads through too many links, or was exchanged for a link meanwhile",
+  EACCES: "cannot be accessed: permission denied",
+  EPERM: "cannot be accessed: permission denied",
+  ELOOP: "leads through too many links, or was replaced by a link meanwhile",
   ENAMETOOLONG: "has a name that is too long",
   EROFS: "is on a read-only file system",
   ENOSPC: "cannot be written: the disk is full",
-  EDQUOT: "cannot be written: the quota is used up",
+  EDQUOT: "cannot be written: the disk quota is exceeded",
   EMFILE: "cannot be opened now: too many files are open",
   ENFILE: "cannot be opened now: too many files are open",
   ENXIO: "is a socket or a device, not a file",
@@ -195,9 +192,9 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 const CODES: Readonly<Record<string, string>> = { ENOENT: "not_found", ENOTDIR: "not_a_directory" };
 
-/** Errors of the system name paths of handles, which mean nothing to the model. */
-function explained(error: unknown, path: string): unknown {
-  const errno = errnoOf(error);
+/** System errors name paths of handles, which mean nothing to the model. */
+function explainError(error: unknown, path: string): unknown {
+  const errno = readErrno(error);
   if (error instanceof ToolError || errno === undefined || !/^E[A-Z0-9]+$/.test(errno)) return error;
   return new ToolError(
     CODES[errno] ?? "not_accessible",

@@ -1,7 +1,7 @@
-// Replaces a file as a whole: a new one beside it, moved over it. All by the handle of its directory.
+// Replaces a file: writes a new one next to it and renames it over the old, through the handle of its directory.
 import { createHash, randomBytes } from "node:crypto";
 import { constants, fchmodSync, fchownSync, fstatSync, readSync, type Stats, writeSync } from "node:fs";
-import { errnoOf } from "../../base/coded-error.ts";
+import { readErrno } from "../../base/coded-error.ts";
 import { ToolError } from "../tools/types.ts";
 import type { At } from "./at.ts";
 import { statOrUndefined } from "./look-up.ts";
@@ -40,14 +40,14 @@ export function replaceFile(at: At, directory: number, order: Replacement): void
   }
 }
 
-/** Makes what is missing of `names` below `directory`; the last one's handle is the caller's. */
+/** Creates the missing directories of `names` below `directory`; the caller closes the last one's handle. */
 export function makeDirectories(at: At, directory: number, names: readonly string[]): number {
   const [first, ...rest] = names;
-  if (first === undefined) throw new Error("no directory to make");
+  if (first === undefined) throw new Error("no directory to create");
   try {
     at.makeDirectory(directory, first, 0o755);
   } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
+    if (readErrno(error) !== "EEXIST") throw error;
   }
   const fd = at.openDirectory(directory, first);
   if (rest.length === 0) return fd;
@@ -58,21 +58,21 @@ export function makeDirectories(at: At, directory: number, names: readonly strin
   }
 }
 
-/** Throws unless it is a plain file with one name that may be written. */
+/** Throws unless it is a writable regular file with one name. */
 export function checkReplaceable(stats: Stats, shown: string): void {
-  if (!stats.isFile()) throw new ToolError("not_a_file", `${shown} is ${kindOf(stats)}, not a file`);
-  if (stats.nlink > 1) throw hardLinked(shown);
+  if (!stats.isFile()) throw new ToolError("not_a_file", `${shown} is ${describeKind(stats)}, not a file`);
+  if (stats.nlink > 1) throw hardLinkedError(shown);
   if ((stats.mode & 0o222) === 0) {
-    throw new ToolError("read_only", `${shown} is read-only; it has to be made writable first (chmod u+w)`);
+    throw new ToolError("read_only", `${shown} is read-only; make it writable first (chmod u+w)`);
   }
 }
 
-export function hardLinked(shown: string): ToolError {
-  const what = `${shown} is hard-linked: the same file has another name, perhaps outside the working directory`;
+export function hardLinkedError(shown: string): ToolError {
+  const what = `${shown} is hard-linked: the same file has another name, possibly outside the working directory`;
   return new ToolError("hard_linked", `${what}; copy it to a new file first`);
 }
 
-export function kindOf(stats: Stats): string {
+export function describeKind(stats: Stats): string {
   if (stats.isDirectory()) return "a directory";
   if (stats.isFIFO()) return "a pipe";
   if (stats.isSocket()) return "a socket";
@@ -95,22 +95,22 @@ function keepOwner(fd: number, old: Stats): void {
 
 function checkExpected(at: At, directory: number, { name, shown, expected }: Replacement): void {
   if (expected === undefined) return;
-  const now = hashOf(at, directory, name);
+  const now = hashFile(at, directory, name);
   if (now === expected) return;
-  throw changedSince(shown);
+  throw changedSinceError(shown);
 }
 
-export function changedSince(shown: string): ToolError {
-  return new ToolError("changed_since", `${shown} has changed since it was looked at; read it again first`);
+export function changedSinceError(shown: string): ToolError {
+  return new ToolError("changed_since", `${shown} has changed since it was read; read it again first`);
 }
 
-/** Null: there is no plain file of that name. */
-function hashOf(at: At, directory: number, name: string): string | null {
+/** Null: no regular file of that name. */
+function hashFile(at: At, directory: number, name: string): string | null {
   let fd: number;
   try {
     fd = at.openFile(directory, name, O_RDONLY);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return null;
+    if (readErrno(error) === "ENOENT") return null;
     throw error;
   }
   try {
@@ -128,7 +128,7 @@ function hashOf(at: At, directory: number, name: string): string | null {
 function writeAll(fd: number, bytes: Buffer): void {
   for (let at = 0; at < bytes.length; ) {
     const written = writeSync(fd, bytes, at);
-    if (written === 0) throw new ToolError("disk_full", "the disk takes no more");
+    if (written === 0) throw new ToolError("disk_full", "the disk is full");
     at += written;
   }
 }

@@ -1,35 +1,35 @@
-// The directory that the agent works in. Every access to files goes through it: names are looked up from a handle of
-// the root, component by component, so that nothing outside can be reached however the tree changes meanwhile.
+// The directory the agent works in. All file access goes through it: names are looked up from a handle of the root,
+// component by component, so that nothing outside can be reached even if the tree changes meanwhile.
 
 export interface Workspace {
   /** Absolute and real. */
   readonly root: string;
   /**
-   * Where a path of the model leads. Throws `path_outside` when it leaves the root, lexically or by a link. Absolute
-   * paths below the root (as it was given, or real) are taken too. The last component need not exist.
+   * Resolves a path from the model. Throws `path_outside` if it leaves the root, lexically or through a link. Absolute
+   * paths within the root (as given, or real) are allowed. The last component need not exist.
    */
   locate(path: string): Promise<Located>;
   /** Throws `not_found`, `path_outside`, `not_a_file`, `too_large`, `hard_linked`. */
   read(path: string, options: { maxBytes: number }): Promise<FileContent>;
-  /** For reading in pieces, whatever its size. Throws as `read` does. The caller closes it. */
+  /** For reading in chunks, whatever its size. Throws as `read` does. The caller closes it. */
   openFile(path: string): Promise<OpenFile>;
   /**
-   * Creates parents; replaces the file as a whole. `expected`: the hash it had when it was looked at; null: it was not
-   * there. `real`: where it led when it was looked at. Throws `changed_since` when one of them is no longer so.
+   * Creates parents; replaces the whole file. `expected`: its hash when it was read; null: it did not exist. `real`:
+   * its real path at that time. Throws `changed_since` if either differs.
    */
   write(path: string, content: string, expected?: string | null, real?: string): Promise<void>;
   /**
-   * Of directories below the root; what vanishes meanwhile, and what is neither file, directory nor link, is left out.
-   * Links are not followed.
+   * Lists directories below the root, without entries that are gone or are neither file, directory nor link. Links are
+   * not followed.
    */
   walk(path: string, options: WalkOptions): AsyncIterable<Entry>;
   close(): Promise<void>;
 }
 
 export interface Located {
-  /** Relative to the root, with "/", as it was named ("." is the root). */
+  /** Relative to the root, with "/", as named by the caller ("." is the root). */
   lexical: string;
-  /** The same after every link in it. */
+  /** The same with every link resolved. */
   real: string;
   exists: boolean;
   isDirectory: boolean;
@@ -45,13 +45,13 @@ export interface FileContent {
 export interface OpenFile {
   readonly located: Located;
   readonly size: number;
-  /** How many bytes were read; 0 at the end. */
+  /** Bytes read; 0 at the end. */
   read(buffer: Buffer, position: number): Promise<number>;
   close(): Promise<void>;
 }
 
 export interface WalkOptions {
-  /** Names of directories that are not entered. */
+  /** Names of directories to skip. */
   skip: ReadonlySet<string>;
   signal: AbortSignal;
 }
@@ -60,7 +60,7 @@ export interface Entry {
   /** Relative to the root of the workspace, with "/". */
   path: string;
   isDirectory: boolean;
-  /** A symbolic link, to whatever. */
+  /** A symbolic link to anything. */
   isLink: boolean;
   mtimeMs: number;
   size: number;

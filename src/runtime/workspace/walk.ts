@@ -1,14 +1,14 @@
-// Everything below a directory, by handles: a directory that is exchanged for a link meanwhile is not entered.
+// Lists everything below a directory, by handles: a directory that is replaced by a link meanwhile is not entered.
 import type { Stats } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import type { At } from "./at.ts";
 import type { Entry, WalkOptions } from "./types.ts";
 
-/** Looked at between two chances for everything else in the process. */
+/** Entries between two yields to the event loop. */
 const ENTRIES_A_TIME = 200;
 const MAX_DEPTH = 200;
 
-/** Closes `fd`. In the order of names. */
+/** Closes `fd`. In name order. */
 export async function* walkDirectory(
   at: At,
   fd: number,
@@ -21,7 +21,7 @@ export async function* walkDirectory(
       seen += 1;
       if (seen % ENTRIES_A_TIME === 0) await setImmediate();
       options.signal.throwIfAborted();
-      const stats = quietly(() => at.stat(fd, name));
+      const stats = ignoreErrors(() => at.stat(fd, name));
       if (stats === undefined || !isShown(stats)) continue;
       const names = [...path, name];
       const isDirectory = stats.isDirectory();
@@ -33,7 +33,7 @@ export async function* walkDirectory(
         size: stats.size,
       };
       if (!isDirectory || options.skip.has(name) || names.length > MAX_DEPTH) continue;
-      const below = quietly(() => at.openDirectory(fd, name));
+      const below = ignoreErrors(() => at.openDirectory(fd, name));
       if (below !== undefined) yield* walkDirectory(at, below, names, options);
     }
     await setImmediate();
@@ -46,8 +46,8 @@ function isShown(stats: Stats): boolean {
   return stats.isFile() || stats.isDirectory() || stats.isSymbolicLink();
 }
 
-/** What cannot be looked at (vanished, exchanged, no permission) is left out. */
-function quietly<T>(look: () => T): T | undefined {
+/** Skips what cannot be read (gone, replaced, no permission). */
+function ignoreErrors<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch {

@@ -1,6 +1,6 @@
-// An answer that takes long is given up when its client goes away or the daemon stops.
+// Gives up a slow reply when its client disconnects or the daemon shuts down.
 
-/** Rejects with the signal's reason; what was asked for goes on, and nobody hears of it. */
+/** Rejects with the signal's reason; the work itself continues unobserved. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let stop: () => void = () => undefined;
@@ -8,7 +8,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
     stop = () => reject(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
   });
-  work.catch(() => undefined); // it may fail because of the same signal, before or after us
+  work.catch(() => undefined); // it may fail because of the same signal
   try {
     return await Promise.race([work, aborted]);
   } catch (error) {

@@ -1,13 +1,13 @@
-// The body of a request: bounded, whole UTF-8, one JSON object.
+// Reads a request body: bounded, valid UTF-8, one JSON object.
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { CodedError } from "../../base/coded-error.ts";
 import { type JsonObject, parseUntrusted } from "../../base/json.ts";
 
-/** How long the rest of a body that is too large is waited for. */
+/** How long to wait for the rest of an oversize body. */
 const DRAIN_MS = 2_000;
 
-/** An absent body is an empty object: what is required, the route's schema says. */
+/** An absent body is an empty object; the route's schema says what is required. */
 export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<JsonObject> {
   const bytes = await readBytes(incoming, maxBytes);
   if (bytes.length === 0) return {};
@@ -31,8 +31,7 @@ function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer>
         chunks.push(chunk);
         return;
       }
-      // The rest is read and thrown away, and the reply comes behind it: a connection that is closed while something
-      // comes in takes the reply with it.
+      // The rest is read and discarded before the reply: closing a connection while data arrives would lose the reply.
       incoming.off("data", take);
       incoming.resume();
       chunks.length = 0;
@@ -43,8 +42,8 @@ function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer>
     };
     incoming.on("data", take);
     incoming.once("end", () => resolve(Buffer.concat(chunks)));
-    const cut = (): void => reject(new CodedError("invalid_message", "the body ended early"));
-    incoming.once("error", cut);
-    incoming.once("close", cut);
+    const fail = (): void => reject(new CodedError("invalid_message", "the body ended early"));
+    incoming.once("error", fail);
+    incoming.once("close", fail);
   });
 }

@@ -1,15 +1,15 @@
-// The stream of all sessions' changes. Every reader has its place in one ring of recent changes: one that was away or
-// slow goes on from there, and where the ring does not reach it is told to read anew (`reset`).
+// The stream of all sessions' changes. Readers have a position in one ring of recent changes and continue from there after a
+// pause. If the ring no longer has it, they get `reset` and reload.
 import { randomUUID } from "node:crypto";
 import type { Manager } from "../../sessions/manager-types.ts";
-import { type EventStream, eventText } from "./streams.ts";
+import { type EventStream, formatEvent } from "./streams.ts";
 
 const MAX_CHANGES = 2_000;
 const MAX_CHARS = 8 * 1024 * 1024;
 
 export class ChangeFeed {
   readonly #manager: Manager;
-  /** Ids of another life of the daemon are not ours. */
+  /** Distinguishes ids of earlier runs of the daemon. */
   readonly #boot = randomUUID().slice(0, 8);
   readonly #ring: string[] = [];
   readonly #readers = new Set<Reader>();
@@ -21,11 +21,11 @@ export class ChangeFeed {
     this.#manager = manager;
   }
 
-  /** Lets a stream have the changes behind `last_id`; without one it is told to read all, and gets what follows. */
+  /** Sends a stream the changes after `last_id`; without one, a `reset` and everything that follows. */
   attach(stream: EventStream, last_id: string | undefined): void {
-    // Nobody has asked before: there is nothing to keep for anybody.
+    // Subscribes with the first reader; before that there is nothing to keep.
     this.#stop ??= this.#manager.onChange((change) => this.#take(change.kind, JSON.stringify(change)));
-    const reader: Reader = { stream, cursor: this.#cursorOf(last_id) };
+    const reader: Reader = { stream, cursor: this.#parseCursor(last_id) };
     this.#readers.add(reader);
     stream.begin({
       drained: () => this.#pump(reader),
@@ -38,15 +38,15 @@ export class ChangeFeed {
     this.#stop?.();
   }
 
-  /** -1: somewhere we cannot go on from. */
-  #cursorOf(last_id: string | undefined): number {
+  /** -1: unknown position; the reader must reload. */
+  #parseCursor(last_id: string | undefined): number {
     const [, boot, count] = /^([\da-f]{8})-(\d{1,15})$/.exec(last_id ?? "") ?? [];
     return boot === this.#boot && Number(count) <= this.#last ? Number(count) : -1;
   }
 
   #take(kind: string, data: string): void {
     this.#last += 1;
-    const text = eventText(kind, data, this.#id(this.#last));
+    const text = formatEvent(kind, data, this.#id(this.#last));
     this.#ring.push(text);
     this.#chars += text.length;
     while (this.#ring.length > MAX_CHANGES || (this.#chars > MAX_CHARS && this.#ring.length > 1)) {
@@ -58,7 +58,7 @@ export class ChangeFeed {
   #pump(reader: Reader): void {
     const before = this.#last - this.#ring.length;
     if (reader.cursor < before && !reader.stream.isFull) {
-      reader.stream.write(eventText("reset", '{"kind":"reset"}', this.#id(this.#last)));
+      reader.stream.write(formatEvent("reset", '{"kind":"reset"}', this.#id(this.#last)));
       reader.cursor = this.#last;
     }
     while (reader.cursor < this.#last && !reader.stream.isFull) {
@@ -74,6 +74,6 @@ export class ChangeFeed {
 
 interface Reader {
   readonly stream: EventStream;
-  /** The last change it has. */
+  /** The last change sent to it. */
   cursor: number;
 }

@@ -1,7 +1,6 @@
-// The way to HTTP for the Unix socket: the server is loaded when the first HTTP client comes, so that a daemon
-// nobody asks over HTTP starts without it.
+// HTTP on the Unix socket. The server is loaded with the first HTTP client, so that a daemon without any starts faster.
 import type { Socket } from "node:net";
-import { messageOf } from "../../base/coded-error.ts";
+import { toMessage } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
 import { replyAndClose } from "./plain.ts";
 import type { HttpServer } from "./server.ts";
@@ -9,7 +8,7 @@ import { readToken } from "./token.ts";
 import type { HttpContext, HttpLimits } from "./types.ts";
 
 export interface HttpDoor {
-  /** A connection whose first byte was a capital letter; `first` is what was read from it. */
+  /** Takes a connection whose first byte was a capital letter; `first` is the data read so far. */
   take(socket: Socket, first: Buffer): void;
   dismiss(): void;
   close(): Promise<void>;
@@ -31,9 +30,9 @@ export function createHttpDoor(context: HttpContext, limits: HttpLimits, load = 
           socket.resume();
         },
         (error: unknown) => {
-          loading = undefined; // the next one tries again
-          context.log.error("http.load_failed", { message: messageOf(error) });
-          if (!socket.destroyed) tellNoServer(socket);
+          loading = undefined; // retried with the next client
+          context.log.error("http.load_failed", { message: toMessage(error) });
+          if (!socket.destroyed) replyUnavailable(socket);
         },
       );
     },
@@ -55,30 +54,30 @@ async function loadServer(context: HttpContext, limits: HttpLimits): Promise<Htt
   const { createHttpServer } = await import("./load.ts");
   const http = createHttpServer(context, {
     place: () => ({ kind: "unix" }),
-    token: () => tokenNow(limits.tokenFile, context.log),
+    token: () => readTokenOrWarn(limits.tokenFile, context.log),
     limits,
   });
-  // Node looks at its time limits only once a server listens, and this one gets its sockets from us.
+  // Node checks its timeouts only while a server is listening, and this one gets its sockets from us.
   http.server.emit("listening");
   return http;
 }
 
-/** Nobody needs one here: a bad file is told, and then no token is right. One that is made or replaced later counts. */
-function tokenNow(file: string, log: Log): string | undefined {
+/** The token is optional here: an unusable file is logged, and no token matches. The file is read for every use. */
+function readTokenOrWarn(file: string, log: Log): string | undefined {
   try {
     return readToken(file);
   } catch (error) {
-    log.warn("http.token_unusable", { message: messageOf(error) });
+    log.warn("http.token_unusable", { message: toMessage(error) });
     return undefined;
   }
 }
 
-function tellNoServer(socket: Socket): void {
-  const message = "the HTTP server cannot be loaded; the daemon's log says why";
+function replyUnavailable(socket: Socket): void {
+  const message = "the HTTP server could not be loaded; see the daemon's log";
   replyAndClose(socket, {
     status: 500,
     headers: { "content-type": "application/json; charset=utf-8" },
     text: `${JSON.stringify({ error: { code: "internal", message } })}\n`,
   });
-  socket.resume(); // thrown away, so that the end is seen
+  socket.resume(); // discards input, so that the end of the stream is seen
 }

@@ -1,8 +1,8 @@
-// The one place where an error becomes a reply: `{error: {code, message, data?}}` with the status of its code.
+// The only place that turns an error into a reply: `{error: {code, message, data?}}` with the status of its code.
 import { CodedError } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
 import { ERRORS, isErrorCode } from "../../protocol/errors.ts";
-import { isoTime } from "../../protocol/wire/http-codex.ts";
+import { toIsoTime } from "../../protocol/wire/http-codex.ts";
 
 export interface ErrorReply {
   status: number;
@@ -10,9 +10,9 @@ export interface ErrorReply {
   text: string;
 }
 
-export function errorReply(error: unknown, log: Log, status?: number): ErrorReply {
-  const { code, message, data } = inOurWords(asCoded(error, log));
-  const body = { error: { code, message, ...(data === undefined ? {} : { data: withTime(data) }) } };
+export function toErrorReply(error: unknown, log: Log, status?: number): ErrorReply {
+  const { code, message, data } = hideOwnership(asCoded(error, log));
+  const body = { error: { code, message, ...(data === undefined ? {} : { data: addTime(data) }) } };
   return {
     status: status ?? (isErrorCode(code) ? ERRORS[code].http : 500),
     headers: { "content-type": "application/json; charset=utf-8", ...extraHeaders(code, data) },
@@ -23,26 +23,26 @@ export function errorReply(error: unknown, log: Log, status?: number): ErrorRepl
 function asCoded(error: unknown, log: Log): CodedError {
   if (error instanceof CodedError && isErrorCode(error.code)) return error;
   log.error("internal", { stack: error instanceof Error ? error.stack : String(error) });
-  return new CodedError("internal", "unexpected error in the daemon; its log has the details", {
+  return new CodedError("internal", "unexpected error in the daemon; see its log", {
     cause: error,
   });
 }
 
-/** Nothing belongs to anybody here, so a session that is not found is not there. */
-function inOurWords(error: CodedError): CodedError {
+/** HTTP has no ownership, so a session that is not found does not exist. */
+function hideOwnership(error: CodedError): CodedError {
   const [, session_id] = /^no session (\S+) here, or it belongs to another client$/.exec(error.message) ?? [];
   if (session_id === undefined) return error;
   return new CodedError(
     error.code,
-    `no session ${session_id}; GET /sessions (\`sm all\`) has those there are`,
+    `no session ${session_id}; GET /sessions (\`sm all\`) lists all sessions`,
     { cause: error },
   );
 }
 
-/** sm#288 has `requested_at` in the summary of a request that waits. */
-function withTime(data: Record<string, unknown>): Record<string, unknown> {
+/** sm#288 requires `requested_at` in the summary of a pending request. */
+function addTime(data: Record<string, unknown>): Record<string, unknown> {
   const atMs = data["requested_at_ms"];
-  return typeof atMs === "number" ? { ...data, requested_at: isoTime(atMs) } : data;
+  return typeof atMs === "number" ? { ...data, requested_at: toIsoTime(atMs) } : data;
 }
 
 function extraHeaders(code: string, data: Record<string, unknown> | undefined): Record<string, string> {

@@ -1,9 +1,9 @@
-// Serves the requests of each connection one after another: the next one starts when the reply before it has left. A
-// client that pipelines requests and never reads makes us hold one reply, not one for each request.
+// Serves the requests of a connection one at a time: the next starts when the previous reply is sent. A client that
+// pipelines requests and never reads makes us hold one reply, not one per request.
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Requests of one connection that may wait; past this we stop reading from it. */
+/** Waiting requests per connection; at this number we stop reading from it. */
 const MAX_WAITING = 64;
 
 interface Waiting {
@@ -19,7 +19,7 @@ interface Queue {
 export class InOrder {
   readonly #queues = new WeakMap<Socket, Queue>();
 
-  /** Calls `serve` now, or after the requests before it on the same connection. */
+  /** Calls `serve` now, or after the earlier requests of the connection. */
   add(socket: Socket, outgoing: ServerResponse, serve: () => void): void {
     const queue = this.#queues.get(socket) ?? this.#open(socket);
     queue.waiting.push({ outgoing, serve });
@@ -30,7 +30,7 @@ export class InOrder {
   #open(socket: Socket): Queue {
     const queue: Queue = { isServing: false, waiting: [] };
     this.#queues.set(socket, queue);
-    // Node resumes the socket at the end of every request it has parsed.
+    // Node resumes the socket after every parsed request.
     socket.on("resume", () => {
       if (isLong(queue)) socket.pause();
     });
@@ -45,7 +45,7 @@ export class InOrder {
     if (next === undefined) return;
     next.outgoing.once("finish", () => {
       if (socket.writable) this.#next(socket, queue);
-      else queue.waiting = []; // that was the last reply of this connection
+      else queue.waiting = []; // the connection is closing
     });
     next.serve();
   }

@@ -1,4 +1,4 @@
-// The door to the HTTP server. `load.ts` is loaded by whoever needs it: it brings the whole server with it.
+// Entry point of the HTTP server. `load.ts`, which brings the whole server, is imported on demand.
 export { createHttpDoor, type HttpDoor } from "./door.ts";
 export { HTTP_DEFAULTS, type HttpContext, type HttpLimits } from "./types.ts";
 export { Loopback } from "./web/loopback.ts";

@@ -1,6 +1,6 @@
-// The loopback listener (`--http`): the one way in that pages in a browser could reach. Every route needs the token.
+// The loopback listener (`--http`): the only one that pages in a browser could reach. API routes need the token.
 import type { AddressInfo } from "node:net";
-import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
+import { CodedError, readErrno, toMessage } from "../../base/coded-error.ts";
 import { RateLimit } from "../../base/rate-limit.ts";
 import type { Listening } from "../types.ts";
 import { createHttpServer } from "./server.ts";
@@ -8,16 +8,16 @@ import { ensureToken } from "./token.ts";
 import type { HttpContext, HttpLimits } from "./types.ts";
 
 const ADDRESS = "127.0.0.1";
-/** That clients cannot be accepted is told so often: it happens to many at once, and anybody can make it happen. */
-const TELL_EVERY_MS = 10_000;
+/** Refused connections and accept failures are logged this often: they come in bursts, and any user can cause them. */
+const LOG_EVERY_MS = 10_000;
 
 export interface HttpListening extends Listening {
   port: number;
-  /** For a person at the terminal; never for the log. */
+  /** For the user at the terminal. Never logged. */
   token: string;
 }
 
-/** Port 0 is any free one. */
+/** Port 0 is any free port. */
 export async function listenOnHttp(
   options: HttpLimits & { port: number },
   context: HttpContext,
@@ -31,7 +31,7 @@ export async function listenOnHttp(
   });
   const { server } = http;
   server.maxConnections = options.maxConnections;
-  const dropping = new RateLimit(1, TELL_EVERY_MS);
+  const dropping = new RateLimit(1, LOG_EVERY_MS);
   server.on("drop", () => {
     if (!dropping.allow(Date.now())) return;
     context.log.warn("connection.refused", { connections: http.connections });
@@ -44,10 +44,10 @@ export async function listenOnHttp(
       resolve();
     });
   });
-  // No file descriptors left: that client is refused, everybody else goes on.
-  const telling = new RateLimit(1, TELL_EVERY_MS);
+  // No file descriptors left: this client is refused, all others continue.
+  const failures = new RateLimit(1, LOG_EVERY_MS);
   server.on("error", ({ message }) => {
-    if (telling.allow(Date.now())) context.log.warn("http.accept_failed", { message });
+    if (failures.allow(Date.now())) context.log.warn("http.accept_failed", { message });
   });
   port = (server.address() as AddressInfo).port;
   context.log.info("http.listen", { port, token_file: options.tokenFile });
@@ -56,8 +56,8 @@ export async function listenOnHttp(
 
 function explain(port: number, cause: Error): CodedError {
   const why =
-    errnoOf(cause) === "EADDRINUSE"
-      ? "is taken; choose another one (blemeesd --http N, sm web --port N)"
-      : `cannot be used: ${messageOf(cause)}`;
+    readErrno(cause) === "EADDRINUSE"
+      ? "is in use; choose another one (blemeesd --http N, sm web --port N)"
+      : `cannot be used: ${toMessage(cause)}`;
   return new CodedError("internal", `port ${port} on ${ADDRESS} ${why}`, { cause });
 }

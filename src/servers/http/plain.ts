@@ -1,8 +1,8 @@
-// A whole reply as text, for a socket that has no response: what came is no request, or there is no server for it.
+// Writes a complete reply to a socket that has no response object: the request was invalid, or the server is missing.
 import type { Socket } from "node:net";
 import { SECURITY_HEADERS } from "./guard.ts";
 
-/** How long such a reply may take to be read. */
+/** How long the client may take to read the reply. */
 const LINGER_MS = 1_000;
 
 export interface PlainReply {
@@ -11,7 +11,7 @@ export interface PlainReply {
   text: string;
 }
 
-/** Sends it and closes the connection. */
+/** Sends the reply and closes the connection. */
 export function replyAndClose(socket: Socket, { status, headers, text }: PlainReply): void {
   const lines = Object.entries({ ...SECURITY_HEADERS, ...headers, connection: "close" });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");

@@ -1,4 +1,4 @@
-// What a route is: one row, from which routing, checking, OpenAPI and docs/http.md are made.
+// The type of a route: one row, from which routing, validation, OpenAPI and docs/http.md are derived.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as z from "zod";
 import type { ErrorCode } from "../../protocol/errors.ts";
@@ -8,34 +8,33 @@ import type { Streams } from "./streams.ts";
 import type { HttpContext } from "./types.ts";
 import type { WebFile } from "./web/files.ts";
 
-/** What may stand in braces in a path. */
+/** Path parameters. */
 export const PARAMS = {
   id: SessionId.describe("The session."),
-  file: z.string().min(1).max(200).describe("The name of a file of the dashboard."),
-  message_id: z.string().min(1).max(200).describe("The message, from the reply to its input."),
+  file: z.string().min(1).max(200).describe("A file name of the dashboard."),
+  message_id: z.string().min(1).max(200).describe("The message id, from the reply to its input."),
   request_id: z.string().min(1).max(200).describe("The request."),
 };
 export type ParamName = keyof typeof PARAMS;
 
-export const METHODS = ["get", "post", "patch", "delete"] as const;
-export type Method = (typeof METHODS)[number];
+export type Method = "get" | "post" | "patch" | "delete";
 
-/** One request, checked. */
+/** A validated request. */
 export interface Call<Q, B> {
   param(name: ParamName): string;
   query: Q;
   body: B;
-  /** The session whose agent asks (`X-Blemees-Session`). */
+  /** The session whose agent sent the request (`X-Blemees-Session`). */
   asker: string | undefined;
   /** `Idempotency-Key` */
   key: string | undefined;
-  /** Aborted when the client goes away or the daemon stops. */
+  /** Aborted when the client disconnects or the daemon shuts down. */
   signal: AbortSignal;
   incoming: IncomingMessage;
   outgoing: ServerResponse;
 }
 
-/** What all routes may use. */
+/** What routes can use. */
 export interface Services extends HttpContext {
   streams: Streams;
   changes: ChangeFeed;
@@ -59,29 +58,29 @@ export interface Route<Q = unknown, B = unknown> {
   name: string;
   summary: string;
   query?: z.ZodType<Q>;
-  /** `maxBytes`: less than any request may bring, where nobody has been let in yet. */
+  /** `maxBytes`: a lower limit for routes without authentication. */
   body?: { name: string; schema: z.ZodType<B>; maxBytes?: number };
   /** By status. */
   replies: Readonly<Record<number, ReplyShape>>;
-  /** What it may refuse with, beside what every route may. */
+  /** Errors in addition to those of every route. */
   errors?: readonly ErrorCode[];
-  /** `X-Blemees-Session` means something here: what. */
+  /** What `X-Blemees-Session` means here, if it is used. */
   asker?: string;
-  /** `Idempotency-Key` does. */
+  /** Whether `Idempotency-Key` is used. */
   keyed?: true;
   handle(call: Call<Q, B>, services: Services): Reply | Promise<Reply>;
 }
 
 export interface ReplyShape {
   meaning: string;
-  /** JSON of this shape; its name in OpenAPI. */
+  /** Name of the JSON schema in OpenAPI. */
   name?: string;
   schema?: z.ZodType;
-  /** Instead, or beside it: other media types. */
+  /** Other media types. */
   types?: readonly string[];
 }
 
-/** A row with its own types, for the list of all rows. */
+/** Keeps a row's own types while checking it, and drops them for the list of all rows. */
 export function route<Q, B>(row: Route<Q, B>): Route {
   return row as unknown as Route;
 }

@@ -1,47 +1,44 @@
-// The HTTP server itself: guards every request before routing, bounds what clients may hold, and drops who takes
-// nothing. It gets its connections from a listener of its own (listen.ts) or from the Unix socket (door.ts).
+// The HTTP server: checks every request before routing, limits what a client can make us hold, and drops clients that stop
+// reading. Connections come from its own listener (listen.ts) or from the Unix socket (door.ts).
 import { setMaxListeners } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { getRequestListener } from "@hono/node-server";
-import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
-import { progressMark } from "../../base/outbox.ts";
+import { CodedError, readErrno } from "../../base/coded-error.ts";
+import { StallDetector } from "../../base/outbox.ts";
 import { RateLimit } from "../../base/rate-limit.ts";
-import { createApp } from "./app.ts";
 import { oversizeError } from "./body.ts";
 import { ChangeFeed } from "./changes.ts";
-import { errorReply } from "./errors.ts";
+import { dispatch } from "./dispatch.ts";
+import { toErrorReply } from "./errors.ts";
 import { findRefusal, SECURITY_HEADERS, type TokenSource } from "./guard.ts";
 import { InOrder } from "./in-order.ts";
-import { lostError } from "./lost.ts";
-import { openApiDocument } from "./openapi.ts";
+import { createOpenApi } from "./openapi.ts";
 import { replyAndClose } from "./plain.ts";
-import { METHODS } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
 import { Streams } from "./streams.ts";
 import type { HttpContext, HttpLimits, Place } from "./types.ts";
-import { accessOf } from "./web/access.ts";
+import { findAccess } from "./web/access.ts";
 
 const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 15_000;
-/** How long a client that was refused may go on sending before the connection is closed. */
+/** How long a refused client may keep sending before the connection is closed. */
 const LINGER_MS = 500;
-/** So many refusals a minute are told: whoever has no token must not fill the disk with them. */
-const MAX_TOLD = 100;
-const TOLD_WINDOW_MS = 60_000;
-/** What the parser refuses, in words and with a status of its own. */
-const PARSE_FAULTS: Readonly<Record<string, { status: number; message: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, message: `the header has more than ${MAX_HEADER_BYTES} bytes` },
+/** Refusals logged per window: a client without a token must not fill the disk with log lines. */
+const MAX_LOGGED_REFUSALS = 100;
+const REFUSAL_WINDOW_MS = 60_000;
+/** Status and message of parser errors; others are 400. */
+const PARSE_ERRORS: Readonly<Record<string, { status: number; message: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, message: `the header exceeds ${MAX_HEADER_BYTES} bytes` },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: "the request did not arrive in time" },
 };
 
 export interface HttpServer {
   readonly server: Server;
-  /** Sockets that are open. */
+  /** Open sockets. */
   readonly connections: number;
-  /** A socket that was accepted elsewhere; what was read from it has been put back. */
+  /** Serves a socket accepted elsewhere; bytes already read have been put back. */
   take(socket: Socket): void;
-  /** Ends streams and waits; every request from now on gets `daemon_shutdown`. */
+  /** Ends streams and waits; from now on every request gets `daemon_shutdown`. */
   dismiss(): void;
   close(): Promise<void>;
 }
@@ -56,36 +53,24 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
   const { limits } = options;
   const { log } = context;
   const dismissed = new AbortController();
-  setMaxListeners(0, dismissed.signal); // one for each request under way
-  const sockets = new Map<Socket, Progress>();
+  setMaxListeners(0, dismissed.signal); // one per request in progress
+  const sockets = new Set<Socket>();
   const streams = new Streams(limits);
   const changes = new ChangeFeed(context.manager);
   const order = new InOrder();
-  const telling = new RateLimit(MAX_TOLD, TOLD_WINDOW_MS);
+  const refusals = new RateLimit(MAX_LOGGED_REFUSALS, REFUSAL_WINDOW_MS);
   let openApi: object | undefined;
-  const app = createApp({
-    routes: ROUTES,
-    services: {
-      ...context,
-      streams,
-      changes,
-      connections: () => sockets.size,
-      openApi: () => {
-        openApi ??= openApiDocument(ROUTES);
-        return openApi;
-      },
+  const services = {
+    ...context,
+    streams,
+    changes,
+    connections: () => sockets.size,
+    openApi: () => {
+      openApi ??= createOpenApi(ROUTES);
+      return openApi;
     },
-    maxBodyBytes: limits.maxBodyBytes,
-    dismissed: dismissed.signal,
-  });
-  const listener = getRequestListener(app.fetch, {
-    overrideGlobalObjects: false,
-    errorHandler: (error) => {
-      const message = `the request cannot be read: ${messageOf(error)}`;
-      const { status, headers, text } = errorReply(new CodedError("invalid_message", message), log);
-      return new Response(text, { status, headers });
-    },
-  });
+  };
+  const { maxBodyBytes } = limits;
 
   const server = createServer(
     {
@@ -95,16 +80,16 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: limits.checkEveryMs,
       noDelay: true,
-      requireHostHeader: false, // the guard's business, which says why
+      requireHostHeader: false, // checked by guard.ts, with a message
     },
     (incoming, outgoing) =>
       inTurn(incoming, outgoing, (refusal) => {
-        // A daemon that stops keeps nobody.
+        // Connections are not kept alive during shutdown.
         if (refusal !== undefined) refuse(incoming, outgoing, refusal, { isLast: dismissed.signal.aborted });
         else serve(incoming, outgoing);
       }),
   );
-  // A client that waits before it sends its body: the head alone decides whether it is told to go on.
+  // Expect: 100-continue. The head alone decides whether the client may send its body.
   server.on("checkContinue", (incoming, outgoing) =>
     inTurn(incoming, outgoing, (refusal) => {
       if (refusal !== undefined) {
@@ -117,13 +102,13 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
   );
   server.on("checkExpectation", (incoming, outgoing) =>
     inTurn(incoming, outgoing, (refusal) => {
-      const unmet = new CodedError("invalid_message", "the header Expect can only be 100-continue");
+      const unmet = new CodedError("invalid_message", "the Expect header supports only 100-continue");
       if (refusal !== undefined) refuse(incoming, outgoing, refusal, { isLast: true });
       else refuse(incoming, outgoing, unmet, { isLast: true, as: 417 });
     }),
   );
 
-  /** Handles a request when those before it on its connection have their replies; a head too large to follow at once. */
+  /** Handles a request after the earlier ones on its connection were answered. Oversize requests are refused unread. */
   function inTurn(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
@@ -137,18 +122,21 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
   }
 
   function findFault(incoming: IncomingMessage): CodedError | undefined {
-    if (dismissed.signal.aborted) return goodBye();
-    const access = accessOf(incoming, context.web.files);
+    if (dismissed.signal.aborted) return shutdownError();
+    const access = findAccess(incoming, context.web.files);
     return (
-      findRefusal(incoming, options.place(), options.token, access) ??
-      wrongMethod(incoming) ??
-      wrongLength(incoming, limits.maxBodyBytes)
+      findRefusal(incoming, options.place(), options.token, access) ?? checkLength(incoming, maxBodyBytes)
     );
   }
 
   function serve(incoming: IncomingMessage, outgoing: ServerResponse): void {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) outgoing.setHeader(name, value);
-    void listener(incoming, outgoing);
+    void dispatch(incoming, outgoing, {
+      routes: ROUTES,
+      services,
+      maxBodyBytes,
+      dismissed: dismissed.signal,
+    });
   }
 
   function refuse(
@@ -157,23 +145,15 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
     error: CodedError,
     { isLast, as }: { isLast: boolean; as?: number },
   ): void {
-    if (telling.allow(Date.now())) log.info("http.refused", { code: error.code, method: incoming.method });
-    const { status, headers, text } = errorReply(error, log, as);
-    const last = isLast ? { connection: "close" } : {};
-    outgoing.writeHead(status, { ...SECURITY_HEADERS, ...headers, ...last });
-    outgoing.end(text);
+    outgoing.end(startRefusal(incoming, outgoing, error, isLast, as));
   }
 
   /**
-   * Sends the whole reply at once and reads the body away for a moment before it closes: a connection that is closed while
-   * something comes in takes the reply with it.
+   * Sends the reply at once, then reads and discards the body for a moment before closing: closing a connection while data
+   * arrives would lose the reply.
    */
   function refuseUnread(incoming: IncomingMessage, outgoing: ServerResponse, error: CodedError): void {
-    if (telling.allow(Date.now())) log.info("http.refused", { code: error.code, method: incoming.method });
-    const { status, headers, text } = errorReply(error, log);
-    const length = { "content-length": Buffer.byteLength(text), connection: "close" };
-    outgoing.writeHead(status, { ...SECURITY_HEADERS, ...headers, ...length });
-    outgoing.write(text);
+    outgoing.write(startRefusal(incoming, outgoing, error, true));
     const timer = setTimeout(() => outgoing.end(), LINGER_MS);
     incoming.once("close", () => {
       clearTimeout(timer);
@@ -182,15 +162,32 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
     incoming.resume();
   }
 
+  /** Logs the refusal and writes its head; returns the body. */
+  function startRefusal(
+    { method }: IncomingMessage,
+    outgoing: ServerResponse,
+    error: CodedError,
+    isLast: boolean,
+    as?: number,
+  ): string {
+    if (refusals.allow(Date.now())) log.info("http.refused", { code: error.code, method });
+    const { status, headers, text } = toErrorReply(error, log, as);
+    const more = { "content-length": Buffer.byteLength(text), ...(isLast ? { connection: "close" } : {}) };
+    outgoing.writeHead(status, { ...SECURITY_HEADERS, ...headers, ...more });
+    return text;
+  }
+
   server.on("connection", (socket) => {
-    socket.setMaxListeners(0); // one for each request that is under way
-    sockets.set(socket, { mark: "", checks: 0 });
+    socket.setMaxListeners(0); // one per request in progress
+    sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  server.on("clientError", (error, socket) => answerFault(error, socket as Socket));
+  server.on("clientError", (error, socket) => answerParseError(error, socket as Socket));
 
+  const stalls = new StallDetector(limits.slowConsumerMs / limits.checkEveryMs);
   const checking = setInterval(() => {
-    for (const socket of findStalled(sockets, limits.slowConsumerMs / limits.checkEveryMs)) {
+    for (const socket of sockets) {
+      if (!stalls.isStalled(socket)) continue;
       log.warn("http.slow_consumer", { streams: streams.size });
       socket.destroy();
     }
@@ -204,14 +201,14 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
     },
     take: (socket) => void server.emit("connection", socket),
     dismiss() {
-      dismissed.abort(goodBye());
+      dismissed.abort(shutdownError());
       streams.close();
     },
     async close() {
       clearInterval(checking);
       streams.close();
       changes.close();
-      for (const socket of sockets.keys()) socket.destroy();
+      for (const socket of sockets) socket.destroy();
       if (!server.listening) return;
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -219,47 +216,24 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
     },
   };
 
-  function answerFault(error: Error, socket: Socket): void {
-    if (!socket.writable || errnoOf(error) === "ECONNRESET") {
+  function answerParseError(error: Error, socket: Socket): void {
+    if (!socket.writable || readErrno(error) === "ECONNRESET") {
       socket.destroy();
       return;
     }
-    const fault = PARSE_FAULTS[errnoOf(error) ?? ""] ?? { status: 400, message: "this is not HTTP/1.1" };
-    const coded = new CodedError("invalid_message", fault.message);
-    replyAndClose(socket, errorReply(coded, log, fault.status));
+    const { status, message } = PARSE_ERRORS[readErrno(error) ?? ""] ?? {
+      status: 400,
+      message: "not valid HTTP/1.1",
+    };
+    replyAndClose(socket, toErrorReply(new CodedError("invalid_message", message), log, status));
   }
 }
 
-/** No route has it. Not left to the router, which would answer HEAD as a GET and open a stream for it. */
-function wrongMethod({ method = "", url = "" }: IncomingMessage): CodedError | undefined {
-  const isKnown = METHODS.some((known) => known.toUpperCase() === method);
-  return isKnown ? undefined : lostError(method, url.split("?")[0] ?? "", ROUTES);
-}
-
-/** Refused by its head, before anything of it is read. */
-function wrongLength({ headers }: IncomingMessage, maxBytes: number): CodedError | undefined {
+/** Decided from the head, before any of the body is read. */
+function checkLength({ headers }: IncomingMessage, maxBytes: number): CodedError | undefined {
   return Number(headers["content-length"] ?? 0) > maxBytes ? oversizeError(maxBytes) : undefined;
 }
 
-interface Progress {
-  /** How far the other side had got when we last looked, and how often we have seen it there. */
-  mark: string;
-  checks: number;
-}
-
-/**
- * Sockets for which something waits and whose other side has taken nothing of it for so many checks. Checks, not
- * seconds: a client is not to blame while we are the ones who did not get to run.
- */
-function findStalled(sockets: Map<Socket, Progress>, maxChecks: number): Socket[] {
-  return [...sockets].flatMap(([socket, progress]) => {
-    const mark = progressMark(socket);
-    const isStuck = socket.writableLength > 0 && mark === progress.mark;
-    sockets.set(socket, { mark, checks: isStuck ? progress.checks + 1 : 0 });
-    return isStuck && progress.checks + 1 >= maxChecks ? [socket] : [];
-  });
-}
-
-function goodBye(): CodedError {
+function shutdownError(): CodedError {
   return new CodedError("daemon_shutdown", "the daemon is shutting down");
 }

@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { Batch, Subscriber } from "../../sessions/index.ts";
 import type { Call, Services } from "./route.ts";
-import { type BatchTexts, type EventStream, eventText } from "./streams.ts";
+import { type BatchTexts, type EventStream, formatEvent } from "./streams.ts";
 
-/** How a frame begins, so that its type is found without parsing the rest (sessions/stream/stream.ts writes it so). */
+/** The start of a frame, to read its type without parsing the rest (written by sessions/stream/stream.ts). */
 const FRAME_TYPE = /^\{"session_id":"[^"\\]*"(?:,"(?:seq|persisted)":[^,"]+)*,"type":"([\w.]+)"/;
 
-/** Frames behind `since_seq`, or from now on. Resolves when the stream has begun. */
+/** Sends frames after `since_seq`, or from now on. Resolves when the stream has started. */
 export async function streamSession(
   call: Pick<Call<unknown, unknown>, "outgoing" | "signal">,
   { manager, streams }: Pick<Services, "manager" | "streams">,
@@ -27,7 +27,7 @@ export async function streamSession(
       stream.end();
       throw error;
     });
-  stream.begin({ drained: () => watching.attachment.drained(), ended: () => watching.end() });
+  stream.begin({ drained: () => watching.attachment.onDrain(), ended: () => watching.end() });
   if (stream.isOver) return;
   if (watching.hasLost) {
     stream.send("gap", {
@@ -46,7 +46,7 @@ function subscriber(stream: EventStream, texts: BatchTexts, session_id: string):
     gap: (since_seq, first_available_seq) =>
       stream.send("gap", { session_id, since_seq, first_available_seq }),
     lagging: (since_seq, last_seq) => stream.send("catching_up", { session_id, since_seq, last_seq }),
-    taken: () => undefined, // an owner's news
+    taken: () => undefined, // only owners are notified
     closed: (reason) => {
       stream.send("closed", { session_id, reason });
       stream.end();
@@ -54,28 +54,28 @@ function subscriber(stream: EventStream, texts: BatchTexts, session_id: string):
   };
 }
 
-/** A live batch is the same object for all who follow the session: it becomes text once. */
+/** A live batch is shared by all followers of the session and formatted once. */
 function textOnce(batch: Batch, texts: BatchTexts): Buffer {
   const known = texts.get(batch.bytes);
   if (known !== undefined) return known;
-  const text = Buffer.from(batchText(batch));
+  const text = Buffer.from(formatBatch(batch));
   texts.set(batch.bytes, text);
   return text;
 }
 
-/** Frames that could not be stored have no id: a reader that comes back asks from the last stored one. */
-export function batchText({ bytes, first_seq, last_seq }: Batch): string {
+/** Frames that could not be stored have no id: a reconnecting reader continues after the last stored one. */
+export function formatBatch({ bytes, first_seq, last_seq }: Batch): string {
   let text = "";
   let seq = first_seq;
   for (const line of bytes.toString("utf8").split("\n")) {
     if (line === "") continue;
-    text += eventText(typeOf(line), line, last_seq === 0 ? undefined : seq);
+    text += formatEvent(readType(line), line, last_seq === 0 ? undefined : seq);
     seq += 1;
   }
   return text;
 }
 
-function typeOf(line: string): string {
+function readType(line: string): string {
   const found = FRAME_TYPE.exec(line)?.[1];
   if (found !== undefined) return found;
   const { type } = JSON.parse(line) as { type?: unknown };

@@ -1,5 +1,5 @@
-// Server-sent events on raw responses. Nobody waits for a reader: a stream says `isFull`, its source feeds it later,
-// and the server drops who takes nothing at all (server.ts).
+// Server-sent events on raw responses. Sources never wait for a reader: they check `isFull` and continue later, and the
+// server drops readers that stop reading (server.ts).
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { CodedError } from "../../base/coded-error.ts";
@@ -10,7 +10,7 @@ const RETRY_MS = 1_000;
 export interface StreamHandlers {
   /** There is room again. */
   drained(): void;
-  /** The reader is gone, or the stream was ended. Called once. */
+  /** The reader disconnected, or the stream was closed. Called once. */
   ended(): void;
 }
 
@@ -20,7 +20,7 @@ export interface StreamLimits {
   heartbeatMs: number;
 }
 
-/** Batches of frames that have become events already. */
+/** Batches already formatted as events. */
 export type BatchTexts = WeakMap<Buffer, Buffer>;
 
 /** The table of open streams. */
@@ -42,7 +42,7 @@ export class Streams {
     return this.#open.size;
   }
 
-  /** Takes a place in the table; nothing is sent before `begin`. Throws `too_many_streams`. */
+  /** Reserves a stream; nothing is sent before `begin`. Throws `too_many_streams`. */
   open(outgoing: ServerResponse): EventStream {
     if (this.#open.size >= this.#limits.maxStreams) {
       throw new CodedError(
@@ -81,7 +81,7 @@ export class EventStream {
     outgoing.once("close", () => this.end());
   }
 
-  /** Sends the head. A reader that went away meanwhile is told at once as `ended`. */
+  /** Sends the head. Calls `ended` at once if the reader has disconnected. */
   begin(handlers: StreamHandlers): void {
     if (this.#isOver) {
       handlers.ended();
@@ -90,7 +90,7 @@ export class EventStream {
     this.#handlers = handlers;
     this.#outgoing.writeHead(200, {
       "content-type": "text/event-stream; charset=utf-8",
-      // One stream a connection: its end is seen, and nothing waits behind it.
+      // One stream per connection: its end is noticed, and no request waits for it.
       connection: "close",
       "x-accel-buffering": "no",
     });
@@ -110,14 +110,14 @@ export class EventStream {
   }
 
   send(event: string, data: object, id?: string): void {
-    this.write(eventText(event, JSON.stringify(data), id));
+    this.write(formatEvent(event, JSON.stringify(data), id));
   }
 
   beat(): void {
     if (this.#handlers !== undefined && !this.isFull) this.write(": alive\n\n");
   }
 
-  /** Safe to call twice. Before `begin` it only gives the place back. */
+  /** Safe to call twice. Before `begin` it only releases the reservation. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -129,8 +129,8 @@ export class EventStream {
   }
 }
 
-/** `data` is one line. */
-export function eventText(event: string, data: string, id?: string | number): string {
+/** `data` must be one line. */
+export function formatEvent(event: string, data: string, id?: string | number): string {
   const head = id === undefined ? "" : `id: ${id}\n`;
   return `${head}event: ${event}\ndata: ${data}\n\n`;
 }

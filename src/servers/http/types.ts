@@ -1,4 +1,4 @@
-// What the HTTP server gets from the daemon, and how much it lets in.
+// What the HTTP server gets from the daemon, and its limits.
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { WebLink } from "../../protocol/wire/http.ts";
@@ -16,37 +16,37 @@ export interface HttpContext {
   web: WebDoor;
 }
 
-/** The way into the dashboard. */
+/** Access to the dashboard. */
 export interface WebDoor {
-  /** Throws `not_found` when they were not built. */
+  /** Throws `not_found` if the dashboard was not built. */
   files(): WebFiles;
-  /** Opens the loopback port, `port` if none is open yet, and makes a link that works once. */
+  /** Creates a one-time link; opens the loopback port first (at `port`) if none is open. */
   link(port?: number): Promise<WebLink>;
-  /** The API's token for a link's one-time word. Throws `unauthorized`, `too_many_tries`. */
+  /** Exchanges a link's ticket for the API token. Throws `unauthorized`, `too_many_tries`. */
   enter(ticket: string): Promise<string>;
 }
 
 export interface HttpLimits {
   maxBodyBytes: number;
-  /** A stream that has so much waiting is fed later. */
+  /** A stream with more bytes waiting is fed later. */
   outboxBytes: number;
-  /** A client that takes nothing for this long is dropped. */
+  /** A client that reads nothing for this long is dropped. */
   slowConsumerMs: number;
-  /** Event streams at once. */
+  /** Concurrent event streams. */
   maxStreams: number;
   maxConnections: number;
-  /** How long the head of a request may take, and the whole of it. */
+  /** Timeouts for the head of a request and for all of it. */
   headersTimeoutMs: number;
   requestTimeoutMs: number;
-  /** How often the two above and slow clients are looked at. */
+  /** How often timeouts and slow clients are checked. */
   checkEveryMs: number;
-  /** A quiet stream says so often that it lives. */
+  /** Interval of keep-alive comments on idle streams. */
   heartbeatMs: number;
-  /** The bearer token's file. */
+  /** File of the bearer token. */
   tokenFile: string;
 }
 
-/** Values for what the daemon's settings do not say. */
+/** Limits that have no config key. */
 export const HTTP_DEFAULTS = {
   maxStreams: 256,
   headersTimeoutMs: 5_000,
@@ -55,5 +55,5 @@ export const HTTP_DEFAULTS = {
   heartbeatMs: 15_000,
 } as const;
 
-/** Where a request comes in: the guard's rules differ. `tcp` is always the loopback interface. */
+/** Where a request arrives, which decides the access rules. `tcp` is always the loopback interface. */
 export type Place = { kind: "unix" } | { kind: "tcp"; port: number };

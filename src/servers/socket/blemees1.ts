@@ -1,13 +1,13 @@
-// The blemees/1 dialect: the same session, shown as Claude Code's own events under `claude.*`. A session that
-// a blemees/1 client opens keeps every native event (`native_events`), so its projection is exact; one that a
-// blemees/2 client opened is shown from its agent.* frames (claude-view.ts).
+// The blemees/1 dialect: the same session as Claude Code's own events under `claude.*`. A session opened by a blemees/1
+// client keeps every native event (`native_events`), so its projection is exact; one opened by a blemees/2 client is
+// converted from its agent.* frames (claude-view.ts).
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { ERRORS, type ErrorEntry, isErrorCode } from "../../protocol/errors.ts";
 import { INBOUND, OPEN_FIELDS, PROTOCOL } from "../../protocol/wire/blemees1.ts";
 import type { Outbound } from "../../protocol/wire/blemees2-outbound.ts";
 import type { DaemonFacts } from "../types.ts";
 import { checkFrame } from "./check.ts";
-import { claudeView } from "./claude-view.ts";
+import { toClaudeFrame } from "./claude-view.ts";
 import type { Dialect } from "./dialect.ts";
 
 const BACKEND = "claude";
@@ -35,7 +35,7 @@ export const blemees1: Dialect = {
   },
 };
 
-/** Top-level fields become the options of the Claude backend; null means unset. */
+/** Top-level fields become options of the Claude backend; null means unset. */
 function openFrame(frame: JsonObject): JsonObject {
   const envelope: JsonObject = { backend: BACKEND };
   const options: JsonObject = { native_events: true };
@@ -46,7 +46,7 @@ function openFrame(frame: JsonObject): JsonObject {
   return { ...envelope, options: { [BACKEND]: options } };
 }
 
-/** Fields that blemees/1 does not have, by frame type. */
+/** Fields that blemees/1 lacks, by frame type. */
 const NEWER_FIELDS: Record<string, readonly string[]> = {
   "blemeesd.hello_ack": ["backends", "features"],
   "blemeesd.opened": ["backend", "native_session_id"],
@@ -77,7 +77,7 @@ function renderStreamFrame(frame: JsonObject): object | undefined {
     const { backend: _, ...rest } = frame;
     return { ...rest, code: olderCode(String(frame["code"])) };
   }
-  return String(frame["type"]).startsWith("agent.") ? claudeView(frame) : frame;
+  return String(frame["type"]).startsWith("agent.") ? toClaudeFrame(frame) : frame;
 }
 
 function olderCode(code: string): string {

@@ -1,4 +1,4 @@
-// The blemees/2 dialect: our own frames as they are.
+// The blemees/2 dialect: frames are sent unchanged.
 import { INBOUND, PROTOCOL } from "../../protocol/wire/blemees2.ts";
 import { checkFrame } from "./check.ts";
 import type { Dialect } from "./dialect.ts";

@@ -1,4 +1,4 @@
-// Checks an inbound frame against a dialect's table: by its type first, so that a fault names the frame and the field.
+// Validates an inbound frame with a dialect's table: first by its type, so that errors name the frame and the field.
 import type * as z from "zod";
 import { CodedError } from "../../base/coded-error.ts";
 import type { JsonObject } from "../../base/json.ts";

@@ -1,13 +1,13 @@
-// An agent.* frame as the Claude Code event that a blemees/1 client knows. With `raw` it is the native event
-// itself, once; without, the nearest one that carries the same facts. Pure.
+// Converts an agent.* frame to a Claude Code event for blemees/1 clients. With `raw`, it is the native event itself, once;
+// otherwise the closest equivalent. Pure.
 import { isObject, type JsonObject } from "../../base/json.ts";
 
-export function claudeView(frame: JsonObject): JsonObject | undefined {
+export function toClaudeFrame(frame: JsonObject): JsonObject | undefined {
   const { session_id, seq, persisted, raw, backend } = frame;
   const own = isObject(raw) && backend === "claude" ? raw : undefined;
-  // Several frames can come from one native event; the first of them shows it.
-  if (raw === null || (own !== undefined && !isFirstOf(own, frame))) return undefined;
-  const native = own ?? NATIVE_OF[String(frame["type"])]?.(frame);
+  // Several frames can come from one native event; only the first shows it.
+  if (raw === null || (own !== undefined && !isFirst(own, frame))) return undefined;
+  const native = own ?? NATIVE[String(frame["type"])]?.(frame);
   if (native === undefined) return undefined;
   return {
     ...native,
@@ -17,8 +17,8 @@ export function claudeView(frame: JsonObject): JsonObject | undefined {
   };
 }
 
-/** Whether this frame is the first that its native event became, where every one of them carries it. */
-function isFirstOf(native: JsonObject, { type, tool_use_id }: JsonObject): boolean {
+/** Whether this is the first frame of a native event that is attached to several. */
+function isFirst(native: JsonObject, { type, tool_use_id }: JsonObject): boolean {
   if (type === "agent.tool_use") return native["type"] !== "assistant";
   const first = firstResult(native);
   if (type === "agent.tool_result") return first?.["tool_use_id"] === tool_use_id;
@@ -31,7 +31,7 @@ function firstResult({ message }: JsonObject): JsonObject | undefined {
   return content.filter(isObject).find(({ type }) => type === "tool_result");
 }
 
-const NATIVE_OF: Record<string, (frame: JsonObject) => JsonObject | undefined> = {
+const NATIVE: Record<string, (frame: JsonObject) => JsonObject | undefined> = {
   "agent.system_init": ({ model, cwd, tools }) => ({ type: "system", subtype: "init", model, cwd, tools }),
   "agent.delta": (frame) => ({
     type: "stream_event",

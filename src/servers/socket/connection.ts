@@ -1,11 +1,13 @@
-// One client on the socket: lines in, frames out. Handlers run side by side, so a slow open never holds up a
-// ping; what concerns one session is put in order by the session itself.
+// One client on the socket: lines in, frames out. Handlers run concurrently, so a slow open never delays a ping; each
+// session orders its own requests.
+
 import type { Socket } from "node:net";
 import { CodedError } from "../../base/coded-error.ts";
 import { parseUntrusted } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import { LineSplitter } from "../../base/ndjson.ts";
 import { Outbox } from "../../base/outbox.ts";
+import { defined } from "../../base/values.ts";
 import { ERRORS, type ErrorCode, isErrorCode } from "../../protocol/errors.ts";
 import { FEATURES, INBOUND, type InboundType } from "../../protocol/wire/blemees2.ts";
 import type { Outbound } from "../../protocol/wire/blemees2-outbound.ts";
@@ -16,18 +18,18 @@ import { HANDLERS } from "./handlers.ts";
 import { Intake } from "./intake.ts";
 import type { Peer } from "./peer.ts";
 
-/** Requests of one connection that may be under way at once; past this we stop reading from it. */
+/** Concurrent requests per connection; at this number we stop reading from it. */
 const MAX_REQUESTS = 256;
-/** Requests that count as more than one, because their replies can be megabytes. */
+/** Requests that count as several because their replies can be megabytes. */
 const COSTS: Partial<Record<InboundType, number>> = {
   "blemeesd.list_sessions": MAX_REQUESTS / 4,
   "blemeesd.list_requests": MAX_REQUESTS / 4,
 };
-/** A client that comes while the agents are still being looked for waits this long for the whole list. */
+/** How long a hello waits for agent detection, so that its reply has the complete list. */
 const DETECTION_WAIT_MS = 250;
-/** How long a client that will say nothing more may wait for its replies. */
+/** How long a client that has closed its side may wait for its replies. */
 const HALF_CLOSED_MS = 10_000;
-/** How long a closed connection may take to read what is left for it. */
+/** How long a client may take to read the rest after we closed the connection. */
 const LINGER_MS = 2_000;
 
 export interface ConnectionOptions {
@@ -36,17 +38,18 @@ export interface ConnectionOptions {
   context: ServerContext;
   dialects: ReadonlyMap<string, Dialect>;
   limits: ConnectionLimits;
-  /** How many connections there are. */
+  /** Number of connections, including this one. */
   siblings(): number;
-  /** Who is at the other end, asked of the kernel. */
+  /** The client's process, from the kernel. */
   peer(): Peer;
+  /** A valid hello arrived. */
+  greeted(): void;
   closed(connection: Connection): void;
 }
 
 export interface ConnectionLimits {
   maxLineBytes: number;
   outboxBytes: number;
-  helloTimeoutMs: number;
 }
 
 export class Connection implements Client {
@@ -56,14 +59,12 @@ export class Connection implements Client {
   readonly #outbox: Outbox;
   readonly #log: Log;
   readonly #attachments = new Set<Attachment>();
-  readonly #helloTimer: NodeJS.Timeout;
   readonly #intake: Intake<() => Record<string, unknown>>;
-  #read: (chunk: Buffer) => void = () => undefined;
+  readonly #splitter: LineSplitter;
   #dialect: Dialect | undefined;
-  #knownPeer: Peer | undefined;
-  /** The hello is not answered yet; lines after it wait. */
+  /** The hello has not been answered yet; later lines wait. */
   #isGreeting = false;
-  /** What is under way, by cost. */
+  /** Total cost of requests in progress. */
   #requests = 0;
   #hasEnded = false;
   #isClosing = false;
@@ -74,21 +75,21 @@ export class Connection implements Client {
     this.id = options.id;
     this.#socket = options.socket;
     this.#log = options.context.log.with({ connection_id: options.id });
-    this.#outbox = new Outbox(options.socket, options.limits.outboxBytes, { drained: () => this.#drained() });
+    this.#outbox = new Outbox(options.socket, options.limits.outboxBytes, { drained: () => this.#resume() });
     this.#intake = new Intake({
       socket: options.socket,
       hasRoom: () => !this.#isGreeting && this.#requests < MAX_REQUESTS && !this.#outbox.isFull,
       handle: (parse) => this.#receive(parse),
     });
-    this.#helloTimer = setTimeout(
-      () => this.fail(new CodedError("invalid_message", "no blemeesd.hello within 5 s")),
-      options.limits.helloTimeoutMs,
-    );
-    this.#listen();
-  }
-
-  get isGone(): boolean {
-    return this.#isGone;
+    this.#splitter = this.#createSplitter();
+    this.#socket.on("data", (chunk: Buffer) => this.read(chunk));
+    this.#socket.on("end", () => {
+      // Half-closed: a script that sent its requests and waits for the replies still gets them.
+      this.#hasEnded = true;
+      setTimeout(() => this.#finish(), HALF_CLOSED_MS).unref();
+      this.#leaveIfDone();
+    });
+    this.#socket.on("close", () => this.#finish());
   }
 
   get protocol(): string {
@@ -100,18 +101,12 @@ export class Connection implements Client {
   }
 
   get peer_pid(): number | undefined {
-    return this.#peer().pid;
+    return this.#options.peer().pid;
   }
 
-  /** Logs who is at the other end; asking the kernel is put off at start (listen.ts) but never forgotten. */
-  introduce(): void {
-    const { pid, uid } = this.#peer();
-    this.#log.info("connection.open", { peer_pid: pid, peer_uid: uid });
-  }
-
-  #peer(): Peer {
-    this.#knownPeer ??= this.#options.peer();
-    return this.#knownPeer;
+  /** Takes bytes from the client. */
+  read(chunk: Buffer): void {
+    if (!this.#isClosing) this.#splitter.push(chunk);
   }
 
   siblings(): number {
@@ -124,7 +119,7 @@ export class Connection implements Client {
     if (rendered !== undefined) this.#outbox.write(`${JSON.stringify(rendered)}\n`);
   }
 
-  /** This connection's ear on a session. */
+  /** Receives a session's frames for this connection. */
   subscriber(session_id: string): Subscriber {
     return {
       write: (batch) => {
@@ -140,26 +135,21 @@ export class Connection implements Client {
         this.reply({
           type: "blemeesd.session_taken",
           session_id,
-          ...(by_peer_pid === undefined ? {} : { by_peer_pid }),
+          ...defined({ by_peer_pid }),
         }),
       closed: (reason) => this.reply({ type: "blemeesd.session_closed", session_id, reason }),
     };
   }
 
-  /** Lets a subscription flow, and wakes it whenever there is room again. */
+  /** Starts a subscription, and resumes it whenever the outbox has room again. */
   attach(attachment: Attachment): void {
-    // A connection may live for weeks and have had thousands of sessions.
+    // A connection may live for weeks and see thousands of sessions.
     for (const old of this.#attachments) if (old.isOver) this.#attachments.delete(old);
     this.#attachments.add(attachment);
     attachment.start();
   }
 
-  /** How long the client has taken nothing although a lot waits for it. */
-  stalledMs(nowMs: number): number {
-    return this.#outbox.stalledMs(nowMs);
-  }
-
-  /** Tells the client why and closes the connection. */
+  /** Sends the error and closes the connection. */
   fail(error: CodedError): void {
     if (this.#isClosing) return;
     this.#log.info("error.emitted", { code: error.code, fatal: true });
@@ -171,49 +161,25 @@ export class Connection implements Client {
     if (this.#isClosing) return;
     this.#isClosing = true;
     this.#intake.close();
-    clearTimeout(this.#helloTimer);
     this.#socket.end();
-    this.#socket.resume(); // what the client still sends is thrown away, so that its end of file is seen
+    this.#socket.resume(); // discards input, so that the end of the stream is seen
     setTimeout(() => this.#socket.destroy(), LINGER_MS).unref();
-    this.#gone();
+    this.#finish();
   }
 
-  /** Lets go of the socket, which turned out to speak something else; nothing more is read from it here. */
-  release(): Socket {
-    this.#isClosing = true;
-    this.#isGone = true;
-    clearTimeout(this.#helloTimer);
-    this.#outbox.close();
-    this.#socket.off("data", this.#read);
-    return this.#socket;
-  }
-
-  #listen(): void {
-    const splitter = new LineSplitter(this.#options.limits.maxLineBytes, {
+  #createSplitter(): LineSplitter {
+    const { maxLineBytes } = this.#options.limits;
+    return new LineSplitter(maxLineBytes, {
       line: (text) => this.#intake.push(() => parseUntrusted(text)),
       badLine: () =>
         this.#intake.push(() => {
           throw new CodedError("invalid_message", "the line is not UTF-8");
         }),
       oversize: () => {
-        const max = this.#options.limits.maxLineBytes;
-        this.fail(
-          new CodedError("oversize_message", `a frame may have at most ${max} bytes (max_line_bytes)`),
-        );
+        const message = `a frame may have at most ${maxLineBytes} bytes (max_line_bytes)`;
+        this.fail(new CodedError("oversize_message", message));
       },
     });
-    this.#read = (chunk) => {
-      if (!this.#isClosing) splitter.push(chunk);
-    };
-    this.#socket.on("data", this.#read);
-    this.#socket.on("end", () => {
-      // Half-closed: a script that wrote its requests and waits for the replies still gets them.
-      this.#hasEnded = true;
-      setTimeout(() => this.#gone(), HALF_CLOSED_MS).unref();
-      this.#leaveIfDone();
-    });
-    this.#socket.on("error", (error) => this.#log.debug("connection.error", { message: error.message }));
-    this.#socket.on("close", () => this.#gone());
   }
 
   #receive(parse: () => Record<string, unknown>): void {
@@ -245,7 +211,7 @@ export class Connection implements Client {
         `this daemon speaks ${known}, not ${JSON.stringify(protocol)}`,
       );
     }
-    clearTimeout(this.#helloTimer);
+    this.#options.greeted();
     this.#dialect = dialect;
     this.#log.info("connection.hello", { client: client?.slice(0, 200), protocol });
     this.#isGreeting = true;
@@ -255,7 +221,7 @@ export class Connection implements Client {
     );
   }
 
-  /** Features are named only to a client that knows of them: others may check what they get strictly. */
+  /** Features are listed only for a client that sent its own: others may reject unknown fields. */
   #acknowledge(protocol: string, withFeatures: boolean): void {
     const { facts } = this.#options.context;
     this.reply({
@@ -289,10 +255,10 @@ export class Connection implements Client {
       });
   }
 
-  /** The one place where an error becomes an error frame. */
+  /** The only place that turns an error into an error frame. */
   #refuse(error: unknown, frame: Record<string, unknown> | undefined): void {
     const coded = asCoded(error, this.#log);
-    // A fault of the first frame is always fatal: without a hello there is nobody to talk to.
+    // Any error in the first frame is fatal: there is no protocol yet to continue with.
     if (ERRORS[coded.code as ErrorCode].fatal || this.#dialect === undefined) {
       this.fail(coded);
       return;
@@ -301,28 +267,27 @@ export class Connection implements Client {
     this.reply(errorFrame(withType(coded, frame), frame));
   }
 
-  #drained(): void {
-    for (const attachment of this.#attachments) attachment.drained();
+  #resume(): void {
+    for (const attachment of this.#attachments) attachment.onDrain();
     this.#advance();
   }
 
-  /** A client that asks for more than it reads is not read from until it catches up. */
+  /** Resumes reading from a client that had asked for more than it read. */
   #advance(): void {
     if (this.#isClosing) return;
     this.#intake.advance();
     this.#leaveIfDone();
   }
 
-  /** A client that said all it wanted is let go once it has its replies. */
+  /** Closes a half-closed connection once all replies are sent. */
   #leaveIfDone(): void {
     const isDone = this.#requests === 0 && !this.#isGreeting && this.#intake.isEmpty;
-    if (this.#hasEnded && isDone) this.#gone();
+    if (this.#hasEnded && isDone) this.#finish();
   }
 
-  #gone(): void {
+  #finish(): void {
     if (this.#isGone) return;
     this.#isGone = true;
-    clearTimeout(this.#helloTimer);
     this.#outbox.close();
     if (!this.#isClosing) {
       this.#isClosing = true;
@@ -342,23 +307,23 @@ function errorFrame(error: CodedError, frame?: Record<string, unknown>): Outboun
     ...(typeof session_id === "string" && session_id !== "" ? { session_id } : {}),
     code: error.code as ErrorCode,
     message: error.message,
-    ...(error.data === undefined ? {} : { data: error.data }),
+    ...defined({ data: error.data }),
   };
 }
 
-/** A fault that is only a path in the frame (`/options/…: unexpected property`) also says in which frame. */
+/** Prefixes an error that only has a path (`/options/…: unexpected property`) with the type of its frame. */
 function withType(error: CodedError, frame: Record<string, unknown> | undefined): CodedError {
   if (frame === undefined || !error.message.startsWith("/")) return error;
   return new CodedError(error.code, `${String(frame["type"])}: ${error.message}`, {
     cause: error,
-    ...(error.data === undefined ? {} : { data: error.data }),
+    ...defined({ data: error.data }),
   });
 }
 
 function asCoded(error: unknown, log: Log): CodedError {
   if (error instanceof CodedError && isErrorCode(error.code)) return error;
   log.error("internal", { stack: error instanceof Error ? error.stack : String(error) });
-  return new CodedError("internal", "unexpected error in the daemon; its log has the details", {
+  return new CodedError("internal", "unexpected error in the daemon; see its log", {
     cause: error,
   });
 }

@@ -1,5 +1,5 @@
-// A dialect of the socket: which frames a client may send, as requests of blemees/2, and how our frames look to
-// it. blemees/2 is the identity; blemees/1 is a projection of the same session.
+// A dialect of the socket: which frames clients may send, converted to blemees/2 requests, and how our frames are rendered.
+// blemees/2 is the identity; blemees/1 is a projection of the same session.
 import type { InboundType } from "../../protocol/wire/blemees2.ts";
 import type { Outbound } from "../../protocol/wire/blemees2-outbound.ts";
 import type { Batch } from "../../sessions/index.ts";
@@ -12,11 +12,11 @@ export interface Request {
 
 export interface Dialect {
   readonly protocol: string;
-  /** Closing with `delete` also removes the agent's own transcript (blemees/1 §5.8). */
+  /** Closing with `delete` also removes the agent's own transcript, as blemees/1 requires. */
   readonly deletesTranscripts: boolean;
-  /** Checks an inbound frame; throws `unknown_message`, `invalid_message` or `unsafe_flag`. */
+  /** Validates an inbound frame; throws `unknown_message`, `invalid_message` or `unsafe_flag`. */
   accept(frame: Record<string, unknown>): Request;
-  /** An outbound frame as this dialect has it; undefined when it has no such frame. */
+  /** Renders an outbound frame; undefined if this dialect has no such frame. */
   render(frame: Outbound, facts: DaemonFacts): object | undefined;
   renderBatch(batch: Batch): Buffer | undefined;
 }

@@ -1,6 +1,8 @@
-// What each inbound frame does. One row a frame; a row either replies or throws a CodedError, which the
-// connection turns into an error frame.
+// What each inbound frame does, one row per frame. A row replies or throws a CodedError, which the connection turns into an
+// error frame.
+
 import { CodedError } from "../../base/coded-error.ts";
+import { defined } from "../../base/values.ts";
 import type { Inbound, InboundType } from "../../protocol/wire/blemees2.ts";
 import type { ServerContext } from "../types.ts";
 import type { Connection } from "./connection.ts";
@@ -13,7 +15,7 @@ type Handler<T extends InboundType> = (
 
 export const HANDLERS: { [T in InboundType]: Handler<T> } = {
   "blemeesd.hello": () => {
-    throw new CodedError("invalid_message", "blemeesd.hello: already said on this connection");
+    throw new CodedError("invalid_message", "blemeesd.hello: already received on this connection");
   },
 
   "blemeesd.open": async (connection, frame, { hub }) => {
@@ -22,8 +24,7 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
       session_id,
       backend,
       resume,
-      ...(last_seen_seq === undefined ? {} : { last_seen_seq }),
-      ...(answers === undefined ? {} : { answers }),
+      ...defined({ last_seen_seq, answers }),
       ...(Object.hasOwn(options, backend) ? { options: options[backend] ?? {} } : {}),
       otherBlocks: Object.keys(options).filter((name) => name !== backend),
     });
@@ -92,14 +93,14 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
   },
 
   "blemeesd.list_sessions": async (connection, { id, cwd, live }, { hub }) => {
-    const scope = cwd === undefined ? {} : { cwd };
-    const sessions = await hub.list({ ...scope, ...(live === undefined ? {} : { live }) });
+    const scope = defined({ cwd });
+    const sessions = await hub.list({ ...scope, ...defined({ live }) });
     connection.reply({ type: "blemeesd.sessions", ...withId(id), ...scope, sessions });
   },
 
   "blemeesd.list_requests": async (connection, frame, { hub }) => {
     const { id, session_id, request_id, limit, after } = frame;
-    const scope = session_id === undefined ? {} : { session_id };
+    const scope = defined({ session_id });
     const reply = { type: "blemeesd.requests", ...withId(id), ...scope } as const;
     if (request_id !== undefined) {
       const request = await hub.request(session_id, request_id);
@@ -110,8 +111,7 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
       ...scope,
       orphaned: frame.include_orphaned ?? false,
       settled: frame.include_settled ?? false,
-      ...(limit === undefined ? {} : { limit }),
-      ...(after === undefined ? {} : { after }),
+      ...defined({ limit, after }),
     });
     connection.reply({ ...reply, ...page });
   },
@@ -122,7 +122,7 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
       session_id,
       request_id,
       answer,
-      ...(shown_hash === undefined ? {} : { shown_hash }),
+      ...defined({ shown_hash }),
       source,
     });
     connection.reply({
@@ -136,5 +136,5 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
 };
 
 function withId(id: string | undefined): { id?: string } {
-  return id === undefined ? {} : { id };
+  return defined({ id });
 }

@@ -1,17 +1,17 @@
-// Lines of one client on their way to the handlers. While the client may not ask for more, lines that have already been
-// read wait here and nothing more is read from its socket, so what a client can make us hold is bounded.
+// Lines of a client on their way to the handlers. While the client has too much in progress, lines already read wait here
+// and its socket is paused, so that memory use is bounded.
 import type { Socket } from "node:net";
 
 export interface IntakeParts<T> {
   socket: Socket;
-  /** Whether the client may ask for more right now. */
+  /** Whether the client may start another request. */
   hasRoom(): boolean;
   handle(line: T): void;
 }
 
 export class Intake<T> {
   readonly #parts: IntakeParts<T>;
-  /** At most what one read brought: the socket is paused while anything is here. */
+  /** At most the lines of one read: the socket is paused while any wait. */
   #waiting: T[] = [];
   #isPaused = false;
   #isClosed = false;
@@ -34,7 +34,7 @@ export class Intake<T> {
     if (!this.#isClosed && !this.#parts.hasRoom()) this.#pause(true);
   }
 
-  /** Handles waiting lines as far as there is room. Call it whenever there may be room again. */
+  /** Handles waiting lines while there is room. Call it whenever there may be room again. */
   advance(): void {
     const { handle, hasRoom } = this.#parts;
     while (!this.#isClosed && hasRoom()) {
@@ -47,7 +47,7 @@ export class Intake<T> {
     }
   }
 
-  /** Nothing more is handled; the caller decides what becomes of the socket. */
+  /** Stops handling lines; the caller decides what to do with the socket. */
   close(): void {
     this.#isClosed = true;
     this.#waiting = [];

@@ -1,9 +1,10 @@
-// The Unix socket: who may bind it, its permissions, and the table of connections.
+// The Unix socket: binds it privately, accepts clients, and detects HTTP by the first byte.
 import { randomUUID } from "node:crypto";
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { CodedError, errnoOf } from "../../base/coded-error.ts";
+import { CodedError, readErrno } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
+import { StallDetector } from "../../base/outbox.ts";
 import { RateLimit } from "../../base/rate-limit.ts";
 import { checkSocketPath, prepareSocketDirectory } from "../../base/socket-path.ts";
 import type { HttpDoor } from "../http/index.ts";
@@ -16,16 +17,17 @@ import { loadPeerLookup, type Peer } from "./peer.ts";
 const BACKLOG = 1024;
 const STALL_CHECK_MS = 1_000;
 const PEER_LOOKUP_MS = 30;
-/** A client that comes while we stop and says nothing gets its good-bye after this. */
-const GOOD_BYE_MS = 250;
-/** That clients cannot be accepted is told so often: it happens to many at once. */
-const TELL_EVERY_MS = 10_000;
+/** During shutdown, a client that sends nothing gets its `daemon_shutdown` after this. */
+const SILENT_SHUTDOWN_MS = 250;
+/** Accept failures are logged this often: they come in bursts. */
+const LOG_EVERY_MS = 10_000;
 const DIALECTS = new Map([blemees2, blemees1].map((dialect) => [dialect.protocol, dialect]));
 
 export interface SocketOptions extends ConnectionLimits {
   path: string;
   maxConnections: number;
   slowConsumerMs: number;
+  helloTimeoutMs: number;
 }
 
 export interface SocketListening extends Listening {
@@ -33,96 +35,129 @@ export interface SocketListening extends Listening {
   waitingBytes(): number;
 }
 
-/** Without `http` every client is taken for one that speaks lines. */
+/** Without `http`, every client is expected to send frames. */
 export async function listenOnSocket(
   options: SocketOptions,
   context: ServerContext,
   http?: HttpDoor,
 ): Promise<SocketListening> {
   const { hub, log } = context;
-  /** Every open socket, whatever it speaks, also while it is being closed. */
+  /** All open sockets, including those being closed. */
   const sockets = new Set<Socket>();
-  const connections = new Set<Connection>();
-  /** Those that have said nothing yet: what they speak is not known. */
-  const unheard = new Set<Connection>();
-  let httpConnections = 0;
-  let peerOf: ((socket: Socket) => Peer) | undefined;
-  const early: Connection[] = [];
+  /** Clients that speak frames. */
+  const connections = new Map<Socket, Connection>();
+  /** Sockets that have sent nothing yet, each with a function that refuses it. */
+  const silent = new Map<Socket, (error: CodedError) => void>();
+  const peers = new WeakMap<Socket, Peer>();
+  let findPeer: ((socket: Socket) => Peer) | undefined;
+  const early: (() => void)[] = [];
   let isDismissed = false;
 
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    if (connections.size + httpConnections >= options.maxConnections) {
-      log.warn("connection.refused", { connections: connections.size + httpConnections });
+    if (sockets.size >= options.maxConnections) {
+      log.warn("connection.refused", { connections: sockets.size });
       socket.destroy();
       return;
     }
+    const id = randomUUID(); // not shortened: it identifies the owner of a session
     sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-    const connection = new Connection({
-      id: randomUUID(), // whole: who owns a session is told by it
-      socket,
-      context,
-      dialects: DIALECTS,
-      limits: options,
-      siblings: () => connections.size,
-      peer: () => {
-        peerOf ??= loadPeerLookup();
-        return peerOf(socket);
-      },
-      closed: (gone) => {
-        unheard.delete(gone);
-        if (!connections.delete(gone)) return;
-        hub.detach(gone);
-        log.info("connection.close", { connection_id: gone.id });
-      },
+    introduce(socket, id);
+    socket.on("error", ({ message }) => log.debug("connection.error", { connection_id: id, message }));
+    socket.once("close", () => {
+      sockets.delete(socket);
+      silent.delete(socket);
+      clearTimeout(helloTimer);
+      logClose();
     });
-    connections.add(connection);
-    if (peerOf === undefined) early.push(connection);
-    else connection.introduce();
-    if (http !== undefined) sniff(connection, socket, http);
-    else if (isDismissed) connection.fail(goodBye());
+    let isLogged = false;
+    const logClose = (): void => {
+      if (!isLogged) log.info("connection.close", { connection_id: id });
+      isLogged = true;
+    };
+    const open = (): Connection => {
+      silent.delete(socket);
+      socket.off("data", identify).off("end", hangUp);
+      const connection = new Connection({
+        id,
+        socket,
+        context,
+        dialects: DIALECTS,
+        limits: options,
+        siblings: () => connections.size + silent.size,
+        peer: () => getPeer(socket),
+        greeted: () => clearTimeout(helloTimer),
+        closed: (gone) => {
+          connections.delete(socket);
+          hub.detach(gone);
+          logClose();
+        },
+      });
+      connections.set(socket, connection);
+      return connection;
+    };
+    const refuse = (error: CodedError): void =>
+      (silent.has(socket) ? open() : connections.get(socket))?.fail(error);
+    const identify = (first: Buffer): void => {
+      if (http !== undefined && isHttp(first)) {
+        silent.delete(socket);
+        socket.off("end", hangUp);
+        clearTimeout(helloTimer);
+        http.take(socket, first);
+        return;
+      }
+      if (isDismissed) refuse(shutdownError());
+      else open().read(first);
+    };
+    const hangUp = (): void => void socket.end();
+    const seconds = options.helloTimeoutMs / 1000;
+    const late = new CodedError("invalid_message", `no blemeesd.hello within ${seconds} s`);
+    const helloTimer = setTimeout(() => refuse(late), options.helloTimeoutMs);
+    silent.set(socket, refuse);
+    socket.once("data", identify).once("end", hangUp);
+    if (isDismissed) refuseIfSilent(socket);
   });
 
-  /** The first byte tells: a frame begins with `{`, an HTTP request with the capital letter of its method. */
-  function sniff(connection: Connection, socket: Socket, door: HttpDoor): void {
-    unheard.add(connection);
-    socket.prependOnceListener("data", (first: Buffer) => {
-      unheard.delete(connection);
-      if (connection.isGone) return;
-      if (isHttp(first)) handOver(connection, first, door);
-      else if (isDismissed) connection.fail(goodBye());
-    });
-    if (isDismissed) failSoon(connection);
+  function refuseIfSilent(socket: Socket): void {
+    setTimeout(() => silent.get(socket)?.(shutdownError()), SILENT_SHUTDOWN_MS).unref();
   }
 
-  /** One that says nothing is not kept for long when we go. */
-  function failSoon(connection: Connection): void {
-    setTimeout(() => connection.fail(goodBye()), GOOD_BYE_MS).unref();
+  function getPeer(socket: Socket): Peer {
+    findPeer ??= loadPeerLookup();
+    const peer = peers.get(socket) ?? findPeer(socket);
+    peers.set(socket, peer);
+    return peer;
   }
 
-  function handOver(connection: Connection, first: Buffer, door: HttpDoor): void {
-    const socket = connection.release();
-    connections.delete(connection);
-    httpConnections += 1;
-    socket.once("close", () => {
-      httpConnections -= 1;
-      log.info("connection.close", { connection_id: connection.id });
-    });
-    door.take(socket, first);
+  /** Logs the client's process, once the lookup is loaded. */
+  function introduce(socket: Socket, connection_id: string): void {
+    const write = (): void => {
+      const { pid, uid } = getPeer(socket);
+      log.info("connection.open", { connection_id, peer_pid: pid, peer_uid: uid });
+    };
+    if (findPeer === undefined) early.push(write);
+    else write();
   }
 
   const inode = await bind(server, options.path, log);
-  // No file descriptors left: that client is refused, everybody else goes on.
-  const telling = new RateLimit(1, TELL_EVERY_MS);
+  // No file descriptors left: this client is refused, all others continue.
+  const failures = new RateLimit(1, LOG_EVERY_MS);
   server.on("error", ({ message }) => {
-    if (telling.allow(Date.now())) log.warn("connection.accept_failed", { message });
+    if (failures.allow(Date.now())) log.warn("connection.accept_failed", { message });
   });
-  // Loading the native helper takes some milliseconds: not before bind, and not in the first hello's way either.
+  // Loading the native helper takes some milliseconds: neither the bind nor the first hello should wait for it.
   setTimeout(() => {
-    peerOf ??= loadPeerLookup();
-    for (const connection of early.splice(0)) connection.introduce();
+    findPeer ??= loadPeerLookup();
+    for (const write of early.splice(0)) write();
   }, PEER_LOOKUP_MS);
-  const stallTimer = setInterval(() => dropStalled(connections, options.slowConsumerMs, log), STALL_CHECK_MS);
+  const stalls = new StallDetector(options.slowConsumerMs / STALL_CHECK_MS, options.outboxBytes);
+  const stallTimer = setInterval(() => {
+    for (const [socket, connection] of connections) {
+      if (!stalls.isStalled(socket)) continue;
+      log.warn("connection.slow_consumer", { connection_id: connection.id });
+      const message = `nothing was read for ${options.slowConsumerMs / 1000} s`;
+      connection.fail(new CodedError("slow_consumer", message));
+    }
+  }, STALL_CHECK_MS);
   stallTimer.unref();
 
   return {
@@ -130,17 +165,15 @@ export async function listenOnSocket(
     dismiss() {
       isDismissed = true;
       http?.dismiss();
-      for (const connection of [...connections]) {
-        if (unheard.has(connection)) failSoon(connection);
-        else connection.fail(goodBye());
-      }
+      for (const connection of [...connections.values()]) connection.fail(shutdownError());
+      for (const socket of silent.keys()) refuseIfSilent(socket);
     },
     async close() {
       clearInterval(stallTimer);
-      // Unless somebody has removed ours and another daemon has put its own there.
-      if (inodeOf(options.path) === inode) removeSocket(options.path);
+      // Unless it was removed and another daemon has bound its own there.
+      if (readInode(options.path) === inode) removeSocket(options.path);
       await http?.close();
-      // Everybody has been sent the good-bye, or soon will be: a client that has it and does not hang up is not waited for.
+      // A client that was sent `daemon_shutdown` and does not hang up is not waited for.
       for (const socket of sockets) destroyWhenSent(socket);
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -159,24 +192,15 @@ function isHttp(first: Buffer): boolean {
   return byte >= 0x41 && byte <= 0x5a; // A to Z
 }
 
-function goodBye(): CodedError {
+function shutdownError(): CodedError {
   return new CodedError("daemon_shutdown", "the daemon is shutting down");
-}
-
-function dropStalled(connections: Iterable<Connection>, afterMs: number, log: Log): void {
-  const nowMs = Date.now();
-  for (const connection of connections) {
-    if (connection.stalledMs(nowMs) < afterMs) continue;
-    log.warn("connection.slow_consumer", { connection_id: connection.id });
-    connection.fail(new CodedError("slow_consumer", `nothing was read for ${afterMs / 1000} s`));
-  }
 }
 
 async function bind(server: Server, path: string, log: Log): Promise<number | undefined> {
   checkSocketPath(path);
   prepareSocketDirectory(path);
   await removeStale(path, log);
-  const umask = process.umask(0o177); // never open to others, not even for a moment
+  const umask = process.umask(0o177); // never accessible to others, even briefly
   try {
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
@@ -189,10 +213,10 @@ async function bind(server: Server, path: string, log: Log): Promise<number | un
     process.umask(umask);
   }
   chmodSync(path, 0o600);
-  return inodeOf(path);
+  return readInode(path);
 }
 
-/** Spec §7, §9.6: never touch what is not ours, not a socket, or alive. */
+/** Removes the socket of a dead daemon. Never touches a file that is not ours, not a socket, or in use. */
 async function removeStale(path: string, log: Log): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
@@ -205,7 +229,7 @@ async function removeStale(path: string, log: Log): Promise<void> {
   if (await isAlive(path)) {
     throw new CodedError(
       "internal",
-      `another blemeesd is running on ${path}: \`sm web\` opens its dashboard. To start this one, stop that or pass --socket`,
+      `another blemeesd is running on ${path}: open its dashboard with \`sm web\`, stop it, or pass --socket`,
     );
   }
   removeSocket(path);
@@ -219,12 +243,12 @@ function isAlive(path: string): Promise<boolean> {
       probe.destroy();
       resolve(true);
     });
-    // A full backlog also means that somebody listens there.
-    probe.once("error", (error) => resolve(errnoOf(error) === "EAGAIN"));
+    // A full backlog also means that a daemon is listening.
+    probe.once("error", (error) => resolve(readErrno(error) === "EAGAIN"));
   });
 }
 
-function inodeOf(path: string): number | undefined {
+function readInode(path: string): number | undefined {
   return lstatSync(path, { throwIfNoEntry: false })?.ino;
 }
 
@@ -232,6 +256,6 @@ function removeSocket(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error;
+    if (readErrno(error) !== "ENOENT") throw error;
   }
 }

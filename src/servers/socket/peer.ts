@@ -1,5 +1,5 @@
-// Who is at the other end of a Unix socket, asked of the kernel (SO_PEERCRED, LOCAL_PEERPID). Informational:
-// when the platform or the package does not tell, the fields are absent, never guessed (DESIGN R18).
+// The client's process at the other end of a Unix socket, from the kernel (SO_PEERCRED, LOCAL_PEERPID). Informational: if
+// it is not available, the fields are absent, never guessed.
 import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 
@@ -13,7 +13,7 @@ type GetSockOpt = (fd: number, level: number, name: number, value: Buffer, lengt
 const LINUX = { level: 1, name: 17, bytes: 12 }; // SOL_SOCKET, SO_PEERCRED: struct ucred { pid, uid, gid }
 const DARWIN = { level: 0, name: 2, bytes: 4 }; // SOL_LOCAL, LOCAL_PEERPID
 
-/** Loads the native helper; call it once, after the socket is bound, because loading takes some milliseconds. */
+/** Loads the native helper. Call it once, after the socket is bound, because loading takes some milliseconds. */
 export function loadPeerLookup(): (socket: Socket) => Peer {
   const option = process.platform === "linux" ? LINUX : process.platform === "darwin" ? DARWIN : undefined;
   const getsockopt = option === undefined ? undefined : loadGetSockOpt();
@@ -38,6 +38,6 @@ function loadGetSockOpt(): GetSockOpt | undefined {
     const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
     return koffi.load(null).func("int getsockopt(int, int, int, uint8_t*, uint8_t*)") as GetSockOpt;
   } catch {
-    return undefined; // no native package for this platform: the fields stay absent
+    return undefined; // no native package for this platform
   }
 }

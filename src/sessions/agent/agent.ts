@@ -1,14 +1,17 @@
 // A session's agent process: performs run effects and reports output and outcomes to the core, which decides what they
 // mean.
+
 import type { Backend, Ended, Run } from "../../backends/types.ts";
-import { CodedError, messageOf } from "../../base/coded-error.ts";
+import { CodedError, toMessage } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
+import { defined } from "../../base/values.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { RunEffect } from "../core/effects.ts";
 import type { Happening } from "../core/inputs.ts";
 import type { Failure } from "../core/state.ts";
-import { titleOf } from "../core/title.ts";
-import type { Asker, Ledger } from "../requests/ledger.ts";
+import { makeTitle } from "../core/title.ts";
+import type { Ledger } from "../requests/ledger.ts";
+import type { Asker } from "../requests/types.ts";
 import type { Stream } from "../stream/stream.ts";
 import { untilEnded } from "./run-sink.ts";
 import { startOrder } from "./start-order.ts";
@@ -80,8 +83,8 @@ export class Agent {
       if (effect.needsRoom) await withRoom(() => this.#launch(effect));
       else await this.#launch(effect);
     } catch (error) {
-      if (this.#run !== undefined) throw error; // it runs: an effect has failed, not the start
-      report({ kind: "start_failed", generation: effect.generation, failure: failureOf(error) });
+      if (this.#run !== undefined) throw error; // already running: an effect failed, not the start
+      report({ kind: "start_failed", generation: effect.generation, failure: toFailure(error) });
     }
   }
 
@@ -93,12 +96,12 @@ export class Agent {
       stream,
       generation,
       answer: async (native_id, answer) => (await run?.answer?.(native_id, answer)) ?? false,
-      changed: () => report({ kind: "requests", generation, open: this.#parts.ledger.openOf(asker) }),
+      changed: () => report({ kind: "requests", generation, open: this.#parts.ledger.listOpen(asker) }),
     };
     this.#asker = asker;
     const sink = this.#sink((why) => {
       if (run === undefined) early = why;
-      else this.#ended(generation, why);
+      else this.#onExit(generation, why);
     });
     const started = await backend.start(startOrder(stream.row, { resume, options, env, log }), sink);
     if (early !== undefined) throw new CodedError("spawn_failed", (early as Ended).message);
@@ -128,7 +131,7 @@ export class Agent {
     });
   }
 
-  #ended(generation: string, why: Ended): void {
+  #onExit(generation: string, why: Ended): void {
     const { backend, log, report } = this.#parts;
     this.#run = undefined;
     const { code, signal, expected } = why;
@@ -140,7 +143,7 @@ export class Agent {
     try {
       await this.#run?.stop(how);
     } catch (error) {
-      this.#parts.log.error("session.stop_failed", { message: messageOf(error) });
+      this.#parts.log.error("session.stop_failed", { message: toMessage(error) });
     }
     this.#parts.report({ kind: "stopped", generation });
   }
@@ -149,29 +152,29 @@ export class Agent {
     try {
       await this.#run?.interrupt();
     } catch (error) {
-      this.#parts.log.error("session.interrupt_failed", { message: messageOf(error) });
+      this.#parts.log.error("session.interrupt_failed", { message: toMessage(error) });
     }
     this.#parts.report({ kind: "interrupted", generation });
   }
 
   async #give({ turn_id, message, job_id, entry }: RunEffect & { kind: "give" }): Promise<void> {
     const { report } = this.#parts;
-    const whose = { turn_id, ...(job_id === undefined ? {} : { job_id }) };
+    const whose = { turn_id, ...defined({ job_id }) };
     try {
       if (this.#run === undefined) throw new CodedError("agent_gone", "the agent has ended");
       await this.#run.send(message);
     } catch (error) {
-      const failure = failureOf(error);
-      return report({ kind: "not_taken", ...whose, failure, ...(entry === undefined ? {} : { entry }) });
+      const failure = toFailure(error);
+      return report({ kind: "not_taken", ...whose, failure, ...defined({ entry }) });
     }
     // Generated text is never used as the title.
-    const title = entry?.kind === "wake" ? undefined : titleOf(message);
-    report({ kind: "taken", ...whose, ...(title === undefined ? {} : { title }) });
+    const title = entry?.kind === "wake" ? undefined : makeTitle(message);
+    report({ kind: "taken", ...whose, ...defined({ title }) });
   }
 }
 
-function failureOf(error: unknown): Failure {
-  if (!(error instanceof CodedError)) return { code: "internal", message: messageOf(error) };
+function toFailure(error: unknown): Failure {
+  if (!(error instanceof CodedError)) return { code: "internal", message: toMessage(error) };
   const { code, message, data } = error;
   return data === undefined ? { code, message } : { code, message, data };
 }

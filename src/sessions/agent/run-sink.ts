@@ -1,5 +1,5 @@
-// The ear of one run: once its agent has ended, nothing that still comes from it is heard, so that a late word of
-// a dead agent is not taken for the living one's.
+// Forwards events of one run. Once its agent has ended, late output is dropped instead of being taken for the next
+// run's.
 import type { BackendSink } from "../../backends/types.ts";
 
 export function untilEnded(sink: BackendSink): BackendSink {

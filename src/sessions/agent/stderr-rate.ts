@@ -1,4 +1,4 @@
-// How much of an agent's stderr is shown: so many lines a window, and how many were not.
+// Limits how many stderr lines of an agent are shown per time window, and counts the rest.
 import { RateLimit } from "../../base/rate-limit.ts";
 
 export class StderrRate {
@@ -8,7 +8,7 @@ export class StderrRate {
     this.#limit = new RateLimit(lines, windowMs);
   }
 
-  /** What to show for this line: nothing, it, or first how many were left out before it. */
+  /** What to show for this line: nothing, the line, or first the number of dropped lines. */
   take(line: string): string[] {
     if (!this.#limit.allow(Date.now())) return [];
     const dropped = this.#limit.takeRefused();

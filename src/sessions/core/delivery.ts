@@ -1,7 +1,9 @@
 // The durable queue: delivers one message at a time, in order, when the agent is free. A message is stored before its
 // sender gets a reply, and its removal from the queue is stored before the agent gets it: delivered at most once.
+
 import { CodedError } from "../../base/coded-error.ts";
-import { textOf } from "../../protocol/message-text.ts";
+import { defined } from "../../base/values.ts";
+import { readText } from "../../protocol/message-text.ts";
 import type { InputRecord, QueuedMessage } from "../../protocol/queue.ts";
 import {
   enqueue,
@@ -14,7 +16,15 @@ import {
   unqueue,
 } from "./queue.ts";
 import { NOT_STORED } from "./refusals.ts";
-import { type Failure, isAsking, isClosing, queued, type SessionState, turnOf, type Write } from "./state.ts";
+import {
+  type Failure,
+  getQueue,
+  getTurn,
+  isAsking,
+  isClosing,
+  type SessionState,
+  type Write,
+} from "./state.ts";
 import type { Step } from "./step.ts";
 import { beginTurn, forgetTurn, setTurn } from "./turn-steps.ts";
 
@@ -29,10 +39,10 @@ const REFUSALS: ReadonlySet<string> = new Set(["invalid_message", "store_failed"
 
 /** The message that can be delivered now. */
 export function nextMessage(state: SessionState): QueuedMessage | undefined {
-  if (isClosing(state) || state.around.isQuiet || turnOf(state) !== undefined || isAsking(state))
+  if (isClosing(state) || state.around.isQuiet || getTurn(state) !== undefined || isAsking(state))
     return undefined;
-  // Stopped by a person: only a new message from a person restarts it.
-  const [first] = queued(state.row);
+  // Stopped by the user: only a new message from the user restarts it.
+  const [first] = getQueue(state.row);
   if (first === undefined || state.row.stopped_at_ms !== undefined) return undefined;
   return isUnstored(state, first.message_id) ? undefined : first; // mutation: only-stored-is-delivered
 }
@@ -48,7 +58,7 @@ export function onEnqueue(step: Step, job_id: string, input: NewInput): void {
   try {
     const known = findRepeated(row, input);
     if (known !== undefined) {
-      repeated(step, job_id, known);
+      replyRepeated(step, job_id, known);
       return;
     }
     step.set({ row: enqueue(row, input, step.at_ms).row });
@@ -66,27 +76,28 @@ export function onEnqueue(step: Step, job_id: string, input: NewInput): void {
 
 export function onCancel(step: Step, job_id: string, message_id: string): void {
   const { row } = step.state;
-  const place = queued(row).findIndex((entry) => entry.message_id === message_id);
-  const entry = queued(row)[place];
-  const follower = queued(row)[place + 1]?.message_id;
+  const place = getQueue(row).findIndex((entry) => entry.message_id === message_id);
+  const entry = getQueue(row)[place];
+  const follower = getQueue(row)[place + 1]?.message_id;
   if (entry === undefined) {
     step.refuse(job_id, notWaiting(step.state, message_id));
     return;
   }
   step.set({ row: markCancelled(row, message_id).row });
-  step.write({ for: "cancel", job_id, entry, ...(follower === undefined ? {} : { follower }) });
+  step.write({ for: "cancel", job_id, entry, ...defined({ follower }) });
 }
 
 /** A queue write has completed. */
 export function onQueueWritten(step: Step, write: Write, isStored: boolean): void {
   switch (write.for) {
     case "enqueue":
-      if (write.isRepeated === true) repeated(step, write.job_id, recordOf(step.state, write.message_id));
-      else if (isStored) enqueued(step, write);
+      if (write.isRepeated === true)
+        replyRepeated(step, write.job_id, findRecord(step.state, write.message_id));
+      else if (isStored) onEnqueued(step, write);
       else notEnqueued(step, write);
       break;
     case "cancel":
-      if (isStored) cancelled(step, write.job_id, write.entry.message_id);
+      if (isStored) onCancelled(step, write.job_id, write.entry.message_id);
       else notCancelled(step, write);
       break;
     case "handover":
@@ -99,7 +110,7 @@ export function onQueueWritten(step: Step, write: Write, isStored: boolean): voi
 }
 
 /** A duplicate: answered once the original is stored. */
-function repeated(step: Step, job_id: string, known: InputRecord | undefined): void {
+function replyRepeated(step: Step, job_id: string, known: InputRecord | undefined): void {
   if (known === undefined) {
     step.refuse(job_id, NOT_STORED);
     return;
@@ -108,18 +119,18 @@ function repeated(step: Step, job_id: string, known: InputRecord | undefined): v
   const isWaiting = isUnstored(step.state, message_id); // mutation: repeated-when-stored
   if (isWaiting) {
     step.settle({ for: "enqueue", job_id, message_id, isRepeated: true });
-  } else step.reply(job_id, { input: known, position: placeOf(step.state, message_id), repeated: true });
+  } else step.reply(job_id, { input: known, position: findPlace(step.state, message_id), repeated: true });
 }
 
-function enqueued(step: Step, { job_id, message_id }: Write & { for: "enqueue" }): void {
-  const input = recordOf(step.state, message_id);
+function onEnqueued(step: Step, { job_id, message_id }: Write & { for: "enqueue" }): void {
+  const input = findRecord(step.state, message_id);
   if (input === undefined) {
     // It was cancelled since, and its record has already been dropped.
     step.refuse(job_id, notWaiting(step.state, message_id));
     return;
   }
   step.emit({ kind: "input_changed", input });
-  step.reply(job_id, { input, position: placeOf(step.state, message_id), repeated: false });
+  step.reply(job_id, { input, position: findPlace(step.state, message_id), repeated: false });
   retryNow(step);
 }
 
@@ -129,8 +140,8 @@ function notEnqueued(step: Step, { job_id, message_id, stopped_at_ms }: Write & 
   step.refuse(job_id, NOT_STORED);
 }
 
-function cancelled(step: Step, job_id: string, message_id: string): void {
-  const input = recordOf(step.state, message_id);
+function onCancelled(step: Step, job_id: string, message_id: string): void {
+  const input = findRecord(step.state, message_id);
   if (input?.state !== "cancelled") {
     // The message itself could not be stored, and may have been sent again since.
     step.refuse(job_id, notWaiting(step.state, message_id));
@@ -141,7 +152,7 @@ function cancelled(step: Step, job_id: string, message_id: string): void {
 }
 
 function notWaiting(state: SessionState, message_id: string): Failure {
-  const known = recordOf(state, message_id);
+  const known = findRecord(state, message_id);
   const why = known === undefined ? "is not known" : `is ${known.state} already`;
   return {
     code: "message_unknown",
@@ -151,8 +162,8 @@ function notWaiting(state: SessionState, message_id: string): Failure {
 
 function notCancelled(step: Step, { job_id, entry, follower }: Write & { for: "cancel" }): void {
   const { row } = step.state;
-  const place = queued(row).findIndex((one) => one.message_id === follower);
-  step.set({ row: putBack(row, entry, place === -1 ? queued(row).length : place).row });
+  const place = getQueue(row).findIndex((one) => one.message_id === follower);
+  step.set({ row: putBack(row, entry, place === -1 ? getQueue(row).length : place).row });
   step.refuse(job_id, NOT_STORED);
 }
 
@@ -178,7 +189,7 @@ export interface NotTaken {
   readonly entry?: QueuedMessage;
 }
 
-/** The agent refused a message: requeue or fail it, and tell the client. */
+/** The agent refused a message: requeue or fail it, and inform the client. */
 export function onNotTaken(step: Step, { turn_id, failure, job_id, entry }: NotTaken): void {
   if (step.state.phase.name === "closed") {
     if (job_id !== undefined) step.refuse(job_id, failure);
@@ -228,7 +239,7 @@ export function hold(step: Step, { code, message }: Failure): void {
   step.emit({ kind: "log", level: "warn", event: "session.queue_held", fields: { message, retry_ms } });
   step.set({ held: { message } });
   if (isClosing(step.state) || step.state.around.isQuiet) return;
-  const [first] = queued(step.state.row);
+  const [first] = getQueue(step.state.row);
   if (first !== undefined && retry_ms > RETRY_MS) {
     // Keyed by message id, so it is reported once per message.
     step.emit({ kind: "input_failed", message_id: first.message_id, error: { code, message } });
@@ -244,14 +255,14 @@ export function retryNow(step: Step): void {
   step.emit({ kind: "clear_timer", name: "retry" });
 }
 
-function recordOf({ row }: SessionState, message_id: string): InputRecord | undefined {
+function findRecord({ row }: SessionState, message_id: string): InputRecord | undefined {
   return row.inputs?.find((record) => record.message_id === message_id);
 }
 
-function placeOf({ row }: SessionState, message_id: string): number {
+function findPlace({ row }: SessionState, message_id: string): number {
   return Math.max(
     0,
-    queued(row).findIndex((entry) => entry.message_id === message_id),
+    getQueue(row).findIndex((entry) => entry.message_id === message_id),
   );
 }
 
@@ -262,13 +273,12 @@ function tell(step: Step, category: string, input: InputRecord, entry?: QueuedMe
     backend: step.state.row.backend,
     level: error === undefined ? "info" : "warn",
     category,
-    ...(entry === undefined ? {} : { text: textOf(entry.message, "\n").slice(0, MAX_TEXT) }),
+    ...(entry === undefined ? {} : { text: readText(entry.message, "\n").slice(0, MAX_TEXT) }),
     data: {
       message_id,
       kind,
       ...(entry?.from === undefined ? {} : { from: entry.from }),
-      ...(turn_id === undefined ? {} : { turn_id }),
-      ...(error === undefined ? {} : { error }),
+      ...defined({ turn_id, error }),
     },
   });
   step.emit({ kind: "input_changed", input });

@@ -22,7 +22,7 @@ export type ClientInput =
   | { readonly kind: "rename"; readonly job_id: string; readonly name: string | null }
   /** Write the row, including fields that others have changed. */
   | { readonly kind: "store"; readonly job_id: string }
-  /** Without `client_id`: the owner, whoever it is. */
+  /** Without `client_id`: the current owner. */
   | { readonly kind: "left"; readonly client_id?: string };
 
 /** Reported by the agent's process. */

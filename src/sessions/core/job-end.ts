@@ -142,7 +142,7 @@ export function release(step: Step, job: ReleaseJob): void {
   stopRun(step, job.how);
 }
 
-/** Stops an idle agent at once when nobody is left to use it. */
+/** Stops an idle agent at once when no client is left to use it. */
 export function releaseNow(step: Step): void {
   const { state } = step;
   if (!isUnneeded(state)) return;

@@ -1,4 +1,5 @@
 // Jobs that bring a session up: a client opens it, or a manager creates it.
+import { defined } from "../../base/values.ts";
 import { releaseNow } from "./job-end.ts";
 import { become, done, refuseJob } from "./job-moves.ts";
 import type { BeginJob, OpenJob } from "./jobs.ts";
@@ -50,7 +51,7 @@ export function open(step: Step, job: OpenJob): void {
   }
   const { job_id, resume, last_seen_seq } = job;
   step.set({ owner: { client_id: job.client_id } });
-  step.emit({ kind: "own", job_id, resume, ...(last_seen_seq === undefined ? {} : { last_seen_seq }) });
+  step.emit({ kind: "own", job_id, resume, ...defined({ last_seen_seq }) });
 }
 
 /** New options take effect at the next start; without a cwd, the previous one stays. */

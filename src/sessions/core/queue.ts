@@ -1,10 +1,12 @@
 // The queue stored in a session's row, as pure functions that return the next row. Used by delivery.ts.
+
 import { createHash } from "node:crypto";
 import { CodedError } from "../../base/coded-error.ts";
 import { isObject } from "../../base/json.ts";
+import { defined } from "../../base/values.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
-import { textOf } from "../../protocol/message-text.ts";
+import { readText } from "../../protocol/message-text.ts";
 import type { InputRecord, QueuedMessage } from "../../protocol/queue.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 
@@ -41,7 +43,7 @@ export function findRepeated(row: QueueRow, { key, message_id, message }: NewInp
   const same = records.find((record) => record.message_id === message_id);
   if (same !== undefined || key === undefined) return same;
   const found = records.find((record) => record.key === key);
-  if (found !== undefined && found.hash !== hashOf(message)) throw keyReused(key);
+  if (found !== undefined && found.hash !== hashValue(message)) throw keyReused(key);
   return found;
 }
 
@@ -53,7 +55,7 @@ export function keyReused(key: string): CodedError {
 }
 
 /** Independent of key order. */
-export function hashOf(value: unknown): string {
+export function hashValue(value: unknown): string {
   const sorted = JSON.stringify(value, (_key, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
@@ -74,18 +76,18 @@ export function enqueue<R extends QueueRow>(
     kind,
     message,
     queued_at_ms: nowMs,
-    ...(from === undefined ? {} : { from }),
+    ...defined({ from }),
   };
   const record: InputRecord = {
     message_id,
     kind,
     state: "queued",
     queued_at_ms: nowMs,
-    ...(key === undefined ? {} : { key, hash: hashOf(message) }),
+    ...(key === undefined ? {} : { key, hash: hashValue(message) }),
   };
   const next = {
     queue: input.isFirst === true ? [entry, ...queue] : [...queue, entry],
-    inputs: bounded([...(row.inputs ?? []), record]),
+    inputs: boundRecords([...(row.inputs ?? []), record]),
   };
   return { row: { ...row, ...next }, record };
 }
@@ -154,7 +156,7 @@ const AGAIN = "_again";
 /** Requeues a wake whose turn was cut by a restart, once: otherwise the parent would wait forever. */
 export function wakeAgain<R extends QueueRow>(row: R, wake: QueuedMessage, nowMs: number): R {
   if (wake.message_id.endsWith(AGAIN)) return row;
-  const text = `(The daemon was restarted while you worked on this message; here it is again.)\n${textOf(wake.message, "\n")}`;
+  const text = `(The daemon was restarted while you worked on this message; here it is again.)\n${readText(wake.message, "\n")}`;
   const { from } = wake;
   const again: NewInput = {
     message: { role: "user", content: text },
@@ -162,7 +164,7 @@ export function wakeAgain<R extends QueueRow>(row: R, wake: QueuedMessage, nowMs
     isFirst: true,
     isForced: true,
     message_id: `${wake.message_id}${AGAIN}`,
-    ...(from === undefined ? {} : { from }),
+    ...defined({ from }),
   };
   return findRepeated(row, again) === undefined ? enqueue(row, again, nowMs).row : row;
 }
@@ -193,7 +195,7 @@ function change<R extends QueueRow>(
 }
 
 /** Drops the oldest finished records. */
-function bounded(records: InputRecord[]): InputRecord[] {
+function boundRecords(records: InputRecord[]): InputRecord[] {
   let excess = records.length - MAX_RECORDS;
   if (excess <= 0) return records;
   return records.filter((record) => {

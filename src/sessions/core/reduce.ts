@@ -20,7 +20,7 @@ import {
   onStartFailed,
   onStopped,
 } from "./run-steps.ts";
-import { isBusy, isClosing, isUnneeded, queued, type SessionState, turnOf, type Write } from "./state.ts";
+import { getQueue, getTurn, isBusy, isClosing, isUnneeded, type SessionState, type Write } from "./state.ts";
 import { Step } from "./step.ts";
 import { onAuthFailed, onEvent, onOwnTurn, onTaken } from "./turn-steps.ts";
 
@@ -109,13 +109,13 @@ function proceed(step: Step): void {
 
 /** The work expected after the last turn is done or was cancelled, so that turn was the final one. */
 function isOver(state: SessionState): boolean {
-  if (state.unfinished === undefined || turnOf(state) !== undefined) return false;
-  return !isBusy(state) && queued(state.row).length === 0;
+  if (state.unfinished === undefined || getTurn(state) !== undefined) return false;
+  return !isBusy(state) && getQueue(state.row).length === 0;
 }
 
-/** The agent is idle and nobody is left to use it. */
+/** The agent is idle and no client is left to use it. */
 function canRelease(state: SessionState): boolean {
-  return state.phase.name === "ready" && isUnneeded(state) && queued(state.row).length === 0;
+  return state.phase.name === "ready" && isUnneeded(state) && getQueue(state.row).length === 0;
 }
 
 function onJob(step: Step, job: Job): void {
@@ -147,7 +147,7 @@ function setName(step: Step, name: string | undefined): void {
   else step.setRow({ name });
 }
 
-/** The owner left (blemees/2 §5.9): a turn continues, a request keeps waiting, an idle agent is stopped. */
+/** The owner left: a turn continues, a request keeps waiting, an idle agent is stopped. */
 function onLeft(step: Step, client_id: string | undefined): void {
   const { jobs, owner } = step.state;
   if (jobs.some((job) => job.kind === "open" && job.client_id === client_id)) {

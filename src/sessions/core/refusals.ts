@@ -29,7 +29,7 @@ export function notAllowed(session_id: string): CodedError {
 }
 
 /** The fields of a ledger row that an error names. */
-export function waitingOf({ request_id, request_type, requested_at_ms, payload }: RequestRow): Waiting {
+export function toWaiting({ request_id, request_type, requested_at_ms, payload }: RequestRow): Waiting {
   return { request_id, request_type, requested_at_ms, title: payload.title };
 }
 

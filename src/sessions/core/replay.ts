@@ -1,10 +1,11 @@
 // Feeds recorded inputs to the reducer again and compares the effects with the recorded ones.
+import { defined } from "../../base/values.ts";
 import type { SessionRow } from "../../protocol/session.ts";
-import { activityOf } from "./activity.ts";
+import { deriveActivity } from "./activity.ts";
 import type { Input } from "./inputs.ts";
 import { reduce } from "./reduce.ts";
 import { initialState } from "./restore.ts";
-import { queued, type SessionState, turnOf } from "./state.ts";
+import { getQueue, getTurn, type SessionState } from "./state.ts";
 
 export interface ReplayedStep {
   line: number;
@@ -26,7 +27,7 @@ export function* replay(lines: Iterable<string>): Generator<ReplayedStep> {
     if (line.row !== undefined) {
       // The session was loaded again: a new life in the same file.
       const { row, left_at_ms } = line;
-      state = initialState(row, left_at_ms === undefined ? {} : { left_at_ms });
+      state = initialState(row, defined({ left_at_ms }));
       continue;
     }
     if (state === undefined || line.input === undefined) throw notATrace(number);
@@ -42,13 +43,13 @@ export function* replay(lines: Iterable<string>): Generator<ReplayedStep> {
 
 /** Formats a step as one line. */
 export function describe({ line, input, state, effects, recorded }: ReplayedStep): string {
-  const turn = turnOf(state);
+  const turn = getTurn(state);
   const facts = [
     turn === undefined ? undefined : `turn ${turn.turn_id.slice(0, 8)}`,
     state.jobs.length === 0
       ? undefined
       : `jobs ${state.jobs.map(({ kind, stage }) => `${kind}${stage === undefined ? "" : `:${stage}`}`).join(",")}`,
-    queued(state.row).length === 0 ? undefined : `queued ${queued(state.row).length}`,
+    getQueue(state.row).length === 0 ? undefined : `queued ${getQueue(state.row).length}`,
     state.requests.length === 0 ? undefined : `asking ${state.requests.length}`,
     state.held === undefined ? undefined : "held",
   ].filter((fact) => fact !== undefined);
@@ -59,7 +60,7 @@ export function describe({ line, input, state, effects, recorded }: ReplayedStep
         ? `event ${input.event.type}`
         : input.kind;
   const differs = recorded === undefined ? "" : `  [recorded: ${recorded.join(", ") || "nothing"}]`;
-  const where = [state.phase.name, activityOf(state), ...facts].join(", ");
+  const where = [state.phase.name, deriveActivity(state), ...facts].join(", ");
   return `${String(line).padStart(5)}  ${what.padEnd(24)} ${where}  -> ${effects.join(", ") || "-"}${differs}`;
 }
 

@@ -4,9 +4,9 @@ import type { SessionRow } from "../../protocol/session.ts";
 import { RETRY_MS } from "./delivery.ts";
 import { markDone, wakeAgain } from "./queue.ts";
 import type { Reduced } from "./reduce.ts";
-import { type CoreRow, type Owner, queued, type SessionState } from "./state.ts";
+import { type CoreRow, getQueue, type Owner, type SessionState } from "./state.ts";
 import { Step } from "./step.ts";
-import { lastResultOf, syntheticResult } from "./turn.ts";
+import { syntheticResult, toLastResult } from "./turn.ts";
 import { publishError } from "./turn-steps.ts";
 
 const TURN_CUT = "the daemon stopped during this turn; send again to continue";
@@ -52,8 +52,8 @@ function closeTurn(
   const error = { code: "backend_crashed", message: TURN_CUT };
   const result = found ?? { ...syntheticResult(row.backend, "error", error), turn_id };
   step.set({ row: markDone(step.state.row, result).row });
-  step.setRow({ last_result: lastResultOf(result, step.at_ms) });
-  step.emit({ kind: "turn_ended", result, goesOn: queued(step.state.row).length > 0 });
+  step.setRow({ last_result: toLastResult(result, step.at_ms) });
+  step.emit({ kind: "turn_ended", result, goesOn: getQueue(step.state.row).length > 0 });
   if (found === undefined) {
     publishError(step, error.code, error.message);
     step.emit({ kind: "publish", frame: result, isSynced: true });

@@ -1,4 +1,4 @@
-// Redacts an input for a bug report: keeps its shape, ids, codes and numbers, and replaces all text from people, agents
+// Redacts an input for a bug report: keeps its shape, ids, codes and numbers, and replaces all text from users, agents
 // and options by its length. Only known structures are kept; anything else is opaque.
 
 /** Fields whose text is ours, or an id. */
@@ -77,7 +77,8 @@ export function createScrub(): (value: object) => object {
   }
 
   function field(name: string, value: unknown, isOurs: boolean): unknown {
-    if (typeof value === "string") return KEPT.has(name) || name.endsWith("_id") ? value : lengthOf(value);
+    if (typeof value === "string")
+      return KEPT.has(name) || name.endsWith("_id") ? value : describeLength(value);
     if (typeof value !== "object" || value === null) return value;
     return isOurs ? ours(value, false) : foreign(value);
   }
@@ -86,7 +87,7 @@ export function createScrub(): (value: object) => object {
 }
 
 function foreign(value: unknown, depth = 0): unknown {
-  if (typeof value === "string") return lengthOf(value);
+  if (typeof value === "string") return describeLength(value);
   if (typeof value === "number") return 0;
   if (typeof value !== "object" || value === null) return value;
   if (depth === MAX_DEPTH) return "(more)";
@@ -98,6 +99,6 @@ function foreign(value: unknown, depth = 0): unknown {
   return Object.fromEntries(fields);
 }
 
-function lengthOf(text: string): string {
+function describeLength(text: string): string {
   return `(${text.length} characters)`;
 }

@@ -1,5 +1,6 @@
 // The state of a session: one phase, plus what holds in every phase. Immutable plain data; reduce.ts computes the next
 // state. phases.ts lists the phases and the allowed transitions.
+import { defined } from "../../base/values.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
@@ -101,7 +102,7 @@ export interface OpenTool {
   readonly parent_tool_use_id?: string;
 }
 
-/** `isShown`: stored and waiting for a person. Otherwise it is being stored, or its answer is being delivered. */
+/** `isShown`: stored and waiting for an answer. Otherwise it is being stored, or its answer is being delivered. */
 export interface OpenRequest extends Pick<RequestRow, "request_id" | "request_type" | "requested_at_ms"> {
   readonly title: string;
   readonly isShown: boolean;
@@ -147,7 +148,7 @@ export interface Failure {
   readonly data?: Record<string, unknown> | undefined;
 }
 
-export function turnOf({ phase }: SessionState): Turn | undefined {
+export function getTurn({ phase }: SessionState): Turn | undefined {
   return phase.name === "turn" || phase.name === "interrupting" ? phase.turn : undefined;
 }
 
@@ -161,22 +162,22 @@ export function isBusy({ run }: SessionState): boolean {
   return run?.isBusy === true;
 }
 
-/** A request is waiting for a person, or its answer is being delivered. */
+/** A request is waiting for an answer, or its answer is being delivered. */
 export function isAsking({ requests }: SessionState): boolean {
   return requests.length > 0;
 }
 
 /** Work that must not be cut off: a turn, a request, background work. */
 export function isEngaged(state: SessionState): boolean {
-  return turnOf(state) !== undefined || isAsking(state) || isBusy(state);
+  return getTurn(state) !== undefined || isAsking(state) || isBusy(state);
 }
 
 /** A message is queued, or the turn it started is running. */
 export function hasInput({ row }: SessionState): boolean {
-  return queued(row).length > 0 || row.inputs?.some(({ state }) => state === "delivered") === true;
+  return getQueue(row).length > 0 || row.inputs?.some(({ state }) => state === "delivered") === true;
 }
 
-export function queued({ queue }: Pick<SessionRow, "queue">): readonly QueuedMessage[] {
+export function getQueue({ queue }: Pick<SessionRow, "queue">): readonly QueuedMessage[] {
   return queue ?? [];
 }
 
@@ -185,12 +186,12 @@ export function isClosing({ phase, jobs: [job] }: SessionState): boolean {
   return phase.name === "closed" || (job?.kind === "close" && job.stage !== undefined);
 }
 
-/** Nobody will send more work: it has no owner and was not spawned to run on its own. */
+/** No client will send more work: it has no owner and was not spawned to run on its own. */
 export function isUnattended(state: SessionState): boolean {
   return state.owner.client_id === undefined && state.row.managed !== true && !isClosing(state);
 }
 
-/** Its agent is up or starting, with nothing to do and nobody to give it work. */
+/** Its agent is up or starting, with nothing to do and no client to give it work. */
 export function isUnneeded(state: SessionState): boolean {
   return state.run !== undefined && isUnattended(state) && !isEngaged(state);
 }
@@ -219,7 +220,7 @@ export function idleSince(state: SessionState, heard_at_ms = 0): number | undefi
   if (owner.client_id !== undefined || isClaimed(state)) return undefined;
   // A pending loss report must come from this session, and background work continues unattended.
   if (hasInput(state) || isAsking(state) || around.isOwed || isBusy(state)) return undefined;
-  // A turn that outlasts the idle timeout ends with its session (blemees/2 §5.9).
+  // A turn that outlasts the idle timeout ends with its session.
   if (row.managed !== true) {
     return owner.left_at_ms === undefined ? undefined : Math.max(owner.left_at_ms, state.calmed_at_ms);
   }
@@ -228,9 +229,9 @@ export function idleSince(state: SessionState, heard_at_ms = 0): number | undefi
 }
 
 /** The row to store, except for the fields others own. */
-export function rowOf(state: SessionState): CoreRow & Pick<SessionRow, "turn"> {
-  const turn = turnOf(state);
+export function toRow(state: SessionState): CoreRow & Pick<SessionRow, "turn"> {
+  const turn = getTurn(state);
   if (turn === undefined) return state.row;
   const { turn_id, started_at_ms, wake } = turn;
-  return { ...state.row, turn: { turn_id, started_at_ms, ...(wake === undefined ? {} : { wake }) } };
+  return { ...state.row, turn: { turn_id, started_at_ms, ...defined({ wake }) } };
 }

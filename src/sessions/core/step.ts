@@ -1,7 +1,7 @@
 // One reducer step in progress: the state and effects so far. Only exists inside `reduce`.
 import type { Effect, Reply } from "./effects.ts";
 import type { Input } from "./inputs.ts";
-import { type CoreRow, type Failure, type SessionState, type Turn, turnOf, type Write } from "./state.ts";
+import { type CoreRow, type Failure, getTurn, type SessionState, type Turn, type Write } from "./state.ts";
 
 export class Step {
   state: SessionState;
@@ -16,7 +16,7 @@ export class Step {
   }
 
   get turn(): Turn | undefined {
-    return turnOf(this.state);
+    return getTurn(this.state);
   }
 
   set(change: Partial<SessionState>): void {

@@ -1,27 +1,28 @@
 // A turn from start to its single result. Agent events bypass the reducer (`passes`) unless they change what is known
 // about the turn.
+import { defined } from "../../base/values.ts";
 import type { AgentEvent, ResultEvent, SystemInitEvent } from "../../protocol/events.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
 import { markDone } from "./queue.ts";
 import {
   type Failure,
+  getQueue,
+  getTurn,
   isBusy,
-  queued,
   type RunFacts,
   type SessionState,
   type Turn,
-  turnOf,
 } from "./state.ts";
 import type { Step } from "./step.ts";
 import {
   closingResults,
   createTurn,
-  lastResultOf,
   noteEvent,
   stampResult,
   startedNotice,
   syntheticResult,
+  toLastResult,
 } from "./turn.ts";
 import { addUsage } from "./usage.ts";
 
@@ -31,7 +32,7 @@ const OWN_TURN_ENDED = "the agent has ended a turn that it began by itself; the 
 export function passes(state: SessionState, event: AgentEvent): boolean {
   const { type } = event;
   if (isMuted(state) || type === "agent.result" || type === "agent.system_init") return false;
-  const turn = turnOf(state);
+  const turn = getTurn(state);
   if (turn === undefined || type === "agent.notice") return true;
   if (type !== "agent.delta" || !turn.isAnnounced || turn.firstTokenMs === undefined) return false;
   return turn.isThinking === (event.kind === "thinking");
@@ -85,7 +86,7 @@ function onInit(step: Step, event: SystemInitEvent): void {
   const { model, cwd } = event;
   const rollout_path = event.capabilities?.["rollout_path"];
   step.setRow({
-    ...(model === undefined ? {} : { model }),
+    ...defined({ model }),
     ...(cwd === undefined || row.cwd !== undefined ? {} : { cwd }),
     ...(typeof rollout_path === "string" ? { rollout_path } : {}),
   });
@@ -118,7 +119,7 @@ export function onTaken(step: Step, turn_id: string, title: string | undefined):
     announce(step, turn);
 }
 
-/** Not retried (blemees/2 §9.2): the agent is stopped and the turn ends with this error. */
+/** Not retried: the agent is stopped and the turn ends with this error. */
 export function onAuthFailed(step: Step, message: string): void {
   publishError(step, "auth_failed", message);
   if (step.turn === undefined) return;
@@ -129,7 +130,7 @@ export function onAuthFailed(step: Step, message: string): void {
 
 /** The message never reached the agent: forget the turn, or fail it if clients already know about it. */
 export function forgetTurn(step: Step, { code, message }: Failure): void {
-  if (step.turn?.isAnnounced === true) cutTurn(step, "error", { code, message }); // mutation: told-turns-end
+  if (step.turn?.isAnnounced === true) cutTurn(step, "error", { code, message }); // mutation: known-turns-end
   dropTurn(step);
   step.save();
 }
@@ -162,12 +163,12 @@ function finishTurn(step: Step, result: ResultEvent): void {
       ...done.row,
       ...addUsage(done.row, stamped, step.at_ms),
       last_active_at_ms: step.at_ms,
-      last_result: lastResultOf(stamped, step.at_ms, turn.lastText),
+      last_result: toLastResult(stamped, step.at_ms, turn.lastText),
     },
   });
   if (done.record !== undefined) step.emit({ kind: "input_changed", input: done.record });
-  const goesOn = queued(step.state.row).length > 0 || isBusy(step.state);
-  step.set({ unfinished: goesOn ? stamped : undefined }); // mutation: the-end-is-told
+  const goesOn = getQueue(step.state.row).length > 0 || isBusy(step.state);
+  step.set({ unfinished: goesOn ? stamped : undefined }); // mutation: the-end-is-reported
   step.emit({ kind: "turn_ended", result: stamped, goesOn });
   step.emit({ kind: "publish", frame: stamped, isSynced: true }); // mutation: turn-has-its-result
   step.write({ for: "result" });
@@ -185,7 +186,7 @@ function announce(step: Step, turn: Turn): void {
 
 export function setTurn(step: Step, turn: Turn): void {
   const { phase } = step.state;
-  if (turnOf(step.state) === turn) return;
+  if (getTurn(step.state) === turn) return;
   step.set({ phase: phase.name === "interrupting" ? { ...phase, turn } : { name: "turn", turn } });
 }
 

@@ -1,6 +1,7 @@
 // The running turn: what is recorded about it, and the stamps on its frames.
+import { defined } from "../../base/values.ts";
 import type { AgentEvent, NoticeEvent, ResultEvent } from "../../protocol/events.ts";
-import { textOf } from "../../protocol/message-text.ts";
+import { readText } from "../../protocol/message-text.ts";
 import type { LastResult } from "../../protocol/session.ts";
 import type { OpenTool, Turn } from "./state.ts";
 
@@ -34,7 +35,7 @@ export function startedNotice(turn: Turn, backend: string): NoticeEvent {
 /** Published when the idle timeout ends a running turn. */
 export function idleNotice(backend: string): NoticeEvent {
   const text =
-    "nobody owned the session for idle_timeout_s, so its running turn was ended; resume the session to continue";
+    "the session had no owner for idle_timeout_s, so its running turn was ended; resume the session to continue";
   return { type: "agent.notice", backend, level: "warn", category: "idle_timeout", text };
 }
 
@@ -56,7 +57,7 @@ export function noteEvent(turn: Turn, event: AgentEvent, nowMs: number): Turn {
       return withThinking(withText(noted, event), false);
     case "agent.tool_use": {
       const { tool_use_id, parent_tool_use_id } = event;
-      const tool = { tool_use_id, ...(parent_tool_use_id === undefined ? {} : { parent_tool_use_id }) };
+      const tool = { tool_use_id, ...defined({ parent_tool_use_id }) };
       return withThinking({ ...noted, openTools: [...without(noted.openTools, tool_use_id), tool] }, false);
     }
     case "agent.tool_result":
@@ -72,7 +73,7 @@ function withThinking(turn: Turn, isThinking: boolean): Turn {
 
 function withText(turn: Turn, event: AgentEvent & { type: "agent.message" }): Turn {
   if (event.parent_tool_use_id !== undefined) return turn;
-  const text = textOf({ role: "user", content: event.content }, "\n").trim();
+  const text = readText({ role: "user", content: event.content }, "\n").trim();
   return text === "" ? turn : { ...turn, lastText: text.slice(-MAX_LAST_TEXT) };
 }
 
@@ -114,11 +115,11 @@ export function syntheticResult(
   subtype: "interrupted" | "error",
   error?: { code: string; message: string },
 ): ResultEvent {
-  return { type: "agent.result", backend, subtype, num_turns: 1, ...(error === undefined ? {} : { error }) };
+  return { type: "agent.result", backend, subtype, num_turns: 1, ...defined({ error }) };
 }
 
 /** What the row keeps about the last turn. */
-export function lastResultOf(
+export function toLastResult(
   result: ResultEvent & { turn_id: string },
   nowMs: number,
   text?: string,
@@ -128,7 +129,7 @@ export function lastResultOf(
     turn_id,
     subtype,
     ended_at_ms: nowMs,
-    ...(text === undefined ? {} : { text }),
+    ...defined({ text }),
     ...(error === undefined
       ? {}
       : { error: { code: String(error.code ?? "error"), message: error.message } }),

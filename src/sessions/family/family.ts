@@ -1,6 +1,6 @@
-// Parents and children (the EM pattern): what happens to a child is marked in its row in the same write, and its
-// parent is told once (wake-delivery.ts). Also: how far a family may grow, and which turns have gone silent.
-import { messageOf } from "../../base/coded-error.ts";
+// Parents and children. What happens to a child is recorded in its row in the same write, and its parent is informed
+// once (wake-delivery.ts). Also enforces family limits and detects stalled turns.
+import { toMessage } from "../../base/coded-error.ts";
 import type { Action } from "../../protocol/actions.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
@@ -11,9 +11,9 @@ import { type Running, Stalls } from "./stalls.ts";
 import { type DeliveryParts, dropWake, putWake, WakeDelivery } from "./wake-delivery.ts";
 import {
   inputWake,
+  makeStallId,
   removedWake,
   requestWake,
-  stallOf,
   stallWake,
   turnWake,
   type WakeFacts,
@@ -24,31 +24,31 @@ import {
 const RETRY_MS = 1000;
 const MAX_CHECK_MS = 30_000;
 
-/** All that a family sees of the sessions. */
+/** What a family needs from the sessions. */
 export interface FamilyParts extends DeliveryParts {
-  /** Every session that is known, in memory or only in the store. */
+  /** All known sessions, in memory or only in the store. */
   rows(): Iterable<SessionRow>;
-  /** Those whose agent is up. */
+  /** Sessions whose agent is running. */
   running(): Iterable<Running>;
   lastAction?(session_id: string): Action | undefined;
-  /** A turn has gone silent, whoever its parent is. Never waits or throws. */
+  /** A turn has stalled, whether or not it has a parent. Never waits or throws. */
   stalled?(row: SessionRow, silentMs: number): void;
 }
 
 export interface FamilyOptions {
   limits: FamilyLimits;
-  /** Silence of a running turn that is told; 0 is none. */
+  /** A running turn that is silent this long is reported as stalled; 0 disables. */
   stallMs: number;
-  /** Before the first new try of what could not be told. */
+  /** Delay before the first retry of a delivery. */
   retryMs?: number;
 }
 
-export class Family implements Pick<SessionHooks, "turnEnded" | "asked"> {
+export class Family implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
   readonly #parts: FamilyParts;
   readonly #options: FamilyOptions;
   readonly #delivery: WakeDelivery;
   readonly #stalls: Stalls;
-  /** Turns that their own parent wants stopped. */
+  /** Turns that their own parent asked to stop. */
   readonly #stopped = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -60,54 +60,54 @@ export class Family implements Pick<SessionHooks, "turnEnded" | "asked"> {
   }
 
   /**
-   * Marks the row, which the caller stores together with the result; `row.last_result` is of this turn already. May be
-   * called again for the same turn when it does not go on after all.
+   * Marks the row, which the caller stores together with the result. `row.last_result` already belongs to this turn.
+   * May be called again for the same turn if it does not continue after all.
    */
-  turnEnded(row: SessionRow, result: ResultEvent, goesOn: boolean): void {
+  onTurnEnd(row: SessionRow, result: ResultEvent, goesOn: boolean): void {
     const { session_id } = row;
-    const silences = this.#stalls.ended(session_id, result.turn_id);
+    const silences = this.#stalls.onTurnEnd(session_id, result.turn_id);
     const stopped = this.#stopped.get(session_id);
     this.#stopped.delete(session_id);
     if (!wakesParent(row)) return;
     for (let number = 1; number <= silences && result.turn_id !== undefined; number += 1) {
-      this.#delivery.recall(session_id, wakeId(session_id, stallOf(result.turn_id, number)), row.parent);
+      this.#delivery.recall(session_id, wakeId(session_id, makeStallId(result.turn_id, number)), row.parent);
     }
     const isParentsWish =
       result.subtype === "interrupted" && stopped !== undefined && stopped === result.turn_id;
     const wake = isParentsWish ? undefined : turnWake(row, result, this.#facts(session_id));
     const held = this.#delivery.release(session_id);
-    if (held !== undefined && held !== wake?.wake_id) dropWake(row, held); // the turn went on, to this end
+    if (held !== undefined && held !== wake?.wake_id) dropWake(row, held); // the turn continued to this end
     if (wake === undefined || (goesOn && (row.queue ?? []).length > 0)) return;
     putWake(row, wake);
-    // Works on by itself: told when it is calm, or by the next life if this one does not see that.
+    // Continues in the background: reported once it is idle, or after the next daemon start.
     if (goesOn) this.#delivery.hold(session_id, wake.wake_id);
     else this.#delivery.deliver(session_id);
   }
 
-  /** A message of its queue that the agent could not be given: no turn begins that could end. The caller stores the row. */
-  inputFailed(row: SessionRow, message_id: string, error: { code: string; message: string }): void {
+  /** A queued message that could not be delivered, so no turn will start. The caller stores the row. */
+  onInputFailed(row: SessionRow, message_id: string, error: { code: string; message: string }): void {
     const wake = inputWake(row, message_id, error, this.#facts(row.session_id));
     if (wake === undefined) return;
     putWake(row, wake);
     this.#delivery.deliver(row.session_id);
   }
 
-  asked(row: SessionRow, request: RequestRow): void {
+  onRequest(row: SessionRow, request: RequestRow): void {
     const wake = requestWake(row, request, this.#facts(row.session_id));
     if (wake !== undefined) this.#delivery.add(row.session_id, wake);
   }
 
-  /** A request is not pending any more: answered, expired, withdrawn or orphaned. */
-  settled({ session_id, request_id }: Pick<RequestRow, "session_id" | "request_id">): void {
+  /** A request is no longer pending: answered, expired, withdrawn or orphaned. */
+  onSettled({ session_id, request_id }: Pick<RequestRow, "session_id" | "request_id">): void {
     const row = this.#parts.row(session_id);
-    if (row?.turn !== undefined) this.#stalls.answered(session_id, this.#parts.now());
+    if (row?.turn !== undefined) this.#stalls.onAnswer(session_id, this.#parts.now());
     if (row !== undefined && wakesParent(row)) {
       this.#delivery.recall(session_id, wakeId(session_id, request_id), row.parent);
     }
   }
 
-  /** The session was deleted in the middle of its work; `by` as below. Its own row can tell nobody any more. */
-  async removed(row: SessionRow, by: string | undefined): Promise<void> {
+  /** The session was deleted while working; `by` as below. Its own row can no longer hold a wake. */
+  async onRemoved(row: SessionRow, by: string | undefined): Promise<void> {
     const wake = removedWake(row, this.#facts(row.session_id));
     if (wake === undefined || row.parent === undefined || row.parent === by) return;
     const { log, now } = this.#parts;
@@ -120,30 +120,33 @@ export class Family implements Pick<SessionHooks, "turnEnded" | "asked"> {
         from: row.session_id,
       });
     } catch (error) {
-      log.warn("wake.dropped", { session_id: row.session_id, message: messageOf(error) });
+      log.warn("wake.dropped", { session_id: row.session_id, message: toMessage(error) });
     }
   }
 
-  /** Before a turn is interrupted or a session stopped. `by`: the session whose agent wants it; absent for a person. */
+  /**
+   * Called before a turn is interrupted or a session stopped. `by`: the session whose agent asked for it; absent for a
+   * user.
+   */
   noteStop(session_id: string, by: string | undefined): void {
     const row = this.#parts.row(session_id);
     if (row?.turn === undefined || by === undefined || row.parent !== by) return;
     this.#stopped.set(session_id, row.turn.turn_id);
   }
 
-  /** Once the rows are known: delivers what the last life of the daemon did not. */
+  /** Called once the rows are known: delivers what the previous daemon did not. */
   resume(): void {
     this.#delivery.resume(this.#parts.rows());
   }
 
-  /** Throws `family_limit` when the session may have no more children, `session_unknown` when there is none. */
+  /** Throws `family_limit` if the session may not have more children, `session_unknown` if it does not exist. */
   checkSpawn(parent_id: string): void {
     const known = new Map<string, SessionRow>();
     for (const row of this.#parts.rows()) known.set(row.session_id, row);
     checkSpawn(parent_id, known, this.#options.limits);
   }
 
-  /** `session_id` is above the other one in its family. */
+  /** Whether `session_id` is an ancestor of the other session. */
   isAbove(session_id: string, below_id: string): boolean {
     const below = this.#parts.row(below_id);
     if (below === undefined) return false;
@@ -175,12 +178,12 @@ export class Family implements Pick<SessionHooks, "turnEnded" | "asked"> {
     this.#timer.unref();
   }
 
-  /** Resolves when every wake has arrived. */
+  /** Resolves when every wake has been delivered. */
   idle(): Promise<void> {
     return this.#delivery.idle();
   }
 
-  /** Rows are still marked; what is in them then is delivered in the next life. */
+  /** Rows are still marked; their wakes are delivered after the next start. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#delivery.close();

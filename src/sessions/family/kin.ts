@@ -1,35 +1,35 @@
-// Who is below whom in a family of sessions, and how far a family may grow. Pure.
+// Ancestry and size limits of session families. Pure.
 import { CodedError } from "../../base/coded-error.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import { unknownSession } from "../core/refusals.ts";
-import { childrenIndex, familyOf } from "../views/view.ts";
+import { childrenIndex, listFamily } from "../views/view.ts";
 
 type Kin = Pick<SessionRow, "session_id" | "parent" | "started_at_ms">;
 
 export interface FamilyLimits {
-  /** Of one session, not counting those that were stopped. */
+  /** Per session, not counting stopped children. */
   maxChildren: number;
   /** Generations below a root. */
   maxDepth: number;
-  /** Sessions of a whole family that were not stopped. */
+  /** Sessions of a family that are not stopped. */
   maxSize: number;
 }
 
-/** Everything below a session, parents before their children, older siblings first. */
+/** All descendants of a session, parents before children, older siblings first. */
 export function descendants<R extends Kin>(
   session_id: string,
   rows: Iterable<R>,
 ): { depth: number; row: R }[] {
   const known = new Map<string, R>();
   for (const row of rows) known.set(row.session_id, row);
-  const [, ...below] = familyOf(session_id, childrenIndex(known.values()));
+  const [, ...below] = listFamily(session_id, childrenIndex(known.values()));
   return below.flatMap(({ session_id: id, depth }) => {
     const row = known.get(id);
     return row === undefined ? [] : [{ depth, row }];
   });
 }
 
-/** The session's ancestors, its parent first; one that is gone ends the line. */
+/** The session's ancestors, parent first; ends at a deleted one. */
 export function ancestors<R extends Kin>(start: R, row: (session_id: string) => R | undefined): R[] {
   const line: R[] = [];
   const seen = new Set([start.session_id]);
@@ -43,7 +43,7 @@ export function ancestors<R extends Kin>(start: R, row: (session_id: string) => 
   return line;
 }
 
-/** Throws `family_limit` when the session may have no more children, `session_unknown` when there is none. */
+/** Throws `family_limit` if the session may not have more children, `session_unknown` if it does not exist. */
 export function checkSpawn(
   parent_id: string,
   known: ReadonlyMap<string, SessionRow>,
@@ -54,7 +54,7 @@ export function checkSpawn(
   const line = ancestors(parent, (id) => known.get(id));
   if (line.length + 1 > limits.maxDepth) {
     throw tooMany(
-      `session ${parent_id} is ${line.length} generations below its root, and the limit is ${limits.maxDepth} (max_family_depth); do the work in it, or let its parent spawn the session`,
+      `session ${parent_id} is ${line.length} generations below its root; the limit is ${limits.maxDepth} (max_family_depth). Do the work in this session, or let its parent spawn the session`,
     );
   }
   const root = line.at(-1) ?? parent;
@@ -64,24 +64,24 @@ export function checkSpawn(
   const children = all.filter((row) => row.parent === parent_id);
   if (children.length >= limits.maxChildren) {
     throw tooMany(
-      `session ${parent_id} has ${children.length} children that were not stopped, the limit (max_children); ${advice(children)}`,
+      `session ${parent_id} has ${children.length} active children, the limit (max_children); ${advice(children)}`,
     );
   }
   if (all.length + 1 >= limits.maxSize) {
     throw tooMany(
-      `the family of session ${root.session_id} has ${all.length + 1} sessions that were not stopped, the limit (max_family_size); ${advice(all)}`,
+      `the family of session ${root.session_id} has ${all.length + 1} active sessions, the limit (max_family_size); ${advice(all)}`,
     );
   }
 }
 
-/** Names one that has nothing to do, the one that was idle longest first. */
+/** Suggests an idle session, the longest idle first. */
 function advice(rows: readonly SessionRow[]): string {
   const idle = rows
     .filter((row) => row.turn === undefined && (row.queue?.length ?? 0) === 0)
     .sort((a, b) => a.last_active_at_ms - b.last_active_at_ms);
   const [first] = idle;
   if (first === undefined) return "wait for one to finish, or stop one";
-  return `stop one that is done, such as ${first.session_id} (\`sm stop ${first.session_id}\`)`;
+  return `stop an idle one, such as ${first.session_id} (\`sm stop ${first.session_id}\`)`;
 }
 
 function tooMany(message: string): CodedError {

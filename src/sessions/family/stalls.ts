@@ -1,34 +1,35 @@
-// Silences: a turn runs, nothing is asked, and no event comes for too long. Each is told once; the next event ends it.
+// Detects stalls: a turn is running, nothing is pending, and no event has arrived for too long. Each stall is reported
+// once and ends with the next event.
 import type { SessionRow } from "../../protocol/session.ts";
 
-/** A session whose agent is up. */
+/** A session whose agent is running. */
 export interface Running {
   row: SessionRow;
-  /** When its agent last said anything, in this life of the daemon. */
+  /** Time of the agent's last output since the daemon started. */
   last_event_at_ms?: number | undefined;
-  /** Something is asked, or an answer is on its way: it is somebody else's turn to speak. */
+  /** A request is pending or its answer is on its way, so silence is expected. */
   isAsking: boolean;
 }
 
 export interface Silence {
   row: SessionRow;
   turn_id: string;
-  /** Which silence of the turn, from 1. */
+  /** Number of this stall in the turn, from 1. */
   number: number;
   silentMs: number;
 }
 
-interface Told {
+interface ReportedStall {
   turn_id: string;
   count: number;
-  /** Where the silence began that was told last. */
+  /** Start of the stall that was reported last. */
   sinceMs: number;
 }
 
 export class Stalls {
   readonly #stallMs: number;
-  readonly #told = new Map<string, Told>();
-  /** When the last question was settled: an agent that waited for it could say nothing. */
+  readonly #reported = new Map<string, ReportedStall>();
+  /** When the last request was settled; silence before that was waiting. */
   readonly #answered = new Map<string, number>();
   #notBeforeMs = 0;
 
@@ -36,7 +37,7 @@ export class Stalls {
     this.#stallMs = stallMs;
   }
 
-  /** The silences that were not told yet; they count as told now. */
+  /** Stalls that have not been reported yet; marks them as reported. */
   check(running: Iterable<Running>, nowMs: number): Silence[] {
     const found: Silence[] = [];
     for (const { row, last_event_at_ms = 0, isAsking } of running) {
@@ -45,30 +46,30 @@ export class Stalls {
       const answeredMs = this.#answered.get(session_id) ?? 0;
       const sinceMs = Math.max(turn.started_at_ms, last_event_at_ms, answeredMs, this.#notBeforeMs);
       if (nowMs - sinceMs < this.#stallMs) continue;
-      const told = this.#told.get(session_id);
-      const isSameTurn = told?.turn_id === turn.turn_id;
-      if (isSameTurn && told.sinceMs === sinceMs) continue;
-      const number = isSameTurn ? told.count + 1 : 1;
-      this.#told.set(session_id, { turn_id: turn.turn_id, count: number, sinceMs });
+      const reported = this.#reported.get(session_id);
+      const isSameTurn = reported?.turn_id === turn.turn_id;
+      if (isSameTurn && reported.sinceMs === sinceMs) continue;
+      const number = isSameTurn ? reported.count + 1 : 1;
+      this.#reported.set(session_id, { turn_id: turn.turn_id, count: number, sinceMs });
       found.push({ row, turn_id: turn.turn_id, number, silentMs: nowMs - sinceMs });
     }
     return found;
   }
 
-  /** Silence counts from here: the machine slept, and so did the agents. */
+  /** Restarts all silence timers, after the machine was suspended. */
   startOver(nowMs: number): void {
     this.#notBeforeMs = nowMs;
   }
 
-  answered(session_id: string, nowMs: number): void {
+  onAnswer(session_id: string, nowMs: number): void {
     this.#answered.set(session_id, nowMs);
   }
 
-  /** The turn is over. How many of its silences were told. */
-  ended(session_id: string, turn_id: string | undefined): number {
-    const told = this.#told.get(session_id);
-    this.#told.delete(session_id);
+  /** The turn is over. Returns how many of its stalls were reported. */
+  onTurnEnd(session_id: string, turn_id: string | undefined): number {
+    const reported = this.#reported.get(session_id);
+    this.#reported.delete(session_id);
     this.#answered.delete(session_id);
-    return told !== undefined && told.turn_id === turn_id ? told.count : 0;
+    return reported !== undefined && reported.turn_id === turn_id ? reported.count : 0;
   }
 }

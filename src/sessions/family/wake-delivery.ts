@@ -1,49 +1,49 @@
-// Brings wakes from a child's row into its parent's queue. A wake leaves the child's row only after the parent's queue
-// has it, and the queue knows it by its id: told once, wherever the daemon dies. What cannot be done now is tried later.
-import { CodedError, messageOf } from "../../base/coded-error.ts";
+// Moves wakes from a child's row to its parent's queue. A wake leaves the child's row only after the parent's queue has
+// it, and the queue recognizes its id, so it is delivered once even across crashes. Failed deliveries are retried.
+import { CodedError, toMessage } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
 import type { Counter, Metrics } from "../../base/metrics.ts";
 import { Serial } from "../../base/serial.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
 import type { SessionRow, Wake } from "../../protocol/session.ts";
-import { aboutOf } from "./wakes.ts";
+import { parseWakeId } from "./wakes.ts";
 
 const MAX_RETRY_MS = 60_000;
 
 export interface DeliveryParts {
-  /** The row as it is in memory; read it anew behind every wait. */
+  /** The live row; read it again after every await. */
   row(session_id: string): SessionRow | undefined;
-  /** Resolves when the row as it is now is on disk; rejects when the disk did not take it. */
+  /** Resolves once the current row is stored; rejects if the write fails. */
   stored(session_id: string): Promise<void>;
   /**
-   * Changes the row and resolves when that is on disk. It rejects when the disk did not take it, and the change stays in
-   * memory then. `session_unknown` when there is no such session.
+   * Changes the row and resolves once stored. If the write fails it rejects, and the change stays in memory. Throws
+   * `session_unknown`.
    */
   update(session_id: string, change: (row: SessionRow) => void): Promise<void>;
   /**
-   * Resolves when the message is in the session's queue on disk, at once when it ever was (`queue`, `inputs`). Throws
-   * `session_unknown` when there is no such session; after any other error it is called again.
+   * Resolves once the message is stored in the session's queue, immediately if it ever was (`queue`, `inputs`). Throws
+   * `session_unknown`; after any other error the call is retried.
    */
   enqueue(session_id: string, message: QueuedMessage): Promise<void>;
-  /** Takes a message out of a queue; false when it does not wait there (any more). */
+  /** Removes a message from a queue; false if it is no longer there. */
   cancelQueued(session_id: string, message_id: string): Promise<boolean>;
-  /** The request still waits for an answer. */
+  /** Whether the request is still pending. */
   isPending(session_id: string, request_id: string): boolean;
   now(): number;
   log: Log;
   metrics?: Metrics | undefined;
 }
 
-/** What one child has on its way. */
+/** Deliveries of one child. */
 interface Line {
   readonly steps: Serial;
   running: number;
   tries: number;
   retry?: NodeJS.Timeout;
   readonly added: Wake[];
-  /** Which are not true any more, and whose queue they may be in. */
+  /** Wakes that are no longer true, and whose queue they may be in. */
   readonly recalled: Map<string, string>;
-  /** Something in the row may be only in memory. */
+  /** The row may contain unsaved changes. */
   isUnstored: boolean;
 }
 
@@ -51,10 +51,10 @@ export class WakeDelivery {
   readonly #parts: DeliveryParts;
   readonly #retryMs: number;
   readonly #lines = new Map<string, Line>();
-  readonly #told: Counter | undefined;
+  readonly #delivered: Counter | undefined;
   readonly #dropped: Counter | undefined;
   readonly #retries: Counter | undefined;
-  /** By child: a wake in its row that is not to be told yet. The next life tells it, having nothing to wait for. */
+  /** By child: a wake in its row that must not be delivered yet. After a restart it is delivered. */
   readonly #held = new Map<string, string>();
   readonly #waiting: (() => void)[] = [];
   #isClosed = false;
@@ -62,14 +62,14 @@ export class WakeDelivery {
   constructor(parts: DeliveryParts, retryMs: number) {
     this.#parts = parts;
     this.#retryMs = retryMs;
-    this.#told = parts.metrics?.counter("blemees_wakes_total", "Messages that told a parent of its child.");
+    this.#delivered = parts.metrics?.counter("blemees_wakes_total", "Wakes delivered to parents.");
     this.#dropped = parts.metrics?.counter(
       "blemees_wakes_dropped_total",
-      "Wakes that nobody needs any more.",
+      "Wakes that were no longer needed.",
     );
     this.#retries = parts.metrics?.counter(
       "blemees_wake_retries_total",
-      "Wakes that could not be told at once.",
+      "Wake deliveries that were retried.",
     );
   }
 
@@ -78,19 +78,19 @@ export class WakeDelivery {
     if (!this.#isClosed) this.#work(child_id, this.#line(child_id));
   }
 
-  /** The child's row has this wake, for later: `release` comes, or another turn that makes it old. */
+  /** The child's row has this wake, but delivery waits for `release` or a newer turn. */
   hold(child_id: string, wake_id: string): void {
     this.#held.set(child_id, wake_id);
   }
 
-  /** What was held may be told. Gives its id. */
+  /** Allows delivery of the held wake. Returns its id. */
   release(child_id: string): string | undefined {
     const wake_id = this.#held.get(child_id);
     this.#held.delete(child_id);
     return wake_id;
   }
 
-  /** Puts the wake into the child's row and delivers it. */
+  /** Adds the wake to the child's row and delivers it. */
   add(child_id: string, wake: Wake): void {
     if (this.#isClosed) return;
     const line = this.#line(child_id);
@@ -98,7 +98,7 @@ export class WakeDelivery {
     this.#work(child_id, line);
   }
 
-  /** It is not true any more: a parent that has not read it yet need not. */
+  /** The wake is no longer true: removes it if the parent has not read it yet. */
   recall(child_id: string, wake_id: string, parent_id: string): void {
     if (this.#isClosed) return;
     const line = this.#line(child_id);
@@ -106,7 +106,7 @@ export class WakeDelivery {
     this.#work(child_id, line);
   }
 
-  /** At the start of the daemon: goes on with what its last life left. */
+  /** At daemon start: continues deliveries of the previous run. */
   resume(rows: Iterable<SessionRow>): void {
     for (const row of [...rows]) {
       for (const { kind, message_id, from } of row.queue ?? []) {
@@ -117,12 +117,12 @@ export class WakeDelivery {
     }
   }
 
-  /** Resolves when nothing is on its way and nothing waits to be tried again. */
+  /** Resolves when no delivery is in progress or waiting for a retry. */
   async idle(): Promise<void> {
     if (this.#lines.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** What is on its way arrives; what is not waits in its row for the next life. */
+  /** Finishes deliveries in progress; others stay in their rows for the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { retry } of this.#lines.values()) clearTimeout(retry);
@@ -144,10 +144,10 @@ export class WakeDelivery {
     return line;
   }
 
-  /** One after another for each child, so that a recall never meets a delivery half-way. */
+  /** Serialized per child, so that a recall never overlaps a delivery. */
   #work(child_id: string, line: Line): void {
     line.running += 1;
-    // `run` begins behind the caller's own work, in which the hook's row is given to the store.
+    // `run` starts after the caller has handed the hook's row to the store.
     const working = line.steps.run(async () => {
       if (this.#isClosed) return;
       await this.#putAll(child_id, line);
@@ -156,7 +156,7 @@ export class WakeDelivery {
       line.tries = 0;
     });
     void working
-      .catch((error: unknown) => this.#failed(child_id, line, error))
+      .catch((error: unknown) => this.#onFailure(child_id, line, error))
       .finally(() => {
         line.running -= 1;
         if (line.running > 0 || line.retry !== undefined) return;
@@ -165,10 +165,10 @@ export class WakeDelivery {
       });
   }
 
-  #failed(child_id: string, line: Line, error: unknown): void {
+  #onFailure(child_id: string, line: Line, error: unknown): void {
     if (this.#isClosed || this.#parts.row(child_id) === undefined) return;
     this.#retries?.add();
-    this.#parts.log.warn("wake.delayed", { session_id: child_id, message: messageOf(error) });
+    this.#parts.log.warn("wake.delayed", { session_id: child_id, message: toMessage(error) });
     clearTimeout(line.retry);
     const delayMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2 ** line.tries);
     line.tries += 1;
@@ -179,7 +179,7 @@ export class WakeDelivery {
     line.retry.unref();
   }
 
-  /** The child's row, with all that its parent must be told, is on disk behind this. */
+  /** After this the child's row, including its wakes, is stored. */
   async #putAll(child_id: string, line: Line): Promise<void> {
     if (this.#parts.row(child_id) === undefined) return;
     const added = line.added.splice(0);
@@ -238,7 +238,7 @@ export class WakeDelivery {
         queued_at_ms: this.#parts.now(),
         from: session_id,
       });
-      return "told";
+      return "delivered";
     } catch (error) {
       if (isUnknown(error)) return "parent_gone";
       throw error;
@@ -255,9 +255,9 @@ export class WakeDelivery {
     line.isUnstored = false;
   }
 
-  /** A question that was settled, or a silence of a turn that is over. Ends of turns stay true. */
+  /** A settled request, or a stall of a finished turn. Results stay true. */
   #isStale(child_id: string, wake_id: string, wake?: Wake): boolean {
-    const about = aboutOf(child_id, wake_id.replace(/_again$/, ""));
+    const about = parseWakeId(child_id, wake_id.replace(/_again$/, ""));
     if (about === undefined) return false;
     if (wake?.kind === "blocked" || (wake === undefined && about.startsWith("req_"))) {
       return !this.#parts.isPending(child_id, about);
@@ -268,8 +268,8 @@ export class WakeDelivery {
 
   #note(session_id: string, wake_id: string, fate: Fate, wake?: Wake): void {
     const { log } = this.#parts;
-    if (fate === "told") {
-      this.#told?.add(1, wake === undefined ? {} : { kind: wake.kind });
+    if (fate === "delivered") {
+      this.#delivered?.add(1, wake === undefined ? {} : { kind: wake.kind });
       log.info("wake.queued", { session_id, wake_id });
       return;
     }
@@ -278,13 +278,13 @@ export class WakeDelivery {
   }
 }
 
-type Fate = "told" | "parent_gone" | "settled";
+type Fate = "delivered" | "parent_gone" | "settled";
 
 function isUnknown(error: unknown): boolean {
   return error instanceof CodedError && error.code === "session_unknown";
 }
 
-/** Once: the same news has the same id. */
+/** Once: the same event has the same id. */
 export function putWake(row: SessionRow, wake: Wake): void {
   if (row.wakes?.some(({ wake_id }) => wake_id === wake.wake_id)) return;
   row.wakes = [...(row.wakes ?? []), wake];

@@ -1,8 +1,8 @@
-// The notify hook: tells a command or a webhook that a session waits for somebody, is done, has failed or gone silent.
-// Best effort, beside the sessions: nothing here waits, throws or is stored, and what cannot be told is logged.
-import { allowedUrl, parseAllowList, place } from "../../base/allowed-url.ts";
+// The notify hook: runs a command or calls a webhook when a session is waiting, done, failed or stalled. Best effort:
+// it never waits, throws or stores anything, and failures are logged.
+import { checkAllowedUrl, getOrigin, parseAllowList } from "../../base/allowed-url.ts";
 import { startChild, within } from "../../base/child.ts";
-import { messageOf } from "../../base/coded-error.ts";
+import { toMessage } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
 import type { Counter, Metrics } from "../../base/metrics.ts";
 import type { PostOutcome } from "../../base/post-json.ts";
@@ -19,31 +19,31 @@ const POST_LIMIT_MS = 5_000;
 const POST_BACKOFF_MS = [1_000, 4_000];
 const CLOSE_LIMIT_MS = 2_000;
 const MAX_AT_ONCE = 4;
-/** Past this the newest are dropped: whoever is told so much too late has more of it than he wants. */
+/** Beyond this the newest are dropped: notifications this late are of no use. */
 const MAX_WAITING = 100;
 const MAX_LOGGED_LINES = 20;
 const MAX_LOGGED_CHARS = 500;
 
-/** What of the daemon's environment a command gets: enough to find programs and the desktop, no keys and tokens. */
+/** Environment variables passed to a command: enough to find programs and the desktop, without keys and tokens. */
 const PASSED_ON =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|XDG_RUNTIME_DIR|DBUS_SESSION_BUS_ADDRESS|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY)$/;
 
 export interface NotifySettings {
-  /** The program and its arguments; no shell. */
+  /** Program and arguments; no shell. */
   command?: readonly string[] | undefined;
   url?: string | undefined;
   allowUrls: readonly string[];
   on: readonly NotifyEvent[];
-  /** Also the ends of sessions whose parent hears of them. */
+  /** Also results of sessions whose parent is woken anyway. */
   children: boolean;
 }
 
 export interface NotifyParts {
   log: Log;
   metrics?: Metrics | undefined;
-  /** The daemon's own; little of it is passed on. */
+  /** The daemon's environment; little of it is passed on. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Who the daemon is and how it is reached: given to the command as it is. */
+  /** Identity and address of the daemon, passed on unchanged. */
   identity: Readonly<Record<string, string>>;
   userAgent: string;
   now(): number;
@@ -54,7 +54,7 @@ export interface NotifyParts {
 
 type Job = (signal: AbortSignal) => Promise<PostOutcome>;
 
-export class Notifier implements Pick<SessionHooks, "turnEnded" | "asked"> {
+export class Notifier implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
   readonly #settings: NotifySettings;
   readonly #parts: NotifyParts;
   readonly #allowed: readonly URL[];
@@ -76,41 +76,41 @@ export class Notifier implements Pick<SessionHooks, "turnEnded" | "asked"> {
     );
   }
 
-  /** The URL as it will be called. Throws `notify_not_allowed`. */
+  /** The normalized URL. Throws `notify_not_allowed`. */
   checkNotifyUrl(url: string): URL {
-    return allowedUrl(url, this.#allowed, "notify_not_allowed");
+    return checkAllowedUrl(url, this.#allowed, "notify_not_allowed");
   }
 
-  asked(row: SessionRow, request: RequestRow): void {
+  onRequest(row: SessionRow, request: RequestRow): void {
     this.#notify(row, waitsPayload(row, request, this.#parts.now()));
   }
 
-  turnEnded(row: SessionRow, result: ResultEvent, goesOn: boolean): void {
-    // Who interrupted it knows; everything else is done or failed.
+  onTurnEnd(row: SessionRow, result: ResultEvent, goesOn: boolean): void {
+    // An interrupt is known to its sender; everything else is done or failed.
     if (goesOn || result.subtype === "interrupted") return;
     this.#notify(row, turnPayload(row, result, this.#parts.now()));
   }
 
-  stalled(row: SessionRow, silentMs: number): void {
+  onStall(row: SessionRow, silentMs: number): void {
     this.#notify(row, stalledPayload(row, silentMs, this.#parts.now()));
   }
 
-  /** Ends what runs and drops what waits. */
+  /** Ends running notifications and drops waiting ones. */
   async close(): Promise<void> {
     this.#over.abort();
     this.#waiting.length = 0;
-    // Whatever one of them hangs on, the daemon stops.
+    // The daemon stops even if one of them hangs.
     await within(CLOSE_LIMIT_MS, Promise.all(this.#running));
   }
 
-  /** Resolves when nothing waits or runs. */
+  /** Resolves when nothing is waiting or running. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
   #notify(row: SessionRow, payload: NotifyPayload): void {
     if (this.#over.signal.aborted || !this.#settings.on.includes(payload.event)) return;
-    // Only a person can answer what nobody else answers; of its end a child's parent hears, and sees to it.
+    // Requests need the user; a result goes to the parent, if there is one.
     const isForPerson = payload.event === "waits" || this.#settings.children || !wakesParent(row);
     const { command } = this.#settings;
     const urls = new Map<string, URL>();
@@ -121,18 +121,18 @@ export class Notifier implements Pick<SessionHooks, "turnEnded" | "asked"> {
       this.#start("command", payload, (signal) => this.#run(command, payload, signal));
     }
     for (const url of urls.values()) {
-      this.#start("url", payload, (signal) => this.#post(url, payload, signal), { origin: place(url) });
+      this.#start("url", payload, (signal) => this.#post(url, payload, signal), { origin: getOrigin(url) });
     }
   }
 
-  /** Asked for by whoever spawned it. The list may have become shorter since. */
+  /** Set by the spawning client. The allow-list may have changed since. */
   #ownUrl({ session_id, notify_url }: SessionRow): URL | undefined {
     if (notify_url === undefined) return undefined;
     try {
       return this.checkNotifyUrl(notify_url);
     } catch {
-      // Not its message: a URL can hold a secret.
-      const message = "the session's notify_url is not on the allow-list (notify_allow_urls) any more";
+      // Not the message: a URL can contain a secret.
+      const message = "the session's notify_url is no longer on the allow-list (notify_allow_urls)";
       this.#parts.log.warn("notify.refused", { session_id, message });
       return undefined;
     }
@@ -142,8 +142,8 @@ export class Notifier implements Pick<SessionHooks, "turnEnded" | "asked"> {
     const fields = { session_id: payload.session_id, event_kind: payload.event, via, ...more };
     const go = () => {
       const running = job(this.#over.signal)
-        .catch((error: unknown): PostOutcome => ({ ok: false, tries: 1, reason: messageOf(error) }))
-        .then((outcome) => this.#ended(fields, outcome))
+        .catch((error: unknown): PostOutcome => ({ ok: false, tries: 1, reason: toMessage(error) }))
+        .then((outcome) => this.#onOutcome(fields, outcome))
         .finally(() => {
           this.#running.delete(running);
           this.#waiting.shift()?.();
@@ -152,10 +152,15 @@ export class Notifier implements Pick<SessionHooks, "turnEnded" | "asked"> {
     };
     if (this.#running.size < MAX_AT_ONCE) go();
     else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(go);
-    else this.#ended(fields, { ok: false, tries: 0, reason: `${MAX_WAITING} notifications wait already` });
+    else
+      this.#onOutcome(fields, {
+        ok: false,
+        tries: 0,
+        reason: `${MAX_WAITING} notifications are already waiting`,
+      });
   }
 
-  #ended(fields: { event_kind: string; via: string }, { ok, tries, reason }: PostOutcome): void {
+  #onOutcome(fields: { event_kind: string; via: string }, { ok, tries, reason }: PostOutcome): void {
     const { event_kind, via } = fields;
     this.#sent?.add(1, { event: event_kind, via, outcome: ok ? "ok" : "failed" });
     if (ok) this.#parts.log.info("notify.sent", { ...fields, tries });
@@ -164,7 +169,7 @@ export class Notifier implements Pick<SessionHooks, "turnEnded" | "asked"> {
 
   async #post(url: URL, payload: NotifyPayload, signal: AbortSignal): Promise<PostOutcome> {
     const { userAgent, backoffMs = POST_BACKOFF_MS } = this.#parts;
-    // Few daemons post anything, and what it needs would cost the start of all of them.
+    // Loaded on first use: few daemons post anything, and it would slow every start.
     const { postJson } = await import("../../base/post-json.ts");
     return postJson(url, payload, { timeoutMs: POST_LIMIT_MS, backoffMs, userAgent, signal });
   }
@@ -172,19 +177,19 @@ export class Notifier implements Pick<SessionHooks, "turnEnded" | "asked"> {
   async #run(command: readonly string[], payload: NotifyPayload, signal: AbortSignal): Promise<PostOutcome> {
     const [program = "", ...args] = command;
     const limitMs = this.#parts.commandLimitMs ?? COMMAND_LIMIT_MS;
-    const handlers = logged(this.#parts.log.with({ session_id: payload.session_id }));
+    const handlers = makeOutputLog(this.#parts.log.with({ session_id: payload.session_id }));
     const child = await startChild({ command: program, args, env: this.#environment(payload) }, handlers);
     const hurry = () => void child.stop();
     signal.addEventListener("abort", hurry);
     if (signal.aborted) hurry();
-    // A command that does not read what it is told is none the worse for it.
+    // A command may ignore its input.
     await child.write(JSON.stringify(payload)).catch(() => undefined);
     await child.stop({ finishMs: limitMs });
     signal.removeEventListener("abort", hurry);
     const exit = await child.exit;
     if (exit.code === 0) return { ok: true, tries: 1 };
     const end =
-      exit.signal === undefined ? `exit code ${exit.code}` : `${exit.signal} (it has ${limitMs} ms)`;
+      exit.signal === undefined ? `exit code ${exit.code}` : `${exit.signal} (timeout ${limitMs} ms)`;
     return { ok: false, tries: 1, reason: `${program} ended with ${end}` };
   }
 
@@ -194,15 +199,15 @@ export class Notifier implements Pick<SessionHooks, "turnEnded" | "asked"> {
       ...Object.fromEntries(passed),
       ...this.#parts.identity,
       BLEMEES_EVENT: payload.event,
-      // Not the name that an agent's environment has: `sm` would take the command for the agent.
+      // Not the name used in an agent's environment: `sm` would take the command for the agent.
       BLEMEES_NOTIFY_SESSION: payload.session_id,
       ...(payload.request === undefined ? {} : { BLEMEES_REQUEST_ID: payload.request.request_id }),
     };
   }
 }
 
-/** What a command says is for whoever looks for its fault. */
-function logged(log: Log): { output(chunk: Buffer): void; errorLine(line: string): void } {
+/** Command output is logged for debugging only. */
+function makeOutputLog(log: Log): { output(chunk: Buffer): void; errorLine(line: string): void } {
   let left = MAX_LOGGED_LINES;
   const say = (stream: string, text: string) => {
     if (left > 0) log.debug("notify.output", { stream, text: text.slice(0, MAX_LOGGED_CHARS) });

@@ -1,5 +1,7 @@
-// The words of the notify hook. Pure; nothing in it is longer than a screen.
+// Payload of the notify hook. Pure; no text is longer than a screen.
+
 import { excerpt } from "../../base/excerpt.ts";
+import { defined } from "../../base/values.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { NotifyPayload } from "../../protocol/notify.ts";
 import { REQUEST_TYPES, type RequestRow } from "../../protocol/requests.ts";
@@ -19,18 +21,18 @@ export function waitsPayload(row: SessionRow, request: RequestRow, nowMs: number
   };
 }
 
-/** Reads `row.last_result`, which is of this turn already. */
+/** Reads `row.last_result`, which already belongs to this turn. */
 export function turnPayload(row: SessionRow, result: ResultEvent, nowMs: number): NotifyPayload {
   const { subtype, turn_id } = result;
   const last = row.last_result?.turn_id === turn_id ? row.last_result : undefined;
-  const error = last?.error ?? errorOf(result);
+  const error = last?.error ?? findError(result);
   return {
     event: subtype === "success" ? "done" : "failed",
     ...about(row, nowMs),
     state: "idle",
     result: {
       subtype,
-      ...(turn_id === undefined ? {} : { turn_id }),
+      ...defined({ turn_id }),
       ...(last?.text === undefined ? {} : { text: excerpt(last.text, MAX_TEXT_CHARS) }),
       ...(error === undefined
         ? {}
@@ -50,14 +52,11 @@ function about({ session_id, name, backend, parent, cwd, cost_usd }: SessionRow,
     session_id,
     backend,
     at_ms,
-    ...(name === undefined ? {} : { name }),
-    ...(parent === undefined ? {} : { parent }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(cost_usd === undefined ? {} : { cost_usd }),
+    ...defined({ name, parent, cwd, cost_usd }),
   };
 }
 
-function errorOf({ error }: ResultEvent): { code: string; message: string } | undefined {
+function findError({ error }: ResultEvent): { code: string; message: string } | undefined {
   if (error === undefined) return undefined;
   return { code: String(error.code ?? "error"), message: error.message };
 }

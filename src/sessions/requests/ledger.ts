@@ -1,24 +1,30 @@
-// The one path of a request (DESIGN §5): asked by an agent, stored, shown, answered by any surface, dispatched from
-// the store, at most once. Steps of one request go one after another; what a step means is states.ts.
-import { randomUUID } from "node:crypto";
+// The one path of a request: asked by an agent, stored, shown, answered by any client, dispatched from the store at
+// most once. Steps of one request run in sequence; states.ts defines what each step does.
 import type { Ask } from "../../backends/types.ts";
 import { within } from "../../base/child.ts";
-import { CodedError, messageOf } from "../../base/coded-error.ts";
+import { CodedError, toMessage } from "../../base/coded-error.ts";
+import { makeId } from "../../base/id.ts";
 import type { Log } from "../../base/log.ts";
 import { Serial } from "../../base/serial.ts";
-import { type Answer, isSettled, type RequestRow, type ResolutionSource } from "../../protocol/requests.ts";
-import type { Store } from "../../store/types.ts";
-import { waitingOf } from "../core/refusals.ts";
+import { isSettled, type RequestRow } from "../../protocol/requests.ts";
+import { toWaiting } from "../core/refusals.ts";
 import type { OpenRequest } from "../core/state.ts";
-import type { Publisher } from "../stream/publish.ts";
-import type { Stream } from "../stream/stream.ts";
 import type { RequestsFilter, RequestsPage } from "../types.ts";
+import {
+  changedError,
+  pickIds,
+  type Responded,
+  toLost,
+  toRepeatedResponse,
+  toRequestNotice,
+  toResponded,
+} from "./frames.ts";
 import { pageOfPending, pageOfStored } from "./list.ts";
 import {
   checkAnswer,
-  dispatched,
   expire,
-  hashOf,
+  hashPayload,
+  markDispatched,
   orphan,
   pendingRow,
   policyAnswer,
@@ -26,60 +32,23 @@ import {
   withdraw,
   withoutSecrets,
 } from "./states.ts";
-import { answered, changed, idsOf, lost, noticeOf, type Responded, responded } from "./words.ts";
+import type { Asker, LedgerOptions, OpenEntry, RespondOrder } from "./types.ts";
 
-/** Past this an agent is told no without anybody being asked. */
+/** Beyond this, requests are declined without asking. */
 const MAX_OPEN_PER_RUN = 256;
 const MAX_OPEN_CHARS = 32 * 1024 * 1024;
-/** An agent that does not read its input must not hold up whoever answers. */
+/** An agent that does not read its input must not block the answering client. */
 const DISPATCH_LIMIT_MS = 2000;
-/** Between two tries to store what the disk did not take. */
+/** Delay between attempts to store. */
 const RETRY_MS = 2000;
-/** The longest a timer takes. */
+/** Longest delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/** One life of one agent, as the ledger sees it. */
-export interface Asker {
-  readonly stream: Stream;
-  readonly generation: string;
-  /** False: it does not wait for this any more. */
-  answer(native_id: string, answer: Answer): Promise<boolean>;
-  /** What waits for an answer in this session is not what it was. */
-  changed(): void;
-}
-
-export interface LedgerOptions {
-  store: Store;
-  publisher: Publisher;
-  log: Log;
-  /** How long a request waits before policy answers it; 0 is for ever. */
-  expiryMs: number;
-}
-
-export interface RespondOrder {
-  session_id: string;
-  request_id: string;
-  answer: Answer;
-  shown_hash?: string;
-  source: ResolutionSource;
-}
-
-interface Open {
-  row: RequestRow;
-  readonly asker: Asker;
-  readonly native_id: string;
-  readonly chars: number;
-  readonly steps: Serial;
-  /** The row is in the store, so it may be seen. */
-  isShown: boolean;
-  timer?: NodeJS.Timeout;
-}
 
 export class Ledger {
   readonly #options: LedgerOptions;
   readonly #log: Log;
-  readonly #open = new Map<string, Open>();
-  /** Lives that are over, and why: what they asked can reach nobody. */
+  readonly #open = new Map<string, OpenEntry>();
+  /** Runs that have ended, and why: their requests can no longer be answered. */
   readonly #gone = new WeakMap<Asker, { code: string; message: string }>();
   #isClosed = false;
 
@@ -88,24 +57,28 @@ export class Ledger {
     this.#log = options.log;
   }
 
-  /** Never throws: what cannot be asked is refused, so that no agent waits for nothing. */
+  /** Never throws: a request that cannot be asked is refused, so that the agent does not wait forever. */
   ask(asker: Asker, ask: Ask): void {
     const mine = this.#of(asker).filter((open) => open.row.status === "pending");
     if (mine.some((open) => open.native_id === ask.native_id)) {
-      // Saying no to the second would say no to the first.
+      // Refusing the duplicate would also refuse the first.
       this.#log.warn("request.asked_twice", { session_id: asker.stream.session_id });
       return;
     }
     const chars = JSON.stringify(ask.payload).length;
     const allChars = mine.reduce((sum, open) => sum + open.chars, chars);
     if (mine.length >= MAX_OPEN_PER_RUN || allChars > MAX_OPEN_CHARS) {
-      this.#refuse(asker, ask, `${mine.length} requests are open; no more, or no larger ones, are taken`);
+      this.#refuse(
+        asker,
+        ask,
+        `${mine.length} requests are pending; no more, or no larger ones, are accepted`,
+      );
       return;
     }
     const { row } = asker.stream;
-    const open: Open = {
+    const open: OpenEntry = {
       row: pendingRow(ask, {
-        request_id: `req_${randomUUID().replaceAll("-", "")}`,
+        request_id: makeId("req"),
         session_id: row.session_id,
         backend: row.backend,
         generation: asker.generation,
@@ -128,61 +101,62 @@ export class Ledger {
     for (const open of this.#of(asker)) if (open.native_id === native_id) this.#withdraw(open, reason); // mutation: agent-withdraws
   }
 
-  /** The agent was stopped in the middle of what it did: it waits for nothing any more. */
-  interrupted(asker: Asker): void {
+  /** The agent was interrupted and no longer waits for anything. */
+  withdrawAll(asker: Asker): void {
     for (const open of this.#of(asker)) this.#withdraw(open, "the turn was interrupted");
   }
 
-  /** That life of the agent is over. */
-  ended(asker: Asker, message: string): void {
+  /** This run of the agent has ended. */
+  orphanAll(asker: Asker, message: string): void {
     const code = this.#isClosed ? "server_restarted" : "agent_gone";
     this.#gone.set(asker, { code, message });
     for (const open of this.#of(asker)) {
-      // Behind an answer that is on its way: only what never arrived is left then.
+      // After answers in progress, so that only undelivered ones remain.
       this.#step(open, async () => {
         if (!isSettled(open.row)) await this.#settle(open, orphan(open.row, code, message)); // mutation: death-settles-requests
       });
     }
   }
 
-  /** The answer that counts: this one, or an earlier one (`repeated`). Throws a code for everything else. */
+  /** The answer that counts: this one, or an earlier one (`repeated`). Throws a CodedError otherwise. */
   async respond(order: RespondOrder): Promise<Responded> {
     const open = this.#open.get(order.request_id);
-    if (open?.isShown !== true || open.row.session_id !== order.session_id) return this.#settled(order); // mutation: request-of-this-session
+    if (open?.isShown !== true || open.row.session_id !== order.session_id)
+      return this.#respondSettled(order); // mutation: request-of-this-session
     return open.steps.begin(async () => {
       const { row } = open;
-      if (row.status !== "pending") return answered(row, order.answer); // mutation: first-answer-wins
+      if (row.status !== "pending") return toRepeatedResponse(row, order.answer); // mutation: first-answer-wins
       const answer = checkAnswer(row, order.answer); // mutation: answer-is-checked
-      if (order.shown_hash !== undefined && order.shown_hash !== row.shown_hash) throw changed(row); // mutation: answer-names-what-was-shown
+      if (order.shown_hash !== undefined && order.shown_hash !== row.shown_hash) throw changedError(row); // mutation: answer-names-what-was-shown
       await this.#write(open, resolve(row, answer, order.source, Date.now()));
-      this.#log.info("request.resolved", { ...idsOf(row), source: order.source });
+      this.#log.info("request.resolved", { ...pickIds(row), source: order.source });
       await within(DISPATCH_LIMIT_MS, this.#dispatch(open));
-      if (open.row.status !== "resolved") return answered(open.row, order.answer);
-      return responded(open.row, order.answer, false);
+      if (open.row.status !== "resolved") return toRepeatedResponse(open.row, order.answer);
+      return toResponded(open.row, order.answer, false);
     });
   }
 
-  /** What the agent of a session waits for, oldest first. */
-  pendingOf(session_id: string): RequestRow[] {
+  /** Pending requests of a session, oldest first. */
+  listPending(session_id: string): RequestRow[] {
     return this.pending().filter((row) => row.session_id === session_id);
   }
 
-  /** What all agents wait for. */
+  /** Pending requests of all sessions. */
   pending(): RequestRow[] {
     const shown = [...this.#open.values()].filter(({ row, isShown }) => isShown && row.status === "pending");
     return shown.map(({ row }) => row);
   }
 
-  /** What this life of an agent has asked and nobody has settled, oldest first. */
-  openOf(asker: Asker): OpenRequest[] {
+  /** Unsettled requests of this run, oldest first. */
+  listOpen(asker: Asker): OpenRequest[] {
     const mine = this.#of(asker).filter(({ row }) => !isSettled(row));
     return mine.map(({ row, isShown }) => ({
-      ...waitingOf(row),
+      ...toWaiting(row),
       isShown: isShown && row.status === "pending",
     }));
   }
 
-  /** One page of what waits, or also of what is over. */
+  /** One page of pending requests, optionally with settled ones. */
   list(filter: RequestsFilter): Promise<RequestsPage> {
     if (filter.orphaned !== true && filter.settled !== true) {
       const shown = [...this.#open.values()].filter(({ isShown }) => isShown);
@@ -191,10 +165,10 @@ export class Ledger {
         filter,
       );
     }
-    return pageOfStored(this.#options.store, filter, (row) => withoutSecrets(this.#known(row)));
+    return pageOfStored(this.#options.store, filter, (row) => withoutSecrets(this.#toCurrent(row)));
   }
 
-  /** One request, whole, whatever its state. */
+  /** One request in full, in any state. */
   async find(session_id: string | undefined, request_id: string): Promise<RequestRow | undefined> {
     const open = this.#open.get(request_id);
     if (open?.isShown === true && (session_id ?? open.row.session_id) === open.row.session_id) {
@@ -202,16 +176,16 @@ export class Ledger {
     }
     if (session_id === undefined) return undefined;
     const row = await this.#options.store.request(session_id, request_id);
-    return row === undefined ? undefined : withoutSecrets(this.#known(row));
+    return row === undefined ? undefined : withoutSecrets(this.#toCurrent(row));
   }
 
-  /** Resolves when every step of the session's requests that was begun so far is done. */
+  /** Resolves when all steps started so far for the session's requests are done. */
   async idle(session_id: string): Promise<void> {
     const steps = [...this.#open.values()].filter(({ row }) => row.session_id === session_id);
     await Promise.all(steps.map((open) => open.steps.idle()));
   }
 
-  /** The session is gone. What the disk did not take of its requests is told when it is opened again. */
+  /** The session was unloaded. Unsaved request states are reported when it is opened again. */
   release(session_id: string): void {
     for (const { row, timer } of this.#open.values()) {
       if (row.session_id !== session_id) continue;
@@ -220,26 +194,26 @@ export class Ledger {
     }
   }
 
-  /** The daemon stops: no more timers, and what is open when its agent ends is so because of that. */
+  /** The daemon stops: no more timers; requests that are still pending when their agent ends get that reason. */
   close(): void {
     this.#isClosed = true;
     for (const { timer } of this.#open.values()) clearTimeout(timer);
   }
 
   /**
-   * Steps of one request, one after another; none any more once it is forgotten. With nothing in its way a step begins
-   * at once, so that its frame stands in front of what the agent says next.
+   * Runs the steps of one request in sequence, and none after it is forgotten. If nothing is in progress the step
+   * starts immediately, so that its frame precedes the agent's next output.
    */
-  #step(open: Open, step: () => Promise<void>): void {
+  #step(open: OpenEntry, step: () => Promise<void>): void {
     const stepping = open.steps.begin(async () => {
       if (this.#open.get(open.row.request_id) === open) await step();
     });
     stepping.catch((error: unknown) =>
-      this.#log.error("request.step_failed", { ...idsOf(open.row), message: messageOf(error) }),
+      this.#log.error("request.step_failed", { ...pickIds(open.row), message: toMessage(error) }),
     );
   }
 
-  async #show(open: Open, ask: Ask): Promise<void> {
+  async #show(open: OpenEntry, ask: Ask): Promise<void> {
     const failure = await this.#store(open, open.row);
     if (failure !== undefined) {
       this.#open.delete(open.row.request_id);
@@ -248,14 +222,14 @@ export class Ledger {
     }
     open.isShown = true;
     open.asker.changed();
-    this.#log.info("request.pending", { ...idsOf(open.row), request_type: open.row.request_type });
-    // It may have ended while the row was on its way.
+    this.#log.info("request.pending", { ...pickIds(open.row), request_type: open.row.request_type });
+    // It may have ended while the row was being stored.
     const gone = this.#gone.get(open.asker);
     if (gone !== undefined) await this.#settle(open, orphan(open.row, gone.code, gone.message));
     else if (open.row.expires_at_ms !== undefined) this.#startTimer(open, open.row.expires_at_ms);
   }
 
-  #startTimer(open: Open, untilMs: number): void {
+  #startTimer(open: OpenEntry, untilMs: number): void {
     const left = Math.max(0, untilMs - Date.now());
     open.timer = setTimeout(
       () => {
@@ -267,103 +241,104 @@ export class Ledger {
     open.timer.unref();
   }
 
-  async #expire(open: Open): Promise<void> {
+  async #expire(open: OpenEntry): Promise<void> {
     if (open.row.status !== "pending") return;
     const failure = await this.#store(open, expire(open.row));
     if (failure !== undefined) {
-      // Nothing may be said that is not stored; the disk may be back in a while.
+      // Nothing may be announced before it is stored; retry later.
       this.#startTimer(open, Date.now() + RETRY_MS);
       return;
     }
-    this.#log.info("request.expired", idsOf(open.row));
+    this.#log.info("request.expired", pickIds(open.row));
     await within(DISPATCH_LIMIT_MS, this.#dispatch(open)); // mutation: policy-answers-expired
   }
 
-  /** Says to the agent what the store has. */
-  async #dispatch(open: Open): Promise<void> {
-    const stored = await this.#stored(open);
-    const isIntact = stored !== undefined && hashOf(stored.payload) === open.row.shown_hash; // mutation: stored-is-what-was-shown
-    if (!isIntact) this.#log.error("request.changed", idsOf(open.row));
+  /** Sends the stored answer to the agent. */
+  async #dispatch(open: OpenEntry): Promise<void> {
+    const stored = await this.#readStored(open);
+    const isIntact = stored !== undefined && hashPayload(stored.payload) === open.row.shown_hash; // mutation: stored-is-what-was-shown
+    if (!isIntact) this.#log.error("request.changed", pickIds(open.row));
     const answer = isIntact ? (stored.answer ?? policyAnswer(open.row)) : policyAnswer(open.row);
     const outcome = await open.asker.answer(open.native_id, answer).catch((error: unknown) => {
-      this.#log.warn("request.dispatch_failed", { ...idsOf(open.row), message: messageOf(error) });
+      this.#log.warn("request.dispatch_failed", { ...pickIds(open.row), message: toMessage(error) });
       return "unreachable" as const;
     });
-    // Its agent ended while it did not take the answer.
+    // Its agent ended before accepting the answer.
     if (isSettled(open.row)) return; // mutation: dispatched-once
-    if (outcome === true && isIntact) await this.#delivered(open);
-    else await this.#settle(open, this.#undelivered(open, outcome));
+    if (outcome === true && isIntact) await this.#onDelivered(open);
+    else await this.#settle(open, this.#toUndelivered(open, outcome));
   }
 
-  #undelivered({ row, asker }: Open, outcome: boolean | "unreachable"): RequestRow {
-    if (outcome === true) return orphan(row, "request_changed", "what was stored is not what was shown");
+  #toUndelivered({ row, asker }: OpenEntry, outcome: boolean | "unreachable"): RequestRow {
+    if (outcome === true)
+      return orphan(row, "request_changed", "the stored request differs from what was shown");
     const gone = this.#gone.get(asker);
     if (gone !== undefined) return orphan(row, gone.code, gone.message);
     if (outcome === "unreachable") return orphan(row, "agent_gone", "the agent could not be reached");
-    return withdraw(row, "the agent took it back first");
+    return withdraw(row, "the agent withdrew it first");
   }
 
-  async #delivered(open: Open): Promise<void> {
-    // A resolved one was told when it was stored; an expired one is resolved only now.
+  async #onDelivered(open: OpenEntry): Promise<void> {
+    // A resolved request was announced when it was stored; an expired one is resolved only now.
     const isNews = open.row.status === "expired";
-    await this.#finish(open, dispatched(open.row, Date.now()), isNews);
+    await this.#finish(open, markDispatched(open.row, Date.now()), isNews);
   }
 
-  async #stored(open: Open): Promise<RequestRow | undefined> {
+  async #readStored(open: OpenEntry): Promise<RequestRow | undefined> {
     try {
       return await this.#options.store.request(open.row.session_id, open.row.request_id);
     } catch (error) {
-      // It was acknowledged as stored, so what we hold is what it is.
-      this.#log.warn("request.unreadable", { ...idsOf(open.row), message: messageOf(error) });
+      // The store has confirmed it, so the row in memory is accurate.
+      this.#log.warn("request.unreadable", { ...pickIds(open.row), message: toMessage(error) });
       return open.row;
     }
   }
 
-  #withdraw(open: Open, reason: string): void {
+  #withdraw(open: OpenEntry, reason: string): void {
     this.#step(open, async () => {
       if (open.row.status === "pending") await this.#settle(open, withdraw(open.row, reason));
     });
   }
 
-  /** The end of a request that no answer reached. */
-  async #settle(open: Open, next: RequestRow): Promise<void> {
-    this.#log.info("request.settled", { ...idsOf(next), status: next.status, error_code: next.error_code });
+  /** Ends a request without an answer. */
+  async #settle(open: OpenEntry, next: RequestRow): Promise<void> {
+    this.#log.info("request.settled", { ...pickIds(next), status: next.status, error_code: next.error_code });
     await this.#finish(open, next, true); // mutation: orphan-is-reported
   }
 
-  /** Nothing changes any more. It is so even while the disk does not take it; that is tried until it does. */
-  async #finish(open: Open, next: RequestRow, isNews: boolean): Promise<void> {
+  /** Final. It holds even while it cannot be stored; storing is retried. */
+  async #finish(open: OpenEntry, next: RequestRow, isNews: boolean): Promise<void> {
     clearTimeout(open.timer);
     open.row = next;
     open.asker.changed();
     const { publisher } = this.#options;
-    const notice = isNews ? noticeOf(next) : undefined;
+    const notice = isNews ? toRequestNotice(next) : undefined;
     const failure = await publisher.publishRequest(open.asker.stream, next, notice);
     if (failure === undefined) {
       this.#open.delete(next.request_id);
       return;
     }
-    this.#log.error("request.store_failed", { ...idsOf(next), message: failure });
+    this.#log.error("request.store_failed", { ...pickIds(next), message: failure });
     open.timer = setTimeout(() => this.#step(open, () => this.#finish(open, next, isNews)), RETRY_MS); // mutation: refused-write-is-tried-again
     open.timer.unref();
   }
 
-  async #write(open: Open, next: RequestRow): Promise<void> {
+  async #write(open: OpenEntry, next: RequestRow): Promise<void> {
     const failure = await this.#store(open, next);
     if (failure === undefined) return; // mutation: unstored-answer-is-refused
-    throw new CodedError("store_failed", `the answer could not be stored, so it was not given: ${failure}`);
+    throw new CodedError("store_failed", `the answer could not be stored, so it was not sent: ${failure}`);
   }
 
-  async #store(open: Open, next: RequestRow): Promise<string | undefined> {
+  async #store(open: OpenEntry, next: RequestRow): Promise<string | undefined> {
     const { stream } = open.asker;
-    const failure = await this.#options.publisher.publishRequest(stream, next, noticeOf(next)); // mutation: row-with-its-notice
+    const failure = await this.#options.publisher.publishRequest(stream, next, toRequestNotice(next)); // mutation: row-with-its-notice
     if (failure !== undefined) return failure;
     open.row = next;
     open.asker.changed();
     return undefined;
   }
 
-  #of(asker: Asker): Open[] {
+  #of(asker: Asker): OpenEntry[] {
     return [...this.#open.values()].filter((open) => open.asker === asker);
   }
 
@@ -382,18 +357,21 @@ export class Ledger {
     void asker.answer(ask.native_id, policyAnswer(ask)).catch(() => undefined);
   }
 
-  async #settled({ session_id, request_id, answer }: RespondOrder): Promise<Responded> {
+  async #respondSettled({ session_id, request_id, answer }: RespondOrder): Promise<Responded> {
     const row = await this.#options.store.request(session_id, request_id);
     if (row === undefined) {
       throw new CodedError("request_unknown", `session ${session_id} has no request ${request_id}`);
     }
-    return answered(this.#known(row), answer);
+    return toRepeatedResponse(this.#toCurrent(row), answer);
   }
 
-  /** A stored row as it is now: what is open and nobody's here lost its agent, though the disk did not take that. */
-  #known(row: RequestRow): RequestRow {
+  /**
+   * The current state of a stored row: a pending request without a run here lost its agent, even if that could not be
+   * stored.
+   */
+  #toCurrent(row: RequestRow): RequestRow {
     const open = this.#open.get(row.request_id);
     if (open !== undefined) return open.row;
-    return isSettled(row) ? row : lost(row);
+    return isSettled(row) ? row : toLost(row);
   }
 }

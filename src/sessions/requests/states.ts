@@ -1,9 +1,9 @@
-// The states of a request and the steps between them, as pure functions over rows (sm#288, DESIGN R13). Storing,
-// showing and dispatching stand around them in requests.ts.
+// The states of a request and the transitions between them, as pure functions over rows. ledger.ts stores, shows and
+// dispatches.
 import { createHash } from "node:crypto";
 import type { Ask } from "../../backends/types.ts";
 import { CodedError } from "../../base/coded-error.ts";
-import { deliverable } from "../../protocol/deliverable.ts";
+import { toDeliverable } from "../../protocol/deliverable.ts";
 import {
   type Answer,
   type Choice,
@@ -21,10 +21,10 @@ export interface Asked {
   session_id: string;
   backend: string;
   generation: string;
-  /** Ours. Absent: no turn runs. */
+  /** Our turn id. Absent if no turn is running. */
   turn_id?: string;
   nowMs: number;
-  /** Absent: it waits for ever. */
+  /** Absent: waits forever. */
   expiresInMs?: number;
 }
 
@@ -36,14 +36,14 @@ export function pendingRow(ask: Ask, asked: Asked): RequestRow {
     ...where,
     status: "pending",
     payload,
-    shown_hash: hashOf(payload),
+    shown_hash: hashPayload(payload),
     requested_at_ms: nowMs,
     ...(expiresInMs === undefined ? {} : { expires_at_ms: nowMs + expiresInMs }),
   };
 }
 
-/** Of the text that JSON makes of it, which a round through the store does not change. */
-export function hashOf(payload: RequestPayload): string {
+/** Hash of the JSON text, which does not change in the store. */
+export function hashPayload(payload: RequestPayload): string {
   return createHash("sha256").update(JSON.stringify(payload)).digest("hex");
 }
 
@@ -57,18 +57,18 @@ export function resolve(
   return step(row, ["pending"], change); // mutation: only-pending-is-resolved
 }
 
-/** Nobody answered in time. What is said to the agent instead is stored with it, and dispatched from there. */
+/** The time limit has passed. The policy's answer is stored with the request and dispatched from there. */
 export function expire(row: RequestRow): RequestRow {
   return step(row, ["pending"], {
     status: "expired",
     answer: policyAnswer(row),
     error_code: "request_expired",
-    error_message: "nobody answered in time",
+    error_message: "not answered in time",
   });
 }
 
 /** The agent has the answer. An expired request counts as resolved from here on. */
-export function dispatched(row: RequestRow, nowMs: number): RequestRow {
+export function markDispatched(row: RequestRow, nowMs: number): RequestRow {
   const byPolicy =
     row.status === "expired"
       ? ({ status: "resolved", resolved_at_ms: nowMs, resolution_source: "policy" } as const)
@@ -98,17 +98,17 @@ export function orphan(row: RequestRow, error_code: string, message: string): Re
   );
 }
 
-/** What is said for a person who says nothing. */
+/** The policy's answer. */
 export function policyAnswer(row: Pick<RequestRow, "request_type">): Answer {
   return REQUEST_TYPES[row.request_type] === "input" ? { answers: {} } : { decision: "decline" };
 }
 
-/** What the agent will be given of the answer. Throws `invalid_answer` unless it is one that the request offers. */
+/** The part of the answer that is sent to the agent. Throws `invalid_answer` if the request does not offer it. */
 export function checkAnswer({ payload, request_type }: RequestRow, given: Answer): Answer {
-  const answer = deliverable(payload, given);
+  const answer = toDeliverable(payload, given);
   if ("answers" in answer) {
     if (REQUEST_TYPES[request_type] !== "input") {
-      throw invalid(`a ${request_type} request takes a decision: ${offered(payload)}`);
+      throw invalid(`a ${request_type} request takes a decision: ${describeOffered(payload)}`);
     }
     for (const [id, text] of Object.entries(answer.answers)) checkOne(payload.questions ?? [], id, text);
     return answer;
@@ -120,7 +120,7 @@ export function checkAnswer({ payload, request_type }: RequestRow, given: Answer
   }
   for (const extra of ["message", "updated_input"] as const) {
     if (answer[extra] !== undefined && !choice.takes?.includes(extra)) {
-      throw invalid(`/answer/${extra}: this agent takes none with "${decision}"`);
+      throw invalid(`/answer/${extra}: not accepted by this agent with "${decision}"`);
     }
   }
   return answer;
@@ -129,7 +129,7 @@ export function checkAnswer({ payload, request_type }: RequestRow, given: Answer
 function chosen({ choices }: RequestPayload, decision: Decision, option: string | undefined): Choice {
   const offers = choices.filter((candidate) => candidate.decision === decision);
   if (offers.length === 0)
-    throw invalid(`/answer/decision: "${decision}" is not offered; ${offered({ choices })}`);
+    throw invalid(`/answer/decision: "${decision}" is not offered; ${describeOffered({ choices })}`);
   const choice = offers.find((candidate) => candidate.option === option);
   if (choice !== undefined) return choice;
   const options = offers.flatMap((candidate) => candidate.option ?? []).join(", ") || "none";
@@ -142,17 +142,17 @@ function checkOne(questions: readonly Question[], id: string, text: string | str
   const at = `/answer/answers/${id}`;
   const question = questions.find((candidate) => candidate.id === id);
   if (question === undefined) {
-    throw invalid(`${at}: no such question; known: ${questions.map((known) => known.id).join(", ")}`);
+    throw invalid(`${at}: unknown question; expected: ${questions.map((known) => known.id).join(", ")}`);
   }
   const chosen = typeof text === "string" ? [text] : text;
-  if (chosen.length > 1 && question.multi_select !== true) throw invalid(`${at}: takes one answer`);
+  if (chosen.length > 1 && question.multi_select !== true) throw invalid(`${at}: accepts one answer`);
   if (question.options === undefined || question.allows_other === true) return;
   const labels = question.options.map(({ label }) => label);
   const other = chosen.find((one) => !labels.includes(one));
   if (other !== undefined) throw invalid(`${at}: "${other}" is not offered; offered: ${labels.join(", ")}`);
 }
 
-/** Secrets are for the agent's eyes only: not in frames, not in lists, and not in the store once it has them. */
+/** Secrets are for the agent only: not in frames, not in lists, and not in the store once they are dispatched. */
 export function withoutSecrets(row: RequestRow): RequestRow {
   const { answer, payload } = row;
   const secret = payload.questions?.filter((question) => question.is_secret).map(({ id }) => id) ?? [];
@@ -172,7 +172,7 @@ function step(row: RequestRow, from: readonly RequestStatus[], change: Partial<R
   return { ...row, ...change };
 }
 
-function offered({ choices }: Pick<RequestPayload, "choices">): string {
+function describeOffered({ choices }: Pick<RequestPayload, "choices">): string {
   return `offered: ${[...new Set(choices.map(({ decision }) => decision))].join(", ")}`;
 }
 

@@ -1,4 +1,4 @@
-// The clients that read a session: at most one owner, any number of watchers. A client has one place in the stream,
+// Clients that read a session: at most one owner, any number of watchers. Each client has one position in the stream,
 // so an owner that also watches gets each frame once.
 
 import type { Client, Subscriber } from "../types.ts";
@@ -32,7 +32,7 @@ export class Audience {
     }
     if (previous?.role === "owner") previous.end();
     watching?.end();
-    // A watcher that is still catching up was promised what it has not got yet.
+    // A watcher that is still catching up must get the rest.
     const promised = watching?.role === "watcher" ? watching.cursor : last_seen_seq;
     const after_seq = Math.min(last_seen_seq, promised);
     this.#owner = new Feed({ client, subscriber, stream: this.#stream, role: "owner", after_seq });
@@ -50,7 +50,7 @@ export class Audience {
     return new Feed({ client, subscriber, stream: this.#stream, role: "watcher", after_seq });
   }
 
-  /** False when the client did not watch. */
+  /** False if the client was not watching. */
   unwatch(client: Client): boolean {
     const feed = this.#watching(client);
     if (feed === undefined) return false;
@@ -59,7 +59,7 @@ export class Audience {
     return true;
   }
 
-  /** The owner has gone away. */
+  /** The owner has disconnected. */
   disown(): void {
     this.#owner?.end();
     this.#owner = undefined;

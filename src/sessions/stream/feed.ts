@@ -1,6 +1,6 @@
-// One subscriber's place in a session's stream. Live: batches are handed on as they come. Behind: it is fed
-// from ring and log until it has caught up; replay, takeover and slow watchers are all this one case. Nobody
-// waits for a subscriber, so a stuck one harms nobody else.
+// One subscriber's position in a session's stream. Live: batches are passed on as they come. Behind: it reads from ring
+// and store until it has caught up; replay, takeover and slow watchers all work this way. A slow subscriber never
+// delays others.
 import { type SeqBatch, sliceFrom } from "../../base/ring.ts";
 import type { LogBatch } from "../../store/types.ts";
 import type { Attachment, Batch, Client, Subscriber } from "../types.ts";
@@ -13,7 +13,7 @@ export interface FeedOptions {
   subscriber: Subscriber;
   stream: Stream;
   role: "owner" | "watcher";
-  /** The last seq the client has; frames behind it are delivered. */
+  /** The last seq the client has; later frames are delivered. */
   after_seq: number;
 }
 
@@ -21,7 +21,7 @@ export class Feed implements Attachment {
   readonly client: Client;
   readonly subscriber: Subscriber;
   #role: "owner" | "watcher";
-  /** Its client asked to watch. An owner may too: it has one place in the stream, and gets each frame once. */
+  /** The client asked to watch. An owner may too: it has one position, and gets each frame once. */
   isWatching: boolean;
   readonly #stream: Stream;
   #cursor: number;
@@ -45,12 +45,12 @@ export class Feed implements Attachment {
     return this.#role;
   }
 
-  /** The last seq that was handed to the client. */
+  /** The last seq passed to the client. */
   get cursor(): number {
     return this.#cursor;
   }
 
-  /** True while the reader holds up: the owner's agent is paused then. */
+  /** True while the reader is too slow; then the owner's agent is paused. */
   get isFull(): boolean {
     return this.subscriber.isFull();
   }
@@ -59,7 +59,7 @@ export class Feed implements Attachment {
     return this.#ended;
   }
 
-  /** The owner watches too: what it asked to see again is delivered again, from `start` on. */
+  /** The owner also watches: frames it asked to see again are sent again, from `start` on. */
   watch(last_seen_seq: number | undefined): void {
     this.isWatching = true;
     if (last_seen_seq === undefined || last_seen_seq === this.#cursor) return;
@@ -68,7 +68,7 @@ export class Feed implements Attachment {
     this.#isStarted = false;
   }
 
-  /** Another client has become the owner; this one goes on as a watcher, without a gap. */
+  /** Another client has become the owner; this one continues as a watcher, without a gap. */
   demote(): void {
     this.#role = "watcher";
   }
@@ -86,7 +86,7 @@ export class Feed implements Attachment {
 
   deliver(batch: Batch): void {
     if (!this.#live) return;
-    // Read from the log a moment ago, before the log's answer to the write reached us.
+    // Read from the store before the write's confirmation arrived.
     if (batch.last_seq > 0 && batch.last_seq <= this.#cursor) return;
     if (this.role === "watcher" && this.isFull) {
       this.#live = false;
@@ -98,7 +98,7 @@ export class Feed implements Attachment {
     if (this.role === "owner" && this.isFull) this.#stream.pressure();
   }
 
-  drained(): void {
+  onDrain(): void {
     if (this.role === "owner") this.#stream.pressure();
     void this.#pump();
   }
@@ -109,13 +109,13 @@ export class Feed implements Attachment {
     this.#stream.feeds.delete(this);
   }
 
-  /** What of the batch the client does not have yet; all of it, but for the case above. */
+  /** The part of the batch the client does not have; all of it, except in the case above. */
   #rest(batch: Batch): Batch {
     if (batch.last_seq === 0 || batch.first_seq > this.#cursor) return batch;
     return sliceFrom(batch, this.#cursor + 1);
   }
 
-  /** A full owner holds its agent, also while it is fed from the log. */
+  /** A slow owner pauses its agent, also while it reads from the store. */
   #isHeldUp(): boolean {
     const { isFull } = this;
     if (isFull && this.role === "owner") this.#stream.pressure();
@@ -137,7 +137,7 @@ export class Feed implements Attachment {
         if (this.#cursor === from) this.#hand(chunk);
       }
     } catch {
-      // The log cannot be read. Nothing may be skipped silently: say that it is gone, go on live.
+      // The store cannot be read. Report the gap and continue live.
       this.subscriber.gap(this.#cursor, this.#stream.last_seq + 1);
       this.#cursor = this.#stream.last_seq;
       this.#live = !this.#ended;

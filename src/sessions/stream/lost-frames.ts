@@ -1,15 +1,15 @@
-// The newest frames of a session that could not be stored: kept in memory for whoever asks, while the log fails and a
-// while longer. That some were lost is remembered for as long as the session is in memory.
+// The newest frames of a session that could not be stored, kept in memory while writes fail and some time longer. The
+// fact that frames were lost is kept as long as the session is in memory.
 
 const MAX_FRAMES = 256;
 const MAX_CHARS = 1024 * 1024;
 const KEPT_AFTER_RECOVERY_MS = 10 * 60_000;
 
 export interface LostFrame {
-  /** The last stored frame in front of it. */
+  /** The last stored frame before it. */
   after_seq: number;
   at_ms: number;
-  /** As it went out: without seq, `persisted: false`. */
+  /** As sent: without seq, `persisted: false`. */
   line: string;
 }
 
@@ -19,7 +19,7 @@ export class LostFrames {
   #after_seq: number | undefined;
   #forgetting: NodeJS.Timeout | undefined;
 
-  /** Where the newest ones are missing; enough to tell every reader, who is either in front of it or behind. */
+  /** Where the newest are missing; a reader is either before or after that. */
   get after_seq(): number | undefined {
     return this.#after_seq;
   }
@@ -40,8 +40,8 @@ export class LostFrames {
     return this.#frames.filter((frame) => frame.after_seq >= after_seq);
   }
 
-  /** The log takes frames again. */
-  recovered(): void {
+  /** Writes succeed again. */
+  markRecovered(): void {
     clearTimeout(this.#forgetting);
     this.#forgetting = setTimeout(() => this.#forget(), KEPT_AFTER_RECOVERY_MS).unref();
   }

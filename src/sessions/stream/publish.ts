@@ -1,8 +1,10 @@
-// The one path of an event: added to its session's stream, written to the log together with all others of
-// this tick, then given out. A client sees only what the log has (DESIGN R3). One write is under way at a time;
-// what arrives meanwhile forms the next one, so batches grow by themselves with the load.
+// The one path of an event: added to its session's stream, stored together with all others of this tick, then sent.
+// Clients see only stored frames. One write is in progress at a time; frames that arrive meanwhile form the next one,
+// so batches grow with the load.
+
 import type { Log } from "../../base/log.ts";
 import type { Counter, Metrics } from "../../base/metrics.ts";
+import { defined } from "../../base/values.ts";
 import type { Observer } from "../../observe/types.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { Losses } from "../../store/losses.ts";
@@ -10,28 +12,28 @@ import type { AppendOrder, AppendOutcome, Store } from "../../store/types.ts";
 import type { Stream, Taken } from "./stream.ts";
 
 export interface Publisher {
-  /** `sync`: the disk must have it before anybody sees it (turn ends). */
+  /** `sync`: must be on disk before a client sees it (turn ends). */
   publish(stream: Stream, frame: object, sync?: boolean): void;
   /** The stream's row changed without a frame. */
   saveRow(stream: Stream): void;
   /**
-   * A row of the ledger, and the frame that tells of it: on the disk together, before anybody sees the frame. Gives
-   * why it was not stored; then nobody has seen anything.
+   * A ledger row and the frame that announces it: stored together, before any client sees the frame. Returns the reason
+   * if it could not be stored; then nothing was sent.
    */
   publishRequest(stream: Stream, row: RequestRow, frame: object | undefined): Promise<string | undefined>;
 }
 
-/** Who else is told of what passes, and where it is counted. */
+/** Observers and metrics. */
 export interface PublisherExtras {
   observer?: Pick<Observer, "frame" | "request">;
   metrics?: Metrics;
-  /** Remembers over the daemon's death what could not be stored. */
+  /** Remembers across restarts what could not be stored. */
   losses?: () => Losses | undefined;
 }
 
 export function createPublisher(store: Store, log: Log, extras: PublisherExtras = {}): Publisher {
   const { observer } = extras;
-  const counted = countersOf(extras.metrics);
+  const counted = makeCounters(extras.metrics);
   const waiting = new Set<Stream>();
   let scheduled = false;
   let writing = false;
@@ -40,7 +42,7 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
     waiting.add(stream);
     if (scheduled || writing) return;
     scheduled = true;
-    // A microtask: everything that one read brought goes together, and nothing waits for another turn of the loop.
+    // A microtask: everything from one read is written together, without waiting for another turn of the event loop.
     queueMicrotask(() => {
       scheduled = false;
       flush();
@@ -63,7 +65,7 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
     waiting.clear();
     if (taken.length === 0) return;
     if (requests.length > 0) order.requests = requests;
-    // A store that keeps nothing keeps the ledger all the same, for as long as the daemon lives.
+    // A store that keeps nothing still keeps the ledger while the daemon runs.
     if (!store.durable && requests.length === 0) {
       for (const [stream, part] of taken) stream.settle(part, undefined, undefined);
       return;
@@ -96,11 +98,11 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
         else failed += 1;
         const { last_seq } = stream;
         stream.settle(part, failure, rowFailure, unstored);
-        if (failure !== undefined) extras.losses?.()?.lost(stream.session_id, last_seq);
-        else if (part.tails.length > 0) extras.losses?.()?.told(stream.session_id);
+        if (failure !== undefined) extras.losses?.()?.record(stream.session_id, last_seq);
+        else if (part.tails.length > 0) extras.losses?.()?.clear(stream.session_id);
       }
     } finally {
-      // Whatever a subscriber does with its frames, the next write is not held up.
+      // A subscriber never delays the next write.
       writing = false;
       if (waiting.size > 0) flush();
     }
@@ -139,18 +141,18 @@ interface Counters {
   lost: Counter;
 }
 
-function countersOf(metrics: Metrics | undefined): Counters | undefined {
+function makeCounters(metrics: Metrics | undefined): Counters | undefined {
   if (metrics === undefined) return undefined;
   return {
-    stored: metrics.counter("blemees_events_stored_total", "Frames that the log has taken."),
+    stored: metrics.counter("blemees_events_stored_total", "Frames stored in the log."),
     lost: metrics.counter(
       "blemees_event_persist_error_total",
-      "event_persist_error: batches of frames of one session that the log did not take.",
+      "event_persist_error: batches of frames of one session that could not be stored.",
     ),
   };
 }
 
-/** The first frame after a time without log: what the history does not have. */
+/** The first frame after failed writes: reports what the history lacks. */
 export function recoveredNotice(backend: string, lost: number | undefined, after_seq: number): object {
   return {
     type: "agent.notice",
@@ -161,6 +163,6 @@ export function recoveredNotice(backend: string, lost: number | undefined, after
       lost === undefined
         ? `frames after seq ${after_seq} are missing from the history: they could not be stored, or the store was damaged`
         : `${lost} frames could not be stored and are missing from the history`,
-    data: { ...(lost === undefined ? {} : { lost }), after_seq },
+    data: { ...defined({ lost }), after_seq },
   };
 }

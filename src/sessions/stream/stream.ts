@@ -1,5 +1,5 @@
-// The event stream of one session: gives out `seq`, keeps the ring, feeds the subscribers. Frames enter only
-// through publish.ts. A frame is turned into text once, for log, ring and all subscribers.
+// One session's event stream: assigns `seq`, keeps the ring, feeds subscribers. Frames enter only through publish.ts.
+// Each frame is serialized once, for store, ring and all subscribers.
 import { Ring } from "../../base/ring.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionRow } from "../../protocol/session.ts";
@@ -8,9 +8,9 @@ import type { Batch } from "../types.ts";
 import type { Feed } from "./feed.ts";
 import { type LostFrame, LostFrames } from "./lost-frames.ts";
 
-/** Text that waits for the log; past this the agent is paused. */
+/** Bytes waiting for the store; beyond this the agent is paused. */
 const MAX_PENDING_CHARS = 128 * 1024;
-/** How long after a failed write the next one is tried, if nothing else is to be written; doubled each time. */
+/** Delay before a failed write is retried, if nothing else is written; doubled each time. */
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 
@@ -18,33 +18,33 @@ export interface StreamOptions {
   row: SessionRow;
   ringSize: number;
   store: Store;
-  /** The stream can take no more from the agent, or can again. */
+  /** The stream is full, or has room again. */
   pressure(): void;
-  /** The store owes something (`isOwed`) and may take it by now: whoever may write saves the row. */
+  /** The store is behind (`isOwed`) and may accept writes now: save the row. */
   owed?(): void;
 }
 
-/** Frames with the time at which they were given to the log. */
+/** Frames with the time at which they were stored. */
 export interface TimedBatch extends Batch {
   readonly at_ms: number;
 }
 
-/** A row of the ledger on its way to the store, with the frame that tells of it. */
+/** A ledger row on its way to the store, with the frame that announces it. */
 export interface RequestWrite {
   row: RequestRow;
-  /** Shown only once the row is stored; undefined when there is nothing to tell. */
+  /** Shown only once the row is stored; undefined if there is nothing to announce. */
   tail: string | undefined;
-  settled(failure: string | undefined): void;
+  whenSettled(failure: string | undefined): void;
 }
 
-/** What one flush takes out of a stream. */
+/** What one flush takes from a stream. */
 export interface Taken {
   batch: TimedBatch;
   row: SessionRow | undefined;
   requests: RequestWrite[];
   sync: boolean;
   tails: string[];
-  /** How many of the tails, in front, are not the agent's but tell of lost ones. */
+  /** How many of the leading tails report lost frames instead of being the agent's. */
   notices: number;
 }
 
@@ -52,12 +52,12 @@ export class Stream {
   readonly row: SessionRow;
   readonly ring: Ring<TimedBatch>;
   readonly feeds = new Set<Feed>();
-  /** Which turn the frame behind `seq` belongs to, where the last reader of a page stopped. */
+  /** Turn of the frame after `seq`, where the last page ended. */
   turnMark: { seq: number; turn_id: string | null } | undefined;
   readonly #store: Store;
   readonly #ringSize: number;
   readonly #head: string;
-  /** Somebody may have become too slow, or fast enough again: the session looks and holds its agent or not. */
+  /** A reader may have become too slow, or caught up: the session re-evaluates backpressure. */
   readonly pressure: () => void;
   /** Frames without envelope: `,"type":…}`. */
   #tails: string[] = [];
@@ -65,7 +65,7 @@ export class Stream {
   #requests: RequestWrite[] = [];
   #sync = false;
   #rowChanged = false;
-  /** The last write of the row failed; it goes along with the next one. */
+  /** The last write of the row failed; it is repeated with the next one. */
   #rowOwed = false;
   #lost = 0;
   readonly #lostFrames = new LostFrames();
@@ -91,7 +91,7 @@ export class Stream {
     return this.row.session_id;
   }
 
-  /** The newest seq that clients may know of. */
+  /** The newest seq that clients may know. */
   get last_seq(): number {
     return this.row.last_seq;
   }
@@ -100,17 +100,17 @@ export class Stream {
     return this.#tails.length > 0 || this.#rowChanged || this.#requests.length > 0;
   }
 
-  /** The row as it is now could not be stored; it goes along with the next write. */
+  /** The current row could not be stored; it is repeated with the next write. */
   get isRowOwed(): boolean {
     return this.#rowOwed;
   }
 
-  /** Frames were lost and that is told nowhere yet, or the row is newer than what is stored. */
+  /** Lost frames have not been reported yet, or the row is newer than the stored one. */
   get isOwed(): boolean {
     return this.#lost > 0 || this.#rowOwed;
   }
 
-  /** The seq behind which frames were last lost, in this life; absent when none were. */
+  /** The seq after which frames were last lost since the start; absent if none were. */
   get lostAfter(): number | undefined {
     return this.#lostFrames.after_seq;
   }
@@ -120,25 +120,29 @@ export class Stream {
   }
 
   add(frame: object, sync: boolean): void {
-    const tail = tailOf(frame, this.row.backend);
+    const tail = serializeTail(frame, this.row.backend);
     this.#tails.push(tail);
     this.#pendingChars += tail.length;
     if (sync) this.#sync = true;
     if (this.isOverfull) this.pressure();
   }
 
-  /** Goes to the store together with its frame, which nobody sees if that fails. */
-  addRequest(row: RequestRow, frame: object | undefined, settled: RequestWrite["settled"]): void {
+  /** Stored together with its frame, which is not sent if that fails. */
+  addRequest(row: RequestRow, frame: object | undefined, settled: RequestWrite["whenSettled"]): void {
     if (frame !== undefined) this.add(frame, true);
-    this.#requests.push({ row, tail: frame === undefined ? undefined : this.#tails.at(-1), settled });
+    this.#requests.push({
+      row,
+      tail: frame === undefined ? undefined : this.#tails.at(-1),
+      whenSettled: settled,
+    });
   }
 
-  /** The row differs from what is stored; it goes out with the next flush, in the same transaction. */
+  /** The row differs from the stored one; it is written with the next flush, in the same transaction. */
   touchRow(): void {
     this.#rowChanged = true;
   }
 
-  /** Resolves when everything added so far is in the log (or known to be lost) and was given out. */
+  /** Resolves when everything added so far is stored (or known to be lost) and was sent. */
   settled(): Promise<void> {
     if (!this.#inFlight && !this.hasWork) return Promise.resolve();
     return new Promise((resolve) => this.#settled.push(resolve));
@@ -171,7 +175,7 @@ export class Stream {
     };
     const taken: Taken = {
       batch,
-      // The log itself knows its last seq, so the row goes along only when something else in it changed.
+      // The store knows its last seq, so the row is written only if something else in it changed.
       row: this.#rowChanged || this.#rowOwed ? { ...row, last_seq: seq } : undefined,
       requests: this.#requests,
       sync: this.#sync,
@@ -187,7 +191,7 @@ export class Stream {
     return taken;
   }
 
-  /** The log has answered: give the frames out, with their seq or marked as not stored. */
+  /** The write has finished: send the frames, with their seq or marked as not stored. */
   settle(taken: Taken, failure: string | undefined, rowFailure: string | undefined, unstored?: string): void {
     this.#inFlight = false;
     if (rowFailure !== undefined) this.#rowOwed = true;
@@ -195,7 +199,7 @@ export class Stream {
     const tails = taken.notices === 0 ? taken.tails : taken.tails.slice(taken.notices);
     for (const tail of tails) this.#pendingChars -= tail.length;
     if (taken.tails.length > 0) {
-      if (failure === undefined) this.#stored(taken.batch);
+      if (failure === undefined) this.#addStored(taken.batch);
       else {
         const shown = tails.filter((tail) => !taken.requests.some((request) => request.tail === tail)); // mutation: refused-notice-not-shown
         this.#notStored(shown, taken.batch.at_ms);
@@ -203,18 +207,18 @@ export class Stream {
     }
     if (this.isOwed) this.#retryLater();
     else this.#retryMs = RETRY_MS;
-    for (const request of taken.requests) request.settled(unstored);
+    for (const request of taken.requests) request.whenSettled(unstored);
     if (wasOverfull && !this.isOverfull) this.pressure();
     if (!this.hasWork) for (const resolve of this.#settled.splice(0)) resolve();
   }
 
-  /** Where a reader starts that wants what the ring holds; after a restart the log's tail stands for the ring. */
+  /** Where a reader of the ring starts; after a restart, the store's tail replaces the ring. */
   get ringStart(): number {
     if (this.#store.durable) return Math.max(0, this.last_seq - this.#ringSize);
     return (this.ring.firstSeq ?? this.last_seq + 1) - 1;
   }
 
-  /** Stored frames behind `after_seq`, from the ring or, where it does not reach, from the log. */
+  /** Stored frames after `after_seq`, from the ring or, where it does not reach, from the store. */
   async after(after_seq: number, maxBytes: number): Promise<TimedBatch | LogBatch | undefined> {
     const inRing = this.ring.firstSeq;
     if (inRing !== undefined && inRing <= after_seq + 1) return this.ring.after(after_seq);
@@ -223,18 +227,20 @@ export class Stream {
     return fromLog ?? this.ring.after(after_seq);
   }
 
-  /** What was lost behind `after_seq` or later, as far as it is still in memory. */
+  /** Frames lost after `after_seq`, as far as they are still in memory. */
   lostSince(after_seq: number): LostFrame[] {
     return this.#lostFrames.since(after_seq);
   }
 
-  /** Calls `ear` whenever there is something new, stored or lost, and when the stream is closed. Gives what ends it. */
+  /**
+   * Calls `ear` whenever frames are stored or lost, and when the stream is closed. Returns the unsubscribe function.
+   */
   onNews(ear: () => void): () => void {
     this.#ears.add(ear);
     return () => void this.#ears.delete(ear);
   }
 
-  /** Nothing will be written any more: who waits for news is let go, and nothing owed is tried again. */
+  /** No more writes: ends waits, and retries nothing. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#retry);
@@ -242,10 +248,10 @@ export class Stream {
     this.#tellNews();
   }
 
-  #stored(batch: TimedBatch): void {
+  #addStored(batch: TimedBatch): void {
     if (this.#lost > 0) {
       this.#lost = 0;
-      this.#lostFrames.recovered();
+      this.#lostFrames.markRecovered();
     }
     delete this.row.lost_after;
     this.row.last_seq = batch.last_seq;
@@ -254,7 +260,7 @@ export class Stream {
     this.#tellNews();
   }
 
-  /** DESIGN R2: shown without seq, counted, and told by a notice once the log takes frames again. */
+  /** Sent without seq, counted, and reported by a notice once writes succeed again. */
   #notStored(tails: string[], at_ms: number): void {
     if (tails.length === 0) return;
     this.#lost += tails.length;
@@ -270,7 +276,7 @@ export class Stream {
     if (this.#ears.size > 0) for (const ear of [...this.#ears]) ear();
   }
 
-  /** A session that says no more would otherwise never tell what it lost. */
+  /** Otherwise a session that stays silent would never report its lost frames. */
   #retryLater(): void {
     if (this.#owed === undefined || this.#retry !== undefined || this.#isClosed) return;
     this.#retry = setTimeout(() => {
@@ -281,8 +287,8 @@ export class Stream {
   }
 }
 
-/** The frame's text behind its envelope. An agent can send what cannot be written back (nesting too deep). */
-function tailOf(frame: object, backend: string): string {
+/** The frame's text after its envelope. An agent can send values that cannot be serialized (nesting too deep). */
+function serializeTail(frame: object, backend: string): string {
   try {
     return `,${JSON.stringify(frame).slice(1)}`;
   } catch (error) {
@@ -291,7 +297,7 @@ function tailOf(frame: object, backend: string): string {
       backend,
       level: "error",
       category: "event_unserialisable",
-      text: `an event of the agent could not be kept: ${(error as Error).message}`,
+      text: `an event of the agent could not be serialized: ${(error as Error).message}`,
     };
     return `,${JSON.stringify(notice).slice(1)}`;
   }

@@ -1,6 +1,7 @@
-// Tells whoever listens that a session looks different. Views are made at most once per session and window, and only
-// if somebody listens; the last state always arrives. A listener never waits, and one that throws harms nobody.
-import { messageOf } from "../../base/coded-error.ts";
+// Notifies listeners that a session's view has changed. Views are computed at most once per session and window, and
+// only if there are listeners; the last state is always delivered. Listeners must not wait; one that throws does not
+// affect others.
+import { toMessage } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
 import type { InputRecord } from "../../protocol/queue.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
@@ -9,15 +10,15 @@ import type { ChangeView, SessionView } from "../../protocol/views.ts";
 const WINDOW_MS = 50;
 
 export interface ChangesOptions {
-  /** Undefined: there is no such session (any more). */
+  /** Undefined if the session does not exist. */
   view(session_id: string): SessionView | undefined;
-  /** The sessions above it, whose views count its requests too. */
+  /** Its ancestors, whose views also count its requests. */
   above?(session_id: string): readonly string[];
   log: Log;
   windowMs?: number;
 }
 
-/** A session in whose window we are: its view went out, or is about to. */
+/** A session within its window: its view was sent, or is about to be. */
 interface Window {
   timer: NodeJS.Timeout;
   /** It has changed since. */
@@ -36,8 +37,8 @@ export class Changes {
     this.#windowMs = options.windowMs ?? WINDOW_MS;
   }
 
-  /** Something that the session's view shows may be different. */
-  changed(session_id: string): void {
+  /** Something that the session's view shows may have changed. */
+  markChanged(session_id: string): void {
     this.#touch(session_id);
     if (this.#listeners.size === 0) return;
     const open = this.#windows.get(session_id);
@@ -47,33 +48,33 @@ export class Changes {
     }
     const window = { isDue: false, timer: this.#later(session_id) };
     this.#windows.set(session_id, window);
-    // Not now: who calls this may be in the middle of changing more.
+    // Deferred: the caller may be about to change more.
     queueMicrotask(() => {
       if (this.#windows.get(session_id) === window) this.#show(session_id);
     });
   }
 
-  removed(session_id: string): void {
+  markRemoved(session_id: string): void {
     this.#close(session_id);
     this.#touch(session_id);
-    this.#tell({ kind: "session_removed", session_id });
+    this.#notify({ kind: "session_removed", session_id });
   }
 
-  /** A row of the ledger is new or different: told as it is, and the views that count it with it. */
-  request(row: RequestRow): void {
-    this.#tell({ kind: "request", request: row });
-    this.changed(row.session_id);
-    for (const session_id of this.#options.above?.(row.session_id) ?? []) this.changed(session_id);
+  /** A ledger row is new or has changed: reported as it is, together with the views that count it. */
+  reportRequest(row: RequestRow): void {
+    this.#notify({ kind: "request", request: row });
+    this.markChanged(row.session_id);
+    for (const session_id of this.#options.above?.(row.session_id) ?? []) this.markChanged(session_id);
   }
 
-  /** A message was queued, delivered, or is over. */
-  queue(session_id: string, input: InputRecord): void {
-    this.#tell({ kind: "queue", session_id, input });
-    this.changed(session_id);
+  /** A message was queued, delivered, or is done. */
+  reportInput(session_id: string, input: InputRecord): void {
+    this.#notify({ kind: "queue", session_id, input });
+    this.markChanged(session_id);
   }
 
-  /** All changes from now on. Gives what ends it. */
-  onChange(listener: (change: ChangeView) => void): () => void {
+  /** Subscribes to all changes. Returns the unsubscribe function. */
+  subscribe(listener: (change: ChangeView) => void): () => void {
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
@@ -81,7 +82,9 @@ export class Changes {
     };
   }
 
-  /** Calls `ear` at every change of this one session, at once and without a view. Gives what ends it. */
+  /**
+   * Calls `ear` at every change of this session, synchronously and without a view. Returns the unsubscribe function.
+   */
   onTouch(session_id: string, ear: () => void): () => void {
     const ears = this.#touched.get(session_id) ?? new Set();
     this.#touched.set(session_id, ears.add(ear));
@@ -91,7 +94,7 @@ export class Changes {
     };
   }
 
-  /** Drops what would be told later. */
+  /** Drops pending notifications. */
   close(): void {
     for (const session_id of [...this.#windows.keys()]) this.#close(session_id);
   }
@@ -121,11 +124,11 @@ export class Changes {
   #show(session_id: string): void {
     this.#guard(() => {
       const session = this.#options.view(session_id);
-      if (session !== undefined) this.#tell({ kind: "session", session });
+      if (session !== undefined) this.#notify({ kind: "session", session });
     });
   }
 
-  #tell(change: ChangeView): void {
+  #notify(change: ChangeView): void {
     for (const listener of [...this.#listeners]) this.#guard(() => listener(change));
   }
 
@@ -133,7 +136,7 @@ export class Changes {
     try {
       call();
     } catch (error) {
-      this.#options.log.error("changes.listener_failed", { message: messageOf(error) });
+      this.#options.log.error("changes.listener_failed", { message: toMessage(error) });
     }
   }
 }

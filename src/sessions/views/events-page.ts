@@ -1,16 +1,16 @@
-// A page of a session's history behind a cursor (sm#288 "Durable event history"): stored frames only, from ring and log.
-// Whatever is missing behind the cursor is told by `history_gap`; nothing is ever left out in silence.
+// A page of a session's history after a cursor: stored frames only, from ring and store. Anything missing after the
+// cursor is reported by `history_gap`.
 import type { EventsPage, EventView } from "../../protocol/views.ts";
 import type { LogBatch, Store } from "../../store/types.ts";
 import type { EventsOrder } from "../manager-types.ts";
 import type { Stream, TimedBatch } from "../stream/stream.ts";
-import { previewOf } from "./preview.ts";
+import { previewFrame } from "./preview.ts";
 import { turnBefore, turnIds } from "./turn-ids.ts";
 
 const READ_BYTES = 256 * 1024;
-/** A page ends here even if it may have more frames; at least one is always in it. */
+/** Size limit of a page; it always has at least one frame. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
-/** A gap that is known already is told so soon: at once, a reader that asks again and again would spin. */
+/** Delay before a known gap is reported again: without it, a polling reader would spin. */
 const KNOWN_GAP_WAIT_MS = 1_000;
 const MAX_TIMER_MS = 2_147_483_647;
 
@@ -29,21 +29,21 @@ interface StoredFrame {
 
 interface Found {
   frames: StoredFrame[];
-  /** The first and last seq that were read; undefined when there was nothing. */
+  /** The first and last seq read; undefined if there were none. */
   first_seq: number | undefined;
   last_seq: number | undefined;
-  /** Something between them is not there. */
+  /** Some frames between them are missing. */
   hasHole: boolean;
 }
 
-/** An aborted wait answers at once, with what there is. */
+/** An aborted wait returns immediately, with what there is. */
 export async function readEvents(source: EventsSource, order: EventsOrder): Promise<EventsPage> {
   await untilNews(source.stream, order);
   const { stream } = source;
   const { since_seq, limit } = order;
   const latest_seq = stream.last_seq;
   const isAhead = since_seq > latest_seq;
-  // Whoever has seen more than there is begins anew: its history is not ours.
+  // A reader that is ahead of the history starts over: it has seen another history.
   const cursor = isAhead ? 0 : since_seq;
   const found = await readFrames(stream, { cursor, latest_seq, limit });
   const earliest_seq = await earliestSeq(source, found.first_seq);
@@ -60,7 +60,7 @@ export async function readEvents(source: EventsSource, order: EventsOrder): Prom
   return page;
 }
 
-/** Resolves when there is something behind the cursor, or it is known that there will be nothing in time. */
+/** Resolves when there are frames after the cursor, or none will come in time. */
 function untilNews(stream: Stream, { since_seq, waitMs, signal }: EventsOrder): Promise<void> {
   if (waitMs <= 0 || stream.last_seq !== since_seq || signal?.aborted === true) return Promise.resolve();
   const longest = isLostBehind(stream, since_seq) ? KNOWN_GAP_WAIT_MS : MAX_TIMER_MS;
@@ -92,12 +92,12 @@ async function readFrames(
     }
     if (found.first_seq !== undefined && chunk.first_seq > at + 1) found.hasHole = true;
     found.first_seq ??= chunk.first_seq;
-    const stampOf = stampsOf(chunk);
-    const last = Math.min(lastOf(chunk, stream), latest_seq, chunk.first_seq + limit - read - 1);
+    const stampOf = makeTimeLookup(chunk);
+    const last = Math.min(findLastSeq(chunk, stream), latest_seq, chunk.first_seq + limit - read - 1);
     let offset = 0;
     for (let seq = chunk.first_seq; seq <= last && bytes < MAX_PAGE_BYTES; seq += 1) {
       const end = chunk.bytes.indexOf(LF, offset);
-      const frame = parsed(chunk.bytes, offset, end);
+      const frame = parseFrame(chunk.bytes, offset, end);
       if (frame === undefined) found.hasHole = true;
       else found.frames.push({ seq, at_ms: stampOf(seq), frame });
       bytes += end - offset;
@@ -110,16 +110,16 @@ async function readFrames(
   return found;
 }
 
-/** The ring goes on where it can: it has times, which a log may not have. */
-function lastOf(chunk: TimedBatch | LogBatch, { ring }: Stream): number {
+/** Prefers the ring, which has times that a log may lack. */
+function findLastSeq(chunk: TimedBatch | LogBatch, { ring }: Stream): number {
   const inRing = ring.firstSeq ?? 0;
   return "at_ms" in chunk || inRing <= chunk.first_seq
     ? chunk.last_seq
     : Math.min(chunk.last_seq, inRing - 1);
 }
 
-/** Asked in the order of their seqs. */
-function stampsOf(chunk: TimedBatch | LogBatch): (seq: number) => number | null {
+/** Requested in seq order. */
+function makeTimeLookup(chunk: TimedBatch | LogBatch): (seq: number) => number | null {
   if ("at_ms" in chunk) return () => chunk.at_ms;
   const { stamps = [] } = chunk;
   let at = 0;
@@ -130,16 +130,16 @@ function stampsOf(chunk: TimedBatch | LogBatch): (seq: number) => number | null 
   };
 }
 
-function parsed(bytes: Uint8Array, start: number, end: number): Record<string, unknown> | undefined {
+function parseFrame(bytes: Uint8Array, start: number, end: number): Record<string, unknown> | undefined {
   try {
     const line = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
     return JSON.parse(line) as Record<string, unknown>;
   } catch {
-    return undefined; // damaged on the disk: as good as missing, and told as such
+    return undefined; // damaged on disk: treated as missing
   }
 }
 
-/** The ring may still have what the log has pruned, or be all there is. */
+/** The ring may still have what was pruned, or be all there is. */
 async function earliestSeq({ stream, store }: EventsSource, first_seq?: number): Promise<number | null> {
   const inRing = stream.ring.firstSeq;
   const inLog = await store.earliest(stream.session_id).catch((error: unknown) => {
@@ -159,7 +159,7 @@ interface Seen {
   found: Found;
 }
 
-/** Of several reasons the one that the seqs of the page do not show. */
+/** Prefers a reason that the seqs of the page do not show. */
 function gapReason(stream: Stream, seen: Seen): EventsPage["gap_reason"] {
   const { since_seq, isAhead, cursor, earliest_seq, found } = seen;
   if (isLostBehind(stream, since_seq) || found.frames.some(isRecoveryMarker)) return "persistence_error";
@@ -172,7 +172,7 @@ function isLostBehind(stream: Stream, seq: number): boolean {
   return stream.lostAfter !== undefined && stream.lostAfter >= seq;
 }
 
-/** Tells of frames that were lost in front of it, also in an earlier life. */
+/** Reports frames lost before it, also before a restart. */
 function isRecoveryMarker({ frame }: StoredFrame): boolean {
   return frame["type"] === "agent.notice" && frame["category"] === "event_persist_recovered";
 }
@@ -188,9 +188,10 @@ async function eventViews(
   const { ids, after } = await turnIds(
     found.map(({ frame }) => frame),
     async () => {
-      // The page is worth more than the name of its first turn: a log that cannot be read in front of it costs only that.
+      // The page matters more than the id of its first turn: if the store cannot be read further back, the id is left
+      // out.
       const turn_id = await turnBefore(stream, first.seq).catch(() => undefined);
-      // A turn longer than what was searched: the one that runs, if this is where the session is now.
+      // A turn longer than what was searched: the running one, if this is the newest page.
       return turn_id === undefined && last.seq === latest_seq ? stream.row.turn?.turn_id : turn_id;
     },
   );
@@ -200,7 +201,7 @@ async function eventViews(
     seq,
     persisted: true,
     timestamp_ms: at_ms,
-    ...told(frame, ids[index] ?? null),
+    ...toPageEvent(frame, ids[index] ?? null),
   }));
 }
 
@@ -215,10 +216,10 @@ async function lostViews(stream: Stream, cursor: number): Promise<EventView[]> {
     seq: null,
     persisted: false,
     timestamp_ms: lost[index]?.at_ms ?? null,
-    ...told(frame, ids[index] ?? null),
+    ...toPageEvent(frame, ids[index] ?? null),
   }));
 }
 
-function told(frame: Record<string, unknown>, turn_id: string | null) {
-  return { type: String(frame["type"]), turn_id, preview: previewOf(frame), frame };
+function toPageEvent(frame: Record<string, unknown>, turn_id: string | null) {
+  return { type: String(frame["type"]), turn_id, preview: previewFrame(frame), frame };
 }

@@ -1,6 +1,8 @@
-// Rows for `list_sessions` and `session_info` (spec §5.15, §5.16): live sessions, transcripts that the agents
-// keep on disk, and what the store remembers, merged by (backend, session_id).
+// Rows for `list_sessions` and `session_info`: live sessions, transcripts of the agents, and stored sessions, merged by
+// (backend, session_id).
+
 import type { Backend } from "../../backends/types.ts";
+import { defined } from "../../base/values.ts";
 import type { SessionRow, SessionSummary } from "../../protocol/session.ts";
 import type { Store } from "../../store/types.ts";
 import { contextTokens } from "../core/usage.ts";
@@ -22,12 +24,12 @@ export async function listSessions(sources: ListSources, filter: ListFilter): Pr
   const cold = filter.live === true ? [] : await coldRows(sources, filter);
   const liveIds = new Map<string, Session>();
   for (const session of sources.live) {
-    for (const id of idsOf(session.row)) liveIds.set(keyOf(session.row.backend, id), session);
+    for (const id of listIds(session.row)) liveIds.set(makeKey(session.row.backend, id), session);
   }
   const transcripts = new Map<Session, SessionSummary>();
   const rows: SessionSummary[] = [];
   for (const row of cold) {
-    const session = liveIds.get(keyOf(row.backend, row.session_id));
+    const session = liveIds.get(makeKey(row.backend, row.session_id));
     if (session === undefined) rows.push(row);
     else transcripts.set(session, row);
   }
@@ -49,7 +51,7 @@ export function liveInfo(session: Session): SessionInfo {
   };
 }
 
-/** A session that is not in memory: its row in the store over the agent's transcript. */
+/** A session that is not in memory: its stored row over the agent's transcript. */
 export async function coldInfo(
   sources: Omit<ListSources, "live">,
   session_id: string,
@@ -63,12 +65,11 @@ export async function coldInfo(
       session_id,
       backend: backend.name,
       native_session_id: session_id,
-      ...(found.model === undefined ? {} : { model: found.model }),
-      ...(found.cwd === undefined ? {} : { cwd: found.cwd }),
+      ...defined({ model: found.model, cwd: found.cwd }),
       turns: 0,
       last_turn_usage: {},
       cumulative_usage: {},
-      ...(found.mtime_ms === undefined ? {} : { last_turn_at_ms: found.mtime_ms }),
+      ...defined({ last_turn_at_ms: found.mtime_ms }),
       context_tokens: 0,
       attached: false,
       subprocess_running: false,
@@ -83,10 +84,9 @@ function rowInfo(row: SessionRow): SessionInfo {
     session_id: row.session_id,
     backend: row.backend,
     native_session_id: row.native_session_id ?? row.session_id,
-    ...(row.model === undefined ? {} : { model: row.model }),
-    ...(row.cwd === undefined ? {} : { cwd: row.cwd }),
+    ...defined({ model: row.model, cwd: row.cwd }),
     turns: row.turns,
-    ...(row.last_turn_at_ms === undefined ? {} : { last_turn_at_ms: row.last_turn_at_ms }),
+    ...defined({ last_turn_at_ms: row.last_turn_at_ms }),
     last_turn_usage: row.last_turn_usage,
     cumulative_usage: row.cumulative_usage,
     context_tokens: contextTokens(row.last_turn_usage),
@@ -96,28 +96,28 @@ function rowInfo(row: SessionRow): SessionInfo {
   };
 }
 
-/** The agents' own transcripts; for agents that keep none, what the store has. */
+/** The agents' own transcripts; for agents without any, the stored sessions. */
 async function coldRows(sources: ListSources, filter: ListFilter): Promise<SessionSummary[]> {
-  const scope = filter.cwd === undefined ? {} : { cwd: filter.cwd };
+  const scope = defined({ cwd: filter.cwd });
   const lists = await Promise.all(sources.backends.map((backend) => backend.listTranscripts?.(scope) ?? []));
   const silent = new Set(sources.backends.filter((b) => b.listTranscripts === undefined).map((b) => b.name));
   const live = new Set(sources.live.map((session) => session.row.session_id));
   const rows = await sources.store.rows();
   const byNative = new Map<string, SessionRow>();
   for (const row of rows) {
-    if (row.native_session_id !== undefined) byNative.set(keyOf(row.backend, row.native_session_id), row);
+    if (row.native_session_id !== undefined) byNative.set(makeKey(row.backend, row.native_session_id), row);
   }
   const stored = rows
     .filter((row) => silent.has(row.backend) && !live.has(row.session_id))
     .filter((row) => filter.cwd === undefined || row.cwd === filter.cwd)
     .map(storedRow);
   return [
-    ...lists.flat().map((row) => ourOwn(row, byNative.get(keyOf(row.backend, row.session_id)))),
+    ...lists.flat().map((row) => ourOwn(row, byNative.get(makeKey(row.backend, row.session_id)))),
     ...stored,
   ];
 }
 
-/** An agent lists a conversation under its own id; whoever resumes it wants ours, which has its history. */
+/** An agent lists a conversation under its own id; resuming needs ours, which has the history. */
 function ourOwn(transcript: SessionSummary, row: SessionRow | undefined): SessionSummary {
   if (row === undefined || row.session_id === transcript.session_id) return transcript;
   return { ...transcript, ...storedRow(row), native_session_id: transcript.session_id };
@@ -128,8 +128,7 @@ function storedRow(row: SessionRow): SessionSummary {
     session_id: row.session_id,
     backend: row.backend,
     attached: false,
-    ...(row.cwd === undefined ? {} : { cwd: row.cwd }),
-    ...(row.model === undefined ? {} : { model: row.model }),
+    ...defined({ cwd: row.cwd, model: row.model }),
     ...(row.title === undefined ? {} : { title: row.title, preview: row.title }),
     started_at_ms: row.started_at_ms,
     last_active_at_ms: row.last_active_at_ms,
@@ -143,10 +142,12 @@ function liveRow(session: Session): SessionSummary {
     session_id: row.session_id,
     backend: row.backend,
     attached: owner !== undefined,
-    ...(row.cwd === undefined ? {} : { cwd: row.cwd }),
-    ...(row.model === undefined ? {} : { model: row.model }),
-    ...(row.title === undefined ? {} : { title: row.title }),
-    ...(row.native_session_id === undefined ? {} : { native_session_id: row.native_session_id }),
+    ...defined({
+      cwd: row.cwd,
+      model: row.model,
+      title: row.title,
+      native_session_id: row.native_session_id,
+    }),
     started_at_ms: row.started_at_ms,
     last_active_at_ms: row.last_active_at_ms,
     ...(owner?.peer_pid === undefined ? {} : { owner_pid: owner.peer_pid }),
@@ -157,11 +158,11 @@ function liveRow(session: Session): SessionSummary {
   };
 }
 
-function idsOf(row: SessionRow): string[] {
+function listIds(row: SessionRow): string[] {
   return row.native_session_id === undefined ? [row.session_id] : [row.session_id, row.native_session_id];
 }
 
-function keyOf(backend: string, session_id: string): string {
+function makeKey(backend: string, session_id: string): string {
   return `${backend}\n${session_id}`;
 }
 

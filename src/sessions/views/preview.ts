@@ -1,8 +1,8 @@
-// One bounded line for people about a frame: what an event list shows. Pure; never throws, whatever an agent sent.
+// A one-line, bounded preview of a frame for event lists. Pure; never throws, whatever an agent sent.
 import { sanitizeLine } from "../../base/sanitize.ts";
 
 const MAX_CHARS = 200;
-/** Enough of a text for one line; the rest is not even looked at. */
+/** Enough text for one line; the rest is not read. */
 const MAX_LOOKED_AT = 1_000;
 
 type Frame = Readonly<Record<string, unknown>>;
@@ -21,16 +21,16 @@ const PREVIEWS: Readonly<Record<string, (frame: Frame) => string>> = {
   "blemeesd.stderr": (frame) => str(frame["line"]),
 };
 
-export function previewOf(frame: Frame): string {
+export function previewFrame(frame: Frame): string {
   const type = str(frame["type"]);
   const text = Object.hasOwn(PREVIEWS, type) ? (PREVIEWS[type]?.(frame) ?? "") : "";
   const line = sanitizeLine(text.slice(0, MAX_LOOKED_AT)).replace(/ {2,}/g, " ").trim();
   if (line.length <= MAX_CHARS) return line;
-  // A pair of surrogates is not cut in two.
+  // Never splits a surrogate pair.
   return `${line.slice(0, MAX_CHARS - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** What a tool is asked to do, by the field that says most of it. */
+/** A tool's input, by its most telling field. */
 const TELLING = ["command", "cmd", "file_path", "path", "pattern", "query", "url", "description", "prompt"];
 
 function inputText(input: unknown): string {
@@ -78,6 +78,6 @@ function json(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "";
   } catch {
-    return ""; // nested too deep to be written
+    return ""; // nested too deep to serialize
   }
 }

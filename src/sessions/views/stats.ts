@@ -1,32 +1,31 @@
-// What the sessions themselves know better than the observability database: which backend a session has, which turns run
-// and what waits now. Pure.
+// Adds what the sessions know better than the observability database: backends, running turns, pending requests. Pure.
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import type { Stats, TurnStat, WaitStat } from "../../protocol/stats.ts";
 
 export interface NowKnown {
-  /** The sessions that are meant, by id. */
+  /** The selected sessions, by id. */
   rows: ReadonlyMap<string, Pick<SessionRow, "session_id" | "backend" | "turn">>;
-  /** What waits for an answer in them. */
+  /** Their pending requests. */
   pending: readonly Pick<RequestRow, "session_id" | "request_id" | "requested_at_ms">[];
   limit: number;
 }
 
 /**
- * What began and was not seen to end does so only while its session has it: a daemon that is killed can lose an end. What
- * runs or waits now is there also when it began before the time that was asked for.
+ * An unfinished turn or request counts only while its session has it, because a killed daemon can lose an end. What is
+ * running or pending now is included even if it started before the requested time.
  */
 export function settledStats(observed: Stats, known: NowKnown): Stats {
   const { rows, limit } = known;
-  const turnOf = (session_id: string): string | undefined => rows.get(session_id)?.turn?.turn_id;
+  const findTurnId = (session_id: string): string | undefined => rows.get(session_id)?.turn?.turn_id;
   const turns = observed.turns
-    .filter((turn) => turn.ended_at_ms !== undefined || turnOf(turn.session_id) === turn.turn_id)
+    .filter((turn) => turn.ended_at_ms !== undefined || findTurnId(turn.session_id) === turn.turn_id)
     .map((turn) => ({ ...turn, backend: rows.get(turn.session_id)?.backend ?? turn.backend }));
   const tools = observed.tools.filter(
-    (tool) => tool.ended_at_ms !== undefined || turnOf(tool.session_id) === tool.turn_id,
+    (tool) => tool.ended_at_ms !== undefined || findTurnId(tool.session_id) === tool.turn_id,
   );
-  const open = new Set(known.pending.map(keyOf));
-  const waits = observed.waits.filter((wait) => wait.ended_at_ms !== undefined || open.has(keyOf(wait)));
+  const open = new Set(known.pending.map(makeKey));
+  const waits = observed.waits.filter((wait) => wait.ended_at_ms !== undefined || open.has(makeKey(wait)));
   const allTurns = [...turns, ...runningNow(turns, rows)];
   const allWaits = [...waits, ...waitingNow(waits, known.pending)];
   return {
@@ -56,9 +55,9 @@ function runningNow(turns: readonly TurnStat[], rows: NowKnown["rows"]): TurnSta
 }
 
 function waitingNow(waits: readonly WaitStat[], pending: NowKnown["pending"]): WaitStat[] {
-  const seen = new Set(waits.map(keyOf));
+  const seen = new Set(waits.map(makeKey));
   return pending
-    .filter((request) => !seen.has(keyOf(request)))
+    .filter((request) => !seen.has(makeKey(request)))
     .map(({ session_id, request_id, requested_at_ms }) => ({
       session_id,
       request_id,
@@ -66,7 +65,7 @@ function waitingNow(waits: readonly WaitStat[], pending: NowKnown["pending"]): W
     }));
 }
 
-function keyOf({ session_id, request_id }: { session_id: string; request_id: string }): string {
+function makeKey({ session_id, request_id }: { session_id: string; request_id: string }): string {
   return `${session_id} ${request_id}`;
 }
 

@@ -1,8 +1,8 @@
-// Which turn a frame belongs to. Frames do not say it but for the first and the last of a turn (the `task_started`
-// notice and the result), so it follows from what stands around them.
+// Derives the turn of each frame. Only the first and last frame of a turn carry its id (the `task_started` notice and
+// the result).
 import type { Stream } from "../stream/stream.ts";
 
-/** How far in front of a page its turn's beginning is searched, in frames: first near, then far. */
+/** How many frames before a page are searched for the start of its turn: first few, then many. */
 const LOOK_BACK = [128, 1024, 4096] as const;
 const READ_BYTES = 256 * 1024;
 
@@ -13,12 +13,12 @@ interface Boundary {
   turn_id: string | null;
 }
 
-/** One a frame; `before` gives the turn that the first ones are in, if that does not follow from them. */
+/** One id per frame; `before` returns the turn of the first frames if they do not contain it. */
 export async function turnIds(
   frames: readonly Frame[],
   before: () => Promise<string | null | undefined>,
 ): Promise<{ ids: (string | null)[]; after: string | null | undefined }> {
-  const boundaries = frames.map(boundaryOf);
+  const boundaries = frames.map(findBoundary);
   const first = boundaries.find((found) => found !== undefined);
   let current = first?.kind === "end" ? first.turn_id : await before();
   const ids = boundaries.map((found) => {
@@ -29,7 +29,7 @@ export async function turnIds(
   return { ids, after: current };
 }
 
-/** The turn that the frame `seq` is in, from what was stored in front of it. Undefined when that is too far away. */
+/** The turn of frame `seq`, from the frames stored before it. Undefined if that is too far away. */
 export async function turnBefore(stream: Stream, seq: number): Promise<string | null | undefined> {
   if (stream.turnMark?.seq === seq - 1) return stream.turnMark.turn_id;
   let end = seq;
@@ -43,7 +43,7 @@ export async function turnBefore(stream: Stream, seq: number): Promise<string | 
   return undefined;
 }
 
-/** The last one among the frames from `start` up to, but not with, `end`. */
+/** The last one among the frames from `start` up to, excluding, `end`. */
 async function lastBoundary(stream: Stream, start: number, end: number): Promise<Boundary | undefined> {
   let last: Boundary | undefined;
   for (let after = start - 1; after + 1 < end; ) {
@@ -62,13 +62,13 @@ async function lastBoundary(stream: Stream, start: number, end: number): Promise
 function lastIn(lines: readonly string[]): Boundary | undefined {
   for (const line of lines.toReversed()) {
     if (!line.includes('"task_started"') && !line.includes('"agent.result"')) continue;
-    const found = boundaryOf(parsed(line));
+    const found = findBoundary(parseFrame(line));
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function boundaryOf(frame: Frame): Boundary | undefined {
+function findBoundary(frame: Frame): Boundary | undefined {
   if (frame["type"] === "agent.result") {
     return { kind: "end", turn_id: typeof frame["turn_id"] === "string" ? frame["turn_id"] : null };
   }
@@ -77,10 +77,10 @@ function boundaryOf(frame: Frame): Boundary | undefined {
   return typeof turn_id === "string" ? { kind: "start", turn_id } : undefined;
 }
 
-function parsed(line: string): Frame {
+function parseFrame(line: string): Frame {
   try {
     return JSON.parse(line) as Frame;
   } catch {
-    return {}; // damaged: it marks nothing
+    return {}; // damaged: marks nothing
   }
 }

@@ -1,5 +1,5 @@
-// Sessions as a manager sees them (`SessionView`), from rows and what is known of those that are in memory. Pure; for a
-// list, what concerns all sessions (children, pending requests) is computed once.
+// Sessions as a manager sees them (`SessionView`), from rows and the state of those in memory. Pure; for lists, shared
+// parts (children, pending requests) are computed once.
 import type { Action } from "../../protocol/actions.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { ActivityState, SessionRow } from "../../protocol/session.ts";
@@ -7,42 +7,42 @@ import type { SessionView } from "../../protocol/views.ts";
 import { contextTokens } from "../core/usage.ts";
 import type { ViewFilter } from "../manager-types.ts";
 
-/** What only a session in memory has. */
+/** Fields that only a session in memory has. */
 export interface LiveFacts {
   activity: ActivityState;
   isTurnActive: boolean;
   isRunning: boolean;
-  /** A client drives it. */
+  /** A client owns it. */
   attached: boolean;
   last_event_at_ms?: number | undefined;
-  /** Why its queue waits. */
+  /** Why its queue is held. */
   held?: string | undefined;
 }
 
 export interface ViewParts {
   row: SessionRow;
-  /** Absent: it is only in the store. */
+  /** Absent: only in the store. */
   live?: LiveFacts | undefined;
 }
 
-/** What views of several sessions have in common. */
+/** Shared by the views of several sessions. */
 export interface ViewWorld {
-  /** How many requests wait in each session, for those where any do. */
+  /** Number of pending requests by session, where there are any. */
   pending: ReadonlyMap<string, number>;
-  /** The same with all sessions below; see `familyPending`. */
+  /** The same including all descendants; see `familyPending`. */
   familyPending: ReadonlyMap<string, number>;
   children: ChildrenIndex;
   lastAction(session_id: string): Action | undefined;
-  /** The backend in the words of session managers. */
+  /** The backend's name for session managers. */
   provider(backend: string): string;
-  /** 0: nothing ever counts as stalled. */
+  /** 0: nothing counts as stalled. */
   stallMs: number;
   nowMs: number;
 }
 
 export type ChildrenIndex = ReadonlyMap<string, readonly string[]>;
 
-export function viewOf({ row, live }: ViewParts, world: ViewWorld): SessionView {
+export function toView({ row, live }: ViewParts, world: ViewWorld): SessionView {
   const { session_id } = row;
   const lastAction = world.lastAction(session_id);
   const turn = live?.isTurnActive === true ? row.turn : undefined;
@@ -66,7 +66,7 @@ export function viewOf({ row, live }: ViewParts, world: ViewWorld): SessionView 
     last_active_at_ms: row.last_active_at_ms,
     last_seq: row.last_seq,
   };
-  // Not with spreads: a busy daemon makes many views a second.
+  // No spreads: a busy daemon makes many views per second.
   if (hasFailed({ row, live })) view.failed = true;
   if (row.name !== undefined) view.name = row.name;
   if (row.title !== undefined) view.title = row.title;
@@ -85,8 +85,8 @@ export function viewOf({ row, live }: ViewParts, world: ViewWorld): SessionView 
 }
 
 /**
- * A daemon that is killed can lose how the last thing ended, but nothing runs or waits in a session where no turn runs
- * and nothing is asked.
+ * A killed daemon can lose the end of the last action, but nothing is running or waiting in a session without a turn
+ * and without requests.
  */
 export function settledAction(
   action: Action,
@@ -98,18 +98,18 @@ export function settledAction(
   return { ...action, status: wasGood && action.status === "running" ? "success" : "interrupted" };
 }
 
-/** At rest, and not because all went well or somebody stopped it. */
+/** At rest after a failure, not after success or a stop. */
 function hasFailed({ row, live }: ViewParts): boolean {
   const isAtRest = live === undefined || live.activity === "idle" || live.activity === "stopped";
   if (!isAtRest || row.stopped_at_ms !== undefined) return false;
-  // A message that its agent could not be started for never became a turn.
+  // A message whose agent could not be started never became a turn.
   if (row.inputs?.at(-1)?.state === "failed") return true;
   const subtype = row.last_result?.subtype ?? "success";
   return subtype !== "success" && subtype !== "interrupted";
 }
 
-/** Those that the filter lets through, the most recently active first; the order does not depend on the clock. */
-export function viewsOf(all: readonly ViewParts[], world: ViewWorld, filter: ViewFilter = {}): SessionView[] {
+/** Sessions that pass the filter, most recently active first; the order does not depend on the clock. */
+export function toViews(all: readonly ViewParts[], world: ViewWorld, filter: ViewFilter = {}): SessionView[] {
   return all
     .filter((parts) => isMeant(parts, filter))
     .sort(({ row: a }, { row: b }) => {
@@ -117,10 +117,10 @@ export function viewsOf(all: readonly ViewParts[], world: ViewWorld, filter: Vie
       return byTime || (a.session_id < b.session_id ? -1 : 1);
     })
     .slice(0, filter.limit)
-    .map((parts) => viewOf(parts, world));
+    .map((parts) => toView(parts, world));
 }
 
-/** A turn runs, nothing is asked, and the agent has said nothing for too long. */
+/** A turn is running, nothing is pending, and the agent has been silent for too long. */
 export function isStalled(
   { row, live }: ViewParts,
   { pending, stallMs, nowMs }: Pick<ViewWorld, "pending" | "stallMs" | "nowMs">,
@@ -154,7 +154,7 @@ export function pendingCounts(
   return counts;
 }
 
-/** Each count is added to all sessions above it too; to none twice, if a family goes in a circle. */
+/** Adds each count to all ancestors, once each even if a family is circular. */
 export function familyPending(
   pending: ReadonlyMap<string, number>,
   above: (session_id: string) => readonly string[],
@@ -167,8 +167,8 @@ export function familyPending(
   return totals;
 }
 
-/** The session, then all that is below it, parents before their children. A family in a circle is walked once. */
-export function familyOf(
+/** The session, then its descendants, parents before children. A circular family is walked once. */
+export function listFamily(
   session_id: string,
   children: ChildrenIndex,
 ): { session_id: string; depth: number }[] {

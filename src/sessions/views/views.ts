@@ -1,5 +1,5 @@
-// The sessions of the table as views: looks up what view.ts needs. The index of children is kept until a session comes
-// or goes, because a busy daemon makes many views a second.
+// Views of the table's sessions: looks up what view.ts needs. The index of children is kept until a session is added or
+// removed, because a busy daemon makes many views per second.
 import type { Observer } from "../../observe/types.ts";
 import type { SessionView } from "../../protocol/views.ts";
 import { unknownSession } from "../core/refusals.ts";
@@ -10,13 +10,13 @@ import type { SessionTable } from "../table.ts";
 import {
   type ChildrenIndex,
   childrenIndex,
-  familyOf,
   familyPending,
+  listFamily,
   pendingCounts,
+  toView,
+  toViews,
   type ViewParts,
   type ViewWorld,
-  viewOf,
-  viewsOf,
 } from "./view.ts";
 
 export interface ViewsParts {
@@ -34,9 +34,9 @@ export class Views {
     this.#parts = parts;
   }
 
-  /** Throws when there is no such session. */
+  /** Throws if the session does not exist. */
   of(session_id: string): SessionView {
-    return viewOf(this.#partsOf(session_id), this.#world());
+    return toView(this.#collectParts(session_id), this.#world());
   }
 
   find(session_id: string): SessionView | undefined {
@@ -45,28 +45,28 @@ export class Views {
 
   list(filter: ViewFilter): SessionView[] {
     const { table } = this.#parts;
-    const all = [...table.rows()].map(({ session_id }) => this.#partsOf(session_id));
+    const all = [...table.rows()].map(({ session_id }) => this.#collectParts(session_id));
     const { backend } = filter;
     const known = backend === undefined ? {} : { backend: table.backend(backend).name };
-    return viewsOf(all, this.#world(), { ...filter, ...known });
+    return toViews(all, this.#world(), { ...filter, ...known });
   }
 
   family(session_id: string): { depth: number; session: SessionView }[] {
     const world = this.#world();
-    return familyOf(session_id, world.children).map((member) => ({
+    return listFamily(session_id, world.children).map((member) => ({
       depth: member.depth,
-      session: viewOf(this.#partsOf(member.session_id), world),
+      session: toView(this.#collectParts(member.session_id), world),
     }));
   }
 
-  /** The sessions above it, nearest first. */
+  /** Its ancestors, nearest first. */
   above(session_id: string): string[] {
     const { table } = this.#parts;
     const row = table.row(session_id);
     return row === undefined ? [] : ancestors(row, (id) => table.row(id)).map((one) => one.session_id);
   }
 
-  #partsOf(session_id: string): ViewParts {
+  #collectParts(session_id: string): ViewParts {
     const { table } = this.#parts;
     const row = table.row(session_id);
     if (row === undefined) throw unknownSession(session_id);

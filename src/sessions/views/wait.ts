@@ -1,5 +1,5 @@
-// Waits until a session is idle, blocked or stopped, or until a message's turn is over. Woken by Changes, never by a
-// clock: it listens before it looks, so that no change falls in between.
+// Waits until a session is idle, blocked or stopped, or until a message's turn is over. Driven by Changes, never by
+// polling: it subscribes before it checks, so that no change is missed.
 import { CodedError } from "../../base/coded-error.ts";
 import type { InputRecord } from "../../protocol/queue.ts";
 import type { SessionRow } from "../../protocol/session.ts";
@@ -14,22 +14,22 @@ export interface WaitState {
   row: Pick<SessionRow, "queue" | "inputs" | "stopped_at_ms">;
   isTurnActive: boolean;
   isRunning: boolean;
-  /** The agent works behind its turn, a message is on its way to it, an answer is being stored. */
+  /** Background work, a message on its way to the agent, or an answer being stored. */
   isBusy: boolean;
-  /** A turn's result is not stored yet: nobody may know of it. */
+  /** A turn's result is not stored yet, so it must not be visible. */
   isSettling: boolean;
-  /** How many requests wait. */
+  /** Number of pending requests. */
   pending: number;
 }
 
 export interface WaitParts {
   changes: Changes;
-  /** Undefined: there is no such session (any more). */
+  /** Undefined if the session does not exist. */
   state(session_id: string): WaitState | undefined | Promise<WaitState | undefined>;
   view(session_id: string): SessionView | Promise<SessionView>;
 }
 
-/** An aborted wait answers at once as one whose time is over. Rejects when the session is unknown, or becomes so. */
+/** An aborted wait returns immediately, like a timeout. Rejects if the session is unknown or gets deleted. */
 export async function waitFor(order: WaitOrder, parts: WaitParts): Promise<WaitReply> {
   const { session_id } = order;
   const alarm = new Alarm(order);
@@ -38,11 +38,11 @@ export async function waitFor(order: WaitOrder, parts: WaitParts): Promise<WaitR
     for (;;) {
       const rung = alarm.next();
       const found = parts.state(session_id);
-      // Not one tick later: the row is the living one.
+      // Synchronously: the row is live.
       const state = found instanceof Promise ? await found : found;
       if (state === undefined) throw unknownSession(session_id);
-      const input = inputOf(order, state);
-      const reason = reasonOf(order, state, input) ?? (alarm.isOver ? "timeout" : undefined);
+      const input = findInput(order, state);
+      const reason = findReason(order, state, input) ?? (alarm.isOver ? "timeout" : undefined);
       if (reason !== undefined) {
         return { reason, session: await parts.view(session_id), ...(input !== undefined && { input }) };
       }
@@ -54,7 +54,7 @@ export async function waitFor(order: WaitOrder, parts: WaitParts): Promise<WaitR
   }
 }
 
-/** Rings at changes, when the time is over, and when nobody waits any more. */
+/** Rings on changes, on timeout, and when the wait is cancelled. */
 class Alarm {
   isOver: boolean;
   readonly #timer: NodeJS.Timeout | undefined;
@@ -72,7 +72,7 @@ class Alarm {
     if (!this.isOver) this.#timer = setTimeout(this.#stop, Math.min(timeoutMs, MAX_TIMER_MS));
   }
 
-  /** Resolves with the first ring from now on. */
+  /** Resolves with the next ring. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -91,15 +91,15 @@ class Alarm {
 
 const OVER: ReadonlySet<InputRecord["state"]> = new Set(["done", "cancelled", "failed"]);
 
-function inputOf({ session_id, message_id }: WaitOrder, { row }: WaitState): InputRecord | undefined {
+function findInput({ session_id, message_id }: WaitOrder, { row }: WaitState): InputRecord | undefined {
   if (message_id === undefined) return undefined;
   const input = row.inputs?.find((record) => record.message_id === message_id);
   if (input !== undefined) return input;
-  const message = `session ${session_id} has no message ${message_id}, or forgot it; see GET /sessions/${session_id}/queue`;
+  const message = `session ${session_id} has no message ${message_id}, or no longer remembers it; see GET /sessions/${session_id}/queue`;
   throw new CodedError("message_unknown", message);
 }
 
-function reasonOf(
+function findReason(
   { until }: WaitOrder,
   state: WaitState,
   input: InputRecord | undefined,
@@ -110,7 +110,7 @@ function reasonOf(
   if (row.stopped_at_ms !== undefined && !state.isRunning) return "stopped";
   if (until.includes("blocked") && pending > 0) return "blocked";
   if (input !== undefined || !until.includes("idle")) return undefined;
-  // A message leaves the queue when its turn begins, so one that is on its way keeps the session from being idle.
+  // A message leaves the queue when its turn starts, so a message in delivery keeps the session from being idle.
   const isQuiet = !state.isTurnActive && !state.isBusy && pending === 0;
   return isQuiet && (row.queue?.length ?? 0) === 0 ? "idle" : undefined;
 }

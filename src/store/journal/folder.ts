@@ -1,7 +1,7 @@
-// The reading end of the journal: moves its records into the database, in order and exactly once, because the
-// place up to which they are stored stands in the same transaction. Runs in the store thread.
+// The reading end of the journal: moves records into the database, in order and exactly once, because the position up to
+// which they are stored is saved in the same transaction. Runs in the store thread.
 import { dirname } from "node:path";
-import { messageOf } from "../../base/coded-error.ts";
+import { toMessage } from "../../base/coded-error.ts";
 import { timestamp } from "../../base/timestamp.ts";
 import type { FileSystem } from "../disk/file-system.ts";
 import { setAside } from "../disk/torn.ts";
@@ -20,7 +20,7 @@ export class Folder {
   readonly #options: FolderOptions;
   #at: JournalPlace;
   #reader: JournalReader | undefined;
-  /** Something in this file was refused by the database; it is kept. */
+  /** The database rejected records of this file, so the file is kept. */
   #isRefused = false;
   #isFailing = false;
 
@@ -29,12 +29,12 @@ export class Folder {
     this.#at = options.target.place();
   }
 
-  /** The number of the file that may be written next. */
+  /** The number of the next file to write. */
   get nextNumber(): number {
     return this.#at.n;
   }
 
-  /** Stores what a daemon that died left behind. Afterwards there is no journal file. */
+  /** Stores the journal of a daemon that died. Afterwards there is no journal file. */
   recover(): void {
     const { fs, databasePath } = this.#options;
     const found = journalNumbers(databasePath, fs.readdirSync(dirname(databasePath)));
@@ -43,15 +43,15 @@ export class Folder {
       if (n > this.#at.n) this.#at = { n, offset: 0 };
       this.#recoverFile();
     }
-    // A power cut can take a file whose records are stored; its number may not be used again.
+    // A power cut can remove a file whose records are stored; its number must not be reused.
     if (this.#at.offset > 0) this.#at = { n: this.#at.n + 1, offset: 0 };
     else if (old.length === 0) return;
-    // The old ones were stored, but a daemon that was killed may not have seen that synced.
+    // The old files are stored, but a killed daemon may not have synced that.
     this.sync();
     for (const n of old) this.#remove(n);
   }
 
-  /** Stores everything up to `end`; why not, when it cannot. What was stored before then stays stored. */
+  /** Stores everything up to `end`, or returns why it cannot. What was stored before stays stored. */
   fold(end: JournalEnd): string | undefined {
     try {
       while (this.#at.n < end.n) {
@@ -65,15 +65,15 @@ export class Folder {
       this.#isFailing = false;
       return undefined;
     } catch (error) {
-      const message = `the journal could not be moved into the database: ${messageOf(error)}`;
-      // Told once: it is tried again several times a second.
+      const message = `cannot move the journal into the database: ${toMessage(error)}`;
+      // Reported once: it is retried several times a second.
       if (!this.#isFailing) this.#options.onRecovery({ kept_seq: 0, cut_bytes: 0, message });
       this.#isFailing = true;
       return message;
     }
   }
 
-  /** Puts on the disk what the database was given so far. */
+  /** Syncs what the database has so far. */
   sync(): void {
     this.#options.target.fold([], this.#at, true);
   }
@@ -91,7 +91,8 @@ export class Folder {
     const cut_bytes = size - this.#at.offset;
     if (cut_bytes > 0) {
       const path = journalPath(databasePath, this.#at.n);
-      const aside = setAside(fs, { fd: reader.fd, path, start: this.#at.offset }, timestamp(now()));
+      const torn = { fd: reader.fd, path, start: this.#at.offset };
+      const aside = setAside(fs, torn, `torn-${timestamp(now())}`);
       onRecovery({ kept_seq: 0, cut_bytes, aside, message: "the end of the journal was damaged" });
     }
     this.#finish();
@@ -105,7 +106,7 @@ export class Folder {
     );
   }
 
-  /** Stores the good records in front of `end`; stops at the first that is not. */
+  /** Stores the valid records before `end`; stops at the first invalid one. */
   #move(end: number): void {
     const { target, onRecovery } = this.#options;
     const reader = this.#open();
@@ -120,7 +121,7 @@ export class Folder {
     }
   }
 
-  /** Goes to the next file. The old one goes only when the disk has what was in it. */
+  /** Moves on to the next file. The old one is removed only after its records are synced. */
   #finish(): void {
     const { n } = this.#at;
     const next = { n: n + 1, offset: 0 };
@@ -143,7 +144,7 @@ export class Folder {
     try {
       fs.unlinkSync(journalPath(databasePath, n));
     } catch {
-      // It is stored and will not be read again; the next start removes it.
+      // Already stored; the next start removes the file.
     }
   }
 
@@ -157,10 +158,10 @@ export class Folder {
         kept_seq: 0,
         cut_bytes: 0,
         aside,
-        message: "the database refused records of the journal",
+        message: "the database rejected records of the journal",
       });
     } catch {
-      // Each refusal was told already; the next start removes the file.
+      // Each rejected record was reported; the next start removes the file.
     }
   }
 }

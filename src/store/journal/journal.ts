@@ -1,8 +1,8 @@
-// The writing end of the journal: one write an append, whole or not at all. Knows files and bytes; what may be
-// appended and when the store thread takes records over is decided in store.ts.
+// The writing end of the journal: one write per append, whole or not at all. store.ts decides what may be appended and
+// when the store thread takes records over.
 import * as nodeFs from "node:fs";
 import { dirname } from "node:path";
-import { messageOf } from "../../base/coded-error.ts";
+import { toMessage } from "../../base/coded-error.ts";
 import type { FileSystem } from "../disk/file-system.ts";
 import { journalPath } from "./names.ts";
 import { RecordWriter } from "./record.ts";
@@ -18,7 +18,7 @@ export interface JournalFileSystem extends FileSystem {
 
 export interface JournalOptions {
   databasePath: string;
-  /** The number of the first file; the store thread has made sure that none is there. */
+  /** The number of the first file; the store thread has made sure that it does not exist. */
   firstNumber: number;
   fs?: JournalFileSystem;
   maxFileBytes?: number;
@@ -33,7 +33,7 @@ export class Journal {
   readonly #writer = new RecordWriter();
   #n: number;
   #fd: number | undefined;
-  /** Where good records end, whatever the disk holds behind it. */
+  /** Where valid records end; bytes after it do not count. */
   #length = 0;
   #isNameDurable = false;
   #fault: string | undefined;
@@ -45,7 +45,7 @@ export class Journal {
     this.#n = options.firstNumber - 1;
   }
 
-  /** Why nothing more may be written to this file; `release` it once its records are stored elsewhere. */
+  /** Why this file must not be written again; `release` it once its records are stored elsewhere. */
   get fault(): string | undefined {
     return this.#fault;
   }
@@ -54,12 +54,12 @@ export class Journal {
     return this.#n;
   }
 
-  /** Undefined when there is no file. `isDone` promises that none of it will be written again. */
+  /** Undefined if there is no file. `isDone` promises that it will not be written again. */
   end(isDone = false): JournalEnd | undefined {
     return this.#fd === undefined ? undefined : { n: this.#n, offset: this.#length, isDone };
   }
 
-  /** Writes the record behind the good ones; its size, for `keep` or `drop`. Throws when nothing was written. */
+  /** Appends the record and returns its size, for `keep` or `drop`. Throws if nothing was written. */
   write(record: JournalRecord): number {
     const fd = this.#open();
     const bytes = this.#writer.encode(record);
@@ -70,7 +70,7 @@ export class Journal {
         throw new Error(`wrote only ${count} of ${bytes.length} bytes; the disk may be full`);
       return bytes.length;
     } catch (error) {
-      this.#cut(fd);
+      this.#truncate(fd);
       throw error;
     }
   }
@@ -79,15 +79,14 @@ export class Journal {
     this.#length += size;
   }
 
-  /** Takes back the record that was just written. */
+  /** Removes the record that was just written. */
   drop(): void {
-    if (this.#fd !== undefined) this.#cut(this.#fd);
+    if (this.#fd !== undefined) this.#truncate(this.#fd);
   }
 
   /**
-   * Rejects when the disk did not confirm everything in this file, the record just written too. Then the file may
-   * not be used any more: Linux now calls pages clean that never reached the disk, and a later sync would promise
-   * too much.
+   * Rejects unless everything in this file is synced. The file must not be used after a failure: Linux then marks pages
+   * clean that never reached the disk, and a later sync would promise too much.
    */
   async sync(): Promise<void> {
     const fd = this.#fd;
@@ -95,14 +94,14 @@ export class Journal {
     try {
       if (!this.#isNameDurable) await this.#syncDirectory();
       this.#isNameDurable = true;
-      await done((end) => this.#fs.fdatasync(fd, end));
+      await toPromise((end) => this.#fs.fdatasync(fd, end));
     } catch (error) {
-      this.#fault = `the journal could not be synced: ${messageOf(error)}`;
+      this.#fault = `cannot sync the journal: ${toMessage(error)}`;
       throw error;
     }
   }
 
-  /** Gives the file up: the next record begins a new one. */
+  /** Closes the file; the next record starts a new one. */
   release(): void {
     if (this.#fd === undefined) return;
     const fd = this.#fd;
@@ -115,7 +114,7 @@ export class Journal {
 
   #open(): number {
     if (this.#fd !== undefined && this.#length <= this.#maxFileBytes) return this.#fd;
-    // The old file stays the journal's end until there is a new one: otherwise nobody would ask for its records.
+    // The old file stays the journal's end until there is a new one, or its records would never be moved.
     const fd = this.#fs.openSync(journalPath(this.#databasePath, this.#n + 1), "wx", 0o600);
     this.release();
     this.#n += 1;
@@ -123,25 +122,25 @@ export class Journal {
     return fd;
   }
 
-  #cut(fd: number): void {
+  #truncate(fd: number): void {
     try {
       this.#fs.ftruncateSync(fd, this.#length);
     } catch (error) {
-      // Bytes that nobody was promised stay behind the good ones; nobody may write behind them.
-      this.#fault = `the journal cannot be cut: ${messageOf(error)}`;
+      // Unacknowledged bytes remain after the valid records, so nothing may be appended.
+      this.#fault = `cannot truncate the journal: ${toMessage(error)}`;
     }
   }
 
   async #syncDirectory(): Promise<void> {
     const fd = this.#fs.openSync(dirname(this.#databasePath), "r");
     try {
-      await done((end) => this.#fs.fsync(fd, end));
+      await toPromise((end) => this.#fs.fsync(fd, end));
     } finally {
       this.#fs.closeSync(fd);
     }
   }
 }
 
-function done(begin: (end: Done) => void): Promise<void> {
+function toPromise(begin: (end: Done) => void): Promise<void> {
   return new Promise((resolve, reject) => begin((error) => (error === null ? resolve() : reject(error))));
 }

@@ -1,19 +1,19 @@
-// The journal's files: `blemees.journal-<n>` beside `blemees.db`. A number is used once.
+// Names of journal files: `blemees.journal-<n>` beside `blemees.db`. A number is used once.
 import { basename, dirname, join } from "node:path";
 
 export function journalPath(databasePath: string, n: number): string {
-  return join(dirname(databasePath), `${stem(databasePath)}${n}`);
+  return join(dirname(databasePath), `${getStem(databasePath)}${n}`);
 }
 
-/** The numbers of the files found, oldest first. What was put aside is not among them. */
+/** The numbers of the files found, oldest first. Files that were put aside do not count. */
 export function journalNumbers(databasePath: string, names: string[]): number[] {
-  const start = stem(databasePath);
+  const start = getStem(databasePath);
   return names
     .filter((name) => name.startsWith(start) && /^[1-9]\d{0,14}$/.test(name.slice(start.length)))
     .map((name) => Number(name.slice(start.length)))
     .sort((a, b) => a - b);
 }
 
-function stem(databasePath: string): string {
+function getStem(databasePath: string): string {
   return `${basename(databasePath, ".db")}.journal-`;
 }

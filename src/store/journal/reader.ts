@@ -1,4 +1,4 @@
-// Reads the records of one journal file in order, a chunk of memory at a time.
+// Reads the records of one journal file in order, in chunks.
 import type { FileSystem } from "../disk/file-system.ts";
 import { readAll } from "../disk/whole.ts";
 import { decodeRecord } from "./record.ts";
@@ -26,8 +26,8 @@ export class JournalReader {
   }
 
   /**
-   * Whole records from `start` on and where they end: none when the file holds no good one there. Their bytes are
-   * good until the next call.
+   * Whole records from `start` on and where they end; none if there is no valid record at `start`. Their bytes are
+   * valid until the next call.
    */
   next(start: number, end: number): { records: JournalRecord[]; end: number } {
     for (let size = CHUNK_BYTES; ; size *= 4) {
@@ -35,7 +35,7 @@ export class JournalReader {
       if (wanted > this.#chunk.length) this.#chunk = Buffer.allocUnsafeSlow(wanted);
       const count = readAll(this.#fs, this.#fd, this.#chunk.subarray(0, wanted), start);
       const found = decodeAll(this.#chunk.subarray(0, count));
-      // Nothing whole: a record longer than the chunk, or damage, which more bytes do not mend.
+      // No whole record: it is longer than the chunk, or damaged.
       if (found.records.length > 0 || start + count >= end || count < wanted) {
         return { records: found.records, end: start + found.length };
       }

@@ -1,5 +1,5 @@
-// A record of the journal: 16 bytes (mark, CRC-32 of all that follows, whole length, length of the head), the head as
-// JSON (what, and how many bytes), the frames as they are. A record that is cut or has holes fails its CRC.
+// The journal's record format: 16 bytes (mark, CRC-32 of the rest, total length, length of the head), the head as JSON,
+// and the frames unchanged. A truncated record or one with holes fails its CRC.
 import { crc32 } from "node:zlib";
 import type { LogBatch } from "../types.ts";
 import type { Content } from "../units.ts";
@@ -11,7 +11,7 @@ const PREFIX_BYTES = 16;
 const CRC_AT = 4;
 const CHECKED_FROM = 8;
 const SCRATCH_BYTES = 256 * 1024;
-/** A UTF-16 unit takes at most this in UTF-8. */
+/** The most UTF-8 bytes that a UTF-16 unit can take. */
 const MAX_UTF8_BYTES = 3;
 
 interface Head extends Omit<Content, "batches"> {
@@ -20,12 +20,12 @@ interface Head extends Omit<Content, "batches"> {
 }
 
 export class RecordWriter {
-  /** Spares a buffer an append. */
+  /** Avoids a buffer per append. */
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 
-  /** The record; good until the next call. */
+  /** The record; valid until the next call. */
   encode(content: JournalRecord): Buffer {
-    const head = headOf(content);
+    const head = formatHead(content);
     let room = PREFIX_BYTES + head.length * MAX_UTF8_BYTES;
     for (const { bytes } of content.batches) room += bytes.length;
     const record = room <= SCRATCH_BYTES ? this.#scratch : Buffer.allocUnsafe(room);
@@ -43,7 +43,7 @@ export class RecordWriter {
   }
 }
 
-/** The record at the front of `bytes` and its length; undefined when it is not whole or not what was written. */
+/** The record at the start of `bytes` and its length; undefined if it is incomplete or damaged. */
 export function decodeRecord(bytes: Buffer): { record: JournalRecord; length: number } | undefined {
   if (bytes.length < PREFIX_BYTES || bytes.readUInt32LE(0) !== MARK) return undefined;
   const length = bytes.readUInt32LE(CHECKED_FROM);
@@ -62,15 +62,15 @@ export function decodeRecord(bytes: Buffer): { record: JournalRecord; length: nu
   return { record, length };
 }
 
-/** By hand, because of the usual order, one batch and no row, there is little to it. */
-function headOf({ at_ms, batches, rows, requests }: JournalRecord): string {
+/** Built by hand: the usual order, one batch and no row, is short. */
+function formatHead({ at_ms, batches, rows, requests }: JournalRecord): string {
   let text = "";
   for (const { session_id, first_seq, last_seq, bytes } of batches) {
     const comma = text === "" ? "" : ",";
     text += `${comma}{"session_id":${JSON.stringify(session_id)},"first_seq":${first_seq},"last_seq":${last_seq},"size":${bytes.length}}`;
   }
   const rowText = rows.length === 0 ? "[]" : JSON.stringify(rows);
-  // Absent without requests, as in the journals of daemons that had no ledger.
+  // Absent without requests, as in journals from before the ledger.
   const rest =
     requests === undefined || requests.length === 0 ? "" : `,"requests":${JSON.stringify(requests)}`;
   return `{"at_ms":${at_ms},"batches":[${text}],"rows":${rowText}${rest}}`;

@@ -1,7 +1,7 @@
-// The store in front of the SQLite thread: an append is one write to a file in this thread (two wake-ups of a thread
-// took ten times as long), and the thread moves the records into the database in large pieces, always before
-// it answers a call. See docs/decisions/0006.
-import { CodedError, messageOf } from "../../base/coded-error.ts";
+// The store in front of the SQLite thread: an append is one file write in this thread (waking another thread twice takes
+// ten times as long); the store thread moves records into the database in large batches, and always before it answers a
+// call. See docs/decisions/0006.
+import { CodedError, toMessage } from "../../base/coded-error.ts";
 import {
   type Args,
   createStore,
@@ -13,27 +13,37 @@ import {
 } from "../calls.ts";
 import type { SeqMarks } from "../seq-marks.ts";
 import type { AppendOrder, AppendOutcome, Store } from "../types.ts";
-import { type Content, emptyOutcome } from "../units.ts";
+import { type Content, createOutcome } from "../units.ts";
 import type { Journal } from "./journal.ts";
 import { KnownSeqs } from "./known-seqs.ts";
 import type { JournalEnd } from "./types.ts";
 
-/** The thread with the database. Calls are answered in the order in which they were asked. */
+/** The thread with the database. Calls are answered in order. */
 export interface FoldingThread {
   readonly refusal: CodedError | undefined;
   ask(call: Omit<StoreCall, "id">): Promise<StoreReply>;
   close(journal?: JournalEnd): Promise<void>;
 }
 
-/** Large enough for few transactions, small enough that a call never waits long for them. */
+/** Large enough for few transactions, small enough that calls never wait long. */
 const FOLD_BYTES = 1024 * 1024;
 const FOLD_AFTER_MS = 200;
-/** Past this an append waits for the thread: agents are held up rather than the disk filled. */
+/** Above this an append waits for the thread: agents slow down instead of filling the disk. */
 const SLOW_BYTES = 16 * 1024 * 1024;
-/** Past this, while the database takes nothing, an append fails. */
+/** Above this, while the database accepts nothing, an append fails. */
 const FULL_BYTES = 64 * 1024 * 1024;
 
-export function createJournaledStore(thread: FoldingThread, journal: Journal, marks?: SeqMarks): Store {
+export interface JournaledOptions {
+  marks?: SeqMarks | undefined;
+  /** The thread also writes JSONL files: a synced append waits until they have it too. */
+  isExported?: boolean;
+}
+
+export function createJournaledStore(
+  thread: FoldingThread,
+  journal: Journal,
+  { marks, isExported = false }: JournaledOptions = {},
+): Store {
   const journaled = new JournaledStore(thread, journal, marks);
   const store = createStore(
     (op, args) => journaled.call(op, args),
@@ -41,8 +51,8 @@ export function createJournaledStore(thread: FoldingThread, journal: Journal, ma
   );
   return {
     ...store,
-    append: (order) => journaled.append(order),
-    // Through the journal too: otherwise a row could overtake, or outlive, the appends around it.
+    append: isExported ? (order) => journaled.appendExported(order) : (order) => journaled.append(order),
+    // Also through the journal, or a row could overtake or outlive the appends around it.
     saveRow: async (row) => {
       const [fault] = await journaled.append({ batches: [], rows: [row], sync: false });
       if (fault !== undefined) throw new CodedError("internal", fault);
@@ -55,12 +65,12 @@ class JournaledStore {
   readonly #journal: Journal;
   readonly #marks: SeqMarks | undefined;
   readonly #seqs = new KnownSeqs();
-  /** What must be done before the next append or call may begin. */
+  /** Must settle before the next append or call starts. */
   #tail: Promise<void> | undefined;
   #writtenBytes = 0;
   #foldedBytes = 0;
   #foldFault: string | undefined;
-  /** Files before this one are in the database, on the disk. */
+  /** Files before this one are in the database and synced. */
   #foldedNumber: number;
   #folding: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -73,16 +83,25 @@ class JournaledStore {
     this.#foldedNumber = journal.number + 1;
   }
 
-  /** The way of every event: with nothing in its way it is done when this returns. */
+  /** The path of every event. If nothing is pending, the write is done when this returns. */
   append(order: AppendOrder): Promise<AppendOutcome> {
-    if (this.#closing !== undefined) return Promise.reject(closedError());
+    if (this.#closing !== undefined) return Promise.reject(createClosedError());
     if (this.#tail !== undefined) return this.#hold(this.#tail.then(() => this.#appendNow(order)));
     const outcome = this.#appendNow(order);
     return outcome instanceof Promise ? this.#hold(outcome) : Promise.resolve(outcome);
   }
 
+  /** A turn that has ended is in its file when a client sees the result. A failed export does not fail the append. */
+  async appendExported(order: AppendOrder): Promise<AppendOutcome> {
+    const outcome = await this.append(order);
+    if (!order.sync) return outcome;
+    const ids = new Set([...order.batches, ...order.rows].map(({ session_id }) => session_id));
+    await this.#ask({ op: "export", args: [...ids] }).catch(() => undefined);
+    return outcome;
+  }
+
   call<K extends Op>(op: K, args: Args<K>): Promise<Result<K>> {
-    if (this.#closing !== undefined) return Promise.reject(closedError());
+    if (this.#closing !== undefined) return Promise.reject(createClosedError());
     if (this.#tail === undefined) return this.#callNow(op, args);
     const tail = this.#tail;
     return new Promise((resolve, reject) => {
@@ -110,8 +129,8 @@ class JournaledStore {
     const { refusal } = this.#thread;
     if (refusal !== undefined) return Promise.reject(refusal);
     if (this.#journal.fault !== undefined) return this.#renew(order, this.#journal.fault);
-    if (this.#seqs.unknown(order).length > 0) return this.#learn(order);
-    const outcome = emptyOutcome(order);
+    if (this.#seqs.listUnknown(order).length > 0) return this.#learn(order);
+    const outcome = createOutcome(order);
     const content = this.#seqs.admit(order, outcome);
     const { batches, rows, requests } = content;
     if (batches.length + rows.length + (requests?.length ?? 0) === 0) return outcome;
@@ -127,7 +146,7 @@ class JournaledStore {
       });
     } catch (error) {
       this.#seqs.takeBack(content);
-      return failRest(outcome, messageOf(error));
+      return failRest(outcome, toMessage(error));
     }
     if (order.sync) return this.#sync({ content, outcome, size });
     this.#keep(content, size);
@@ -137,32 +156,32 @@ class JournaledStore {
     return outcome;
   }
 
-  /** Nothing is written meanwhile, so a record that the disk does not confirm is the last one and can be cut off. */
+  /** Nothing else is written meanwhile, so a record whose sync fails is the last one and can be removed. */
   async #sync(written: { content: Content; outcome: AppendOutcome; size: number }): Promise<AppendOutcome> {
     try {
-      // An older file holds frames that these follow: they must be on the disk first.
+      // An older file holds earlier frames, which must be synced first.
       if (this.#foldedNumber < this.#journal.number) await this.#fold();
       await this.#journal.sync();
     } catch (error) {
       this.#journal.drop();
       this.#seqs.takeBack(written.content);
-      return failRest(written.outcome, messageOf(error));
+      return failRest(written.outcome, toMessage(error));
     }
     this.#keep(written.content, written.size);
     return written.outcome;
   }
 
-  /** A file that may not be written again: what is good in it goes into the database, then there is a new one. */
+  /** Replaces a file that must not be written again, after moving its valid records into the database. */
   async #renew(order: AppendOrder, fault: string): Promise<AppendOutcome> {
     const reply = await this.#ask({ op: "fold", args: [] }, this.#journal.end(true));
-    if (reply.unfolded !== undefined) return failRest(emptyOutcome(order), `${fault}; ${reply.unfolded}`);
+    if (reply.unfolded !== undefined) return failRest(createOutcome(order), `${fault}; ${reply.unfolded}`);
     this.#journal.release();
     return this.#appendNow(order);
   }
 
   async #learn(order: AppendOrder): Promise<AppendOutcome> {
     this.#seqs.forgetMany();
-    for (const session_id of this.#seqs.unknown(order)) {
+    for (const session_id of this.#seqs.listUnknown(order)) {
       const row = await this.#callNow("loadRow", [session_id]);
       this.#seqs.learn(session_id, row?.last_seq ?? (await this.#callNow("highestSeq", [session_id])));
     }
@@ -174,7 +193,7 @@ class JournaledStore {
     return takeValue(await this.#ask({ op, args })) as Result<K>;
   }
 
-  /** Asks the thread; what the journal holds by now is in the database before it answers. */
+  /** Calls the thread, which first moves the journal's current records into the database. */
   async #ask(call: Omit<StoreCall, "id">, journal = this.#journal.end()): Promise<StoreReply> {
     if (journal === undefined) return this.#thread.ask(call);
     const bytes = this.#writtenBytes;
@@ -193,7 +212,7 @@ class JournaledStore {
   #checkRoom(): void {
     if (this.#unfoldedBytes < FULL_BYTES) return;
     const why = this.#foldFault ?? "the database is too slow";
-    throw new Error(`the journal holds ${FULL_BYTES >> 20} MB that the database did not take yet: ${why}`);
+    throw new Error(`the journal is full: ${FULL_BYTES >> 20} MB are not yet in the database: ${why}`);
   }
 
   #forget(session_id: string): void {
@@ -201,7 +220,7 @@ class JournaledStore {
     try {
       this.#marks?.forget(session_id);
     } catch {
-      // An old mark only makes a later session of that id begin behind it.
+      // A leftover mark only makes a later session with this id start after it.
     }
   }
 
@@ -210,7 +229,7 @@ class JournaledStore {
     try {
       for (const { session_id, last_seq } of batches) this.#marks?.raise(session_id, last_seq);
     } catch {
-      // The frames are stored; the mark matters only if they get lost, and the next append tries again.
+      // The frames are stored; the mark matters only if they are lost, and the next append retries.
     }
     this.#writtenBytes += size;
     this.#schedule();
@@ -222,6 +241,10 @@ class JournaledStore {
       this.#startFolding();
       return;
     }
+    this.#foldLater();
+  }
+
+  #foldLater(): void {
     this.#timer ??= setTimeout(() => this.#startFolding(), FOLD_AFTER_MS).unref();
   }
 
@@ -232,8 +255,12 @@ class JournaledStore {
       this.#folding = undefined;
       if (this.#unfoldedBytes > 0) this.#schedule();
     };
-    // A thread that died is told to the next append or call.
-    this.#folding = this.#ask({ op: "fold", args: [] }).then(done, () => undefined);
+    const retry = () => {
+      this.#folding = undefined;
+      // A dead thread is reported by the next append or call.
+      if (this.#thread.refusal === undefined && this.#closing === undefined) this.#foldLater();
+    };
+    this.#folding = this.#ask({ op: "fold", args: [] }).then(done, retry);
   }
 
   async #fold(): Promise<void> {
@@ -241,7 +268,7 @@ class JournaledStore {
     if (unfolded !== undefined) throw new Error(unfolded);
   }
 
-  /** Whatever comes next waits for this. */
+  /** Makes later appends and calls wait for this. */
   #hold<T>(work: Promise<T>): Promise<T> {
     const release = () => {
       if (this.#tail === tail) this.#tail = undefined;
@@ -252,11 +279,11 @@ class JournaledStore {
   }
 }
 
-/** Everything that was not refused for itself fails for `reason`. */
+/** Fails everything that was not already rejected. */
 function failRest(outcome: AppendOutcome, reason: string): AppendOutcome {
   return outcome.map((fault) => fault ?? reason);
 }
 
-function closedError(): CodedError {
+function createClosedError(): CodedError {
   return new CodedError("internal", "the store is closed");
 }

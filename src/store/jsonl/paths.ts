@@ -1,15 +1,17 @@
-// Which files belong to a session. No id becomes a path unchecked (DESIGN R10), although the edge checks it too.
+// The files of a session in the JSONL directory. Session ids are checked again here before they become paths.
 import { join } from "node:path";
 import { CodedError } from "../../base/coded-error.ts";
 import { isSessionId } from "../session-id.ts";
 
 const LOG = ".jsonl";
 const SIDECAR = ".usage.json";
-/** An id may end in `.requests` or `.usage`: no ending is the end of another, so a name has one owner. */
+/** Written by versions in which these files were the store. */
 const LEDGER = ".requests.json";
 const SETTLED = ".settled.ndjson";
+/** An id may end in `.requests` or `.usage`, but no ending is the end of another: a name has one owner. */
+const ENDINGS = [LOG, SIDECAR, LEDGER, SETTLED];
 const OWN_ENDING =
-  /^(\.jsonl|\.usage\.json|\.requests\.json|\.settled\.ndjson)(\.tmp|\.torn-\d{8}T\d{9}Z(-\d+)?)?$/;
+  /^(\.jsonl|\.usage\.json|\.requests\.json|\.settled\.ndjson)(\.tmp|\.(torn|replaced|imported)-\d{8}T\d{9}Z(-\d+)?)?$/;
 
 export function logPath(dir: string, session_id: string): string {
   return join(dir, checkId(session_id) + LOG);
@@ -27,33 +29,18 @@ export function settledPath(dir: string, session_id: string): string {
   return join(dir, checkId(session_id) + SETTLED);
 }
 
-/** The session a sidecar's name belongs to. */
-export function sidecarOwner(name: string): string | undefined {
-  return owner(name, SIDECAR);
-}
-
-export function logOwner(name: string): string | undefined {
-  return owner(name, LOG);
-}
-
-export function ledgerOwner(name: string): string | undefined {
-  return owner(name, LEDGER);
-}
-
-export function settledOwner(name: string): string | undefined {
-  return owner(name, SETTLED);
-}
-
-/** Tells the files we made for this session from all others, also from those of a session with a longer name. */
-export function ownFiles(session_id: string): (name: string) => boolean {
-  const id = checkId(session_id);
-  return (name) => name.startsWith(id) && OWN_ENDING.test(name.slice(id.length));
-}
-
-function owner(name: string, ending: string): string | undefined {
-  if (!name.endsWith(ending)) return undefined;
+/** The session that a file belongs to; undefined for files that are not ours, copies and temporary files. */
+export function findOwner(name: string): string | undefined {
+  const ending = ENDINGS.find((one) => name.endsWith(one));
+  if (ending === undefined) return undefined;
   const id = name.slice(0, -ending.length);
   return isSessionId(id) ? id : undefined;
+}
+
+/** Matches every file of this session, copies included, and none of a session with a longer id. */
+export function matchFiles(session_id: string): (name: string) => boolean {
+  const id = checkId(session_id);
+  return (name) => name.startsWith(id) && OWN_ENDING.test(name.slice(id.length));
 }
 
 function checkId(session_id: string): string {

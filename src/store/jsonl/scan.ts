@@ -1,95 +1,96 @@
-// Reads a log file from the front and finds its longest valid gapless prefix (SAFETY.md). Every line is parsed:
-// after a power cut the bad bytes may stand in the middle (pages reach the disk in any order), so a look at the
-// tail alone proves nothing, and parsing runs at about 200 MB/s, once a session and start.
+// Reads the valid frames of a log file. Every line is parsed: after a power cut the damage can be anywhere, because pages
+// reach the disk in any order.
 import { isUtf8 } from "node:buffer";
-import { CodedError } from "../../base/coded-error.ts";
-import { isObject } from "../../base/json.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
 import type { FileSystem } from "../disk/file-system.ts";
 import { readAll } from "../disk/whole.ts";
-import { type Jump, LineIndex } from "./line-index.ts";
+import type { LogBatch } from "../types.ts";
 
-export interface Scan {
-  /** Absent when no valid frame was found. */
-  frames: { first_seq: number; last_seq: number } | undefined;
-  /** Bytes of the valid prefix. */
-  length: number;
-  index: LineIndex;
-  /** Holes that an earlier life found and noted in the log. */
-  jumps: Jump[];
+export interface ScanStart {
+  session_id: string;
+  offset: number;
+  /** The seq before `offset`; 0 accepts any, because retention removes the front of a log. */
+  last_seq: number;
 }
 
 const LF = 0x0a;
-const CHUNK = 1024 * 1024;
-/** Frames are at most 16 MiB (§8), a little more with their envelope; nothing valid is longer than this. */
-const MAX_LINE = 128 * 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
+/** No valid line is longer: frames have at most 16 MiB. */
+const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
-export function scanLog(fs: FileSystem, fd: number, session_id: string): Scan {
-  const scan: Scan = { frames: undefined, length: 0, index: new LineIndex(), jumps: [] };
-  let held = Buffer.alloc(0);
-  for (let position = 0; ; ) {
-    const chunk = Buffer.allocUnsafe(CHUNK);
-    const count = readAll(fs, fd, chunk, position);
-    position += count;
-    const bytes = Buffer.concat([held, chunk.subarray(0, count)]);
-    const used = takeLines(scan, bytes, session_id);
-    // Stopped by a bad line or by the end of the file: what is held is the torn rest.
-    if (used === undefined || count < CHUNK) return scan;
-    held = bytes.subarray(used);
-    if (held.length > MAX_LINE) return scan;
+/** Frames from `start` up to the first line that is not the next frame, in batches; `onFrame` gets each one parsed. */
+export function* scanFrames(
+  fs: FileSystem,
+  fd: number,
+  start: ScanStart,
+  onFrame: (frame: JsonObject, seq: number) => void = () => undefined,
+): Generator<LogBatch> {
+  let { offset, last_seq } = start;
+  for (let size = CHUNK_BYTES; size <= MAX_LINE_BYTES; ) {
+    const chunk = Buffer.allocUnsafe(size);
+    const bytes = chunk.subarray(0, readAll(fs, fd, chunk, offset));
+    let [from, line] = [0, 0];
+    let first_seq = 0;
+    let isEnd = bytes.length < size;
+    const takeBatch = (): LogBatch => {
+      return { session_id: start.session_id, first_seq, last_seq, bytes: bytes.subarray(from, line) };
+    };
+    for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, line)) {
+      const frame = parseObject(bytes.subarray(line, at));
+      const seq = frame === undefined ? undefined : findNextSeq(frame, start.session_id, last_seq);
+      if (frame === undefined || seq === undefined) {
+        isEnd = true;
+        break;
+      }
+      if (seq !== last_seq + 1 && line > from) {
+        yield takeBatch();
+        from = line;
+      }
+      if (from === line) first_seq = seq;
+      last_seq = seq;
+      line = at + 1;
+      onFrame(frame, seq);
+    }
+    if (line > from) yield takeBatch();
+    if (isEnd) return;
+    offset += line;
+    // A line that does not fit is read again with more room.
+    size = line === 0 ? size * 2 : CHUNK_BYTES;
   }
 }
 
-/** Adds the whole lines of `bytes` to the scan. Bytes used, or undefined at a line that does not belong. */
-function takeLines(scan: Scan, bytes: Buffer, session_id: string): number | undefined {
-  let start = 0;
-  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, start)) {
-    const frame = parseFrame(bytes.subarray(start, at));
-    if (scan.frames === undefined) checkOwner(frame, session_id);
-    const seq = frame?.seq;
-    if (frame?.session_id !== session_id || typeof seq !== "number" || !Number.isSafeInteger(seq))
-      return undefined;
-    const after_seq = scan.frames?.last_seq;
-    const isJump = after_seq !== undefined && seq !== after_seq + 1;
-    if (seq < 1 || (isJump && !tellsOfLoss(frame, after_seq))) return undefined;
-    if (isJump) scan.jumps.push({ seq, offset: scan.length, after_seq });
-    scan.index.add(seq, scan.length, isJump);
-    scan.frames = { first_seq: scan.frames?.first_seq ?? seq, last_seq: seq };
-    scan.length += at + 1 - start;
-    start = at + 1;
+/** The first line of a log file, parsed. */
+export function readFirstFrame(fs: FileSystem, fd: number): JsonObject | undefined {
+  for (let size = CHUNK_BYTES / 16; size <= MAX_LINE_BYTES; size *= 4) {
+    const chunk = Buffer.allocUnsafe(size);
+    const bytes = chunk.subarray(0, readAll(fs, fd, chunk, 0));
+    const end = bytes.indexOf(LF);
+    if (end !== -1) return parseObject(bytes.subarray(0, end));
+    if (bytes.length < size) return undefined;
   }
-  return start;
+  return undefined;
 }
 
-interface Frame {
-  session_id?: unknown;
-  seq?: unknown;
-  category?: unknown;
-  data?: unknown;
-}
-
-/** The first frame behind a hole says so itself; any other jump is damage that nobody has seen yet. */
-function tellsOfLoss({ seq, category, data }: Frame, after_seq: number): boolean {
-  if (category !== "event_persist_recovered" || !isObject(data)) return false;
-  return data["after_seq"] === after_seq && Number(seq) > after_seq;
-}
-
-export function parseFrame(line: Buffer): Frame | undefined {
-  if (!isUtf8(line)) return undefined;
+export function parseObject(text: Buffer): JsonObject | undefined {
+  if (!isUtf8(text)) return undefined;
   try {
-    const value: unknown = JSON.parse(line.toString("utf8"));
-    return typeof value === "object" && value !== null ? value : undefined;
+    const value: unknown = JSON.parse(text.toString("utf8"));
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** On a file system that ignores case two ids can meet in one file; the other session's log is not ours to cut. */
-function checkOwner(frame: Frame | undefined, session_id: string): void {
-  const found = frame?.session_id;
-  if (typeof found !== "string" || found === session_id) return;
-  if (found.toLowerCase() !== session_id.toLowerCase()) return;
-  throw new CodedError(
-    "internal",
-    `the log of ${session_id} is the log of ${found}; use ids that differ by more than case`,
-  );
+/** The frame's seq, if it may follow `last_seq`. */
+function findNextSeq(frame: JsonObject, session_id: string, last_seq: number): number | undefined {
+  const { seq } = frame;
+  if (frame["session_id"] !== session_id || typeof seq !== "number") return undefined;
+  if (!Number.isSafeInteger(seq) || seq < 1) return undefined;
+  const isNext = last_seq === 0 || seq === last_seq + 1;
+  return isNext || (seq > last_seq && reportsLoss(frame, last_seq)) ? seq : undefined;
+}
+
+/** The first frame after a gap says so itself; any other jump is damage. */
+function reportsLoss({ category, data }: JsonObject, after_seq: number): boolean {
+  return category === "event_persist_recovered" && isObject(data) && data["after_seq"] === after_seq;
 }

@@ -1,45 +1,22 @@
-// `<id>.usage.json`: the session row as compact JSON (§5.15). Also reads what older daemons wrote there: eight
-// fields, some of them null.
-import { isObject, type JsonObject } from "../../base/json.ts";
+// Reads `<id>.usage.json`: a session row, or the eight fields that older daemons wrote, some of them null.
+import type { JsonObject } from "../../base/json.ts";
+import { omitNulls } from "../../base/values.ts";
 import type { SessionRow } from "../../protocol/session.ts";
-import { defaultRow } from "../default-row.ts";
-import { type JsonFileOptions, readJsonFile, writeJsonFile } from "./json-file.ts";
+import { createDefaultRow } from "../default-row.ts";
+import type { FileSystem } from "../disk/file-system.ts";
+import { readWhole } from "../disk/whole.ts";
 import { sidecarPath } from "./paths.ts";
+import { parseObject } from "./scan.ts";
 
-export class Sidecars {
-  readonly #options: JsonFileOptions;
-
-  constructor(options: JsonFileOptions) {
-    this.#options = options;
-  }
-
-  /** Rows are few (a turn has two) and hold what a resume needs, so each is synced. */
-  write(row: SessionRow): void {
-    writeJsonFile(this.#options, sidecarPath(this.#options.dir, row.session_id), row);
-  }
-
-  /** A file that is no row is put aside and reported; the session then goes on from its log. */
-  read(session_id: string): SessionRow | undefined {
-    const path = sidecarPath(this.#options.dir, session_id);
-    return readJsonFile(this.#options, {
-      path,
-      session_id,
-      parse: (value, mtimeMs) => toRow(session_id, value, mtimeMs),
-    });
-  }
-}
-
-/** Lenient, field by field: a row with one odd field is worth more than no row. */
-function toRow(session_id: string, value: unknown, mtimeMs: number): SessionRow | undefined {
-  if (!isObject(value)) return undefined;
-  const known: JsonObject = { ...withoutNulls(value), session_id };
-  const defaults = defaultRow({ session_id }, mtimeMs);
-  for (const [field, fallback] of Object.entries(defaults)) {
+/** Undefined when there is no file or it is not JSON. A field of the wrong type gets its default. */
+export function readSidecar(fs: FileSystem, dir: string, session_id: string): SessionRow | undefined {
+  const found = readWhole(fs, sidecarPath(dir, session_id));
+  const value = found === undefined ? undefined : parseObject(found.bytes);
+  if (found === undefined || value === undefined) return undefined;
+  const known: JsonObject = { ...omitNulls(value), session_id };
+  const atMs = Math.trunc(found.mtimeMs);
+  for (const [field, fallback] of Object.entries(createDefaultRow({ session_id }, atMs))) {
     if (typeof known[field] !== typeof fallback) delete known[field];
   }
-  return defaultRow({ ...known, session_id }, mtimeMs);
-}
-
-function withoutNulls(value: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
+  return createDefaultRow({ ...known, session_id }, atMs);
 }

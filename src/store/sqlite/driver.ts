@@ -1,5 +1,5 @@
-// The SQLite driver: one transaction an append, and a second try batch by batch when it fails.
-import { messageOf } from "../../base/coded-error.ts";
+// The SQLite driver: one transaction per append; if it fails, one per unit.
+import { toMessage } from "../../base/coded-error.ts";
 import {
   closeDatabase,
   type Database,
@@ -10,9 +10,9 @@ import {
 } from "../../base/sqlite/database.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionRow } from "../../protocol/session.ts";
-import { defaultRow } from "../default-row.ts";
+import { createDefaultRow } from "../default-row.ts";
 import type { FoldTarget, JournalPlace, JournalRecord } from "../journal/types.ts";
-import { oldestKept } from "../ledger.ts";
+import { findCutoff } from "../ledger.ts";
 import { withMark } from "../seq-marks.ts";
 import type {
   AppendOrder,
@@ -25,8 +25,9 @@ import type {
   RequestFilter,
   Retention,
 } from "../types.ts";
-import { emptyOutcome, markUnit, sessionOf, toUnits, type Unit } from "../units.ts";
+import { createOutcome, getSessionId, markUnit, toUnits, type Unit } from "../units.ts";
 import { Events } from "./events.ts";
+import { EMPTY, Exports, REMOVED } from "./exports.ts";
 import { migrate } from "./migrations.ts";
 import { Requests, walkRequests } from "./requests.ts";
 import { Pruner } from "./retention.ts";
@@ -39,7 +40,7 @@ export async function openSqliteDriver(path: string, options: DriverOptions): Pr
     onRecovery: options.onRecovery,
     prepare(found) {
       migrate(found);
-      // Walks all trees, so that a broken one is found now and not in the middle of a turn.
+      // Reads all tables, so that damage is found now and not during a turn.
       new Sessions(found).all();
       walkRequests(found);
     },
@@ -47,45 +48,53 @@ export async function openSqliteDriver(path: string, options: DriverOptions): Pr
   return new SqliteDriver(db, options.now);
 }
 
-/** Over a database that is open and migrated; its own door for tests that let the database fail. */
+export interface ImportTarget {
+  addBatch(batch: LogBatch, atMs: number): void;
+  saveRow(row: SessionRow): void;
+  saveRequest(row: RequestRow): void;
+}
+
+/** Needs an open, migrated database; exported for tests that make the database fail. */
 export class SqliteDriver implements Driver, FoldTarget {
   readonly #db: Database;
   readonly #now: () => number;
-  /** The highest seqs that were given out in earlier lives. */
+  /** The highest seqs given out before this start. */
   #marks = new Map<string, number>();
+  #onStored: (session_id: string) => void = () => undefined;
   readonly #events: Events;
   readonly #sessions: Sessions;
   readonly #pruner: Pruner;
-  /** Prepared when it is needed: only a store with a journal has it. */
+  /** Prepared on first use: only a store with a journal needs it. */
   #savePlace: Statement | undefined;
   #ledger: Requests | undefined;
+  #exports: Exports | undefined;
 
   constructor(db: Database, now: () => number) {
     this.#db = db;
     this.#now = now;
-    const markOf = (session_id: string) => this.#marks.get(session_id) ?? 0;
-    this.#sessions = new Sessions(db, markOf);
-    this.#events = new Events(db, { markOf, rowSeq: (session_id) => this.#sessions.lastSeq(session_id) });
+    const getMark = (session_id: string) => this.#marks.get(session_id) ?? 0;
+    this.#sessions = new Sessions(db, getMark);
+    this.#events = new Events(db, { getMark, rowSeq: (session_id) => this.#sessions.lastSeq(session_id) });
     this.#pruner = new Pruner(db);
   }
 
   append(order: AppendOrder): AppendOutcome {
-    const outcome = emptyOutcome(order);
+    const outcome = createOutcome(order);
     const units = toUnits(order);
     try {
-      // FULL syncs the WAL with the commit, and so every commit before it; inside a transaction it would not count.
+      // FULL syncs the WAL at commit, with all earlier commits; it has no effect inside a transaction.
       if (order.sync) this.#db.exec("PRAGMA synchronous=FULL");
       if (this.#tryTogether(units, outcome)) return outcome;
       for (const unit of units) this.#storeAlone(unit, outcome);
     } catch (error) {
-      for (const unit of units) markUnit(outcome, unit, messageOf(error));
+      for (const unit of units) markUnit(outcome, unit, toMessage(error));
     } finally {
       if (order.sync) this.#syncNormally();
     }
     return outcome;
   }
 
-  /** From now on a session goes on behind its mark, even if the log ends before it. */
+  /** From now on sessions continue after their mark, even if the log ends before it. */
   follow(marks: ReadonlyMap<string, number>): void {
     this.#marks = new Map(marks);
     this.#events.forget();
@@ -93,6 +102,30 @@ export class SqliteDriver implements Driver, FoldTarget {
 
   place(): JournalPlace {
     return this.#db.prepare('SELECT n, "offset" FROM journal').get() as unknown as JournalPlace;
+  }
+
+  /** Calls back for each session that is written to, before the transaction ends. */
+  set onStored(listener: (session_id: string) => void) {
+    this.#onStored = listener;
+  }
+
+  exportsTo(dir: string): Exports {
+    this.#exports = new Exports(this.#db, dir);
+    return this.#exports;
+  }
+
+  /** Stores all of what `work` adds, or nothing. It checks the order of frames itself. */
+  importAll(work: (into: ImportTarget) => void): void {
+    const into: ImportTarget = {
+      addBatch: (batch, atMs) => this.#events.add(batch, atMs),
+      saveRow: (row) => this.#sessions.save(row),
+      saveRequest: (row) => this.#requests.save(row),
+    };
+    try {
+      inTransaction(this.#db, () => work(into));
+    } finally {
+      this.#events.forget();
+    }
   }
 
   fold(records: JournalRecord[], place: JournalPlace, sync: boolean): Recovery[] {
@@ -126,10 +159,19 @@ export class SqliteDriver implements Driver, FoldTarget {
     const last_seq = this.#events.newestSeq(session_id);
     if (last_seq === undefined) return undefined;
     return withMark(
-      defaultRow({ session_id, last_seq }, this.#now()),
+      createDefaultRow({ session_id, last_seq }, this.#now()),
       last_seq,
       this.#marks.get(session_id) ?? 0,
     );
+  }
+
+  /** The seq of the newest stored frame. */
+  newestSeq(session_id: string): number | undefined {
+    return this.#events.newestSeq(session_id);
+  }
+
+  rowText(session_id: string): string | undefined {
+    return this.#sessions.text(session_id);
   }
 
   highestSeq(session_id: string): number {
@@ -142,6 +184,7 @@ export class SqliteDriver implements Driver, FoldTarget {
 
   saveRow(row: SessionRow): void {
     this.#sessions.save(row);
+    this.#onStored(row.session_id);
   }
 
   requests(filter: RequestFilter): RequestRow[] {
@@ -157,14 +200,18 @@ export class SqliteDriver implements Driver, FoldTarget {
       this.#requests.delete(session_id);
       this.#events.delete(session_id);
       this.#sessions.delete(session_id);
+      // In all directories: files that cannot be removed now must not be imported later. The current one may have
+      // files that were never exported.
+      this.#db.prepare("UPDATE exports SET bytes = ? WHERE session_id = ?").run(REMOVED, session_id);
+      this.#exports?.save(session_id, { ...EMPTY, bytes: REMOVED });
     });
     this.#marks.delete(session_id);
   }
 
   prune(limits: Retention, nowMs: number): PruneCounts {
-    const kept = oldestKept(limits, nowMs);
+    const kept = findCutoff(limits, nowMs);
     if (kept !== undefined) this.#requests.prune(kept);
-    // Frames hold no secret, and are many: overwriting them too takes twice the time.
+    // Frames hold no secrets, and overwriting them would take twice the time.
     this.#db.exec("PRAGMA secure_delete=OFF");
     try {
       return this.#pruner.prune(limits, nowMs);
@@ -177,7 +224,7 @@ export class SqliteDriver implements Driver, FoldTarget {
     closeDatabase(this.#db);
   }
 
-  /** Prepared when it is needed: most appends have nothing for the ledger. */
+  /** Prepared on first use: most appends have no requests. */
   get #requests(): Requests {
     this.#ledger ??= new Requests(this.#db);
     return this.#ledger;
@@ -190,7 +237,7 @@ export class SqliteDriver implements Driver, FoldTarget {
       });
       return true;
     } catch {
-      // Which unit was at fault is found by storing them one by one; each then reports its own error.
+      // Units are then stored one by one; each reports its own error.
       this.#events.forget();
       return false;
     }
@@ -205,17 +252,17 @@ export class SqliteDriver implements Driver, FoldTarget {
       );
     } catch (error) {
       this.#events.forget();
-      markUnit(outcome, unit, messageOf(error));
+      markUnit(outcome, unit, toMessage(error));
     }
   }
 
-  /** Units that can never be stored, in whose place nothing else would come. */
+  /** Stores a record; returns the units that can never be stored. */
   #foldRecord(record: JournalRecord): Recovery[] {
     const refused: Recovery[] = [];
     for (const unit of toUnits(record)) {
       const message = this.#tryFold(unit, record.at_ms);
       if (message === undefined) continue;
-      const session_id = sessionOf(unit);
+      const session_id = getSessionId(unit);
       const kept_seq = this.#events.lastSeq(session_id);
       refused.push({ session_id, kept_seq, cut_bytes: unit.batch?.value.bytes.length ?? 0, message });
     }
@@ -226,16 +273,18 @@ export class SqliteDriver implements Driver, FoldTarget {
     try {
       return this.#store(unit, atMs);
     } catch (error) {
-      if (isRefusal(error)) return messageOf(error);
+      if (isRefusal(error)) return toMessage(error);
       throw error;
     }
   }
 
-  #store({ batch, row, requests }: Unit, atMs: number): string | undefined {
+  #store(unit: Unit, atMs: number): string | undefined {
+    const { batch, row, requests } = unit;
     const fault = batch === undefined ? undefined : this.#events.insert(batch.value, atMs);
     if (fault !== undefined) return fault;
     if (row !== undefined) this.#sessions.save(row.value);
     if (requests !== undefined) for (const { value } of requests) this.#requests.save(value);
+    this.#onStored(getSessionId(unit));
     return undefined;
   }
 
@@ -243,7 +292,7 @@ export class SqliteDriver implements Driver, FoldTarget {
     try {
       this.#db.exec("PRAGMA synchronous=NORMAL");
     } catch {
-      // The outcome is known already; staying at FULL only costs time.
+      // The outcome is already known; staying at FULL only costs time.
     }
   }
 }

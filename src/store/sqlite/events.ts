@@ -1,7 +1,7 @@
-// The table `batches`: the frames of all sessions, one row a batch. Callers hold the transaction.
+// The table `batches`: the frames of all sessions, one row per batch. Callers open the transaction.
 
 import type { Database, Statement } from "../../base/sqlite/database.ts";
-import { countLines, findBatchFault, offsetOfLine, sequenceFault, wholeLines } from "../frames.ts";
+import { countLines, findBatchFault, findLine, findSequenceFault, measureWholeLines } from "../frames.ts";
 import type { LogBatch } from "../types.ts";
 
 export interface StoredBatch {
@@ -14,12 +14,12 @@ interface TimedBatch extends StoredBatch {
   at_ms: number;
 }
 
-/** What is known of a session's seqs beside its frames. */
+/** A session's seqs as known outside its frames. */
 interface KnownSeqs {
-  /** Where a session without frames goes on. */
+  /** Where a session without frames continues. */
   rowSeq(session_id: string): number;
-  /** The highest that was given out in an earlier life. */
-  markOf(session_id: string): number;
+  /** The highest seq given out before this start. */
+  getMark(session_id: string): number;
 }
 
 const MAX_CACHED = 4096;
@@ -32,7 +32,7 @@ export class Events {
   readonly #at: Statement;
   readonly #delete: Statement;
   readonly #known: KnownSeqs;
-  /** What the next append must follow; spares a query a batch. */
+  /** Caches what the next append must follow, to save a query per batch. */
   readonly #lastSeq = new Map<string, number>();
 
   constructor(db: Database, known: KnownSeqs) {
@@ -51,28 +51,31 @@ export class Events {
     this.#delete = db.prepare("DELETE FROM batches WHERE session_id = ?");
   }
 
-  /** Inserts the batch, or says why it may not be stored. Throws when the database does. */
+  /** Inserts the batch, or returns why it must not be stored. Throws on database errors. */
   insert(batch: LogBatch, nowMs: number): string | undefined {
-    const { session_id, first_seq, last_seq, bytes } = batch;
-    const fault = findBatchFault(batch) ?? sequenceFault(batch, this.lastSeq(session_id));
-    if (fault !== undefined) return fault;
+    const fault = findBatchFault(batch) ?? findSequenceFault(batch, this.lastSeq(batch.session_id));
+    if (fault === undefined) this.add(batch, nowMs);
+    return fault;
+  }
+
+  /** Inserts a batch that the caller has checked. */
+  add({ session_id, first_seq, last_seq, bytes }: LogBatch, nowMs: number): void {
     this.#insert.run(session_id, first_seq, last_seq, last_seq - first_seq + 1, nowMs, bytes);
     if (this.#lastSeq.size >= MAX_CACHED) this.#lastSeq.clear();
     this.#lastSeq.set(session_id, last_seq);
-    return undefined;
   }
 
-  /** The transaction was rolled back, or somebody else changed the tables. */
+  /** Clears the cache after a rollback or a change of the tables. */
   forget(): void {
     this.#lastSeq.clear();
   }
 
-  /** What the next batch must follow. */
+  /** The seq that the next batch must follow. */
   lastSeq(session_id: string): number {
     const cached = this.#lastSeq.get(session_id);
     if (cached !== undefined) return cached;
-    const { markOf, rowSeq } = this.#known;
-    return Math.max(this.newestSeq(session_id) ?? rowSeq(session_id), markOf(session_id));
+    const { getMark, rowSeq } = this.#known;
+    return Math.max(this.newestSeq(session_id) ?? rowSeq(session_id), getMark(session_id));
   }
 
   newestSeq(session_id: string): number | undefined {
@@ -84,16 +87,16 @@ export class Events {
   }
 
   read(session_id: string, after_seq: number, max_bytes: number): LogBatch | undefined {
-    const first = this.#firstBehind(session_id, after_seq);
+    const first = this.#findAfter(session_id, after_seq);
     if (first === undefined) return undefined;
     const parts: Uint8Array[] = [];
     const stamps: { first_seq: number; at_ms: number }[] = [];
     let size = 0;
     let last_seq = first.first_seq - 1;
     for (let next: TimedBatch | undefined = first; next !== undefined; ) {
-      // Exactly the seq behind: what stands behind a hole is not handed out as if there were none.
+      // Stops at a gap, so that frames after it are not returned as if they followed.
       if (next.first_seq !== last_seq + 1) break;
-      const length = wholeLines(next.bytes, max_bytes - size);
+      const length = measureWholeLines(next.bytes, max_bytes - size);
       if (parts.length > 0 && size + length > max_bytes) break;
       const whole = length === next.bytes.length;
       const part = next.bytes.subarray(0, length);
@@ -112,8 +115,8 @@ export class Events {
     this.#lastSeq.delete(session_id);
   }
 
-  /** The first stored batch with frames behind `after_seq`, without the frames up to it. */
-  #firstBehind(session_id: string, after_seq: number): TimedBatch | undefined {
+  /** The first stored batch with frames after `after_seq`, without the frames up to it. */
+  #findAfter(session_id: string, after_seq: number): TimedBatch | undefined {
     const floor = this.#floor.get(session_id, after_seq + 1) as { first_seq: number | null };
     let batch = this.#batchFrom(session_id, floor.first_seq ?? 0);
     if (batch !== undefined && batch.last_seq <= after_seq) {
@@ -124,7 +127,7 @@ export class Events {
     return {
       ...batch,
       first_seq: after_seq + 1,
-      bytes: batch.bytes.subarray(offsetOfLine(batch.bytes, skip)),
+      bytes: batch.bytes.subarray(findLine(batch.bytes, skip)),
     };
   }
 
@@ -133,7 +136,7 @@ export class Events {
   }
 }
 
-/** Always a copy of its own: the answer's memory is handed to another thread. */
+/** Always a copy: the buffer is transferred to another thread. */
 function join(parts: Uint8Array[], size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   let offset = 0;

@@ -1,12 +1,11 @@
-// The schema, as numbered steps. A step that was released is never edited; `user_version` says how many ran.
+// The schema, as numbered steps. Released steps are never edited; `user_version` counts the steps that ran.
 import type { Database } from "../../base/sqlite/database.ts";
 import { runMigrations } from "../../base/sqlite/migrate.ts";
 
 /** Step n brings the schema from version n to n + 1. */
 export const MIGRATIONS: readonly string[] = [
-  // One row a batch. A rowid table with its own index: WITHOUT ROWID took four times as long for small batches
-  // and 1.3 times for 30 KB ones (DESIGN §7 wants 2-2.5 µs an event). The blob stands last, so that reading the
-  // other columns touches none of its pages.
+  // One row per batch. A rowid table with an index: WITHOUT ROWID took four times as long for small batches and 1.3 times
+  // for 30 KB ones; the goal is 2-2.5 µs per event. The blob is last, so that reading other columns skips its pages.
   `CREATE TABLE batches (
      session_id TEXT NOT NULL,
      first_seq INTEGER NOT NULL,
@@ -24,11 +23,11 @@ export const MIGRATIONS: readonly string[] = [
      row TEXT NOT NULL CHECK (json_valid(row))
    ) STRICT;
    CREATE INDEX sessions_by_activity ON sessions (last_active_at_ms);`,
-  // One row: how far the journal's records are stored here.
+  // One row: how far the journal is stored.
   `CREATE TABLE journal (n INTEGER NOT NULL, "offset" INTEGER NOT NULL) STRICT;
    INSERT INTO journal VALUES (1, 0);`,
-  // The ledger. `is_open` is "not settled", which the status alone does not tell. The view has Codex' rows under the
-  // names that session managers of that backend know, for people who look into the file.
+  // The ledger. `is_open` means "not settled", which does not follow from the status alone. The view shows Codex requests
+  // under the column names that its session managers use.
   `CREATE TABLE pending_requests (
      request_id TEXT PRIMARY KEY,
      session_id TEXT NOT NULL,
@@ -46,23 +45,32 @@ export const MIGRATIONS: readonly string[] = [
      json_extract(row, '$.turn_id') AS turn_id,
      json_extract(row, '$.item_id') AS item_id,
      json_extract(row, '$.request_type') AS request_type,
-     ${isoTime("requested_at_ms")} AS requested_at,
-     ${isoTime("expires_at_ms")} AS expires_at,
+     ${toIsoTime("requested_at_ms")} AS requested_at,
+     ${toIsoTime("expires_at_ms")} AS expires_at,
      status,
      json_extract(row, '$.payload') AS request_payload_json,
      json_extract(row, '$.answer') AS resolved_payload_json,
-     ${isoTime("resolved_at_ms")} AS resolved_at,
+     ${toIsoTime("resolved_at_ms")} AS resolved_at,
      json_extract(row, '$.resolution_source') AS resolution_source,
      json_extract(row, '$.error_code') AS error_code,
      json_extract(row, '$.error_message') AS error_message,
-     ${isoTime("dispatched_at_ms")} AS dispatched_at,
+     ${toIsoTime("dispatched_at_ms")} AS dispatched_at,
      json_extract(row, '$.path') AS request_path_json,
      json_extract(row, '$.shown_hash') AS shown_hash
    FROM pending_requests WHERE json_extract(row, '$.backend') = 'codex';`,
+  // How far the JSONL files of a directory are written; `bytes` is -1 for files that remain to be removed.
+  `CREATE TABLE exports (
+     session_id TEXT NOT NULL,
+     dir TEXT NOT NULL,
+     first_seq INTEGER NOT NULL,
+     last_seq INTEGER NOT NULL,
+     bytes INTEGER NOT NULL,
+     PRIMARY KEY (session_id, dir)
+   ) STRICT;`,
 ];
 
-/** A field of the row in milliseconds as 2026-01-31T23:59:59.123Z. */
-function isoTime(field: string): string {
+/** SQL for a millisecond field of the row as 2026-01-31T23:59:59.123Z. */
+function toIsoTime(field: string): string {
   return `strftime('%Y-%m-%dT%H:%M:%fZ', json_extract(row, '$.${field}') / 1000.0, 'unixepoch')`;
 }
 

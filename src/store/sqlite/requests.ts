@@ -1,5 +1,4 @@
-// The table `pending_requests`: the ledger's row as JSON, beside the columns that one queries by. Callers hold the
-// transaction.
+// The table `pending_requests`: ledger rows as JSON, plus the columns used in queries. Callers open the transaction.
 
 import type { Database, Statement } from "../../base/sqlite/database.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
@@ -46,7 +45,7 @@ export class Requests {
       .map(toRow);
   }
 
-  /** Settled rows that are older. */
+  /** Removes older settled rows. */
   prune(beforeMs: number): void {
     this.#db.prepare("DELETE FROM pending_requests WHERE is_open = 0 AND requested_at_ms < ?").run(beforeMs);
   }
@@ -56,35 +55,35 @@ export class Requests {
   }
 }
 
-/** Each way walks an index from where the page begins, and no further than it ends. */
+/** Every query walks an index, from the start of the page to its end and no further. */
 export function toQuery({ session_id, open, after, limit = -1 }: RequestFilter): {
   sql: string;
   values: (string | number)[];
 } {
   const place = after === undefined ? [] : [after.requested_at_ms, after.request_id];
-  const behind = after === undefined ? "" : "AND (requested_at_ms, request_id) > (?, ?)";
+  const later = after === undefined ? "" : "AND (requested_at_ms, request_id) > (?, ?)";
   if (open === true) {
-    // Not by session: a session may have thousands that are settled, while few of all are open.
+    // Not by session: a session may have thousands of settled requests, while few of all are open.
     const [own, scope] = session_id === undefined ? ["", []] : ["AND session_id = ?", [session_id]];
-    return { sql: `${byAge(1)} ${behind} ${own} ${OLDEST_FIRST}`, values: [...place, ...scope, limit] };
+    return { sql: `${selectByAge(1)} ${later} ${own} ${OLDEST_FIRST}`, values: [...place, ...scope, limit] };
   }
   if (session_id !== undefined) {
-    return { sql: `${BY_SESSION} ${behind} ${OLDEST_FIRST}`, values: [session_id, ...place, limit] };
+    return { sql: `${BY_SESSION} ${later} ${OLDEST_FIRST}`, values: [session_id, ...place, limit] };
   }
-  const both = `${byAge(0)} ${behind} UNION ALL ${byAge(1)} ${behind} ${OLDEST_FIRST}`;
+  const both = `${selectByAge(0)} ${later} UNION ALL ${selectByAge(1)} ${later} ${OLDEST_FIRST}`;
   return { sql: both, values: [...place, ...place, limit] };
 }
 
-function byAge(is_open: 0 | 1): string {
+function selectByAge(is_open: 0 | 1): string {
   return `${SELECT} pending_requests_by_age WHERE is_open = ${is_open}`;
 }
 
-/** Walks the table, so that a broken one is found; the rows themselves would take too long. */
+/** Walks the table to find damage; parsing the rows would take too long. */
 export function walkRequests(db: Database): void {
   db.prepare("SELECT count(*) FROM pending_requests NOT INDEXED").get();
 }
 
-/** Trusts the JSON: only `save` writes it, and the table checks that it is JSON. */
+/** Trusts the JSON: only `save` writes it, and the table checks that it is valid. */
 function toRow(found: unknown): RequestRow {
   return JSON.parse((found as { row: string }).row) as RequestRow;
 }

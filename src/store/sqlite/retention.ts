@@ -1,8 +1,8 @@
-// Removes old frames from `batches`: everything up to one seq a session, so that what stays is gapless. A batch
-// that straddles the cut is replaced by its tail.
+// Removes old frames from `batches`: everything up to one seq per session, so that the rest has no gap. A batch across
+// the cut is replaced by its tail.
 
 import { type Database, inTransaction, type Statement } from "../../base/sqlite/database.ts";
-import { countLines, offsetOfLine } from "../frames.ts";
+import { countLines, findLine } from "../frames.ts";
 import type { PruneCounts, Retention } from "../types.ts";
 import type { StoredBatch } from "./events.ts";
 
@@ -13,8 +13,8 @@ interface Size {
 }
 
 /**
- * Every batch that may go, oldest first: not the newest of its session, nothing of a turn that runs, and nothing since
- * a request was asked that is still open.
+ * Every batch that may be removed, oldest first: not the newest of its session, nothing of a running turn, and nothing
+ * since an open request.
  */
 const OLDEST_REMOVABLE = `
   WITH kept AS (
@@ -76,7 +76,7 @@ export class Pruner {
       const { session_id, first_seq, last_seq } = found as unknown as Size & { session_id: string };
       const cut = Math.min(this.#cutSeq(session_id, last_seq, limits, nowMs), last_seq - 1);
       if (cut < first_seq) continue;
-      // A transaction a session: a failure in one leaves the others pruned and itself whole.
+      // One transaction per session: a failure leaves the others pruned and this one intact.
       const gone = inTransaction(this.#db, () => this.#removeUpTo(session_id, cut));
       counts.sessions += 1;
       counts.events += gone.events;
@@ -106,7 +106,7 @@ export class Pruner {
     }
   }
 
-  /** Of the database file, without the pages that are free to be used again. */
+  /** The size of the database without free pages. */
   #usedBytes(): number {
     const { used } = this.#used.get() as { used: number };
     return used;
@@ -122,7 +122,7 @@ export class Pruner {
     return cut;
   }
 
-  /** Up to the first batch that is young enough: after a clock that jumped, too much stays rather than too little. */
+  /** Up to the first recent batch: after a clock jump this keeps too much rather than too little. */
   #oldSeq(session_id: string, last_seq: number, beforeMs: number): number {
     const young = this.#firstYoung.get(session_id, beforeMs) as { first_seq: number | null };
     return young.first_seq === null ? last_seq : young.first_seq - 1;
@@ -144,7 +144,7 @@ export class Pruner {
     const batch = this.#batchWith(session_id, last_seq);
     if (batch === undefined) return 0;
     const from = batch.bytes.length - room;
-    // The newline in front of the first frame that fits may be the very last byte that does not.
+    // The newline before the first frame that fits may be the last byte that does not.
     const start = batch.bytes.indexOf(0x0a, from - 1) + 1;
     return countLines(batch.bytes.subarray(start));
   }
@@ -155,7 +155,7 @@ export class Pruner {
     const astride = this.#batchWith(session_id, cut);
     if (astride !== undefined) {
       const { first_seq, last_seq, bytes } = astride;
-      const tail = bytes.subarray(offsetOfLine(bytes, cut + 1 - first_seq));
+      const tail = bytes.subarray(findLine(bytes, cut + 1 - first_seq));
       this.#shorten.run(cut + 1, last_seq - cut, tail, session_id, first_seq);
     }
     const after = this.#total(session_id);

@@ -1,5 +1,5 @@
-// The table `sessions`: the row as JSON, beside the columns that one queries by. The log is the authority on
-// `last_seq`; the column counts only for a session whose log is empty.
+// The table `sessions`: rows as JSON, plus the columns used in queries. `last_seq` comes from the log; the column matters
+// only for a session without frames.
 
 import type { Database, Statement } from "../../base/sqlite/database.ts";
 import type { SessionRow } from "../../protocol/session.ts";
@@ -18,12 +18,13 @@ export class Sessions {
   readonly #load: Statement;
   readonly #all: Statement;
   readonly #seq: Statement;
+  readonly #text: Statement;
   readonly #delete: Statement;
-  readonly #markOf: (session_id: string) => number;
+  readonly #getMark: (session_id: string) => number;
 
-  /** `markOf` tells which seqs were given out, whatever the log has. */
-  constructor(db: Database, markOf: (session_id: string) => number = () => 0) {
-    this.#markOf = markOf;
+  /** `getMark` returns the highest seq given out, whatever the log has. */
+  constructor(db: Database, getMark: (session_id: string) => number = () => 0) {
+    this.#getMark = getMark;
     this.#save = db.prepare(
       "INSERT OR REPLACE INTO sessions (session_id, backend, last_active_at_ms, last_seq, row) VALUES (?, ?, ?, ?, ?)",
     );
@@ -32,6 +33,7 @@ export class Sessions {
       `SELECT row, ${LOG_SEQ} FROM sessions s ORDER BY last_active_at_ms DESC, session_id`,
     );
     this.#seq = db.prepare("SELECT last_seq FROM sessions WHERE session_id = ?");
+    this.#text = db.prepare("SELECT row FROM sessions WHERE session_id = ?");
     this.#delete = db.prepare("DELETE FROM sessions WHERE session_id = ?");
   }
 
@@ -52,14 +54,19 @@ export class Sessions {
     return (this.#seq.get(session_id) as { last_seq: number } | undefined)?.last_seq ?? 0;
   }
 
+  /** The saved JSON. */
+  text(session_id: string): string | undefined {
+    return (this.#text.get(session_id) as { row: string } | undefined)?.row;
+  }
+
   delete(session_id: string): void {
     this.#delete.run(session_id);
   }
 
-  /** Trusts the JSON: only `save` writes it, and the table checks that it is JSON. */
+  /** Trusts the JSON: only `save` writes it, and the table checks that it is valid. */
   #toRow(found: Found): SessionRow {
     const row = JSON.parse(found.row) as SessionRow;
-    const mark = this.#markOf(row.session_id);
+    const mark = this.#getMark(row.session_id);
     if (found.log_seq === null) return withMark(row, undefined, mark);
     return withMark({ ...row, last_seq: found.log_seq }, found.log_seq, mark);
   }

@@ -1,4 +1,4 @@
-// Which key does what to a text, the same wherever one is written: composer, reason, own words, search, pickers.
+// Editing keys, the same in every text field: composer, reason, answer, search, pickers.
 import type { Input } from "../screen-types.ts";
 import {
   backspace,
@@ -10,45 +10,45 @@ import {
   killSmallWordLeft,
   killWordLeft,
   killWordRight,
-  left,
-  lineEnd,
-  lineStart,
+  moveLeft,
+  moveRight,
+  moveToLineEnd,
+  moveToLineStart,
+  moveWordLeft,
+  moveWordRight,
   paste,
-  right,
-  wordLeft,
-  wordRight,
   yank,
 } from "./editor.ts";
 
 type Edit = (editor: Editor) => Editor;
 
 const EDITS: Readonly<Record<string, Edit>> = {
-  left,
-  right,
-  home: lineStart,
-  end: lineEnd,
+  left: moveLeft,
+  right: moveRight,
+  home: moveToLineStart,
+  end: moveToLineEnd,
   backspace,
   delete: deleteRight,
-  "ctrl-a": lineStart,
-  "ctrl-b": left,
+  "ctrl-a": moveToLineStart,
+  "ctrl-b": moveLeft,
   "ctrl-d": deleteRight,
-  "ctrl-e": lineEnd,
+  "ctrl-e": moveToLineEnd,
   "ctrl-h": backspace,
   "ctrl-k": killRight,
   "ctrl-u": killLeft,
   "ctrl-w": killWordLeft,
   "ctrl-y": yank,
-  "alt-b": wordLeft,
-  "alt-f": wordRight,
+  "alt-b": moveWordLeft,
+  "alt-f": moveWordRight,
   "alt-d": killWordRight,
   "alt-backspace": killSmallWordLeft,
-  "alt-left": wordLeft,
-  "alt-right": wordRight,
-  "ctrl-left": wordLeft,
-  "ctrl-right": wordRight,
+  "alt-left": moveWordLeft,
+  "alt-right": moveWordRight,
+  "ctrl-left": moveWordLeft,
+  "ctrl-right": moveWordRight,
 };
 
-/** undefined: the key is none for a text. `isLine`: it has one line, so line breaks in a paste become blanks. */
+/** Returns undefined if the key does not edit. `isLine`: a single-line field; line breaks in a paste become spaces. */
 export function editWith(editor: Editor, input: Input, isLine = false): Editor | undefined {
   if (input.kind === "text") return insert(editor, input.text);
   if (input.kind === "paste") {

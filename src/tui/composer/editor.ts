@@ -1,22 +1,22 @@
-// A text that is being written, and what keys do to it. Pure. A long paste stands in the text as one private character
-// (of plane 16), so that it is moved over and deleted as one; it is put in place of it when the text is taken.
+// An editable text and its operations. Pure. A long paste is one private-use character (plane 16) in the text, so that it
+// moves and deletes as one; `expandText` puts the paste back.
 
 export interface Editor {
   text: string;
-  /** An index into `text`, always between two characters as people see them. */
+  /** An index into `text`, always between two graphemes. */
   cursor: number;
-  /** What was killed last, for Ctrl-Y. */
+  /** The last deleted text, for Ctrl-Y. */
   killed: string;
-  /** Long pastes by the character that stands for them. */
+  /** Long pastes by their placeholder character. */
   pastes: ReadonlyMap<string, string>;
 }
 
 export const EMPTY_EDITOR: Editor = { text: "", cursor: 0, killed: "", pastes: new Map() };
 
-/** From here on a paste is shown as a mark only. */
+/** Longer pastes are shown as a placeholder. */
 const LONG_PASTE_LINES = 6;
 const LONG_PASTE_CHARACTERS = 1000;
-/** A text that comes back (sent before, or not sent) stands as a mark beyond this: every key lays out all that is shown. */
+/** A longer recalled text is shown as a placeholder too, because every key lays out all visible text. */
 const LONG_TEXT_CHARACTERS = 10_000;
 const FIRST_MARK = 0x100000;
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
@@ -26,30 +26,30 @@ export function isEmpty({ text }: Editor): boolean {
   return text === "";
 }
 
-/** The text as it is meant, with pastes in their places. */
-export function wholeText({ text, pastes }: Editor): string {
+/** The full text, with pastes in place of their placeholders. */
+export function expandText({ text, pastes }: Editor): string {
   return text.replace(MARKS, (mark) => pastes.get(mark) ?? mark);
 }
 
-/** What stands on the screen for a mark. */
-export function markLabel({ pastes }: Editor, mark: string): string | undefined {
+/** The label shown for a placeholder. */
+export function formatMark({ pastes }: Editor, mark: string): string | undefined {
   const paste = pastes.get(mark);
   if (paste === undefined) return undefined;
   const lines = paste.split("\n").length;
   return lines > 1 ? `[pasted ${lines} lines]` : `[pasted ${paste.length} characters]`;
 }
 
-export function withText(editor: Editor, text: string): Editor {
-  return putText(emptied(editor), text);
+export function setText(editor: Editor, text: string): Editor {
+  return putText(resetEditor(editor), text);
 }
 
-/** Nothing is written any more; what was killed before can still be put back. */
-export function emptied({ killed, pastes }: Editor): Editor {
+/** Clears the text but keeps the last deleted one for Ctrl-Y. */
+export function resetEditor({ killed, pastes }: Editor): Editor {
   const kept = [...pastes].filter(([mark]) => killed.includes(mark));
   return { ...EMPTY_EDITOR, killed, pastes: new Map(kept) };
 }
 
-/** Puts in a text that comes back. */
+/** Inserts a recalled text. */
 export function putText(editor: Editor, text: string): Editor {
   return text.length > LONG_TEXT_CHARACTERS ? insertMark(editor, text) : insert(editor, text);
 }
@@ -70,51 +70,51 @@ function insertMark(editor: Editor, pasted: string): Editor {
   return splice({ ...editor, pastes }, editor.cursor, editor.cursor, mark);
 }
 
-export function left(editor: Editor): Editor {
-  return moveTo(editor, before(editor.text, editor.cursor));
+export function moveLeft(editor: Editor): Editor {
+  return moveTo(editor, findPrevious(editor.text, editor.cursor));
 }
 
-export function right(editor: Editor): Editor {
-  return moveTo(editor, after(editor.text, editor.cursor));
+export function moveRight(editor: Editor): Editor {
+  return moveTo(editor, findNext(editor.text, editor.cursor));
 }
 
-export function lineStart(editor: Editor): Editor {
-  return moveTo(editor, startOfLine(editor));
+export function moveToLineStart(editor: Editor): Editor {
+  return moveTo(editor, findLineStart(editor));
 }
 
-export function lineEnd(editor: Editor): Editor {
-  return moveTo(editor, endOfLine(editor));
+export function moveToLineEnd(editor: Editor): Editor {
+  return moveTo(editor, findLineEnd(editor));
 }
 
-export function wordLeft(editor: Editor): Editor {
-  return moveTo(editor, wordBefore(editor));
+export function moveWordLeft(editor: Editor): Editor {
+  return moveTo(editor, findWordStart(editor));
 }
 
-export function wordRight(editor: Editor): Editor {
-  return moveTo(editor, wordAfter(editor));
+export function moveWordRight(editor: Editor): Editor {
+  return moveTo(editor, findWordEnd(editor));
 }
 
 export function backspace(editor: Editor): Editor {
-  return splice(editor, before(editor.text, editor.cursor), editor.cursor, "");
+  return splice(editor, findPrevious(editor.text, editor.cursor), editor.cursor, "");
 }
 
 export function deleteRight(editor: Editor): Editor {
-  return splice(editor, editor.cursor, after(editor.text, editor.cursor), "");
+  return splice(editor, editor.cursor, findNext(editor.text, editor.cursor), "");
 }
 
-/** To the end of the line; at its end the line break. */
+/** Deletes to the end of the line; at the end, the line break. */
 export function killRight(editor: Editor): Editor {
-  const end = endOfLine(editor);
-  return kill(editor, editor.cursor, end === editor.cursor ? after(editor.text, end) : end);
+  const end = findLineEnd(editor);
+  return kill(editor, editor.cursor, end === editor.cursor ? findNext(editor.text, end) : end);
 }
 
-/** To the beginning of the line; at its beginning the line break before it. */
+/** Deletes to the start of the line; at the start, the line break before it. */
 export function killLeft(editor: Editor): Editor {
-  const start = startOfLine(editor);
-  return kill(editor, start === editor.cursor ? before(editor.text, start) : start, editor.cursor);
+  const start = findLineStart(editor);
+  return kill(editor, start === editor.cursor ? findPrevious(editor.text, start) : start, editor.cursor);
 }
 
-/** Back to the blank before the word, as Ctrl-W does in a shell. */
+/** Deletes back to whitespace, like Ctrl-W in a shell. */
 export function killWordLeft(editor: Editor): Editor {
   const behind = editor.text.slice(0, editor.cursor);
   const [found = ""] = /\S*\s*$/u.exec(behind) ?? [];
@@ -122,18 +122,18 @@ export function killWordLeft(editor: Editor): Editor {
 }
 
 export function killSmallWordLeft(editor: Editor): Editor {
-  return kill(editor, wordBefore(editor), editor.cursor);
+  return kill(editor, findWordStart(editor), editor.cursor);
 }
 
 export function killWordRight(editor: Editor): Editor {
-  return kill(editor, editor.cursor, wordAfter(editor));
+  return kill(editor, editor.cursor, findWordEnd(editor));
 }
 
 export function yank(editor: Editor): Editor {
   return splice(editor, editor.cursor, editor.cursor, editor.killed);
 }
 
-/** Clears it; Ctrl-Y brings it back. */
+/** Ctrl-Y restores the text. */
 export function clear(editor: Editor): Editor {
   return kill(editor, 0, editor.text.length);
 }
@@ -148,19 +148,19 @@ export interface Character {
 }
 
 /**
- * The characters of a text as people see them, with where each begins. The segmenter gets only short stretches that need
- * it: for a text of some length its time grows with the square of it.
+ * The graphemes of a text with their offsets. Only short stretches that need it are segmented: segmentation is quadratic
+ * in the length of the text.
  */
-export function* characters(text: string): Generator<Character> {
+export function* splitCharacters(text: string): Generator<Character> {
   for (let at = 0; at < text.length; ) {
-    const end = stretchEnd(text, at);
+    const end = findStretchEnd(text, at);
     if (end === at + 1) {
       yield { segment: text.slice(at, end), index: at };
       at = end;
       continue;
     }
     const found = [...GRAPHEMES.segment(text.slice(at, end))];
-    // The last one may go on behind a stretch that was cut.
+    // The last grapheme of a cut stretch may be incomplete.
     const isCut = end - at === MAX_STRETCH && end < text.length && found.length > 1;
     const whole = isCut ? found.slice(0, -1) : found;
     for (const { segment, index } of whole) yield { segment, index: at + index };
@@ -170,8 +170,8 @@ export function* characters(text: string): Generator<Character> {
 
 const MAX_STRETCH = 256;
 
-/** Up to the next place where a character surely ends. */
-function stretchEnd(text: string, from: number): number {
+/** The next offset that is certainly a grapheme boundary. */
+function findStretchEnd(text: string, from: number): number {
   for (let at = from + 1; at < text.length && at - from < MAX_STRETCH; at++) {
     const isBreak =
       text[at - 1] === "\n" || (isPlain(text, at - 1) && (isPlain(text, at) || text[at] === "\n"));
@@ -183,8 +183,8 @@ function stretchEnd(text: string, from: number): number {
 function splice(editor: Editor, from: number, to: number, text: string): Editor {
   if (from === to && text === "") return editor;
   const next = editor.text.slice(0, from) + text + editor.text.slice(to);
-  // What is put in may join what stands behind it to one character: the cursor goes behind that.
-  return { ...editor, text: next, cursor: boundary(next, from + text.length) };
+  // The inserted text may combine with the text after it; the cursor goes after that grapheme.
+  return { ...editor, text: next, cursor: findBoundary(next, from + text.length) };
 }
 
 function kill(editor: Editor, from: number, to: number): Editor {
@@ -192,54 +192,54 @@ function kill(editor: Editor, from: number, to: number): Editor {
   return { ...splice(editor, from, to, ""), killed: editor.text.slice(from, to) };
 }
 
-function startOfLine({ text, cursor }: Editor): number {
+function findLineStart({ text, cursor }: Editor): number {
   return cursor === 0 ? 0 : text.lastIndexOf("\n", cursor - 1) + 1;
 }
 
-function endOfLine({ text, cursor }: Editor): number {
+function findLineEnd({ text, cursor }: Editor): number {
   const found = text.indexOf("\n", cursor);
   return found < 0 ? text.length : found;
 }
 
-function wordBefore({ text, cursor }: Editor): number {
+function findWordStart({ text, cursor }: Editor): number {
   const [found = ""] = /[\p{L}\p{N}\p{M}_]*[^\p{L}\p{N}\p{M}_]*$/u.exec(text.slice(0, cursor)) ?? [];
-  return boundary(text, cursor - found.length);
+  return findBoundary(text, cursor - found.length);
 }
 
-function wordAfter({ text, cursor }: Editor): number {
+function findWordEnd({ text, cursor }: Editor): number {
   const [found = ""] = /^[^\p{L}\p{N}_]*[\p{L}\p{N}\p{M}_]*/u.exec(text.slice(cursor)) ?? [];
-  return boundary(text, cursor + found.length);
+  return findBoundary(text, cursor + found.length);
 }
 
-/** Only a line is looked at: a character as people see it does not go beyond. */
-function before(text: string, cursor: number): number {
+/** Looks at one line only: no grapheme spans lines. */
+function findPrevious(text: string, cursor: number): number {
   if (cursor === 0) return 0;
   if (text[cursor - 1] === "\n") return cursor - 1;
   const start = text.lastIndexOf("\n", cursor - 1) + 1;
   let last = 0;
-  for (const { index } of characters(text.slice(start, cursor))) last = index;
+  for (const { index } of splitCharacters(text.slice(start, cursor))) last = index;
   return start + last;
 }
 
-function after(text: string, cursor: number): number {
+function findNext(text: string, cursor: number): number {
   if (cursor >= text.length) return text.length;
-  const [first] = characters(text.slice(cursor, cursor + 64));
+  const [first] = splitCharacters(text.slice(cursor, cursor + 64));
   return cursor + (first?.segment.length ?? 1);
 }
 
-/** Such a character joins none beside it, so that a long line need not be taken apart for each key. */
+/** A character that combines with no neighbor, so that a long line need not be segmented on each key. */
 function isPlain(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code >= 0x20 && code < 0x300;
 }
 
-/** The nearest place between two characters that is not before `at`. */
-function boundary(text: string, at: number): number {
+/** The first grapheme boundary at or after `at`. */
+function findBoundary(text: string, at: number): number {
   if (at === text.length || (isPlain(text, at - 1) && isPlain(text, at))) return at;
   const start = text.lastIndexOf("\n", Math.max(0, at - 1)) + 1;
   if (at <= start) return at;
   const end = text.indexOf("\n", at);
-  for (const { segment, index } of characters(text.slice(start, end < 0 ? text.length : end))) {
+  for (const { segment, index } of splitCharacters(text.slice(start, end < 0 ? text.length : end))) {
     if (start + index >= at) return start + index;
     if (start + index + segment.length >= at) return start + index + segment.length;
   }

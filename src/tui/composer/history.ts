@@ -1,9 +1,9 @@
-// What was sent before, for Up and Down; the draft is put aside while one looks.
+// Earlier messages, for Up and Down. The draft is kept while browsing.
 
 export interface History {
   /** Oldest first. */
   entries: readonly string[];
-  /** Which one is shown; absent: the draft is. */
+  /** Index of the shown entry; absent while the draft is shown. */
   at?: number;
   draft: string;
 }
@@ -16,7 +16,7 @@ export function remember(history: History, text: string): History {
   return { entries: [...others, text].slice(-MAX_ENTRIES), draft: "" };
 }
 
-/** One older (-1) or newer (1); undefined when there is none that way. */
+/** Moves to an older (-1) or newer (1) entry; undefined if there is none. */
 export function recall(
   history: History,
   by: 1 | -1,
@@ -32,7 +32,7 @@ export function recall(
   return { history: { entries, draft: kept, at: next }, text };
 }
 
-/** What is shown was changed: it is the draft now. */
-export function forgetPlace(history: History): History {
+/** An edited entry becomes the draft. */
+export function leaveHistory(history: History): History {
   return history.at === undefined ? history : { entries: history.entries, draft: "" };
 }

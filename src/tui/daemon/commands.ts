@@ -1,4 +1,4 @@
-// What can be typed behind a slash in a session of the daemon: what `sm` does to a session, where the person is.
+// Slash commands of a daemon session: what `sm` can do to it.
 import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { QueuedMessage } from "../../client/http/types.ts";
@@ -8,7 +8,7 @@ import type { DriverCommand } from "../types.ts";
 export interface CommandContext {
   http: HttpClient;
   session_id: string;
-  /** Puts a line into the feed. */
+  /** Adds a line to the feed. */
   say(text: string, level?: "info" | "warn"): void;
 }
 
@@ -18,16 +18,16 @@ export function sessionCommands({ http, session_id, say }: CommandContext): read
   return [
     {
       name: "/interrupt",
-      summary: "end the running turn; the agent stays",
+      summary: "interrupt the turn; the agent keeps running",
       isAlways: true,
       async run() {
         const { was_idle } = await http.interrupt(session_id);
-        if (was_idle) say("nothing was running");
+        if (was_idle) say("no turn was running");
       },
     },
     {
       name: "/now",
-      summary: "TEXT: interrupt the running turn and send this before the queue",
+      summary: "TEXT: interrupt the turn and send TEXT ahead of the queue",
       isAlways: true,
       async run(rest) {
         if (rest.trim() === "") throw usage("/now TEXT");
@@ -36,26 +36,26 @@ export function sessionCommands({ http, session_id, say }: CommandContext): read
     },
     {
       name: "/stop",
-      summary: "end the agent; history and queue stay, the next message starts it again",
+      summary: "stop the agent; history and queue are kept, and the next message restarts it",
       isAlways: true,
       async run() {
         const stopped = await http.stop(session_id);
-        say(stopped.length === 0 ? "its agent was not running" : "its agent was ended");
+        say(stopped.length === 0 ? "the agent was not running" : "agent stopped");
       },
     },
     {
       name: "/name",
-      summary: "TEXT: call the session this; without a text take its name away",
+      summary: "TEXT: rename the session; without TEXT, remove its name",
       isAlways: true,
       async run(rest) {
         const name = rest.trim();
         await http.rename(session_id, name === "" ? null : name);
-        say(name === "" ? "it has no name now" : `it is called ${sanitizeLine(name)} now`);
+        say(name === "" ? "name removed" : `renamed to ${sanitizeLine(name)}`);
       },
     },
     {
       name: "/queue",
-      summary: "what waits to be delivered; `/queue cancel N`, `/queue clear`",
+      summary: "list queued messages; `/queue cancel N`, `/queue clear`",
       isAlways: true,
       async run(rest) {
         const [verb = "", which = ""] = rest.trim().split(/\s+/);
@@ -72,7 +72,7 @@ export function sessionCommands({ http, session_id, say }: CommandContext): read
     },
     {
       name: "/info",
-      summary: "id, agent, directory and what it spent",
+      summary: "id, agent, directory and usage",
       isAlways: true,
       async run() {
         const { provider, model, cwd, turns, usage, cost_usd } = await http.session(session_id);
@@ -101,11 +101,11 @@ async function cancel(
       await http.cancelInput(session_id, message_id);
       count += 1;
     } catch (error) {
-      // It was delivered meanwhile.
+      // Already delivered.
       if (!(error instanceof CodedError) || error.code !== "message_unknown") throw error;
     }
   }
-  say(count === 0 ? "nothing waited" : `taken out of the queue: ${count}`);
+  say(count === 0 ? "the queue was empty" : `removed from the queue: ${count}`);
 }
 
 function queueText(queued: readonly QueuedMessage[], held: string | undefined): string {
@@ -115,7 +115,7 @@ function queueText(queued: readonly QueuedMessage[], held: string | undefined): 
     return `${at + 1}. ${line.length > MAX_PREVIEW ? `${line.slice(0, MAX_PREVIEW)}…` : line}`;
   });
   const why = held === undefined ? [] : [`held: ${sanitizeLine(held)}`];
-  return [...(lines.length === 0 ? ["nothing waits in the queue"] : lines), ...why].join("\n");
+  return [...(lines.length === 0 ? ["the queue is empty"] : lines), ...why].join("\n");
 }
 
 function usage(text: string): CodedError {

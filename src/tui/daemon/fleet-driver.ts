@@ -1,15 +1,18 @@
-// All sessions of the daemon for the list, and whatever can be done to one of them there.
+// The daemon's sessions for the list, with the actions on them.
+
 import { resolve } from "node:path";
+import { defined } from "../../base/values.ts";
 import type { HttpClient } from "../../client/http.ts";
-import { untilDetected } from "../../client/view/detected.ts";
-import { applyChanges, emptyFleet, type Fleet } from "../../client/view/fleet.ts";
+import { pollUntilDetected } from "../../client/view/detected.ts";
+import { applyChanges, emptyFleet, type Fleet, type FleetInput } from "../../client/view/fleet.ts";
 import { type FleetSource, openFleet } from "../../client/view/fleet-source.ts";
 import type { ViewPort } from "../../client/view/port.ts";
 import { shareChanges } from "../../client/view/share.ts";
+import { FRAME_MS } from "../app.ts";
 import type { FleetDriver, SessionDriver } from "../types.ts";
 import { createSessionDriver } from "./session-driver.ts";
 
-/** Only shows how it is: real agents come before it. */
+/** The demo agent comes last. */
 const LAST = "demo";
 
 export function createFleetDriver(http: HttpClient): FleetDriver {
@@ -28,10 +31,11 @@ class DaemonFleet implements FleetDriver {
   }
 
   start(listener: (fleet: Fleet) => void): void {
-    this.#source = openFleet(this.#port, (inputs) => {
+    const onInputs = (inputs: readonly FleetInput[]): void => {
       this.#fleet = applyChanges(this.#fleet, inputs);
       listener(this.#fleet);
-    });
+    };
+    this.#source = openFleet(this.#port, onInputs, { tickMs: FRAME_MS });
   }
 
   open(session_id: string): SessionDriver {
@@ -41,17 +45,17 @@ class DaemonFleet implements FleetDriver {
       http: this.#http,
       port: this.#port,
       session_id,
-      ...(called === undefined ? {} : { title: called }),
+      ...defined({ title: called }),
     });
   }
 
   async backends(): Promise<readonly string[]> {
-    const { backends } = await untilDetected<{ backends?: unknown }>(() => this.#http.status());
-    // The daemon names it only when it found no other, but it is always there.
+    const { backends } = await pollUntilDetected<{ backends?: unknown }>(() => this.#http.status());
+    // The daemon lists it only if it found no other, but it is always available.
     return [...Object.keys(backends ?? {}).filter((name) => name !== LAST), LAST];
   }
 
-  /** As `sm spawn` without flags: it asks before it acts. An empty prompt: it waits for its first message. */
+  /** Like `sm spawn` without flags. With an empty prompt the session waits for its first message. */
   async spawn(order: { backend: string; prompt: string; cwd: string; name?: string }): Promise<string> {
     const { backend, prompt, cwd, name } = order;
     const { session } = await this.#http.spawn({

@@ -1,3 +1,3 @@
-// The door of the drivers for sessions of the daemon.
+// Public entry of the daemon drivers.
 export { createFleetDriver } from "./fleet-driver.ts";
 export { createSessionDriver, type SessionDriverOptions } from "./session-driver.ts";

@@ -1,18 +1,18 @@
-// A session of the daemon for the session screen: what happens comes from the view's source, what the person does goes
-// over HTTP. Nothing is decided here.
+// A daemon session for the session screen: events come from the view source, actions go over HTTP.
 import type { HttpClient } from "../../client/http.ts";
 import type { ViewPort } from "../../client/view/port.ts";
 import { openSource, type Source } from "../../client/view/source.ts";
 import type { Answer, RequestRow, ViewInput } from "../../client/view/types.ts";
+import { FRAME_MS } from "../app.ts";
 import type { DriverCommand, SessionDriver } from "../types.ts";
 import { sessionCommands } from "./commands.ts";
 
 export interface SessionDriverOptions {
   http: HttpClient;
   session_id: string;
-  /** How the header calls it at first. */
+  /** Initial name in the header. */
   title?: string;
-  /** Where its events are read; default over `http`. */
+  /** Source of events; default: over `http`. */
   port?: ViewPort;
 }
 
@@ -43,7 +43,7 @@ class DaemonSession implements SessionDriver {
   }
 
   start(listener: (inputs: readonly ViewInput[]) => void): void {
-    this.#source = openSource(this.#port, this.session_id, listener);
+    this.#source = openSource(this.#port, this.session_id, listener, { tickMs: FRAME_MS });
   }
 
   async send(text: string, { isNow = false } = {}): Promise<void> {
@@ -63,7 +63,7 @@ class DaemonSession implements SessionDriver {
     if (!repeated) return;
     const { answer: before } = request;
     const what = before !== undefined && "decision" in before ? ` (${before.decision})` : "";
-    this.#say(`it was answered before${what}, and that answer counts`, "warn");
+    this.#say(`already answered${what}; the first answer counts`, "warn");
   }
 
   wholeRequest({ session_id, request_id }: RequestRow): Promise<RequestRow> {
@@ -83,6 +83,6 @@ class DaemonSession implements SessionDriver {
   }
 
   #say(text: string, level: "info" | "warn"): void {
-    this.#source?.say({ kind: "local", level, text, at_ms: Date.now() });
+    this.#source?.addLine({ kind: "local", level, text, at_ms: Date.now() });
   }
 }

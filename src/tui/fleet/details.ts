@@ -1,24 +1,24 @@
-// What is known of the marked session, beside the list where there is room. Pure.
+// Details of the selected session, shown beside the list on wide terminals. Pure.
 import type { Fleet } from "../../client/view/fleet.ts";
+import { ageText, costText, tokensText } from "../../client/view/format.ts";
 import type { SessionView } from "../../client/view/types.ts";
-import { ageText, costText, tokensText } from "../../client/view/words.ts";
-import { nameOf } from "../notify/fleet-news.ts";
+import { formatName } from "../notify/fleet-notifications.ts";
 import { revealedLine, safeLine, safeText } from "../rows/safe.ts";
 import { type Line, piece, STYLE } from "../rows/style.ts";
 import { cutLine, wrapWords } from "../rows/wrap.ts";
-import { signOf } from "./signs.ts";
+import { getSign } from "./signs.ts";
 
 const LABEL = 9;
 const MAX_RESULT_ROWS = 12;
 
 export function detailLines(session: SessionView, fleet: Fleet, width: number, nowMs: number): Line[] {
-  const { sign, word, style } = signOf(session);
+  const { sign, word, style } = getSign(session);
   const { turn, usage, last_action, last_result } = session;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["agent", [session.provider, session.model].filter(Boolean).join(", ")],
-    ["in", session.cwd],
+    ["dir", session.cwd],
     ["id", session.session_id],
-    ["turn", turn === undefined ? undefined : `since ${ageText(nowMs - turn.started_at_ms)}`],
+    ["turn", turn === undefined ? undefined : `running for ${ageText(nowMs - turn.started_at_ms)}`],
     ["turns", String(session.turns)],
     ["tokens", `${tokensText(usage.input_tokens ?? 0)} in, ${tokensText(usage.output_tokens ?? 0)} out`],
     ["context", session.context_tokens === 0 ? undefined : tokensText(session.context_tokens)],
@@ -28,10 +28,10 @@ export function detailLines(session: SessionView, fleet: Fleet, width: number, n
     ["parent", session.parent === undefined ? undefined : nameById(session.parent, fleet)],
     ["children", session.children.length === 0 ? undefined : String(session.children.length)],
     ["started", `${ageText(nowMs - session.started_at_ms)} ago`],
-    ["did last", last_action?.summary_text],
+    ["last", last_action?.summary_text],
   ];
   return [
-    cutLine([piece(safeLine(nameOf(session)), STYLE.bold)], width),
+    cutLine([piece(safeLine(formatName(session)), STYLE.bold)], width),
     [piece(`${sign} ${word}`, style)],
     [],
     ...requestLines(session, fleet, width),
@@ -40,7 +40,7 @@ export function detailLines(session: SessionView, fleet: Fleet, width: number, n
   ];
 }
 
-/** What it asks: whole it is in the session; here only what it is about. */
+/** The titles of its pending requests; the session screen shows them in full. */
 function requestLines({ session_id }: SessionView, fleet: Fleet, width: number): Line[] {
   const own = [...fleet.requests.values()].filter((request) => request.session_id === session_id);
   if (own.length === 0) return [];
@@ -48,7 +48,7 @@ function requestLines({ session_id }: SessionView, fleet: Fleet, width: number):
     const [first = ""] = payload.title.split("\n");
     return cutLine([piece("? ", STYLE.warn), ...revealedLine(first, STYLE.warn, false)], width);
   });
-  return [[piece("It waits for you (Enter opens it):", STYLE.bold)], ...titles, []];
+  return [[piece("Pending requests (Enter opens the session):", STYLE.bold)], ...titles, []];
 }
 
 function factLines(label: string, value: string, width: number): Line[] {
@@ -62,8 +62,8 @@ function resultLines(
 ): Line[] {
   const isGood = subtype === "success";
   const head = isGood
-    ? piece("✓ the last turn ended well", STYLE.good)
-    : piece(`✗ the last turn: ${safeLine(subtype)}`, STYLE.bad);
+    ? piece("✓ last turn succeeded", STYLE.good)
+    : piece(`✗ last turn: ${safeLine(subtype)}`, STYLE.bad);
   const said = error === undefined ? text : error.message;
   const rows = safeText(said.slice(-2_000))
     .split("\n")
@@ -73,5 +73,5 @@ function resultLines(
 
 function nameById(session_id: string, { sessions }: Fleet): string {
   const session = sessions.get(session_id);
-  return session === undefined ? session_id : nameOf(session);
+  return session === undefined ? session_id : formatName(session);
 }

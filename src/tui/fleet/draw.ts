@@ -1,9 +1,10 @@
-// The whole screen of the list as rows of text. Pure: state, size and time in, rows out.
+// Draws the list screen: state, size and time to rows. Pure.
+import { defined } from "../../base/values.ts";
 import { INSTALLABLE } from "../../protocol/tested-agents.ts";
-import { layoutEditor, visibleRows } from "../composer/layout.ts";
+import { layoutEditor, sliceVisibleRows } from "../composer/layout.ts";
 import { keyLines } from "../help.ts";
 import { keyName } from "../keys/table.ts";
-import { nameOf } from "../notify/fleet-news.ts";
+import { formatName } from "../notify/fleet-notifications.ts";
 import { safeLine } from "../rows/safe.ts";
 import { type Line, piece, STYLE, toRow } from "../rows/style.ts";
 import { cutLine, lineWidth } from "../rows/wrap.ts";
@@ -11,19 +12,19 @@ import type { Look, Size } from "../screen-types.ts";
 import { detailLines } from "./details.ts";
 import { type Drawn, formLines } from "./form-lines.ts";
 import { FLEET_KEYS } from "./keys.ts";
-import { columnsLine, headerLine, hintsLine, sessionLine, topOf } from "./list.ts";
-import { type FleetState, selectedSession } from "./state.ts";
+import { columnsLine, findTop, headerLine, hintsLine, sessionLine } from "./list.ts";
+import { type FleetState, getSelectedSession } from "./state.ts";
 
 export interface DrawnFleet {
   rows: string[];
   cursor?: { x: number; y: number };
-  /** Where the rows in sight begin: to be given again. */
+  /** The first visible row; pass it to the next call. */
   top: number;
 }
 
-/** Header, titles, the line for what is said, the hints. */
+/** Rows for header, column titles, message and hints. */
 const AROUND = 4;
-/** From here on there is room for details. */
+/** Minimum width for the details pane. */
 const WIDE = 110;
 const GAP = " │ ";
 
@@ -32,12 +33,12 @@ export function drawFleet(
   { columns, rows }: Size,
   { look, nowMs, top: before }: { look: Look; nowMs: number; top: number },
 ): DrawnFleet {
-  const height = pageOf(rows);
-  const top = topOf(before, state.index, height, state.rows.length);
+  const height = countVisible(rows);
+  const top = findTop(before, state.index, height, state.rows.length);
   const bodyHeight = height + 1;
-  const body = bodyOf(state, { columns, height: bodyHeight, top, nowMs });
+  const body = drawBody(state, { columns, height: bodyHeight, top, nowMs });
   const status = statusLine(state, columns);
-  const lines: Line[] = [headerLine(state.fleet, columns), ...filled(body.lines, bodyHeight), status.line];
+  const lines: Line[] = [headerLine(state.fleet, columns), ...padLines(body.lines, bodyHeight), status.line];
   const cursor =
     body.cursor === undefined
       ? status.x === undefined
@@ -46,36 +47,36 @@ export function drawFleet(
       : { x: body.cursor.x, y: body.cursor.y + 1 };
   return {
     rows: [...lines, hintsFor(state, columns)].map((line) => toRow(cutLine(line, columns), "", look).ansi),
-    ...(cursor === undefined ? {} : { cursor }),
+    ...defined({ cursor }),
     top,
   };
 }
 
-/** How many sessions are in sight. */
-export function pageOf(rows: number): number {
+/** The number of sessions that fit. */
+export function countVisible(rows: number): number {
   return Math.max(1, rows - AROUND);
 }
 
 interface Body {
   columns: number;
-  /** With the titles. */
+  /** Includes the column titles. */
   height: number;
   top: number;
   nowMs: number;
 }
 
-function bodyOf(state: FleetState, body: Body): Drawn {
+function drawBody(state: FleetState, body: Body): Drawn {
   const { mode } = state;
   if (mode.kind === "form") return formLines(mode.form, body.columns, body.height);
   if (mode.kind === "help") return { lines: helpLines(body.columns, mode.top, body.height) };
   if (state.rows.length === 0) return { lines: emptyLines(state, body.columns) };
-  const session = selectedSession(state);
+  const session = getSelectedSession(state);
   if (body.columns < WIDE || session === undefined) return { lines: listLines(state, body.columns, body) };
   const listWidth = Math.floor(body.columns * 0.58);
-  const list = filled(listLines(state, listWidth, body), body.height);
+  const list = padLines(listLines(state, listWidth, body), body.height);
   const detailWidth = body.columns - listWidth - GAP.length;
   const details = detailLines(session, state.fleet, detailWidth, body.nowMs);
-  return { lines: list.map((line, at) => beside(line, details[at] ?? [], listWidth)) };
+  return { lines: list.map((line, at) => joinColumns(line, details[at] ?? [], listWidth)) };
 }
 
 function listLines({ rows, index }: FleetState, width: number, { height, top, nowMs }: Body): Line[] {
@@ -83,23 +84,24 @@ function listLines({ rows, index }: FleetState, width: number, { height, top, no
   return [columnsLine(width), ...seen.map((row, at) => sessionLine(row, top + at === index, width, nowMs))];
 }
 
-function beside(left: Line, right: Line, width: number): Line {
+function joinColumns(left: Line, right: Line, width: number): Line {
   return [...left, piece(" ".repeat(Math.max(0, width - lineWidth(left)))), piece(GAP, STYLE.dim), ...right];
 }
 
 function emptyLines({ fleet, filter, hidesStopped }: FleetState, columns: number): Line[] {
   const isHidden = fleet.sessions.size > 0;
   if (isHidden) {
-    const why = filter.text === "" ? "All sessions are stopped" : `Nothing has "${safeLine(filter.text)}"`;
-    const keys = [filter.text === "" ? "" : "Esc shows all", hidesStopped ? "h shows stopped ones" : ""];
+    const why =
+      filter.text === "" ? "All sessions are stopped" : `No session matches "${safeLine(filter.text)}"`;
+    const keys = [filter.text === "" ? "" : "Esc shows all", hidesStopped ? "h shows stopped sessions" : ""];
     return [[], cutLine([piece(`  ${why}: ${keys.filter(Boolean).join(", ")}.`)], columns)];
   }
   if (fleet.link.state !== "live") return [[], [piece("  Waiting for the daemon…", STYLE.dim)]];
   return [
     [],
-    [piece("  No session yet.")],
+    [piece("  No sessions yet.")],
     [],
-    [piece("  n", STYLE.bold), piece("  starts one here")],
+    [piece("  n", STYLE.bold), piece("  starts one")],
     cutLine([piece(`  or in a shell: sm spawn ${INSTALLABLE[0]} "make the tests pass"`, STYLE.dim)], columns),
   ];
 }
@@ -115,7 +117,7 @@ function helpLines(columns: number, top: number, height: number): Line[] {
   );
 }
 
-/** What is asked or said in one line above the hints; `x`: where one writes. */
+/** The line above the hints: a question, input or message. `x`: the cursor column. */
 function statusLine(state: FleetState, columns: number): { line: Line; x?: number } {
   const { mode, message, filter } = state;
   if (mode.kind === "rename") return editing("Name: ", mode.editor, columns);
@@ -127,38 +129,40 @@ function statusLine(state: FleetState, columns: number): { line: Line; x?: numbe
   }
   const { state: link, message: why = "" } = state.fleet.link;
   if (link === "lost") {
-    const text = `Looking for the daemon again (any sm command starts one): ${safeLine(why)}`;
+    const text = `Reconnecting to the daemon (any sm command starts one): ${safeLine(why)}`;
     return { line: [piece(text, STYLE.bad)] };
   }
   const parts = [
     ...(filter.text === ""
       ? []
       : [`/${safeLine(filter.text)}: ${state.rows.length} of ${state.fleet.sessions.size}`]),
-    ...(state.hidesStopped ? ["stopped ones are hidden"] : []),
+    ...(state.hidesStopped ? ["stopped sessions hidden"] : []),
   ];
   return { line: [piece(parts.join(" · "), STYLE.dim)] };
 }
 
 function editing(label: string, editor: FleetState["filter"], columns: number): { line: Line; x: number } {
-  const { rows, cursor } = visibleRows(layoutEditor(editor, columns - label.length), 1);
+  const { rows, cursor } = sliceVisibleRows(layoutEditor(editor, columns - label.length), 1);
   return { line: [piece(label, STYLE.bold), piece(rows[0]?.text ?? "")], x: label.length + cursor.x };
 }
 
 function confirmLine({ fleet }: FleetState, what: "stop" | "remove", session_id: string): Line {
   const session = fleet.sessions.get(session_id);
-  const name = session === undefined ? session_id : safeLine(nameOf(session));
+  const name = session === undefined ? session_id : safeLine(formatName(session));
   const short = session_id.slice(0, 8);
   const question =
-    what === "remove" ? `Forget ${name} (${short}) for good?` : `End the agent of ${name}? Its turn runs.`;
+    what === "remove"
+      ? `Remove ${name} (${short}) permanently?`
+      : `Stop the agent of ${name}? A turn is running.`;
   return [piece(`${question} `, `1;${STYLE.warn}`), piece("y yes, any other key no")];
 }
 
 function hintsFor({ mode }: FleetState, columns: number): Line {
   if (mode.kind === "filter") return [piece("Enter keep  Esc show all  ↑↓ move", STYLE.dim)];
-  if (mode.kind === "rename") return [piece("Enter take  Esc back; empty takes the name away", STYLE.dim)];
+  if (mode.kind === "rename") return [piece("Enter save  Esc cancel; an empty name removes it", STYLE.dim)];
   return mode.kind === "list" ? hintsLine(columns) : [];
 }
 
-function filled(lines: readonly Line[], height: number): Line[] {
+function padLines(lines: readonly Line[], height: number): Line[] {
   return Array.from({ length: height }, (_, at) => [...(lines[at] ?? [])]);
 }

@@ -1,5 +1,6 @@
-// The form of a new session as rows. Pure.
-import { layoutEditor, visibleRows } from "../composer/layout.ts";
+// Draws the new-session form. Pure.
+import { defined } from "../../base/values.ts";
+import { layoutEditor, sliceVisibleRows } from "../composer/layout.ts";
 import { safeLine } from "../rows/safe.ts";
 import { type Line, piece, STYLE } from "../rows/style.ts";
 import { cutLine, wrapWords } from "../rows/wrap.ts";
@@ -23,7 +24,7 @@ export function formLines(form: Form, width: number, height: number): Drawn {
   lines.push(cutLine([label("backend"), ...backendPieces(form)], width));
   for (const field of ["cwd", "name", "prompt"] as const) {
     const most = field === "prompt" ? Math.max(1, Math.min(MAX_PROMPT_ROWS, height - 9)) : 1;
-    const laid = visibleRows(layoutEditor(form[field], room), most);
+    const laid = sliceVisibleRows(layoutEditor(form[field], room), most);
     if (form.field === field && !form.isSent)
       cursor = { x: LABEL + laid.cursor.x, y: lines.length + laid.cursor.y };
     laid.rows.forEach(({ text }, at) => {
@@ -35,15 +36,15 @@ export function formLines(form: Form, width: number, height: number): Drawn {
   lines.push([], ...problem);
   lines.push(cutLine([piece(form.isSent ? "starting…" : HINT, STYLE.dim)], width));
   if (!form.isSent) lines.push(cutLine([piece(NOTE, STYLE.dim)], width));
-  return { lines: lines.slice(0, height), ...(cursor === undefined ? {} : { cursor }) };
+  return { lines: lines.slice(0, height), ...defined({ cursor }) };
 }
 
-const HINT = "Enter starts it · Tab next field · Alt-Enter line break · left, right: agent · Esc";
-const NOTE = "Without a task it waits for your first message. It asks before it acts.";
+const HINT = "Enter start · Tab next · Alt-Enter new line · Left/Right agent · Esc cancel";
+const NOTE = "Without a task, it waits for your first message. It asks before it acts.";
 
 function backendPieces({ backends, backend, field }: Form): Line {
-  if (backends === undefined) return [piece("asking the daemon…", STYLE.dim)];
-  if (backends.length === 0) return [piece("none was found: see sm doctor", STYLE.bad)];
+  if (backends === undefined) return [piece("loading…", STYLE.dim)];
+  if (backends.length === 0) return [piece("no agents found; run sm doctor", STYLE.bad)];
   return backends.flatMap((name) => {
     const isChosen = name === backend;
     const style = isChosen ? (field === "backend" ? "7" : STYLE.bold) : STYLE.dim;

@@ -1,13 +1,13 @@
-// The list as rows: header, columns, the sessions that are in sight, the bottom line. Pure; only what is seen is made.
+// Draws the parts of the list: header, columns, sessions, hints. Pure.
 import type { Fleet, FleetRow } from "../../client/view/fleet.ts";
-import { ageText, costText } from "../../client/view/words.ts";
+import { ageText, costText } from "../../client/view/format.ts";
 import { keyName } from "../keys/table.ts";
-import { nameOf } from "../notify/fleet-news.ts";
+import { formatName } from "../notify/fleet-notifications.ts";
 import { safeLine } from "../rows/safe.ts";
 import { both, type Line, type Piece, piece, STYLE } from "../rows/style.ts";
 import { cutLine, lineWidth } from "../rows/wrap.ts";
 import { FLEET_KEYS } from "./keys.ts";
-import { signOf } from "./signs.ts";
+import { getSign } from "./signs.ts";
 
 interface Column {
   title: string;
@@ -19,7 +19,7 @@ interface Column {
 const MARK = 2;
 const MAX_NAME = 34;
 const MIN_NAME = 12;
-/** What is worth a column, the most important first; the last action takes what is left. */
+/** Columns by importance; the last action takes the rest of the width. */
 const FIXED: readonly (Column & { from: number })[] = [
   { title: "STATE", width: 16, from: 0, cell: ({ session }) => stateCell(session) },
   { title: "AGENT", width: 9, from: 50, cell: ({ session }) => [piece(safeLine(session.provider))] },
@@ -35,7 +35,7 @@ const FIXED: readonly (Column & { from: number })[] = [
     width: 6,
     isRight: true,
     from: 90,
-    cell: ({ session }, nowMs) => [piece(ageText(nowMs - activeAt(session)))],
+    cell: ({ session }, nowMs) => [piece(ageText(nowMs - getActiveAt(session)))],
   },
   {
     title: "COST",
@@ -55,27 +55,26 @@ export function headerLine({ sessions, link }: Fleet, width: number): Line {
   const dot = piece(" · ", STYLE.dim);
   const left: Piece[] = [piece("blemees", STYLE.bold), piece("  ")];
   left.push(piece(all.length === 1 ? "1 session" : `${all.length} sessions`));
-  if (waiting > 0)
-    left.push(dot, piece(`? ${waiting} ${waiting === 1 ? "waits" : "wait"} for you`, `1;${STYLE.warn}`));
+  if (waiting > 0) left.push(dot, piece(`? ${waiting} waiting`, `1;${STYLE.warn}`));
   if (working > 0) left.push(dot, piece(`● ${working} working`, STYLE.good));
   if (cost > 0) left.push(dot, piece(costText(cost)));
-  return sides(left, linkLine(link), width);
+  return joinSides(left, linkLine(link), width);
 }
 
 function linkLine({ state }: Fleet["link"]): Line {
   if (state === "live") return [];
   if (state === "connecting") return [piece("connecting…", STYLE.dim)];
-  return [piece("✗ daemon away", STYLE.bad)];
+  return [piece("✗ disconnected", STYLE.bad)];
 }
 
 export function columnsLine(width: number): Line {
-  const cells = columnsFor(width).flatMap((column) => padded([piece(column.title)], column));
+  const cells = chooseColumns(width).flatMap((column) => padCell([piece(column.title)], column));
   return cutLine([piece(" ".repeat(MARK)), ...cells], width).map(({ text }) => piece(text, STYLE.dim));
 }
 
 export function sessionLine(row: FleetRow, isSelected: boolean, width: number, nowMs: number): Line {
   const mark = piece(isSelected ? "▌ " : "  ", isSelected ? STYLE.accent : STYLE.none);
-  const cells = columnsFor(width).flatMap((column) => padded(column.cell(row, nowMs), column));
+  const cells = chooseColumns(width).flatMap((column) => padCell(column.cell(row, nowMs), column));
   const line = cutLine([mark, ...cells], width);
   const isDim = row.session.activity_state === "stopped" && !row.isWaiting && !row.session.failed;
   const styled = isDim ? line.map(({ text, style }) => piece(text, both(STYLE.dim, style))) : line;
@@ -84,7 +83,7 @@ export function sessionLine(row: FleetRow, isSelected: boolean, width: number, n
   return filled.map(({ text, style }) => piece(text, both("7", style)));
 }
 
-/** As many hints as fit; how to get help and how to leave always do. */
+/** As many hints as fit, always including help and quit. */
 export function hintsLine(width: number): Line {
   const hints = FLEET_KEYS.flatMap((row) => ("hint" in row ? [{ ...row, pieces: hintPieces(row) }] : []));
   const isLast = ({ action }: (typeof hints)[number]): boolean => action === "help" || action === "leave";
@@ -101,26 +100,26 @@ function hintPieces({ keys, hint }: { keys: readonly string[]; hint: string }): 
   return [piece(keyName(keys[0] ?? ""), STYLE.bold), piece(` ${hint}  `, STYLE.dim)];
 }
 
-/** Something at the left and something at the right; where both do not fit, the right one is cut. */
-export function sides(left: Line, right: Line, width: number): Line {
+/** Left- and right-aligned text; the right side is cut if they do not both fit. */
+export function joinSides(left: Line, right: Line, width: number): Line {
   const room = width - lineWidth(left) - 2;
   if (lineWidth(right) === 0 || room < 4) return cutLine(left, width);
   const cut = cutLine(right, room);
   return [...left, piece(" ".repeat(width - lineWidth(left) - lineWidth(cut))), ...cut];
 }
 
-/** Where the rows in sight begin, so that the marked one is among them and they move as little as possible. */
-export function topOf(top: number, index: number, height: number, count: number): number {
+/** The first visible row that keeps the selection in view with the least scrolling. */
+export function findTop(top: number, index: number, height: number, count: number): number {
   const kept = Math.min(top, Math.max(0, count - height));
   if (index < kept) return index;
   return index >= kept + height ? index - height + 1 : kept;
 }
 
-function columnsFor(width: number): readonly Column[] {
+function chooseColumns(width: number): readonly Column[] {
   const [state, ...others] = FIXED.filter(({ from }) => width >= from);
   const fixed = [state, ...others].reduce((sum, column) => sum + (column?.width ?? 0) + 1, MARK);
   const left = width - fixed - 1;
-  // The name gets what it needs first; what the agent did last needs some room to say anything.
+  // The name comes first; the last action is shown only if it has room to be useful.
   const hasAction = left >= MIN_NAME * 2;
   const nameWidth = Math.max(MIN_NAME, hasAction ? Math.min(MAX_NAME, Math.floor(left * 0.45)) : left);
   const name: Column = { title: "SESSION", width: nameWidth, cell: nameCell };
@@ -129,14 +128,14 @@ function columnsFor(width: number): readonly Column[] {
 }
 
 function stateCell(session: FleetRow["session"]): Line {
-  const { sign, word, style } = signOf(session);
+  const { sign, word, style } = getSign(session);
   return [piece(`${sign} ${word}`, style)];
 }
 
 function nameCell({ session, depth, isWaiting }: FleetRow): Line {
   const branch = depth === 0 ? "" : `${"  ".repeat(Math.min(depth, 8) - 1)}└ `;
   const style = isWaiting && session.pending_requests > 0 ? STYLE.bold : STYLE.none;
-  return [piece(branch, STYLE.dim), piece(safeLine(nameOf(session)), style)];
+  return [piece(branch, STYLE.dim), piece(safeLine(formatName(session)), style)];
 }
 
 function actionCell({ session }: FleetRow): Line {
@@ -146,11 +145,11 @@ function actionCell({ session }: FleetRow): Line {
   return [piece(safeLine(last_action.summary_text), style)];
 }
 
-function activeAt({ last_event_at_ms, last_active_at_ms }: FleetRow["session"]): number {
+function getActiveAt({ last_event_at_ms, last_active_at_ms }: FleetRow["session"]): number {
   return Math.max(last_event_at_ms ?? 0, last_active_at_ms);
 }
 
-function padded(cell: Line, { width, isRight }: Column): Line {
+function padCell(cell: Line, { width, isRight }: Column): Line {
   const cut = cutLine(cell, width);
   const blank = piece(" ".repeat(Math.max(0, width - lineWidth(cut))));
   return isRight ? [blank, ...cut, piece(" ")] : [...cut, blank, piece(" ")];

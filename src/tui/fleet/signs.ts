@@ -1,6 +1,7 @@
-// The state of a session as a sign, a word and a colour: never only as a colour. Pure.
+// A session's state as sign, word and color; never color alone. Pure.
+
+import { STATE_LABELS } from "../../client/view/format.ts";
 import type { SessionView } from "../../client/view/types.ts";
-import { STATE_WORDS } from "../../client/view/words.ts";
 import { both, STYLE } from "../rows/style.ts";
 import { STATE_LOOKS, type StateLook } from "../state-looks.ts";
 
@@ -10,15 +11,15 @@ export interface Sign extends StateLook {
 
 type State = SessionView["activity_state"];
 
-/** The most pressing thing about it. */
-export function signOf(session: SessionView): Sign {
+/** The most urgent state. */
+export function getSign(session: SessionView): Sign {
   const { activity_state, pending_requests, family_pending_requests, stalled, held, failed } = session;
   if (pending_requests > 0) {
     const asks = activity_state === "waiting_input" ? "waiting_input" : "waiting_permission";
-    return { ...plain(asks), style: both(STYLE.bold, STYLE.warn) };
+    return { ...getStateSign(asks), style: both(STYLE.bold, STYLE.warn) };
   }
   if (stalled) return { sign: "!", word: "stalled", style: STYLE.warn };
-  const active = plain(activity_state);
+  const active = getStateSign(activity_state);
   const isAtRest = activity_state === "idle" || activity_state === "stopped";
   if (!isAtRest) return active;
   if (held !== undefined) return { sign: "!", word: "held", style: STYLE.warn };
@@ -27,6 +28,6 @@ export function signOf(session: SessionView): Sign {
   return active;
 }
 
-function plain(state: State): Sign {
-  return { ...STATE_LOOKS[state], word: STATE_WORDS[state] };
+function getStateSign(state: State): Sign {
+  return { ...STATE_LOOKS[state], word: STATE_LABELS[state] };
 }

@@ -1,4 +1,4 @@
-// Names of keys: what the codes of a terminal, of xterm's modifyOtherKeys and of the kitty keyboard protocol are called.
+// Chord names for terminal key codes, xterm's modifyOtherKeys and the kitty keyboard protocol.
 import type { Input } from "../screen-types.ts";
 
 const CONTROLS: Readonly<Record<number, string>> = {
@@ -16,7 +16,7 @@ export function chordOfControl(code: number): string {
   return CONTROLS[code] ?? `ctrl-${String.fromCharCode(code + 0x60)}`;
 }
 
-/** `alt-b` for a small letter, `alt-shift-b` for a capital. */
+/** `alt-b` for a lowercase letter, `alt-shift-b` for an uppercase one. */
 export function chordOfLetter(letter: string, held: { ctrl?: boolean; alt?: boolean }): string {
   if (letter === " ") return prefix({ ...held }, "space");
   const small = letter.toLowerCase();
@@ -51,7 +51,7 @@ export function chordOfNumber(number: number): string | undefined {
   return NUMBERS[number];
 }
 
-/** Codes of the kitty protocol that are no characters: what the keypad sends. */
+/** Keypad codes of the kitty protocol. */
 const KEYPAD: Readonly<Record<number, string>> = {
   57414: "enter",
   57417: "left",
@@ -80,7 +80,7 @@ export function chordOfCode(code: number, modifiers: number): Input | undefined 
     const chord = withModifiers(name, modifiers);
     return chord === undefined ? undefined : { kind: "key", chord };
   }
-  const character = characterOf(code);
+  const character = findCharacter(code);
   if (character === undefined) return undefined;
   const held = heldBy(modifiers);
   if (held === undefined) return undefined;
@@ -90,7 +90,7 @@ export function chordOfCode(code: number, modifiers: number): Input | undefined 
   return { kind: "text", text: held.shift ? character.toUpperCase() : character };
 }
 
-/** undefined: a modifier that belongs to the window system. */
+/** Returns undefined for modifiers that belong to the window system. */
 export function withModifiers(name: string, modifiers: number): string | undefined {
   const held = heldBy(modifiers);
   if (held === undefined) return undefined;
@@ -114,7 +114,7 @@ function prefix({ ctrl, alt, shift }: Held, name: string): string {
   return `${ctrl ? "ctrl-" : ""}${alt ? "alt-" : ""}${shift ? "shift-" : ""}${name}`;
 }
 
-function characterOf(code: number): string | undefined {
+function findCharacter(code: number): string | undefined {
   if (code >= 57399 && code < 57399 + KEYPAD_CHARACTERS.length) return KEYPAD_CHARACTERS[code - 57399];
   if (!Number.isInteger(code) || code < 0x20 || code > 0x10ffff) return undefined;
   if (code >= 0xd800 && code < 0xe000) return undefined;

@@ -1,22 +1,22 @@
-// From what a terminal sends to what was typed. Pure: the same bytes give the same keys however they were cut, because
-// what is not complete is kept for the next piece. Whether a lone ESC is a key or a beginning only time can tell:
-// whoever reads the terminal says so with `isEnd` (reader.ts).
+// Decodes terminal input into keys. Pure. Incomplete sequences are kept for the next chunk, so that chunking does not
+// matter. Only time tells a lone ESC from the start of a sequence: the caller passes `isEnd` after a pause
+// (reader.ts).
 import type { Input } from "../screen-types.ts";
 import { chordOfCode, chordOfControl, chordOfLetter, chordOfNumber, withModifiers } from "./chords.ts";
 
-/** `reply`: the terminal answered something that it was asked. */
+/** `reply`: the terminal's answer to a query. */
 export type Decoded = Input | { kind: "reply"; text: string };
 
 export interface Decoding {
-  /** What is not complete yet. */
+  /** An incomplete sequence. */
   rest: string;
-  /** What has come of a paste that has not ended. */
+  /** The paste so far, while one is open. */
   paste?: string;
 }
 
 const PASTE_START = "\x1b[200~";
 const PASTE_END = "\x1b[201~";
-/** A reply that never ends is not one. */
+/** A longer sequence is not a reply. */
 const MAX_REPLY = 4096;
 
 export function decode(
@@ -58,43 +58,44 @@ function takeKeys(buffer: string, isEnd: boolean, inputs: Decoded[]): { rest: st
 
 interface Found {
   length: number;
-  /** Absent: it means nothing to us. */
+  /** Absent if the sequence is ignored. */
   input?: Decoded;
   isPaste?: true;
 }
 
-/** undefined: more must come first. */
+/** Returns undefined if the sequence is incomplete. */
 function nextKey(buffer: string, at: number, isEnd: boolean): Found | undefined {
   const character = String.fromCodePoint(buffer.codePointAt(at) ?? 0);
   const code = character.codePointAt(0) ?? 0;
-  if (code === 0x1b) return escaped(buffer, at, isEnd);
-  if (code < 0x20 || code === 0x7f) return found(1, chordOfControl(code));
+  if (code === 0x1b) return decodeEscape(buffer, at, isEnd);
+  if (code < 0x20 || code === 0x7f) return makeKey(1, chordOfControl(code));
   if (code >= 0x80 && code < 0xa0) return { length: 1 };
   return { length: character.length, input: { kind: "text", text: character } };
 }
 
-function escaped(buffer: string, at: number, isEnd: boolean): Found | undefined {
+function decodeEscape(buffer: string, at: number, isEnd: boolean): Found | undefined {
   const next = buffer[at + 1];
-  if (next === undefined) return isEnd ? found(1, "escape") : undefined;
+  if (next === undefined) return isEnd ? makeKey(1, "escape") : undefined;
   if (next === "[") return controlSequence(buffer, at, isEnd);
   if (next === "O") return singleShift(buffer, at, isEnd);
   if (next === "]" || next === "P" || next === "_" || next === "^") return reply(buffer, at, isEnd);
   if (next === "\x1b") return twiceEscaped(buffer, at, isEnd);
   const code = buffer.codePointAt(at + 1) ?? 0;
-  if (code < 0x20 || code === 0x7f) return found(2, withAlt(code === 0x0a ? "enter" : chordOfControl(code)));
+  if (code < 0x20 || code === 0x7f)
+    return makeKey(2, withAlt(code === 0x0a ? "enter" : chordOfControl(code)));
   const character = String.fromCodePoint(code);
-  return found(1 + character.length, chordOfLetter(character, { alt: true }));
+  return makeKey(1 + character.length, chordOfLetter(character, { alt: true }));
 }
 
-/** ESC in front of a sequence is Alt on some terminals; else it is a key of its own. */
+/** ESC before a sequence means Alt on some terminals; otherwise it is a key. */
 function twiceEscaped(buffer: string, at: number, isEnd: boolean): Found | undefined {
   const third = buffer[at + 2];
-  if (third === undefined) return isEnd ? found(1, "escape") : undefined;
-  if (third !== "[" && third !== "O") return found(1, "escape");
-  const inner = escaped(buffer, at + 1, isEnd);
+  if (third === undefined) return isEnd ? makeKey(1, "escape") : undefined;
+  if (third !== "[" && third !== "O") return makeKey(1, "escape");
+  const inner = decodeEscape(buffer, at + 1, isEnd);
   if (inner === undefined) return undefined;
-  if (inner.isPaste || inner.input?.kind !== "key") return found(1, "escape");
-  return found(1 + inner.length, withAlt(inner.input.chord));
+  if (inner.isPaste || inner.input?.kind !== "key") return makeKey(1, "escape");
+  return makeKey(1 + inner.length, withAlt(inner.input.chord));
 }
 
 function controlSequence(buffer: string, at: number, isEnd: boolean): Found | undefined {
@@ -103,11 +104,11 @@ function controlSequence(buffer: string, at: number, isEnd: boolean): Found | un
   if (match === null) {
     const isOpen = /^\[\[?$|^\[[0-?]*[ -/]*$/.test(buffer.slice(at + 1, at + 64));
     if (isOpen && buffer.length - at < 64 && !isEnd) return undefined;
-    return found(2, "alt-[");
+    return makeKey(2, "alt-[");
   }
   const [whole, console_ = "", parameters = "", between = "", final = ""] = match;
   const length = 1 + whole.length;
-  if (console_ !== "") return found(length, `f${console_.charCodeAt(0) - 0x40}`);
+  if (console_ !== "") return makeKey(length, `f${console_.charCodeAt(0) - 0x40}`);
   const isFocus = parameters === "" && (final === "I" || final === "O");
   if (isFocus || /^[?>=]/.test(parameters)) {
     return { length, input: { kind: "reply", text: buffer.slice(at, at + length) } };
@@ -118,11 +119,11 @@ function controlSequence(buffer: string, at: number, isEnd: boolean): Found | un
   return input === undefined ? { length } : { length, input };
 }
 
-/** Of the mouse only the wheel means something: `CSI < button ; column ; row M`. */
+/** Mouse: `CSI < button ; column ; row M`. Only the wheel is used. */
 function mouse(length: number, parameters: string): Found {
   const button = Number(parameters.slice(1).split(";")[0]);
-  if (button === 64) return found(length, "wheelup");
-  return button === 65 ? found(length, "wheeldown") : { length };
+  if (button === 64) return makeKey(length, "wheelup");
+  return button === 65 ? makeKey(length, "wheeldown") : { length };
 }
 
 function sequenceKey(parameters: string, final: string): Input | undefined {
@@ -138,12 +139,12 @@ function sequenceKey(parameters: string, final: string): Input | undefined {
 
 function singleShift(buffer: string, at: number, isEnd: boolean): Found | undefined {
   const letter = buffer[at + 2];
-  if (letter === undefined) return isEnd ? found(2, "alt-shift-o") : undefined;
+  if (letter === undefined) return isEnd ? makeKey(2, "alt-shift-o") : undefined;
   const name = letter === "M" ? "enter" : LETTERS[letter];
-  return name === undefined ? found(2, "alt-shift-o") : found(3, name);
+  return name === undefined ? makeKey(2, "alt-shift-o") : makeKey(3, name);
 }
 
-/** OSC, DCS, APC and PM: what a terminal answers; a key when nothing follows. */
+/** OSC, DCS, APC and PM replies; a key if nothing follows. */
 function reply(buffer: string, at: number, isEnd: boolean): Found | undefined {
   const text = buffer.slice(at + 2, at + 2 + MAX_REPLY);
   const ends = ["\x07", "\x1b\\"].flatMap((mark) => {
@@ -155,7 +156,7 @@ function reply(buffer: string, at: number, isEnd: boolean): Found | undefined {
     return { length, input: { kind: "reply", text: buffer.slice(at, at + length) } };
   }
   if (!isEnd && buffer.length - at < MAX_REPLY) return undefined;
-  return found(2, chordOfLetter(buffer[at + 1] ?? "", { alt: true }));
+  return makeKey(2, chordOfLetter(buffer[at + 1] ?? "", { alt: true }));
 }
 
 const LETTERS: Readonly<Record<string, string>> = {
@@ -172,7 +173,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   Z: "shift-tab",
 };
 
-function found(length: number, chord: string): Found {
+function makeKey(length: number, chord: string): Found {
   return { length, input: { kind: "key", chord } };
 }
 

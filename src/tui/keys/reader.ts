@@ -1,8 +1,8 @@
-// Reads a terminal: bytes to text, text to keys, and the moment after which a lone ESC was a key.
+// Turns terminal input into keys, with the timeout after which a lone ESC is a key.
 import { StringDecoder } from "node:string_decoder";
 import { type Decoded, type Decoding, decode } from "./decode.ts";
 
-/** Long enough for the rest of a sequence over ssh, too short to be felt. */
+/** Long enough for the rest of a sequence over ssh, too short to notice. */
 const ESCAPE_MS = 40;
 
 export class KeyReader {
@@ -21,7 +21,7 @@ export class KeyReader {
     if (this.#decoding.rest !== "") this.#timer = setTimeout(() => this.end(), ESCAPE_MS).unref();
   }
 
-  /** What is held back will not be continued. */
+  /** Flushes an incomplete sequence as keys. */
   end(): void {
     clearTimeout(this.#timer);
     this.#take("", true);

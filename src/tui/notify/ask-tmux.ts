@@ -1,4 +1,4 @@
-// Asks the tmux we run in about itself and the terminal outside of it.
+// Queries tmux about itself and the outer terminal.
 import { execFile } from "node:child_process";
 import { TMUX_QUESTION } from "./terminal.ts";
 

@@ -1,7 +1,7 @@
-// Tells a person who looks elsewhere: the title of the window, the bell, a message of the desktop. The one place of the
-// terminal UI that writes these.
-import type { News } from "../types.ts";
-import { decide, keyOf, notifyMode } from "./decide.ts";
+// Notifies a user who looks elsewhere: window title, bell, desktop notification. Nothing else in the terminal UI writes
+// these.
+import type { Notification } from "../types.ts";
+import { decide, notifyMode, toKey } from "./decide.ts";
 import {
   BELL,
   FOCUS_OFF,
@@ -11,43 +11,42 @@ import {
   PUSH_TITLE,
   titleSequence,
 } from "./sequences.ts";
-import { terminalTraits, traitsInTmux } from "./terminal.ts";
+import { detectTraits, detectTraitsInTmux } from "./terminal.ts";
 
 export interface NotifierOptions {
   env: Readonly<Record<string, string | undefined>>;
   write(text: string): void;
-  /** What tmux answers to TMUX_QUESTION; absent: it is not asked. */
+  /** Returns tmux's answer to TMUX_QUESTION; absent: do not ask. */
   askTmux?: () => Promise<string>;
   now?: () => number;
 }
 
 export interface Notifier {
-  /** The screen is ours: also again, behind a `stop`. */
+  /** Called when we take over the terminal, also again after `stop`. */
   start(): void;
-  /** Whatever others wrote may stand in it. Written only when it is another than before. */
+  /** Sets the window title. May contain untrusted text; written only if it changed. */
   title(text: string): void;
-  /** What the terminal says of its focus. */
-  focused(isFocused: boolean): void;
-  tell(news: News): void;
-  /** Gives the terminal back. Safe to call twice. */
+  setFocus(isFocused: boolean): void;
+  notify(news: Notification): void;
+  /** Restores title and focus reporting. Safe to call twice. */
   stop(): void;
 }
 
-/** So many are remembered, to tell nothing twice. */
-const MAX_TOLD = 200;
+/** How many notifications are remembered, to avoid repeats. */
+const MAX_REPORTED = 200;
 
 export function createNotifier({ env, write, askTmux, now = Date.now }: NotifierOptions): Notifier {
   const mode = notifyMode(env);
-  let traits = terminalTraits(env);
-  const told = new Map<string, number>();
+  let traits = detectTraits(env);
+  const reported = new Map<string, number>();
   let isOn = false;
   let isFocused: boolean | undefined;
   let title: string | undefined;
   if (mode === "all" && askTmux !== undefined && env["TMUX"] !== undefined) {
-    // A tmux that does not answer: no messages, as before.
+    // Without an answer there are no desktop notifications.
     askTmux().then(
       (answer) => {
-        traits = traitsInTmux(traits, answer);
+        traits = detectTraitsInTmux(traits, answer);
       },
       () => undefined,
     );
@@ -66,16 +65,17 @@ export function createNotifier({ env, write, askTmux, now = Date.now }: Notifier
       title = text;
       write(titleSequence(text));
     },
-    focused(value) {
+    setFocus(value) {
       isFocused = value;
     },
-    tell(news) {
+    notify(news) {
       const nowMs = now();
-      const { bell, desktop } = decide(news, { mode, isFocused, told, nowMs });
+      const { bell, desktop } = decide(news, { mode, isFocused, reported, nowMs });
       if (!isOn || !bell) return;
-      told.delete(keyOf(news));
-      told.set(keyOf(news), nowMs);
-      for (const key of [...told.keys()].slice(0, Math.max(0, told.size - MAX_TOLD))) told.delete(key);
+      reported.delete(toKey(news));
+      reported.set(toKey(news), nowMs);
+      for (const key of [...reported.keys()].slice(0, Math.max(0, reported.size - MAX_REPORTED)))
+        reported.delete(key);
       write(`${BELL}${desktop ? messageSequence(news.text, traits) : ""}`);
     },
     stop() {

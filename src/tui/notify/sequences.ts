@@ -1,13 +1,13 @@
-// The bytes for titles and messages. Names of sessions and words of agents are in them, so nothing that could end a
-// sequence, begin another, or mean something in one gets in.
+// Escape sequences for titles and desktop notifications. They contain untrusted text, so nothing that could end a sequence
+// or start another gets in.
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Desktop, TerminalTraits } from "./terminal.ts";
 
 const ESC = "\u001b";
-/** Ends a sequence; understood wherever these are. */
+/** String terminator. */
 const ST = `${ESC}\\`;
 export const BELL = "\u0007";
-/** Keeps the title of before, and brings it back; a terminal that knows neither leaves both out. */
+/** Save and restore the title; ignored by terminals without support. */
 export const PUSH_TITLE = `${ESC}[22;2t`;
 export const POP_TITLE = `${ESC}[23;2t`;
 export const FOCUS_ON = `${ESC}[?1004h`;
@@ -28,7 +28,7 @@ export function messageSequence(text: string, { desktop, passThrough }: Terminal
 }
 
 const MESSAGES: Record<Desktop, (text: string) => string> = {
-  // A number and a semicolon at its beginning would be a command of ConEmu's: the program's name stands there.
+  // A leading number and semicolon would be a ConEmu command, hence the program name.
   osc9: (text) => `${ESC}]9;${PROGRAM}: ${text}${ST}`,
   // Semicolons separate its fields.
   osc777: (text) => `${ESC}]777;notify;${PROGRAM};${text.replaceAll(";", ",")}${ST}`,

@@ -1,19 +1,20 @@
-// What the terminal we run in can show beside its cells, as far as the environment tells. Where it is not known to show
-// a message it gets none: an unknown sequence may end up as letters on the screen.
+// Detects what the terminal supports besides cells. A terminal not known to support desktop notifications gets none,
+// because it might print an unknown sequence.
+import { defined } from "../../base/values.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** `osc9`: iTerm2's message. `osc777`: rxvt's, with a title. `osc99`: kitty's. */
+/** `osc9`: iTerm2. `osc777`: rxvt, with a title. `osc99`: kitty. */
 export type Desktop = "osc9" | "osc777" | "osc99";
 
 export interface TerminalTraits {
   hasTitle: boolean;
   desktop?: Desktop;
-  /** A terminal in between, that hands on what is wrapped for it. */
+  /** A multiplexer that passes wrapped sequences through. */
   passThrough?: "tmux";
 }
 
-/** By what a terminal calls itself: TERM_PROGRAM, TERM, LC_TERMINAL, or its answer to XTVERSION. */
+/** By the terminal's name: TERM_PROGRAM, TERM, LC_TERMINAL or its XTVERSION reply. */
 const KNOWN: readonly (readonly [RegExp, Desktop])[] = [
   [/iterm/i, "osc9"],
   [/ghostty/i, "osc777"],
@@ -22,35 +23,35 @@ const KNOWN: readonly (readonly [RegExp, Desktop])[] = [
   [/^foot/i, "osc777"],
 ];
 
-/** The Linux console and its like take `OSC` for something else. */
+/** The Linux console and similar terminals misread OSC. */
 const WITHOUT_TITLE = /^(linux|vt\d+|cons\d+|dumb|unknown|)$/;
 
-export function terminalTraits(env: Env): TerminalTraits {
+export function detectTraits(env: Env): TerminalTraits {
   const term = env["TERM"] ?? "";
   const hasTitle = !WITHOUT_TITLE.test(term);
-  // Inside tmux and screen what stands in the environment is about another terminal.
+  // Inside tmux and screen the environment describes another terminal.
   if (isMultiplexed(env)) return { hasTitle };
   const kitty = env["KITTY_WINDOW_ID"] === undefined ? "" : "kitty";
-  const desktop = desktopOf([env["TERM_PROGRAM"] ?? "", term, kitty, env["LC_TERMINAL"] ?? ""]);
-  return { hasTitle, ...(desktop === undefined ? {} : { desktop }) };
+  const desktop = detectDesktop([env["TERM_PROGRAM"] ?? "", term, kitty, env["LC_TERMINAL"] ?? ""]);
+  return { hasTitle, ...defined({ desktop }) };
 }
 
 function isMultiplexed(env: Env): boolean {
   return env["TMUX"] !== undefined || env["STY"] !== undefined || /^(tmux|screen)/.test(env["TERM"] ?? "");
 }
 
-/** What tmux says of the terminal outside of it, one fact a line: `allow-passthrough`, its TERM, its own name. */
+/** One line each: `allow-passthrough`, TERM and name of the outer terminal. */
 export const TMUX_QUESTION = "#{allow-passthrough}\n#{client_termname}\n#{client_termtype}";
 
-/** Only where tmux hands messages on, and the terminal outside of it is known to show them. */
-export function traitsInTmux(traits: TerminalTraits, answer: string): TerminalTraits {
+/** Requires passthrough and a supported outer terminal. */
+export function detectTraitsInTmux(traits: TerminalTraits, answer: string): TerminalTraits {
   const [passes = "", ...names] = answer.split("\n");
-  const desktop = desktopOf(names);
+  const desktop = detectDesktop(names);
   if (!/^(on|all|1)$/.test(passes.trim()) || desktop === undefined) return traits;
   return { ...traits, desktop, passThrough: "tmux" };
 }
 
-function desktopOf(names: readonly string[]): Desktop | undefined {
+function detectDesktop(names: readonly string[]): Desktop | undefined {
   for (const name of names) {
     const found = KNOWN.find(([pattern]) => pattern.test(name));
     if (found !== undefined) return found[1];

@@ -1,5 +1,5 @@
-// A list to choose from over the screen: typing narrows it, Enter takes the marked one, Esc closes it. What can be none of
-// its options was the beginning of a message, which happened to begin with the picker's key. Pure.
+// A list overlay: typing filters, Enter selects, Esc closes. Text that matches no option was the start of a message that
+// happens to begin with the picker's key. Pure.
 
 import { editWith } from "../composer/edit-keys.ts";
 import { type Editor, EMPTY_EDITOR } from "../composer/editor.ts";
@@ -10,10 +10,9 @@ export interface PickerState {
   key: string;
   title: string;
   takesText: boolean;
-  /** Absent until they are there. */
+  /** Absent until loaded. */
   options?: readonly PickerOption[];
   marked: number;
-  /** What was typed. */
   editor: Editor;
   message?: string;
 }
@@ -21,7 +20,7 @@ export interface PickerState {
 export type PickerStep =
   | { kind: "open"; picker: PickerState }
   | { kind: "closed" }
-  /** A message was being written; this is all of it so far. */
+  /** The user is typing a message; `text` is all of it so far. */
   | { kind: "message"; text: string }
   | { kind: "chosen"; value: string; label: string };
 
@@ -33,7 +32,7 @@ export function openPicker({
   return { key, title, takesText: takesText === true, marked: 0, editor: EMPTY_EDITOR };
 }
 
-/** The list has come; what is in use is marked. */
+/** Fills in the loaded options and selects the current one. */
 export function fillPicker(picker: PickerState, options: readonly PickerOption[]): PickerState {
   const marked = Math.max(
     0,
@@ -42,7 +41,7 @@ export function fillPicker(picker: PickerState, options: readonly PickerOption[]
   return { ...picker, options, marked };
 }
 
-/** What is shown: everything that holds what was typed. */
+/** The options that contain the typed text. */
 export function shownOptions({ options = [], editor, takesText }: PickerState): readonly PickerOption[] {
   const words = editor.text.trim().toLowerCase();
   if (words === "") return options;
@@ -75,7 +74,7 @@ export function onPickerInput(picker: PickerState, input: Input): PickerStep {
   return open({ ...rest, editor, marked: editor.text === picker.editor.text ? picker.marked : 0 });
 }
 
-/** Typed faster than the list could be seen, with blanks as no value has them, or found in no option. */
+/** Typed before the list appeared, containing a space, or matching no option. */
 function isMessage(picker: PickerState, input: Input): boolean {
   if (input.kind !== "text") return false;
   return picker.options === undefined || input.text === " " || shownOptions(picker).length === 0;

@@ -1,30 +1,30 @@
-// A picker as rows: a rule with its title, what is typed, the options around the marked one.
+// Draws a picker: a rule with title and typed text, and the options around the selected one.
 import { safeLine } from "../rows/safe.ts";
 import { type Line, piece, STYLE } from "../rows/style.ts";
 import type { Look } from "../screen-types.ts";
-import { draw, inRows, rule } from "../theme.ts";
+import { drawLine, drawRule, wrapToRows } from "../theme.ts";
 import type { PickerOption } from "../types.ts";
 import { type PickerState, shownOptions } from "./picker.ts";
 
-/** How many rows a message may take. */
+/** Maximum rows of a message. */
 const MOST_TOLD = 2;
 
 export function pickerLines(picker: PickerState, columns: number, height: number, look: Look): string[] {
   const shown = shownOptions(picker);
   const typed = picker.editor.text === "" ? [] : [piece(safeLine(picker.editor.text), STYLE.accent)];
-  const told =
+  const message =
     picker.message === undefined
       ? []
-      : inRows([piece(`! ${safeLine(picker.message)}`, STYLE.warn)], columns, MOST_TOLD);
-  const most = Math.max(1, height - 1 - told.length);
+      : wrapToRows([piece(`! ${safeLine(picker.message)}`, STYLE.warn)], columns, MOST_TOLD);
+  const most = Math.max(1, height - 1 - message.length);
   const from = Math.max(0, Math.min(picker.marked - Math.floor(most / 2), shown.length - most));
   const lines: Line[] = [
-    rule([piece(safeLine(picker.title), STYLE.bold)], typed, columns, STYLE.accent),
+    drawRule([piece(safeLine(picker.title), STYLE.bold)], typed, columns, STYLE.accent),
     ...shown.slice(from, from + most).map((option, at) => optionLine(option, from + at === picker.marked)),
     ...(shown.length === 0 ? [[piece(emptyText(picker), STYLE.dim)]] : []),
-    ...told,
+    ...message,
   ];
-  return lines.slice(0, Math.max(1, height)).map((line) => draw(line, columns, look));
+  return lines.slice(0, Math.max(1, height)).map((line) => drawLine(line, columns, look));
 }
 
 function optionLine({ label, detail, isCurrent, problem }: PickerOption, isMarked: boolean): Line {
@@ -40,6 +40,6 @@ function optionLine({ label, detail, isCurrent, problem }: PickerOption, isMarke
 
 function emptyText({ options, takesText, message }: PickerState): string {
   if (message !== undefined) return "";
-  if (options === undefined) return "  looking …";
-  return takesText ? "  type a value" : "  nothing to choose";
+  if (options === undefined) return "  loading…";
+  return takesText ? "  type a value" : "  no options";
 }

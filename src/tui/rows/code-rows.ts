@@ -1,13 +1,13 @@
-// Code as lines of pieces in colours; broken anywhere, because blanks mean something in it.
+// Code as highlighted rows; wrapped anywhere, because whitespace matters.
 import { highlight, isLanguage } from "../../client/view/highlight.ts";
 import { expandTabs, safeText } from "./safe.ts";
 import { type Piece, piece, STYLE } from "./style.ts";
 import { wrapHard } from "./wrap.ts";
 
-/** A line is broken at least here, so that a long one can be laid out in parts. */
+/** Longer lines are split, so that they can be laid out in parts. */
 const MAX_LINE = 4_000;
-/** What `highlight` still colours. */
-const MAX_COLOURED = 20_000;
+/** The limit of `highlight`. */
+const MAX_COLORED = 20_000;
 
 const SCOPES: Readonly<Record<string, string>> = {
   keyword: STYLE.keyword,
@@ -35,47 +35,44 @@ const SCOPES: Readonly<Record<string, string>> = {
   deletion: STYLE.removed,
 };
 
-/** The code as rows, not wider than `width`. */
 export function codeLines(text: string, lang: string, width: number): Piece[][] {
-  const lines = isColoured(text, lang) ? colouredLines(text, lang) : text.split("\n").flatMap(plainLine);
+  const lines = isColored(text, lang) ? coloredLines(text, lang) : text.split("\n").flatMap(plainLine);
   return lines.flatMap((line) => wrapHard(line, width));
 }
 
-/** Code of other languages and long code has no colours: its lines can be laid out one by one. */
-export function isColoured(text: string, lang: string): boolean {
-  return text.length <= MAX_COLOURED && isLanguage(lang);
+/** Code that is not highlighted can be laid out line by line. */
+export function isColored(text: string, lang: string): boolean {
+  return text.length <= MAX_COLORED && isLanguage(lang);
 }
 
 function plainLine(line: string): Piece[][] {
-  return chunksOf(line).map((chunk) => [piece(expandTabs(safeText(chunk)))]);
+  return splitChunks(line).map((chunk) => [piece(expandTabs(safeText(chunk)))]);
 }
 
-/** The lines of the code, one for each of its own; tabs are blanks. */
-export function colouredLines(text: string, lang: string): Piece[][] {
+/** One highlighted line per source line, with tabs expanded. */
+export function coloredLines(text: string, lang: string): Piece[][] {
   const safe = safeText(text).split("\n").map(expandTabs).join("\n");
   return highlight(safe, lang).map((spans) =>
-    spans.map(({ text: part, scope }) => piece(part, styleOf(scope))),
+    spans.map(({ text: part, scope }) => piece(part, getStyle(scope))),
   );
 }
 
-function styleOf(scope: string): string {
+function getStyle(scope: string): string {
   return (Object.hasOwn(SCOPES, scope) ? SCOPES[scope] : undefined) ?? STYLE.none;
 }
 
-/** A long line in parts that are laid out one by one. */
-export function chunksOf(text: string): string[] {
+export function splitChunks(text: string): string[] {
   if (text.length <= MAX_LINE) return [text];
   const chunks: string[] = [];
   for (let at = 0; at < text.length; ) {
-    const end = chunkEnd(text, at);
+    const end = findChunkEnd(text, at);
     chunks.push(text.slice(at, end));
     at = end;
   }
   return chunks;
 }
 
-/** Where the part that begins at `at` ends. */
-export function chunkEnd(text: string, at: number): number {
+export function findChunkEnd(text: string, at: number): number {
   const end = at + MAX_LINE;
   const unit = text.charCodeAt(end);
   return unit >= 0xdc00 && unit <= 0xdfff ? end - 1 : end;

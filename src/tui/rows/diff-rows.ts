@@ -1,6 +1,6 @@
-// A diff as lines: numbers, sign, text in colours. A line of the diff that goes on has blanks for its number.
+// A diff as rows: line number, sign, highlighted text. Continuation rows have no number.
 import type { DiffLine } from "../../client/view/diff.ts";
-import { colouredLines } from "./code-rows.ts";
+import { coloredLines } from "./code-rows.ts";
 import { expandTabs, safeText } from "./safe.ts";
 import { type Piece, piece, STYLE } from "./style.ts";
 import { wrapHard } from "./wrap.ts";
@@ -8,8 +8,8 @@ import { wrapHard } from "./wrap.ts";
 const SIGNS = { same: " ", add: "+", remove: "-" } as const;
 const LOOKS = { same: STYLE.none, add: STYLE.added, remove: STYLE.removed } as const;
 
-/** How many digits the numbers of a diff need; none where there is no room for them. */
-export function digitsOf(lines: readonly DiffLine[], width: number): number {
+/** The width of the line numbers; 0 if there is no room for them. */
+export function countDigits(lines: readonly DiffLine[], width: number): number {
   const highest = lines.reduce((max, line) => Math.max(max, line.old ?? 0, line.new ?? 0), 0);
   return highest === 0 || width < 40 ? 0 : String(highest).length;
 }
@@ -26,7 +26,7 @@ export function diffLineRows(line: DiffLine, lang: string, digits: number, width
   const rest = [piece(" ".repeat(gutter.length), STYLE.dim), piece("  ")];
   const text =
     line.kind === "same"
-      ? (colouredLines(line.text, lang)[0] ?? [])
+      ? (coloredLines(line.text, lang)[0] ?? [])
       : [piece(expandTabs(safeText(line.text)), look)];
   return wrapHard(text, width - gutter.length - 2).map((row, at) => [...(at === 0 ? head : rest), ...row]);
 }

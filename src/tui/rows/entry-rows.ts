@@ -1,7 +1,8 @@
-// One entry of the feed as rows: what was said, thought, done, asked and how it ended.
-import { withoutLastNewlines } from "../../client/view/lines.ts";
+// One feed entry as rows: message, thinking, tool call, request, notice, result.
+
+import { costText, durationText, noticeRowText, tokensText, workedMs } from "../../client/view/format.ts";
+import { trimLastNewlines } from "../../client/view/lines.ts";
 import type { Entry, NoticeEntry, ResultEntry, ThinkingEntry, UserEntry } from "../../client/view/types.ts";
-import { costText, durationText, noticeRowText, tokensText, workedMs } from "../../client/view/words.ts";
 import { TextLayout } from "./growing.ts";
 import { depthPrefix, ownRow, PERSON_GUTTER, proseRows, TEXT_GUTTER } from "./gutter.ts";
 import { requestEntryLines } from "./request-rows.ts";
@@ -16,7 +17,7 @@ export interface EntryOptions {
   isUnfolded: boolean;
 }
 
-/** What is kept of an entry that grows, between two layouts of it. */
+/** Layout state of a growing entry. */
 export interface Growing {
   readonly made: string;
   text?: TextLayout;
@@ -35,10 +36,10 @@ export function entryRows(entry: Entry, options: EntryOptions, growing: Growing)
     return growing.text.rows(entry.text, !entry.isOpen);
   }
   if (entry.kind === "thinking") return thinkingRows(entry, inner, finish, growing);
-  return linesOf(entry, inner).map(finish);
+  return toLines(entry, inner).map(finish);
 }
 
-function linesOf(entry: Exclude<Entry, { kind: "text" | "thinking" }>, options: EntryOptions): Piece[][] {
+function toLines(entry: Exclude<Entry, { kind: "text" | "thinking" }>, options: EntryOptions): Piece[][] {
   switch (entry.kind) {
     case "user":
       return userLines(entry, options.width);
@@ -69,9 +70,9 @@ function userLines({ text, attachments = 0, from }: UserEntry, width: number): P
   return [...sender, ...said, ...more];
 }
 
-/** Plain text: every line of it, broken at words. */
+/** Plain text, wrapped at words. */
 function textLines(text: string, gutter: Piece, style: string, width: number): Piece[][] {
-  return withoutLastNewlines(safeText(text))
+  return trimLastNewlines(safeText(text))
     .split("\n")
     .flatMap((line) => proseRows([piece(line.replaceAll("\t", "    "), style)], gutter, width));
 }
@@ -84,7 +85,7 @@ function thinkingRows(
 ): Row[] {
   const { text, isOpen, at_ms, ended_at_ms } = entry;
   const took = at_ms === undefined || ended_at_ms === undefined ? undefined : ended_at_ms - at_ms;
-  // Agents that tell a thought only when it is whole take no time for it.
+  // Agents that send a thought only when complete have no duration.
   const isBrief = took === undefined || took < BRIEF_MS;
   const head = isOpen ? "thinking…" : isBrief ? "thought" : `thought for ${durationText(took)}`;
   const first = options.isUnfolded
@@ -109,7 +110,7 @@ function noticeLines(entry: NoticeEntry, width: number): Piece[][] {
   return markedProse(NOTICE_MARKS[level], noticeRowText(entry), style, width);
 }
 
-/** A mark of ours, then words of others: only the first row has the mark. */
+/** Untrusted text with our mark on the first row. */
 function markedProse(mark: Piece, text: string, style: string, width: number): Piece[][] {
   const rows = textLines(text, TEXT_GUTTER, style, width);
   return rows.map((row, at) => (at === 0 ? [piece(`${mark.text} `, mark.style), ...row.slice(1)] : row));

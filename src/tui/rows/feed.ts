@@ -1,5 +1,4 @@
-// The feed as rows. An entry that is the same object as before keeps its rows; a text that grows is laid out only from
-// its last part on. What is a row of which entry is found by adding up how many rows each has.
+// The feed as rows. Unchanged entries (same object) keep their rows, and growing text is laid out from its last part on.
 import type { Entry, ToolEntry } from "../../client/view/types.ts";
 import { entryRows, type Growing, MIN_WIDTH } from "./entry-rows.ts";
 import { depthPrefix } from "./gutter.ts";
@@ -19,20 +18,20 @@ interface Laid {
 class Feed implements FeedLayout {
   #entries: readonly Entry[] = [];
   #rows: (readonly Row[])[] = [];
-  /** Where each entry begins, the blank row before it included; one more for the end. */
+  /** First row of each entry, including the blank row before it, and the total. */
   #starts: number[] = [0];
-  #options: FeedOptions = { width: 80, theme: { hasColour: false }, isOpen: () => false };
-  /** What rows are made of besides the entry. */
+  #options: FeedOptions = { width: 80, theme: { hasColor: false }, isOpen: () => false };
+  /** Cache keys: everything besides the entry that rows depend on. */
   #madeFolded = "";
   #madeOpen = "";
   #laid = new WeakMap<Entry, Laid>();
-  /** Entries that may still grow, by their ids. */
+  /** Growing entries by id. */
   #growing = new Map<string, Growing>();
 
   update(entries: readonly Entry[], options: FeedOptions): void {
     const { width, theme } = options;
     this.#options = options;
-    this.#madeFolded = `${width} ${theme.hasColour} ${theme.isAscii ?? false}`;
+    this.#madeFolded = `${width} ${theme.hasColor} ${theme.isAscii ?? false}`;
     this.#madeOpen = `${this.#madeFolded} open`;
     const rows: (readonly Row[])[] = [];
     const starts = [0];
@@ -40,8 +39,8 @@ class Feed implements FeedLayout {
     let before: Entry | undefined;
     const agents = new Map<string, ToolEntry>();
     for (const entry of entries) {
-      const label = this.#labelOf(before, entry, agents);
-      const own = label === undefined ? this.#rowsOf(entry) : [label, ...this.#rowsOf(entry)];
+      const label = this.#makeLabel(before, entry, agents);
+      const own = label === undefined ? this.#getRows(entry) : [label, ...this.#getRows(entry)];
       if (entry.kind === "tool" && entry.agent !== undefined) agents.set(entry.tool_use_id, entry);
       count += own.length + (isApart(before, entry) ? 1 : 0);
       rows.push(own);
@@ -66,7 +65,7 @@ class Feed implements FeedLayout {
       if (row < first) found.push(this.#blank(at));
       const own = this.#rows[at] ?? [];
       const begin = Math.max(0, row - first);
-      // One by one: there may be more rows than a call takes arguments.
+      // Not push(...rows): there may be more rows than a call takes arguments.
       for (let next = begin; next < Math.min(own.length, end - first); next++) {
         const one = own[next];
         if (one !== undefined) found.push(one);
@@ -76,12 +75,12 @@ class Feed implements FeedLayout {
     return found;
   }
 
-  rowOf(entryId: string): number | undefined {
+  findRow(entryId: string): number | undefined {
     const at = this.#entries.findIndex(({ id }) => id === entryId);
     return at === -1 ? undefined : this.#firstRow(at);
   }
 
-  entryAt(row: number): Entry | undefined {
+  findEntry(row: number): Entry | undefined {
     return row < 0 || row >= this.rowCount ? undefined : this.#entries[this.#indexAt(row)];
   }
 
@@ -99,20 +98,20 @@ class Feed implements FeedLayout {
     return undefined;
   }
 
-  #rowsOf(entry: Entry): readonly Row[] {
+  #getRows(entry: Entry): readonly Row[] {
     const { width, theme } = this.#options;
     const isUnfolded = this.#options.isOpen(entry);
     const made = isUnfolded ? this.#madeOpen : this.#madeFolded;
     const known = this.#laid.get(entry);
     if (known?.made === made) return known.rows;
-    const growing = this.#growingOf(entry, made);
+    const growing = this.#getGrowing(entry, made);
     const rows = entryRows(entry, { width, theme, isUnfolded }, growing);
     this.#laid.set(entry, { made, rows });
     return rows;
   }
 
-  /** Who speaks, where another one spoke before: several sub-agents at work take turns. */
-  #labelOf(
+  /** A label where the speaker changes between concurrent sub-agents. */
+  #makeLabel(
     before: Entry | undefined,
     { id, parent, depth }: Entry,
     agents: ReadonlyMap<string, ToolEntry>,
@@ -127,7 +126,7 @@ class Feed implements FeedLayout {
     return toRow([...prefix, ...agentLabel(call, room)], id, theme);
   }
 
-  #growingOf(entry: Entry, made: string): Growing {
+  #getGrowing(entry: Entry, made: string): Growing {
     const known = this.#growing.get(entry.id);
     const isGrowing = (entry.kind === "text" || entry.kind === "thinking") && entry.isOpen;
     if (!isGrowing) this.#growing.delete(entry.id);
@@ -137,14 +136,14 @@ class Feed implements FeedLayout {
     return growing;
   }
 
-  /** What left the view is not kept. */
+  /** Drops state of entries that left the view. */
   #forget(): void {
     if (this.#growing.size < 32) return;
     const ids = new Set(this.#entries.map(({ id }) => id));
     for (const id of this.#growing.keys()) if (!ids.has(id)) this.#growing.delete(id);
   }
 
-  /** The last entry that begins at or before the row. */
+  /** Index of the entry that contains the row. */
   #indexAt(row: number): number {
     let low = 0;
     let high = this.#entries.length - 1;
@@ -169,7 +168,7 @@ class Feed implements FeedLayout {
   }
 }
 
-/** Whether a blank row stands between them: around what was said. */
+/** Messages have a blank row around them. */
 function isApart(before: Entry | undefined, { kind }: Entry): boolean {
   if (before === undefined || kind === "result") return false;
   const isSaid = (one: Entry["kind"]): boolean => one === "user" || one === "text";

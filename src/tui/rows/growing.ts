@@ -1,7 +1,7 @@
-// A text that grows, laid out once: rows of what cannot change any more are kept, only the end is made anew.
-import { withoutLastNewlines } from "../../client/view/lines.ts";
+// Lays out growing text incrementally: rows of completed parts are kept, only the end is redone.
+import { trimLastNewlines } from "../../client/view/lines.ts";
 import { type Block, type CodeBlock, MarkdownReader } from "../../client/view/markdown.ts";
-import { chunkEnd, chunksOf, isColoured } from "./code-rows.ts";
+import { findChunkEnd, isColored, splitChunks } from "./code-rows.ts";
 import { proseRows, TEXT_GUTTER } from "./gutter.ts";
 import { blockLines, codeBlockLines } from "./markdown-rows.ts";
 import { safeText } from "./safe.ts";
@@ -16,8 +16,8 @@ export interface TextOptions {
   finish(line: Line): Row;
 }
 
-/** Code that grows is coloured as a whole again after so many characters; until then its end stands for itself. */
-const RECOLOUR = 2_000;
+/** Growing code is highlighted as a whole again after this many characters; until then its end is highlighted alone. */
+const RECOLOR = 2_000;
 
 export class TextLayout {
   readonly #options: TextOptions;
@@ -26,13 +26,13 @@ export class TextLayout {
   #last: Block | undefined;
   #count = 0;
   #lines: LineCache | undefined;
-  #coloured: { text: string; rows: readonly Row[] } = { text: "", rows: [] };
+  #colored: { text: string; rows: readonly Row[] } = { text: "", rows: [] };
 
   constructor(options: TextOptions) {
     this.#options = options;
   }
 
-  /** `isFinal`: no more will come, and everything looks as if it had come at once. */
+  /** `isFinal`: the text is complete; the result equals laying it out at once. */
   rows(text: string, isFinal: boolean): readonly Row[] {
     if (!this.#options.isMarkdown) return this.#plain(text);
     const { blocks, settled } = this.#reader.read(text);
@@ -59,32 +59,32 @@ export class TextLayout {
   #block(block: Block, isApart: boolean): Row[] {
     const { width, theme } = this.#options;
     const lines = blockLines(block, { width: width - TEXT_GUTTER.text.length, theme });
-    return this.#finished(isApart ? [[], ...lines] : lines);
+    return this.#finish(isApart ? [[], ...lines] : lines);
   }
 
-  #finished(lines: readonly Line[]): Row[] {
-    return lines.map((line) => this.#options.finish(behind(line)));
+  #finish(lines: readonly Line[]): Row[] {
+    return lines.map((line) => this.#options.finish(indentLine(line)));
   }
 
   #openCode(block: CodeBlock, isApart: boolean, isFinal: boolean): readonly Row[] {
     const { text, lang } = block;
-    if (!isColoured(text, lang)) {
+    if (!isColored(text, lang)) {
       this.#lines ??= new LineCache((part) => this.#code(part, ""));
-      return [...(isApart ? this.#finished([[]]) : []), ...this.#lines.rows(text)];
+      return [...(isApart ? this.#finish([[]]) : []), ...this.#lines.rows(text)];
     }
-    const { text: before, rows } = this.#coloured;
-    const isNear = text.startsWith(before) && before.endsWith("\n") && text.length - before.length < RECOLOUR;
+    const { text: before, rows } = this.#colored;
+    const isNear = text.startsWith(before) && before.endsWith("\n") && text.length - before.length < RECOLOR;
     if (!isFinal && isNear) return [...rows, ...this.#code(text.slice(before.length), lang)];
     const whole = text.slice(0, text.lastIndexOf("\n") + 1);
     const all = this.#block(block, isApart);
     const end = text.slice(whole.length);
-    this.#coloured = { text: whole, rows: all.slice(0, all.length - this.#code(end, lang).length) };
+    this.#colored = { text: whole, rows: all.slice(0, all.length - this.#code(end, lang).length) };
     return all;
   }
 
   #code(text: string, lang: string): Row[] {
     const width = this.#options.width - TEXT_GUTTER.text.length;
-    return this.#finished(codeBlockLines(text, lang, width));
+    return this.#finish(codeBlockLines(text, lang, width));
   }
 
   #plain(text: string): Row[] {
@@ -92,26 +92,26 @@ export class TextLayout {
     this.#lines ??= new LineCache((part) =>
       part
         .split("\n")
-        .flatMap(chunksOf)
+        .flatMap(splitChunks)
         .flatMap((line) =>
           proseRows([piece(safeText(line).replaceAll("\t", "    "), style)], TEXT_GUTTER, width),
         )
         .map(this.#options.finish),
     );
-    return this.#lines.rows(withoutLastNewlines(text.replace(/\r\n/g, "\n")));
+    return this.#lines.rows(trimLastNewlines(text.replace(/\r\n/g, "\n")));
   }
 }
 
-function behind(line: Line): Piece[] {
+function indentLine(line: Line): Piece[] {
   return line.length === 0 ? [] : [TEXT_GUTTER, ...line];
 }
 
-/** `push(...more)` has a limit: so many rows are no arguments. */
+/** `push(...more)` fails for very many rows. */
 function append(rows: Row[], more: readonly Row[]): void {
   for (const row of more) rows.push(row);
 }
 
-/** Rows of lines: those of whole lines, and of whole parts of a long line, are kept while the text only grows. */
+/** Keeps the rows of complete lines, and of complete parts of a long line, while the text grows. */
 class LineCache {
   readonly #make: (text: string) => Row[];
   #text = "";
@@ -131,10 +131,10 @@ class LineCache {
       this.#keep(text, newline);
       this.#text = text.slice(0, newline + 1);
     }
-    for (let end = chunkEnd(text, this.#text.length); end < text.length; ) {
+    for (let end = findChunkEnd(text, this.#text.length); end < text.length; ) {
       this.#keep(text, end);
       this.#text = text.slice(0, end);
-      end = chunkEnd(text, end);
+      end = findChunkEnd(text, end);
     }
     return [...this.#rows, ...this.#make(text.slice(this.#text.length))];
   }

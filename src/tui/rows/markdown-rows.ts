@@ -1,4 +1,4 @@
-// Blocks of Markdown as lines of pieces, without the gutter. Where a link leads is written behind what it says.
+// Markdown blocks as lines, without the gutter. A link's target follows its text.
 import type { Block, Inline, ListBlock } from "../../client/view/markdown.ts";
 import { codeLines } from "./code-rows.ts";
 import { safeLine, safeText } from "./safe.ts";
@@ -23,39 +23,43 @@ const LOOKS: Readonly<Record<Inline["kind"], string>> = {
   break: STYLE.none,
 };
 
-/** Narrower is not nested further. */
+/** Minimum width for nesting. */
 const MIN_WIDTH = 12;
 
 export function blockLines(block: Block, options: BlockOptions): Piece[][] {
   const { width, theme } = options;
   switch (block.kind) {
     case "paragraph":
-      return wrapped(inlineLines(block.content, STYLE.none, theme), width);
+      return wrapInlines(inlineLines(block.content, STYLE.none, theme), width);
     case "heading": {
       const style = block.level === 1 ? both(STYLE.bold, STYLE.underline) : STYLE.bold;
       const [first = [], ...rest] = inlineLines(block.content, style, theme);
-      // Without colours the signs must tell that it is one.
-      const sign = theme.hasColour ? [] : [piece(`${"#".repeat(block.level)} `)];
-      return wrapped([[...sign, ...first], ...rest], width);
+      // Without color, the `#` marks the heading.
+      const sign = theme.hasColor ? [] : [piece(`${"#".repeat(block.level)} `)];
+      return wrapInlines([[...sign, ...first], ...rest], width);
     }
     case "code":
       return codeBlockLines(block.text, block.lang, width);
     case "list":
       return listLines(block, options);
     case "quote":
-      return indented(nested(block.blocks, inner(width, 2), theme, true), piece("│ ", STYLE.dim), width);
+      return indentLines(
+        nestBlocks(block.blocks, inner(width, 2), theme, true),
+        piece("│ ", STYLE.dim),
+        width,
+      );
     case "table":
-      return tableLines(block, width, (cell) => inlineLines(cell, STYLE.none, theme).flatMap(joined));
+      return tableLines(block, width, (cell) => inlineLines(cell, STYLE.none, theme).flatMap(joinLines));
     case "rule":
       return [[piece("─".repeat(Math.min(width, 40)), STYLE.dim)]];
   }
 }
 
 export function codeBlockLines(text: string, lang: string, width: number): Piece[][] {
-  return indented(codeLines(text, lang, inner(width, 2)), piece("  "), width);
+  return indentLines(codeLines(text, lang, inner(width, 2)), piece("  "), width);
 }
 
-function joined(line: Line, at: number): Piece[] {
+function joinLines(line: Line, at: number): Piece[] {
   return at === 0 ? [...line] : [piece(" "), ...line];
 }
 
@@ -63,13 +67,13 @@ function inner(width: number, indent: number): number {
   return width - indent < MIN_WIDTH ? width : width - indent;
 }
 
-/** Behind an indent, unless there is no room for one. */
-function indented(lines: readonly Line[], indent: Piece, width: number): Piece[][] {
+/** Indents lines if there is room. */
+function indentLines(lines: readonly Line[], indent: Piece, width: number): Piece[][] {
   if (inner(width, indent.text.length) === width) return lines.map((line) => [...line]);
   return lines.map((line) => [indent, ...line]);
 }
 
-function nested(blocks: readonly Block[], width: number, theme: RowTheme, isApart: boolean): Piece[][] {
+function nestBlocks(blocks: readonly Block[], width: number, theme: RowTheme, isApart: boolean): Piece[][] {
   return blocks.flatMap((block, at) => [
     ...(isApart && at > 0 ? [[]] : []),
     ...blockLines(block, { width, theme }),
@@ -82,18 +86,18 @@ function listLines({ start, items }: ListBlock, { width, theme }: BlockOptions):
     const box = task === undefined ? "" : task ? "[x] " : "[ ] ";
     const marker = piece(start === undefined && box !== "" ? box : bullet + box, STYLE.accent);
     const indent = marker.text.length;
-    const lines = nested(blocks, inner(width, indent), theme, false);
+    const lines = nestBlocks(blocks, inner(width, indent), theme, false);
     if (inner(width, indent) === width) return [...wrapWords([marker], width), ...lines];
     const [first = [], ...rest] = lines;
     return [[marker, ...first], ...rest.map((line) => [piece(" ".repeat(indent)), ...line])];
   });
 }
 
-function wrapped(lines: readonly Line[], width: number): Piece[][] {
+function wrapInlines(lines: readonly Line[], width: number): Piece[][] {
   return lines.flatMap((line) => wrapWords(line, width));
 }
 
-/** A line for each line break in it. */
+/** One line per line break. */
 function inlineLines(content: readonly Inline[], style: string, theme: RowTheme): Piece[][] {
   const lines: Piece[][] = [[]];
   const put = (text: string, look: string): void => {
@@ -107,7 +111,7 @@ function inlineLines(content: readonly Inline[], style: string, theme: RowTheme)
       const look = both(outer, LOOKS[inline.kind]);
       if ("content" in inline) walk(inline.content, look);
       if (inline.kind === "text") put(inline.text, look);
-      if (inline.kind === "code") put(theme.hasColour ? inline.text : `\`${inline.text}\``, look);
+      if (inline.kind === "code") put(theme.hasColor ? inline.text : `\`${inline.text}\``, look);
       if (inline.kind === "image") put(`[${inline.text}] (${safeLine(inline.href)})`, look);
       if (inline.kind === "break") lines.push([]);
       if (inline.kind === "link" && plainInlines(inline.content) !== inline.href) {

@@ -1,5 +1,5 @@
-// A request as rows: what a person decides on, byte by byte; its details; and its row in the feed. What others wrote is
-// behind a bar on every row, and each character that is not what it looks like is shown.
+// A request as rows: the exact content to decide on, its details, and its row in the feed. Untrusted text is after a bar on
+// every row, with misleading characters escaped.
 import {
   type RequestPart,
   type RequestQuote,
@@ -16,15 +16,15 @@ import type { Row, RowTheme } from "./types.ts";
 import { lineWidth, wrapHard, wrapWords } from "./wrap.ts";
 
 const MIN_WIDTH = 20;
-/** Before each row of what was asked, in the feed: there our own words need a mark. */
+/** Marks our own rows of a request in the feed. */
 const ASKED = { text: "┃ ", style: STYLE.warn };
 
-/** What is decided on: never wider than `width`, if that is at least 20. The rows bear the id of the request. */
+/** The content to decide on, at most `width` wide (minimum 20). Rows carry the request's id. */
 export function requestRows(row: RequestRow, width: number, theme: RowTheme): Row[] {
   return asRows(row, cardLines(row, requestCard(row).parts, width, theme), theme);
 }
 
-/** What is folded at first: ids, JSON and whatever else the agent sent. */
+/** Initially folded: ids, JSON and everything else the agent sent. */
 export function detailRows(row: RequestRow, width: number, theme: RowTheme): Row[] {
   return asRows(row, cardLines(row, requestDetails(row), width, theme), theme);
 }
@@ -33,12 +33,12 @@ function asRows({ request_id }: RequestRow, lines: readonly Piece[][], theme: Ro
   return lines.map((line) => toRow(line, request_id, theme));
 }
 
-/** In the feed: one row; unfolded, everything that was shown. */
+/** In the feed: one row, or everything when unfolded. */
 export function requestEntryLines(
   request: RequestRow,
   { width, theme, isUnfolded }: EntryOptions,
 ): Piece[][] {
-  const [mark, outcome] = outcomeOf(request);
+  const [mark, outcome] = describeOutcome(request);
   const words = [
     piece(`asks (${request.request_type}) `, STYLE.dim),
     piece(safeLine(request.payload.title), request.status === "pending" ? STYLE.bold : STYLE.none),
@@ -49,7 +49,7 @@ export function requestEntryLines(
   return [...top, ...wholeLines(request, width - 2, theme).map((row) => [ASKED, ...row])];
 }
 
-/** What was decided here needs no words. */
+/** Decisions made here need no note. */
 const BY: Readonly<Record<ResolutionSource, string>> = {
   tui: "",
   web: " in the dashboard",
@@ -61,8 +61,8 @@ const BY: Readonly<Record<ResolutionSource, string>> = {
   policy: " by policy",
 };
 
-function outcomeOf({ status, answer, resolution_source }: RequestRow): [Piece, string] {
-  if (status === "pending") return [piece("?", STYLE.warn), "waits for you"];
+function describeOutcome({ status, answer, resolution_source }: RequestRow): [Piece, string] {
+  if (status === "pending") return [piece("?", STYLE.warn), "waiting for you"];
   if (status !== "resolved" || answer === undefined) return [piece("○", STYLE.dim), status];
   const by = resolution_source === undefined ? "" : BY[resolution_source];
   if (!("decision" in answer)) return [piece("✓", STYLE.good), `answered${by}`];
@@ -90,14 +90,12 @@ function cardLines(
   return [
     ...own([piece("? ", STYLE.warn), ...shortName(row.backend, theme), piece(` ${asks}:`)], room),
     ...parts.flatMap((part) => partLines(part, room, theme)),
-    ...(isLiteral
-      ? own([piece("  (some \\x… or <U+…> are spelled out in the text itself)", STYLE.warn)], room)
-      : []),
+    ...(isLiteral ? own([piece("  (some \\x… and <U+…> are literal text)", STYLE.warn)], room) : []),
     ...(row.is_cut ? own([piece("  (truncated: this is not the whole request)", STYLE.bad)], room) : []),
   ];
 }
 
-/** Everything, as it was shown and could be unfolded. */
+/** The request with its details. */
 function wholeLines(row: RequestRow, width: number, theme: RowTheme): Piece[][] {
   const { parts, questions, choices } = requestCard(row);
   const all = [...parts, ...questions, ...requestDetails(row)];
@@ -111,7 +109,7 @@ function wholeLines(row: RequestRow, width: number, theme: RowTheme): Piece[][] 
   ];
 }
 
-/** A single line of others is beside our words about it if it fits, else below them. */
+/** A single line of untrusted text is beside its title if it fits, otherwise below. */
 export function partLines(part: RequestPart, width: number, theme: RowTheme, indent = "  "): Piece[][] {
   if (part.kind === "words") {
     const id = part.id === undefined ? [] : [piece(" "), ...line(part.id, STYLE.dim, theme)];
@@ -130,10 +128,12 @@ function quoteRows({ text, form }: RequestQuote, width: number, theme: RowTheme,
   return text
     .replace(/\n$/, "")
     .split("\n")
-    .flatMap((one) => barRows(revealedLine(one, lookOf(one, form), theme.isAscii ?? false), width, indent));
+    .flatMap((one) =>
+      barRows(revealedLine(one, chooseStyle(one, form), theme.isAscii ?? false), width, indent),
+    );
 }
 
-function lookOf(text: string, form: "text" | "diff" | "command"): string {
+function chooseStyle(text: string, form: "text" | "diff" | "command"): string {
   if (form === "command") return STYLE.bold;
   if (form === "text") return STYLE.none;
   if (text.startsWith("+")) return STYLE.added;
@@ -141,7 +141,7 @@ function lookOf(text: string, form: "text" | "diff" | "command"): string {
   return text.startsWith("@@") ? STYLE.hunk : STYLE.none;
 }
 
-/** On one line: a newline in it is shown too. */
+/** One line, with newlines escaped. */
 function line(text: string, style: string, theme: RowTheme): Piece[] {
   return text
     .split("\n")
@@ -151,13 +151,13 @@ function line(text: string, style: string, theme: RowTheme): Piece[] {
     ]);
 }
 
-/** At most 40 columns: a long name in a row of ours could break off where another row of ours would begin. */
+/** At most 40 columns: a longer name could wrap where one of our own rows would start. */
 function shortName(name: string, theme: RowTheme): Piece[] {
   const [first = [], ...rest] = wrapHard(line(name, STYLE.bold, theme), 40);
   return rest.length === 0 ? first : [...first, piece("…")];
 }
 
-/** Rows of ours; where they break they go on behind an indent that nothing else has. */
+/** Our own rows; continuations have an indent that nothing else has. */
 function own(words: readonly Piece[], width: number): Piece[][] {
   if (lineWidth(words) <= width) return [[...words]];
   return wrapWords(words, width - 6).map((row, at) => (at === 0 ? row : [piece("      "), ...row]));

@@ -1,38 +1,41 @@
-// What others wrote, made safe and of a certain width: base/sanitize.ts, and what only a screen of rows minds.
+// Makes untrusted text safe for rows: base/sanitize.ts, and characters whose width terminals disagree on.
 import { reveal, sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import { type Piece, piece, STYLE } from "./style.ts";
 
-/** More marks on one letter would reach into the rows above and below. */
+/** More combining marks would reach into adjacent rows. */
 const MARK_FLOOD = /(?<=\p{M}{4})\p{M}/gu;
 const LONE_SURROGATE = /\p{Surrogate}/gu;
-/** They choose between two pictures of different width, and terminals do not agree which. */
+/** Variation selectors: they change the width, and terminals disagree on it. */
 const PICTURE_SELECTORS = /[\ufe0e\ufe0f\u20e3]/g;
-/** What joins two emoji to one picture: without it both are seen. */
+/** Joins two emoji into one; without it both are shown. */
 const EMOJI_JOINER =
   /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic})/gu;
 const IS_PLAIN = /^[\n\t -~]*$/;
 
 const TAB = 4;
-/** A tab in what is to be decided upon; the same sign in the text itself is shown by its number. */
+/** Shown for a tab in a request; the same character in the text itself is shown as a code point. */
 const TAB_SIGN = "⇥";
 const REVEALED = /[^ -~]/u;
 
-/** Lines of prose, code or output. */
+/** Multi-line text. */
 export function safeText(text: string): string {
   return IS_PLAIN.test(text) ? text : steady(sanitize(text.replace(EMOJI_JOINER, "")));
 }
 
-/** One line; runs of blanks become one, so that two blanks are a sign of ours. */
+/** One line; runs of whitespace become one space, so that two spaces are always ours. */
 export function safeLine(text: string): string {
   const line = IS_PLAIN.test(text) ? text : steady(sanitizeLine(text.replace(EMOJI_JOINER, "")));
   return line.replace(/[\n\t ]+/g, " ").trim();
 }
 
 function steady(text: string): string {
-  return text.replace(PICTURE_SELECTORS, "").replace(LONE_SURROGATE, numbered).replace(MARK_FLOOD, numbered);
+  return text
+    .replace(PICTURE_SELECTORS, "")
+    .replace(LONE_SURROGATE, showCodePoint)
+    .replace(MARK_FLOOD, showCodePoint);
 }
 
-/** Tabs become blanks up to the next stop. */
+/** Expands tabs to the next stop. */
 export function expandTabs(line: string): string {
   if (!line.includes("\t")) return line;
   let out = "";
@@ -44,8 +47,8 @@ export function expandTabs(line: string): string {
 }
 
 /**
- * A line of what somebody decides upon. Everything that is not what it looks like is shown by its number, in a look
- * of its own: `\x1b`, `<U+202E>`, and a tab as a sign.
+ * A line of a request. Misleading characters are shown as code points in a style of their own: `\x1b`, `<U+202E>`, and a tab
+ * as a sign.
  */
 export function revealedLine(line: string, style: string, isAscii: boolean): Piece[] {
   if (/^[ -~]*$/.test(line)) return [piece(line, style)];
@@ -67,21 +70,21 @@ export function revealedLine(line: string, style: string, isAscii: boolean): Pie
   return text === "" ? pieces : [...pieces, piece(text, look)];
 }
 
-/** Letters of the text itself that look like our way to show a character. */
+/** Literal text that looks like our escapes. */
 export function looksRevealed(text: string): boolean {
   return /\\x[0-9a-f]{2}|<U\+[0-9A-F]{4,6}>/.test(text);
 }
 
 function shownAs(char: string, marks: number, isAscii: boolean): string {
   if (char === "\t") return isAscii ? "\\t" : `${TAB_SIGN}   `;
-  // A line has no breaks: one that is in it anyway must not move the rest to the beginning of another row.
+  // A stray newline must not move the rest to a new row.
   if (char === "\n") return "\\n";
   const shown = reveal(char);
   if (shown !== char) return shown;
   const isOdd = char === TAB_SIGN || char === "\u20e3" || marks > 4 || (isAscii && REVEALED.test(char));
-  return isOdd ? numbered(char) : char;
+  return isOdd ? showCodePoint(char) : char;
 }
 
-function numbered(char: string): string {
+function showCodePoint(char: string): string {
   return `<U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`;
 }

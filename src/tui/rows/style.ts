@@ -1,8 +1,8 @@
-// Pieces of a row and how they look: the only place where the feed writes escape codes. What others wrote was made
-// safe before it became a piece.
+// Pieces of a row and their styles: the only place where rows get escape codes. Untrusted text is sanitized before it becomes
+// a piece.
 import type { Row, RowTheme } from "./types.ts";
 
-/** Text of one look; `style` is the parameters of an SGR code, "" for none. Holds no newline and no tab. */
+/** Text in one style: SGR parameters, "" for none. Contains no newline or tab. */
 export interface Piece {
   text: string;
   style: string;
@@ -33,7 +33,7 @@ export const STYLE = {
   type: "36",
 } as const;
 
-/** Our own marks where the terminal knows only ASCII; each is as wide as what it stands for. */
+/** ASCII replacements for our own marks, each of the same width. */
 const ASCII: Readonly<Record<string, string>> = {
   "│": "|",
   "┆": ":",
@@ -72,13 +72,13 @@ export function piece(text: string, style: string = STYLE.none): Piece {
   return { text, style };
 }
 
-/** Two looks at once. */
+/** Combines two styles. */
 export function both(outer: string, inner: string): string {
   if (outer === "" || inner === "") return outer + inner;
   return `${outer};${inner}`;
 }
 
-export function plainOf(line: Line): string {
+export function toPlain(line: Line): string {
   let text = "";
   for (const { text: part } of line) text += part;
   return text;
@@ -86,11 +86,11 @@ export function plainOf(line: Line): string {
 
 export function toRow(line: Line, entry: string, theme: RowTheme): Row {
   const shown = theme.isAscii ? line.map(({ text, style }) => piece(toAscii(text), style)) : line;
-  const text = plainOf(shown);
-  return { text, ansi: theme.hasColour ? painted(shown) : text, entry };
+  const text = toPlain(shown);
+  return { text, ansi: theme.hasColor ? toAnsi(shown) : text, entry };
 }
 
-function painted(line: Line): string {
+function toAnsi(line: Line): string {
   let ansi = "";
   let current = "";
   for (const { text, style } of line) {

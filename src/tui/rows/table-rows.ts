@@ -1,12 +1,11 @@
-// A table as lines: columns as wide as they need, narrower where the screen is; where even that does not help, a cell
-// a line behind the name of its column.
+// A table as lines: columns shrink to fit; if that is not enough, one line per cell after its column name.
 import type { Inline, TableBlock } from "../../client/view/markdown.ts";
 import { both, type Piece, piece, STYLE } from "./style.ts";
 import { lineWidth, wrapWords } from "./wrap.ts";
 
 type Cell = Piece[];
 const BETWEEN = { text: " │ ", style: STYLE.dim };
-/** Of a column that has to give room. */
+/** Minimum width of a shrunk column. */
 const MIN_COLUMN = 6;
 
 export function tableLines(
@@ -22,7 +21,7 @@ export function tableLines(
     Math.max(1, lineWidth(cell), ...body.map((row) => lineWidth(row[at] ?? []))),
   );
   const room = width - BETWEEN.text.length * (needs.length - 1);
-  const widths = shared(needs, room);
+  const widths = shrinkColumns(needs, room);
   if (widths === undefined) return asList(head, body, width);
   const rule = widths.map((wide) => "─".repeat(wide)).join("─┼─");
   return [
@@ -32,8 +31,8 @@ export function tableLines(
   ];
 }
 
-/** Takes from the widest until all fit; undefined when there is no room for so many. */
-function shared(needs: readonly number[], room: number): number[] | undefined {
+/** Shrinks the widest columns until all fit; undefined if they cannot. */
+function shrinkColumns(needs: readonly number[], room: number): number[] | undefined {
   const total = needs.reduce((sum, wide) => sum + wide, 0);
   if (total <= room) return [...needs];
   const least = needs.map((wide) => Math.min(wide, MIN_COLUMN));
@@ -53,12 +52,12 @@ function rowLines(cells: readonly Cell[], widths: readonly number[], align: Tabl
     widths.flatMap((wide, at) => {
       const cell = columns[at]?.[line] ?? [];
       const isLast = at === widths.length - 1;
-      return [...(at > 0 ? [BETWEEN] : []), ...aligned(cell, wide, align[at], isLast)];
+      return [...(at > 0 ? [BETWEEN] : []), ...alignCell(cell, wide, align[at], isLast)];
     }),
   );
 }
 
-function aligned(cell: Cell, wide: number, side: TableBlock["align"][number], isLast: boolean): Cell {
+function alignCell(cell: Cell, wide: number, side: TableBlock["align"][number], isLast: boolean): Cell {
   const free = Math.max(0, wide - lineWidth(cell));
   const left = side === "right" ? free : side === "center" ? free >> 1 : 0;
   const right = isLast ? 0 : free - left;

@@ -1,20 +1,20 @@
-// A tool call as lines: one row that says what it does and how it went; unfolded also what it was given, what it
-// changed and what came out of it. Long texts are shown at both ends, with the number of lines between.
+// A tool call as lines: one row with its title and outcome; unfolded, also its input, changes and output. Long text is shown
+// at both ends, with the number of lines between.
 
 import { type DiffLine, parseDiff } from "../../client/view/diff.ts";
-import { languageOf } from "../../client/view/highlight.ts";
-import { withoutLastNewlines } from "../../client/view/lines.ts";
+import { durationText, tookMs, toolStatusText } from "../../client/view/format.ts";
+import { findLanguage } from "../../client/view/highlight.ts";
+import { trimLastNewlines } from "../../client/view/lines.ts";
 import { entriesText } from "../../client/view/request-input.ts";
 import type { FileChange, ToolEntry, ToolStatus } from "../../client/view/types.ts";
-import { durationText, tookMs, toolStatusText } from "../../client/view/words.ts";
-import { changeWord } from "../../protocol/change-words.ts";
-import { diffLineRows, digitsOf } from "./diff-rows.ts";
+import { getChangeLabel } from "../../protocol/change-labels.ts";
+import { countDigits, diffLineRows } from "./diff-rows.ts";
 import type { EntryOptions } from "./entry-rows.ts";
 import { barRows, cutBarRow, ownRow, TEXT_GUTTER } from "./gutter.ts";
 import { expandTabs, safeLine, safeText } from "./safe.ts";
 import { type Piece, piece, STYLE } from "./style.ts";
 
-/** Lines shown of a long text, half of them from its end. */
+/** Lines shown of long text, half of them from its end. */
 const MAX_LINES = 200;
 /** Characters shown of a long line. */
 const MAX_LINE = 2_000;
@@ -30,14 +30,14 @@ const MARKS: Readonly<Record<ToolStatus, Piece>> = {
 
 export function toolLines(entry: ToolEntry, options: EntryOptions): Piece[][] {
   const { width, isUnfolded } = options;
-  const head = ownRow(MARKS[entry.status], wordsOf(entry), width, statusOf(entry));
+  const head = ownRow(MARKS[entry.status], describeTool(entry), width, describeStatus(entry));
   return isUnfolded ? [head, ...bodyLines(entry, width)] : [head, ...whyLines(entry, width)];
 }
 
-/** The exit code stands in the row already. */
+/** The exit code is already in the row. */
 const SAYS_NOTHING = /^(?:\W*|(?:Error: )?Exit code -?\d+)$/;
 
-/** Why it failed, as far as one row of its output tells. */
+/** The first useful line of a failed tool's output. */
 function whyLines({ status, output = "" }: ToolEntry, width: number): Piece[][] {
   if (status !== "failed") return [];
   const said = output.slice(0, MAX_LINE).replaceAll("<tool_use_error>", "");
@@ -45,13 +45,13 @@ function whyLines({ status, output = "" }: ToolEntry, width: number): Piece[][] 
   return line === undefined ? [] : [cutBarRow([piece(safeLine(line), STYLE.dim)], width)];
 }
 
-/** The row above what a sub-agent says, when others spoke since its call. */
+/** The row above a sub-agent's entries, if others came in between. */
 export function agentLabel({ agent = "", title }: ToolEntry, width: number): Piece[] {
   const more = title === agent ? [] : [piece(` ${safeLine(title)}`, STYLE.dim)];
   return ownRow(piece("↳", STYLE.dim), [piece(safeLine(agent), STYLE.accent), ...more], width);
 }
 
-function wordsOf({ name, title, agent, changes }: ToolEntry): Piece[] {
+function describeTool({ name, title, agent, changes }: ToolEntry): Piece[] {
   const counts = (changes ?? []).map(({ diff }) => parseDiff(diff ?? ""));
   const added = counts.reduce((sum, diff) => sum + diff.added, 0);
   const removed = counts.reduce((sum, diff) => sum + diff.removed, 0);
@@ -63,7 +63,7 @@ function wordsOf({ name, title, agent, changes }: ToolEntry): Piece[] {
   return line === "" ? words : [...words, piece(` ${line}`)];
 }
 
-function statusOf(entry: ToolEntry): Piece[] {
+function describeStatus(entry: ToolEntry): Piece[] {
   const { status, exit_code } = entry;
   const ms = tookMs(entry);
   const took = ms === undefined ? "" : ` ${durationText(ms)}`;
@@ -72,7 +72,7 @@ function statusOf(entry: ToolEntry): Piece[] {
     case "running":
       return [piece("…", STYLE.accent)];
     case "waiting":
-      return [piece("waits for you", STYLE.warn)];
+      return [piece("waiting for you", STYLE.warn)];
     case "done":
       return [piece(`✓${code}`, STYLE.good), piece(took, STYLE.dim)];
     case "failed":
@@ -85,7 +85,7 @@ function statusOf(entry: ToolEntry): Piece[] {
 }
 
 function bodyLines({ input, partialInput, changes = [], output }: ToolEntry, width: number): Piece[][] {
-  const given = input === undefined ? partialInput : inputOf(input);
+  const given = input === undefined ? partialInput : formatInput(input);
   return [
     ...(changes.length === 0 ? textPart("input", given, width) : []),
     ...changes.flatMap((change) => changePart(change, width)),
@@ -93,7 +93,7 @@ function bodyLines({ input, partialInput, changes = [], output }: ToolEntry, wid
   ];
 }
 
-function inputOf(input: unknown): string | undefined {
+function formatInput(input: unknown): string | undefined {
   if (typeof input === "string") return input;
   if (typeof input !== "object" || input === null) return JSON.stringify(input);
   return Array.isArray(input)
@@ -101,7 +101,7 @@ function inputOf(input: unknown): string | undefined {
     : entriesText(input as Record<string, unknown>);
 }
 
-/** A label of ours inside of a tool call: it has a mark too, or the text below could go on with one. */
+/** Our own label inside a tool call; marked, so that output cannot imitate it. */
 function label(text: string, width: number): Piece[] {
   return ownRow(piece("├", STYLE.dim), [piece(text, STYLE.dim)], width);
 }
@@ -110,14 +110,14 @@ function textPart(title: string, text: string | undefined, width: number): Piece
   if (text === undefined || text === "") return [];
   const lines = asLines(text);
   const count = lines.length === 1 ? "" : ` (${lines.length} lines)`;
-  return [label(`${title}${count}`, width), ...bounded(lines, width, (line) => longLine(line, width))];
+  return [label(`${title}${count}`, width), ...toBoundedRows(lines, width, (line) => longLine(line, width))];
 }
 
-/** Colours of a tool's own are left out, and a return to the start of the line begins another: nothing is covered. */
+/** Removes a tool's own colors; a carriage return starts a new line, so that nothing is overwritten. */
 function asLines(text: string): string[] {
-  return withoutLastNewlines(text.replace(COLOURS, "").replace(/\r\n?/g, "\n")).split("\n");
+  return trimLastNewlines(text.replace(COLORS, "").replace(/\r\n?/g, "\n")).split("\n");
 }
-const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, "g");
+const COLORS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, "g");
 
 function longLine(line: string, width: number): Piece[][] {
   return [...barRows([piece(expandTabs(safeText(line.slice(0, MAX_LINE))))], width), ...cutNote(line, width)];
@@ -131,29 +131,29 @@ function changePart({ kind, path, move_path, diff }: FileChange, width: number):
   const moved = move_path === undefined ? [] : [piece(" → "), piece(safeLine(move_path), STYLE.bold)];
   const head = ownRow(
     piece("├", STYLE.dim),
-    [piece(`${changeWord(kind)} `, STYLE.dim), piece(safeLine(path), STYLE.bold), ...moved],
+    [piece(`${getChangeLabel(kind)} `, STYLE.dim), piece(safeLine(path), STYLE.bold), ...moved],
     width,
   );
   if (diff === undefined || diff === "") return [head];
   const parsed = parseDiff(diff);
-  const lang = languageOf(path);
-  const digits = digitsOf(parsed.lines, width);
-  const rowsOf = (line: DiffLine): Piece[][] => [
+  const lang = findLanguage(path);
+  const digits = countDigits(parsed.lines, width);
+  const toRows = (line: DiffLine): Piece[][] => [
     ...diffLineRows({ ...line, text: line.text.slice(0, MAX_LINE) }, lang, digits, width - 2).map((row) => [
       TEXT_GUTTER,
       ...row,
     ]),
     ...cutNote(line.text, width),
   ];
-  return [head, ...bounded(parsed.lines, width, rowsOf)];
+  return [head, ...toBoundedRows(parsed.lines, width, toRows)];
 }
 
-function bounded<T>(lines: readonly T[], width: number, rowsOf: (line: T) => Piece[][]): Piece[][] {
-  if (lines.length <= MAX_LINES) return lines.flatMap(rowsOf);
+function toBoundedRows<T>(lines: readonly T[], width: number, toRows: (line: T) => Piece[][]): Piece[][] {
+  if (lines.length <= MAX_LINES) return lines.flatMap(toRows);
   const half = MAX_LINES / 2;
   return [
-    ...lines.slice(0, half).flatMap(rowsOf),
+    ...lines.slice(0, half).flatMap(toRows),
     label(`… ${lines.length - MAX_LINES} more lines`, width),
-    ...lines.slice(-half).flatMap(rowsOf),
+    ...lines.slice(-half).flatMap(toRows),
   ];
 }

@@ -1,42 +1,42 @@
-// What a screen draws of a session: rows of a given width, made of plain text and of our own SGR codes.
+// Rows of the session screen: plain text with our own SGR codes.
 import type { Entry } from "../../client/view/types.ts";
 
-/** One row of the screen; never wider than the width it was made for. */
+/** One screen row, never wider than requested. */
 export interface Row {
-  /** What is to be read: what a search looks in. */
+  /** Plain text; what a search looks at. */
   text: string;
-  /** The same with our own SGR codes, each closed in the row; equal to `text` without colours. */
+  /** The text with SGR codes, reset at the end; equal to `text` without color. */
   ansi: string;
-  /** Of the entry that it belongs to. */
+  /** Id of its entry. */
   entry: string;
 }
 
-/** How rows may look; `Look` of the screens is one. */
+/** Compatible with `Look`. */
 export interface RowTheme {
-  hasColour: boolean;
-  /** The locale is no UTF-8: our own marks are drawn in ASCII, what others wrote in `?` or, to decide upon, `<U+…>`. */
+  hasColor: boolean;
+  /** The locale is not UTF-8: our marks are ASCII, other text uses `?`, or `<U+…>` in requests. */
   isAscii?: boolean;
 }
 
 export interface FeedOptions {
   width: number;
   theme: RowTheme;
-  /** Whether the person unfolded it. Asked for every entry at each `update`, so it must be cheap. */
+  /** Whether it is unfolded. Called for every entry on each `update`, so it must be cheap. */
   isOpen(entry: Entry): boolean;
 }
 
-/** The feed as rows. What did not change since the last `update` is not laid out again. */
+/** The feed as rows. Unchanged entries are not laid out again. */
 export interface FeedLayout {
   update(entries: readonly Entry[], options: FeedOptions): void;
   readonly rowCount: number;
-  /** Rows `from` to before `to`; what is outside of the feed is left out. */
+  /** Rows `from` (inclusive) to `to` (exclusive), clipped to the feed. */
   slice(from: number, to: number): Row[];
-  /** Where the entry begins (its first row with text). */
-  rowOf(entryId: string): number | undefined;
-  entryAt(row: number): Entry | undefined;
+  /** The entry's first row with text. */
+  findRow(entryId: string): number | undefined;
+  findEntry(row: number): Entry | undefined;
   /**
-   * The nearest row after (1) or before (-1) `from` that holds the query; a query without capitals finds both cases.
-   * It goes round at the end. Folded entries are searched in what they show.
+   * The nearest row after (1) or before (-1) `from` that contains the query; case-insensitive unless the query has capitals.
+   * Wraps around. Only visible text of folded entries is searched.
    */
   find(query: string, from: number, direction: 1 | -1): number | undefined;
 }

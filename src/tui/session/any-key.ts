@@ -1,19 +1,20 @@
-// Keys that do the same wherever one is: scrolling, folding, turning to requests, interrupting, leaving.
-import { keptFrom } from "../../client/view.ts";
+// Keys that work everywhere: scrolling, folding, opening requests, interrupting, quitting.
+import { defined } from "../../base/values.ts";
+import { findFirstSeq } from "../../client/view.ts";
 import { clear, EMPTY_EDITOR, isEmpty } from "../composer/editor.ts";
-import { actionOf } from "../keys/table.ts";
+import { findAction } from "../keys/table.ts";
 import { turnTo } from "./requests.ts";
 import { clearFocus, isAtTop, moveFocus, scrollBy, scrollTo, toEnd, turnAllFolds } from "./scroll.ts";
-import { isTurnRunning, step, told, without } from "./state.ts";
+import { isTurnRunning, omit, showNotice, step } from "./state.ts";
 import type { SessionUi, Step, UiContext } from "./ui-types.ts";
 
 const WHEEL_ROWS = 3;
-/** How long the second press counts. */
+/** How long the second press is awaited. */
 const ARMED_MS = 3_000;
 
 export function onAnyKey(ui: SessionUi, chord: string, context: UiContext): Step {
   const page = Math.max(1, context.feedHeight - 1);
-  switch (actionOf(chord, "any")) {
+  switch (findAction(chord, "any")) {
     case "interrupt":
       return onInterrupt(ui, context);
     case "escape":
@@ -23,11 +24,11 @@ export function onAnyKey(ui: SessionUi, chord: string, context: UiContext): Step
     case "previous_request":
       return turnTo(ui, -1);
     case "page_up":
-      return isAtTop(ui, context) ? earlier(ui) : step(scrollBy(ui, -page, context));
+      return isAtTop(ui, context) ? loadEarlier(ui) : step(scrollBy(ui, -page, context));
     case "page_down":
       return step(scrollBy(ui, page, context));
     case "top":
-      return isAtTop(ui, context) ? earlier(ui) : step(scrollTo(ui, 0, context));
+      return isAtTop(ui, context) ? loadEarlier(ui) : step(scrollTo(ui, 0, context));
     case "bottom":
       return step(toEnd(ui));
     case "focus_up":
@@ -55,7 +56,7 @@ export function onAnyKey(ui: SessionUi, chord: string, context: UiContext): Step
   }
 }
 
-/** Ctrl-C: interrupts what runs, or clears what is written; a second one leaves. */
+/** Ctrl-C: interrupts the turn or clears the draft; a second one quits. */
 function onInterrupt(ui: SessionUi, { endsWithScreen }: UiContext): Step {
   if (ui.armed?.what === "leave") return step(ui, { kind: "leave", code: endsWithScreen ? 130 : 0 });
   const armed = { what: "leave", until_ms: ui.now_ms + ARMED_MS } as const;
@@ -64,26 +65,26 @@ function onInterrupt(ui: SessionUi, { endsWithScreen }: UiContext): Step {
   return step({ ...ui, armed });
 }
 
-/** Esc: closes what is open; with a list below it goes back there, else the second one interrupts. */
+/** Esc: closes what is open, then returns to the list; without a list, a second one interrupts. */
 function onEscape(ui: SessionUi, { canGoBack, requestFocus }: UiContext): Step {
   if (ui.mode !== "chat" && requestFocus === "modal") {
-    return step(told(ui, "info", "this waits for an answer first; Ctrl-C interrupts the turn instead"));
+    return step(showNotice(ui, "info", "answer the request first, or interrupt the turn with Ctrl-C"));
   }
-  if (ui.mode !== "chat") return step({ ...without(ui, "focus", "drawn"), mode: "chat" });
+  if (ui.mode !== "chat") return step({ ...omit(ui, "focus", "drawn"), mode: "chat" });
   if (ui.feed.focus !== undefined) return step(clearFocus(ui));
   if (ui.feed.anchor !== undefined) return step(toEnd(ui));
   if (canGoBack) {
     if (isEmpty(ui.editor)) return step(ui, { kind: "back" });
-    return step(told(ui, "info", "Ctrl-C clears what is written, then Esc goes back to the list"));
+    return step(showNotice(ui, "info", "Ctrl-C clears the draft, then Esc returns to the list"));
   }
   if (!isTurnRunning(ui)) return step(ui);
-  if (ui.armed?.what === "interrupt") return step(without(ui, "armed"), { kind: "interrupt" });
+  if (ui.armed?.what === "interrupt") return step(omit(ui, "armed"), { kind: "interrupt" });
   return step({ ...ui, armed: { what: "interrupt", until_ms: ui.now_ms + ARMED_MS } });
 }
 
-function earlier(ui: SessionUi): Step {
+function loadEarlier(ui: SessionUi): Step {
   if (ui.feed.isLoading) return step(ui);
-  const kept_from = keptFrom(ui.view);
-  const effect = { kind: "earlier", ...(kept_from === undefined ? {} : { kept_from }) } as const;
+  const kept_from = findFirstSeq(ui.view);
+  const effect = { kind: "earlier", ...defined({ kept_from }) } as const;
   return step({ ...ui, feed: { ...ui.feed, isLoading: true } }, effect);
 }

@@ -1,30 +1,30 @@
-// Keys in `chat`: writing a message, commands, history, and what single letters open while nothing is written. Nothing
-// in here answers a request.
-import { textOf } from "../../protocol/message-text.ts";
+// Keys in `chat`: messages, commands, history, and single letters that open pickers while the composer is empty. Nothing
+// here answers a request.
+import { readText } from "../../protocol/message-text.ts";
 import { editWith } from "../composer/edit-keys.ts";
-import { backspace, emptied, insert, isEmpty, wholeText, withText } from "../composer/editor.ts";
-import { forgetPlace, recall, remember } from "../composer/history.ts";
+import { backspace, expandText, insert, isEmpty, resetEditor, setText } from "../composer/editor.ts";
+import { leaveHistory, recall, remember } from "../composer/history.ts";
 import { moveRow } from "../composer/layout.ts";
-import { type Action, actionOf } from "../keys/table.ts";
+import { type Action, findAction } from "../keys/table.ts";
 import { openPicker } from "../picker/picker.ts";
 import type { Input } from "../screen-types.ts";
 import { onAnyKey } from "./any-key.ts";
-import { chordOf } from "./chord.ts";
+import { toChord } from "./chord.ts";
 import { scrollBy, toEnd, turnFold } from "./scroll.ts";
-import { isTurnRunning, step, told, waiting, without } from "./state.ts";
+import { getWaiting, isTurnRunning, omit, showNotice, step } from "./state.ts";
 import type { Effect, SessionUi, Step, UiContext } from "./ui-types.ts";
 
-/** With these the screen deals itself. */
+/** Handled by the screen itself. */
 const LEAVE_COMMANDS: readonly string[] = ["/exit", "/quit"];
 const HELP_COMMAND = "/help";
 
 export function onChatInput(ui: SessionUi, input: Input, context: UiContext): Step {
-  if (input.kind === "paste") return step(edited(ui, input));
-  const chord = chordOf(input);
+  if (input.kind === "paste") return step(applyEdit(ui, input));
+  const chord = toChord(input);
   const empty = isEmpty(ui.editor);
   if (empty && input.kind === "text") {
     const picker = context.pickers.find(({ key }) => key === input.text);
-    if (picker !== undefined && waiting(ui).length === 0) {
+    if (picker !== undefined && getWaiting(ui).length === 0) {
       return step(
         { ...ui, overlay: { kind: "picker", picker: openPicker(picker) } },
         {
@@ -35,16 +35,16 @@ export function onChatInput(ui: SessionUi, input: Input, context: UiContext): St
     }
   }
   const isFold = chord === "tab" || ui.feed.focus !== undefined;
-  const action = empty ? actionOf(chord, "empty") : undefined;
+  const action = empty ? findAction(chord, "empty") : undefined;
   if (action !== undefined && (action !== "fold" || isFold)) return onEmptyKey(ui, action, context);
   if (input.kind === "key") {
-    const chat = actionOf(chord, "chat", "text");
+    const chat = findAction(chord, "chat", "text");
     if (chat !== undefined) return onChatKey(ui, chat, input, context);
-    const changed = edited(ui, input);
+    const changed = applyEdit(ui, input);
     if (changed !== ui) return step(changed);
     return onAnyKey(ui, chord, context);
   }
-  return step(edited(ui, input));
+  return step(applyEdit(ui, input));
 }
 
 function onEmptyKey(ui: SessionUi, action: Action, context: UiContext): Step {
@@ -72,25 +72,25 @@ function onChatKey(ui: SessionUi, action: Action, input: Input, context: UiConte
     case "send_now":
       return send(ui, true, context);
     case "newline":
-      return step(edited(ui, { kind: "text", text: "\n" }));
+      return step(applyEdit(ui, { kind: "text", text: "\n" }));
     case "older":
-      return step(vertical(ui, -1, context));
+      return step(moveVertically(ui, -1, context));
     case "newer":
-      return step(vertical(ui, 1, context));
+      return step(moveVertically(ui, 1, context));
     case "complete":
       return step(complete(ui, context));
     case "uncork":
-      return uncork(ui);
+      return takeBackQueued(ui);
     default:
-      return step(edited(ui, input));
+      return step(applyEdit(ui, input));
   }
 }
 
-function edited(ui: SessionUi, input: Input): SessionUi {
+function applyEdit(ui: SessionUi, input: Input): SessionUi {
   const editor = editWith(ui.editor, input);
   if (editor === undefined || editor === ui.editor) return ui;
   const isChanged = editor.text !== ui.editor.text;
-  return { ...ui, editor, history: isChanged ? forgetPlace(ui.history) : ui.history };
+  return { ...ui, editor, history: isChanged ? leaveHistory(ui.history) : ui.history };
 }
 
 function send(ui: SessionUi, isNow: boolean, context: UiContext): Step {
@@ -98,75 +98,74 @@ function send(ui: SessionUi, isNow: boolean, context: UiContext): Step {
   if (editor.cursor === editor.text.length && editor.text.endsWith("\\")) {
     return step({ ...ui, editor: insert(backspace(editor), "\n") });
   }
-  const typed = wholeText(editor);
+  const typed = expandText(editor);
   const text = typed.trim();
   if (text === "") return step(ui);
-  // Behind a blank it is a message, whatever it looks like.
+  // A leading space makes any text a message.
   const [word = ""] = /^\/\S+/.exec(typed.trimEnd()) ?? [];
   const command = context.commands.find(({ name }) => name === word);
   if (LEAVE_COMMANDS.includes(word) && word === text) return step(ui, { kind: "leave", code: 0 });
   if (word === HELP_COMMAND && word === text) {
-    return step({ ...ui, editor: emptied(editor), overlay: { kind: "help", scroll: 0 } });
+    return step({ ...ui, editor: resetEditor(editor), overlay: { kind: "help", scroll: 0 } });
   }
   if (command !== undefined) {
     if (isTurnRunning(ui) && !command.isAlways) {
-      return step(told(ui, "warn", `${word} works when no turn runs: wait, or Ctrl-C interrupts`));
+      return step(showNotice(ui, "warn", `${word} needs an idle session: wait, or interrupt with Ctrl-C`));
     }
-    return sent(ui, { kind: "command", name: word, rest: text.slice(word.length).trim() });
+    return submit(ui, { kind: "command", name: word, rest: text.slice(word.length).trim() });
   }
-  // Sending now interrupts the turn, which takes its requests back with it; so `sm send --now` does.
-  const isInTheWay = waiting(ui).length > 0 && !(isNow && isTurnRunning(ui));
-  if (isInTheWay) return step(told(ui, "warn", gateText(ui)));
+  // Sending now interrupts the turn, which withdraws its requests, like `sm send --now`.
+  const isInTheWay = getWaiting(ui).length > 0 && !(isNow && isTurnRunning(ui));
+  if (isInTheWay) return step(showNotice(ui, "warn", explainGate(ui)));
   const message = word === "" && text.startsWith("/") ? ` ${text}` : text;
-  return sent({ ...ui, history: remember(ui.history, message) }, { kind: "send", text: message, isNow });
+  return submit({ ...ui, history: remember(ui.history, message) }, { kind: "send", text: message, isNow });
 }
 
-/** Why a message cannot be sent now, and which key helps. */
-function gateText(ui: SessionUi): string {
-  const count = waiting(ui).length;
-  return `not sent: ${count === 1 ? "a request waits" : `${count} requests wait`} for an answer; Ctrl-N turns to it`;
+function explainGate(ui: SessionUi): string {
+  const count = getWaiting(ui).length;
+  return `not sent: ${count === 1 ? "a request is" : `${count} requests are`} pending; Ctrl-N opens it`;
 }
 
-function sent(ui: SessionUi, effect: Effect): Step {
+function submit(ui: SessionUi, effect: Effect): Step {
   const history = { entries: ui.history.entries, draft: "" };
-  return step(toEnd({ ...without(ui, "notice"), history, editor: emptied(ui.editor) }), effect);
+  return step(toEnd({ ...omit(ui, "notice"), history, editor: resetEditor(ui.editor) }), effect);
 }
 
-function vertical(ui: SessionUi, by: 1 | -1, context: UiContext): SessionUi {
+function moveVertically(ui: SessionUi, by: 1 | -1, context: UiContext): SessionUi {
   const editor = moveRow(ui.editor, context.editorWidth, by);
   if (editor !== undefined) return { ...ui, editor };
-  const found = recall(ui.history, by, wholeText(ui.editor));
+  const found = recall(ui.history, by, expandText(ui.editor));
   if (found === undefined) return ui;
-  return { ...ui, history: found.history, editor: withText(ui.editor, found.text) };
+  return { ...ui, history: found.history, editor: setText(ui.editor, found.text) };
 }
 
-/** What the beginning of a command can become. */
-export function completions(
+/** Commands that start with the typed text. */
+export function findCompletions(
   ui: SessionUi,
   { commands, endsWithScreen }: Pick<UiContext, "commands" | "endsWithScreen">,
 ) {
   const { text } = ui.editor;
   if (!/^\/\S*$/.test(text)) return [];
   const own = [
-    { name: HELP_COMMAND, summary: "every key" },
-    { name: "/exit", summary: endsWithScreen ? "stop what runs, and leave" : "leave; the session goes on" },
+    { name: HELP_COMMAND, summary: "show all keys" },
+    { name: "/exit", summary: endsWithScreen ? "stop and quit" : "quit; the session keeps running" },
   ];
   return [...commands, ...own].filter(({ name }) => name.startsWith(text));
 }
 
 function complete(ui: SessionUi, context: UiContext): SessionUi {
-  const names = completions(ui, context).map(({ name }) => name);
+  const names = findCompletions(ui, context).map(({ name }) => name);
   const [first] = names;
   if (first === undefined) return ui.editor.text.startsWith("/") ? ui : turnFold(ui, context);
   let common = first;
   while (!names.every((name) => name.startsWith(common))) common = common.slice(0, -1);
   const text = names.length === 1 ? `${first} ` : common;
-  return { ...ui, editor: withText(ui.editor, text) };
+  return { ...ui, editor: setText(ui.editor, text) };
 }
 
-function uncork(ui: SessionUi): Step {
+function takeBackQueued(ui: SessionUi): Step {
   const last = ui.view.queue.findLast(({ kind }) => kind === "user");
-  if (last === undefined) return step(told(ui, "info", "no message waits in the queue"));
-  const text = textOf(last.message, "\n");
+  if (last === undefined) return step(showNotice(ui, "info", "the queue has no message to edit"));
+  const text = readText(last.message, "\n");
   return step(ui, { kind: "cancel_queued", message_id: last.message_id, text });
 }

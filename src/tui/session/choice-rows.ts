@@ -1,4 +1,4 @@
-// What can be done about a request, as lines: the choices with their keys, or the question that is asked.
+// Draws how a request can be answered: choices with their keys, or a question.
 
 import { type CardChoice, requestCard } from "../../client/view/request-card.ts";
 import type { RequestRow } from "../../client/view/types.ts";
@@ -13,23 +13,23 @@ import type { Look } from "../screen-types.ts";
 import { isOpen } from "./questions.ts";
 import type { Asked } from "./ui-types.ts";
 
-/** The lines above the text that is written, and that text where there is one. */
+/** The lines above the text field, and the field if there is one. */
 export interface Panel {
   lines: Line[];
-  /** The line that is marked. */
+  /** Index of the selected line. */
   marked?: number;
   editor?: { editor: Editor; label: string; isSecret: boolean };
-  /** What choices remember and write, where there was no room for it beside them. */
+  /** What the choices remember and write, if there was no room beside them. */
   notes?: Line[];
 }
 
 const NOTE_INDENT = "        ";
 
-/** `most`: rows that there are for it. If what the choices remember does not fit, it is in `notes` instead. */
+/** `most`: available rows. What the choices remember goes to `notes` if it does not fit. */
 export function choicePanel(row: RequestRow, asked: Asked, columns: number, look: Look, most: number): Panel {
   if (asked.reason !== undefined) {
     const { choice, editor } = asked.reason;
-    const label = `${choice.decision === "cancel" ? "stop the turn" : "decline"}, and say why (optional; Enter sends)`;
+    const label = `${choice.decision === "cancel" ? "stop the turn" : "decline"}: reason (optional; Enter sends)`;
     return { lines: [], editor: { editor, label, isSecret: false } };
   }
   const choices = requestCard(row).choices.map((choice, at) =>
@@ -40,16 +40,16 @@ export function choicePanel(row: RequestRow, asked: Asked, columns: number, look
   return {
     lines: blocks.flat(),
     marked: blocks.slice(0, asked.marked).flat().length,
-    ...(isLong ? { notes: choices.flatMap(({ title, notes }) => titled(notes, title)) } : {}),
+    ...(isLong ? { notes: choices.flatMap(({ title, notes }) => addTitle(notes, title)) } : {}),
   };
 }
 
 interface ChoiceLines {
-  /** Its keys and its label, and what it remembers if that fits. */
+  /** Keys and label, and what it remembers if that fits. */
   line: Line;
-  /** The same, cut to a row. */
+  /** `line`, cut to one row. */
   brief: Line;
-  /** What is not in `line`. */
+  /** What `line` leaves out. */
   notes: Line[];
   title: string;
 }
@@ -82,11 +82,11 @@ function choiceLines(
   };
 }
 
-function titled(lines: readonly Line[], title: string): Line[] {
+function addTitle(lines: readonly Line[], title: string): Line[] {
   return lines.length === 0 ? [] : [[piece(`  ${title}:`)], ...lines];
 }
 
-/** The letter of a decision takes the choice without an option, the narrowest; wider ones are marked and taken. */
+/** Only the narrowest choice of a decision, the one without an option, has a letter. */
 function choiceKey({ decision, option }: Choice): string | undefined {
   if (option !== undefined) return undefined;
   return KEYS.find(({ action, where }) => where === "choices" && action === decision)?.keys[0];
@@ -100,21 +100,21 @@ export function questionPanel(row: RequestRow, asked: Asked, columns: number, lo
   const header = question.header === undefined ? "" : ` · ${question.header}`;
   const lines: Line[] = [
     cutLine(revealedLine(`${count}${header}`, STYLE.dim, look.isAscii), columns),
-    ...question.question.split("\n").flatMap((line) => wrapped(line, "", STYLE.bold, columns, look)),
+    ...question.question.split("\n").flatMap((line) => wrapRevealed(line, "", STYLE.bold, columns, look)),
     ...(question.options ?? []).flatMap((_, at) => optionLines(question, at, asked, columns, look)),
   ];
   const marked = lines.findIndex(([first]) => first?.text === "> ");
   const editor = asked.own ?? (isOpen(question) ? EMPTY_EDITOR : undefined);
   if (question.allows_other && !isOpen(question)) {
     const at = question.options?.length ?? 0;
-    lines.push(optionLine(at, asked.option === at, undefined, [piece("own words …")]));
+    lines.push(optionLine(at, asked.option === at, undefined, [piece("other answer…")]));
   }
   if (editor === undefined) return { lines, marked: Math.max(0, marked) };
   const isSecret = question.is_secret === true;
   return {
     lines,
     marked: lines.length - 1,
-    editor: { editor, label: isSecret ? "answer (not shown)" : "answer", isSecret },
+    editor: { editor, label: isSecret ? "answer (hidden)" : "answer", isSecret },
   };
 }
 
@@ -132,7 +132,7 @@ function optionLines(question: Question, at: number, asked: Asked, columns: numb
     ? lines
     : [
         ...lines,
-        ...description.split("\n").flatMap((line) => wrapped(line, "      ", STYLE.dim, columns, look)),
+        ...description.split("\n").flatMap((line) => wrapRevealed(line, "      ", STYLE.dim, columns, look)),
       ];
 }
 
@@ -152,14 +152,17 @@ function reviewLines(questions: readonly Question[], asked: Asked, columns: numb
     const said = question.is_secret ? "********" : answer.join(", ");
     const label = question.header ?? question.question;
     return [
-      ...wrapped(label, "", STYLE.dim, columns, look),
-      ...said.split("\n").flatMap((line) => wrapped(line, "  ", STYLE.bold, columns, look)),
+      ...wrapRevealed(label, "", STYLE.dim, columns, look),
+      ...said.split("\n").flatMap((line) => wrapRevealed(line, "  ", STYLE.bold, columns, look)),
     ];
   });
-  return [...answers, [piece("Enter sends this", STYLE.accent), piece(" · Shift-Tab goes back", STYLE.dim)]];
+  return [
+    ...answers,
+    [piece("Enter sends these answers", STYLE.accent), piece(" · Shift-Tab goes back", STYLE.dim)],
+  ];
 }
 
-function wrapped(text: string, indent: string, style: string, columns: number, look: Look): Line[] {
+function wrapRevealed(text: string, indent: string, style: string, columns: number, look: Look): Line[] {
   const line = revealedLine(text, style, look.isAscii);
   return wrapWords(line, Math.max(4, columns - indent.length)).map((one) => [piece(indent), ...one]);
 }

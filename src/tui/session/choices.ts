@@ -1,40 +1,41 @@
-// Keys in `approval`: choosing a decision of those that the request offers, and a reason where it takes one. Also for
-// requests that want input but ask no question.
+// Keys in `approval`: choosing one of the offered decisions, with a reason if the request takes one. Also for requests
+// that want input but ask no question.
 
 import { answerFor } from "../../client/view/request-card.ts";
 import type { Answer, RequestRow } from "../../client/view/types.ts";
 import type { Choice } from "../../protocol/requests.ts";
 import { editWith } from "../composer/edit-keys.ts";
-import { EMPTY_EDITOR, insert, wholeText } from "../composer/editor.ts";
-import { actionOf } from "../keys/table.ts";
+import { EMPTY_EDITOR, expandText, insert } from "../composer/editor.ts";
+import { findAction } from "../keys/table.ts";
 import type { Input } from "../screen-types.ts";
 import { onAnyKey } from "./any-key.ts";
-import { chordOf } from "./chord.ts";
+import { toChord } from "./chord.ts";
 import { scrollRequest } from "./request-scroll.ts";
 import { whyNotYet } from "./requests.ts";
-import { askedOf, step, told, withAsked, without } from "./state.ts";
+import { getAsked, omit, setAsked, showNotice, step } from "./state.ts";
 import type { SessionUi, Step, UiContext } from "./ui-types.ts";
 
 export function onChoiceInput(ui: SessionUi, row: RequestRow, input: Input, context: UiContext): Step {
-  const asked = askedOf(ui, row);
+  const asked = getAsked(ui, row);
   if (asked.reason !== undefined) return onReasonInput(ui, row, input, context);
-  if (input.kind === "paste") return step(told(ui, "warn", "a paste is no answer: press one of the keys"));
+  if (input.kind === "paste")
+    return step(showNotice(ui, "warn", "a paste cannot answer: press one of the keys"));
   const scrolled = scrollRequest(ui, row, input, context);
   if (scrolled !== undefined) return step(scrolled);
   const { choices } = row.payload;
-  const chord = chordOf(input);
-  // A number only marks: wider choices have no letter, so that nobody grants more by habit.
+  const chord = toChord(input);
+  // A number only selects, and wider choices have no letter, so that no one grants more out of habit.
   const number = /^[1-9]$/.test(chord) ? Number(chord) : 0;
   if (number > 0 && number <= choices.length)
-    return step(withAsked(ui, row, { ...asked, marked: number - 1 }));
-  const action = actionOf(chord, "choices");
+    return step(setAsked(ui, row, { ...asked, marked: number - 1 }));
+  const action = findAction(chord, "choices");
   switch (action) {
     case "choice_up":
-      return step(withAsked(ui, row, { ...asked, marked: Math.max(0, asked.marked - 1) }));
+      return step(setAsked(ui, row, { ...asked, marked: Math.max(0, asked.marked - 1) }));
     case "choice_down":
-      return step(withAsked(ui, row, { ...asked, marked: Math.min(choices.length - 1, asked.marked + 1) }));
+      return step(setAsked(ui, row, { ...asked, marked: Math.min(choices.length - 1, asked.marked + 1) }));
     case "details":
-      return step(withAsked(ui, row, { ...asked, isDetailed: !asked.isDetailed, scroll: 0 }));
+      return step(setAsked(ui, row, { ...asked, isDetailed: !asked.isDetailed, scroll: 0 }));
     case "take": {
       const marked = choices[asked.marked];
       return marked === undefined ? step(ui) : decide(ui, row, marked, context);
@@ -46,11 +47,13 @@ export function onChoiceInput(ui: SessionUi, row: RequestRow, input: Input, cont
     case "cancel": {
       const choice = choices.find(({ decision, option }) => decision === action && option === undefined);
       if (choice !== undefined) return decide(ui, row, choice, context);
-      return step(told(ui, "warn", "this request does not offer that"));
+      return step(showNotice(ui, "warn", "this request has no such choice"));
     }
     default:
       if (input.kind === "text") {
-        return step(told(ui, "info", "this is approval, not chat: press one of the keys, or Esc to write"));
+        return step(
+          showNotice(ui, "info", "this is approval, not chat: press one of the keys, or Esc to write"),
+        );
       }
       return onAnyKey(ui, chord, context);
   }
@@ -58,37 +61,37 @@ export function onChoiceInput(ui: SessionUi, row: RequestRow, input: Input, cont
 
 function decide(ui: SessionUi, row: RequestRow, choice: Choice, context: UiContext): Step {
   const why = whyNotYet(ui, row, context);
-  if (why !== undefined) return step(told(ui, "warn", why));
+  if (why !== undefined) return step(showNotice(ui, "warn", why));
   const { decision, takes } = choice;
   const isRefusal = decision === "decline" || decision === "cancel";
   if (isRefusal && takes?.includes("message")) {
-    const asked = askedOf(ui, row);
-    return step(withAsked(ui, row, { ...asked, reason: { editor: EMPTY_EDITOR, choice } }));
+    const asked = getAsked(ui, row);
+    return step(setAsked(ui, row, { ...asked, reason: { editor: EMPTY_EDITOR, choice } }));
   }
-  return answered(ui, row, answerFor(choice));
+  return submitAnswer(ui, row, answerFor(choice));
 }
 
 function onReasonInput(ui: SessionUi, row: RequestRow, input: Input, context: UiContext): Step {
-  const { reason, ...asked } = askedOf(ui, row);
+  const { reason, ...asked } = getAsked(ui, row);
   if (reason === undefined) return step(ui);
   const { editor, choice } = reason;
-  const chord = chordOf(input);
-  if (input.kind === "key" && chord === "escape") return step(withAsked(ui, row, asked));
+  const chord = toChord(input);
+  if (input.kind === "key" && chord === "escape") return step(setAsked(ui, row, asked));
   if (input.kind === "key" && chord === "enter") {
     const why = whyNotYet(ui, row, context);
-    if (why !== undefined) return step(told(ui, "warn", why));
-    const message = wholeText(editor).trim();
-    return answered(ui, row, { ...answerFor(choice), ...(message === "" ? {} : { message }) });
+    if (why !== undefined) return step(showNotice(ui, "warn", why));
+    const message = expandText(editor).trim();
+    return submitAnswer(ui, row, { ...answerFor(choice), ...(message === "" ? {} : { message }) });
   }
-  const isBreak = input.kind === "key" && actionOf(chord, "text") === "newline";
+  const isBreak = input.kind === "key" && findAction(chord, "text") === "newline";
   const next = isBreak ? insert(editor, "\n") : editWith(editor, input);
   if (next === undefined) return onAnyKey(ui, chord, context);
-  return step(withAsked(ui, row, { ...asked, reason: { editor: next, choice } }));
+  return step(setAsked(ui, row, { ...asked, reason: { editor: next, choice } }));
 }
 
-/** The answer goes out; what is next is for the person to say. */
-export function answered(ui: SessionUi, row: RequestRow, answer: Answer): Step {
-  const left = without(ui, "focus", "drawn", "notice");
+/** Sends the answer and returns to chat; the next request waits for a key. */
+export function submitAnswer(ui: SessionUi, row: RequestRow, answer: Answer): Step {
+  const left = omit(ui, "focus", "drawn", "notice");
   const next: SessionUi = { ...left, mode: "chat", answered: new Set(ui.answered).add(row.request_id) };
   return step(next, { kind: "respond", row, answer });
 }

@@ -1,8 +1,8 @@
-// The name of what was typed, so that a letter can stand in the table of keys like any other key.
+// Names typed characters like keys, so that the key table can contain letters.
 import type { Input } from "../screen-types.ts";
 
-/** "" for a paste: that is no key. */
-export function chordOf(input: Input): string {
+/** Returns "" for a paste: it is never a key. */
+export function toChord(input: Input): string {
   if (input.kind === "key") return input.chord;
   if (input.kind === "paste") return "";
   if (input.text === " ") return "space";

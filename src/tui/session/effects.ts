@@ -1,5 +1,5 @@
-// What the screen wants done, done: calls of the driver, and what became of them as events for the screen.
-import { messageOf } from "../../base/coded-error.ts";
+// Performs effects: calls the driver and reports the outcome to the screen as events.
+import { toMessage } from "../../base/coded-error.ts";
 import type { App } from "../screen-types.ts";
 import type { SessionDriver } from "../types.ts";
 import type { Effect, UiEvent } from "./ui-types.ts";
@@ -12,7 +12,7 @@ export interface EffectContext {
 
 export async function runEffect(effect: Effect, { driver, app, dispatch }: EffectContext): Promise<void> {
   const tell = (text: string, level: "info" | "error" = "error"): void =>
-    dispatch({ kind: "told", level, text, at_ms: Date.now() });
+    dispatch({ kind: "report", level, text, at_ms: Date.now() });
   try {
     switch (effect.kind) {
       case "send":
@@ -51,12 +51,12 @@ export async function runEffect(effect: Effect, { driver, app, dispatch }: Effec
         return app.repaint();
       case "mouse":
         return tell(
-          app.turnMouse() ? "the wheel scrolls" : "the mouse selects text; Alt-M: the wheel scrolls again",
+          app.turnMouse() ? "the wheel scrolls" : "the mouse selects text; Alt-M switches back",
           "info",
         );
     }
   } catch (error) {
-    onFailure(effect, messageOf(error), dispatch);
+    onFailure(effect, toMessage(error), dispatch);
   }
 }
 
@@ -70,6 +70,6 @@ function onFailure(effect: Effect, message: string, dispatch: (event: UiEvent) =
     dispatch({ kind: "picker", key: effect.key, options: [], message });
   } else {
     if (effect.kind === "earlier") dispatch({ kind: "earlier", isMore: true, at_ms });
-    dispatch({ kind: "told", level: "error", text: message, at_ms });
+    dispatch({ kind: "report", level: "error", text: message, at_ms });
   }
 }

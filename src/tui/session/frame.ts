@@ -1,27 +1,29 @@
-// The whole screen of a session as rows of text: header, feed, what waits, composer, hints. Pure; the Ink part only
-// puts them on the terminal. It also tells what the keys depend on: how high the feed is, what can be answered.
+// Lays out the session screen as rows: header, feed, requests, composer, hints. Pure. Also returns the geometry that keys
+// depend on: the height of the feed and which request can be answered.
+
+import { measureWidth } from "../../base/width.ts";
 import type { RequestRow } from "../../client/view/types.ts";
 import { helpLines } from "../help.ts";
+import type { Frame } from "../paint.ts";
 import { pickerLines } from "../picker/rows.ts";
 import { detailRows, requestRows } from "../rows/request-rows.ts";
 import { type Line, piece, STYLE } from "../rows/style.ts";
 import type { FeedLayout, Row } from "../rows/types.ts";
-import { widthOf } from "../rows/wrap.ts";
 import type { Look } from "../screen-types.ts";
-import { draw, rule } from "../theme.ts";
+import { drawLine, drawRule } from "../theme.ts";
 import { completionLines, hintLines, queueLines, waitingLines } from "./bottom.ts";
 import { choicePanel, type Panel, questionPanel } from "./choice-rows.ts";
 import { composerBlock } from "./composer-block.ts";
 import { headerLines } from "./header.ts";
-import { highlighted } from "./highlighted.ts";
+import { highlightMatches } from "./highlight-matches.ts";
 import { newEntries, topRow } from "./scroll.ts";
-import { askedOf, focused, hasQuestions, requestKey, waiting } from "./state.ts";
+import { getAsked, getFocused, getWaiting, hasQuestions, requestKey } from "./state.ts";
 import type { SessionUi, UiContext } from "./ui-types.ts";
 
-/** Kept of the feed above a request that has to be scrolled. */
+/** Feed rows kept above a request that scrolls. */
 const FEED_ROWS = 3;
 
-export interface FrameOptions {
+export interface SessionFrameOptions {
   feed: FeedLayout;
   look: Look;
   title: string;
@@ -29,10 +31,8 @@ export interface FrameOptions {
   context: Pick<UiContext, "commands" | "pickers" | "requestFocus" | "endsWithScreen" | "canGoBack">;
 }
 
-export interface Frame {
-  rows: string[];
-  cursor?: { x: number; y: number };
-  /** The request that can be read and answered on this screen. */
+export interface SessionFrame extends Frame {
+  /** The request that is visible and can be answered. */
   request?: string;
   feedHeight: number;
   editorWidth: number;
@@ -40,10 +40,10 @@ export interface Frame {
   requestHeight: number;
 }
 
-export function sessionFrame(ui: SessionUi, options: FrameOptions): Frame {
+export function sessionFrame(ui: SessionUi, options: SessionFrameOptions): SessionFrame {
   const { look } = options;
   const { columns, rows } = ui.size;
-  const put = (line: Line): string => draw(line, columns, look);
+  const put = (line: Line): string => drawLine(line, columns, look);
   const header = headerLines(ui, { ...options, columns, rows: rows >= 12 ? 2 : 1 }).map(put);
   const most = rows >= 16 ? 2 : 1;
   const hint = rows >= 3 ? hintLines(ui, options.context, { columns, most }).map(put) : [];
@@ -72,37 +72,38 @@ interface Bottom {
   requestHeight: number;
 }
 
-/** The feed, or what lies over it. */
-function middleRows(ui: SessionUi, { feed, look }: FrameOptions, height: number): string[] {
+/** The feed, or the overlay. */
+function middleRows(ui: SessionUi, { feed, look }: SessionFrameOptions, height: number): string[] {
   const { columns } = ui.size;
-  if (ui.overlay?.kind === "help") return filled(helpLines(ui.overlay.scroll, columns, height, look), height);
+  if (ui.overlay?.kind === "help")
+    return padRows(helpLines(ui.overlay.scroll, columns, height, look), height);
   const top = topRow(ui.feed, feed, height);
   const search = ui.overlay?.kind === "search" ? ui.overlay : undefined;
   const query = search?.editor.text ?? "";
   const rows = feed.slice(top, top + height).map((row, at) => {
     const isFound = search?.row === top + at;
     const mark = isFound ? "»" : row.entry === ui.feed.focus ? "▌" : " ";
-    const text = query === "" ? row.ansi : highlighted(row.ansi, query, look);
-    return draw([piece(mark, STYLE.accent)], 1, look) + fitted({ ...row, ansi: text }, columns - 1);
+    const text = query === "" ? row.ansi : highlightMatches(row.ansi, query, look);
+    return drawLine([piece(mark, STYLE.accent)], 1, look) + fitRow({ ...row, ansi: text }, columns - 1);
   });
   if (rows.length === 0 && ui.view.link.state === "live") {
-    rows.push(draw([piece(" nothing has happened yet: write a message below", STYLE.dim)], columns, look));
+    rows.push(drawLine([piece(" No events yet. Type a message below.", STYLE.dim)], columns, look));
   }
-  const shown = filled(rows, height);
+  const shown = padRows(rows, height);
   if (ui.overlay?.kind !== "picker") return shown;
   const over = pickerLines(ui.overlay.picker, columns, Math.max(3, height), look);
   return [...shown.slice(0, Math.max(0, height - over.length)), ...over].slice(-height);
 }
 
-function bottomBlock(ui: SessionUi, options: FrameOptions, room: number): Bottom {
+function bottomBlock(ui: SessionUi, options: SessionFrameOptions, room: number): Bottom {
   const { look } = options;
   const { columns, rows } = ui.size;
   const hasRule = rows >= 7;
-  const row = ui.mode === "chat" ? undefined : focused(ui);
-  const head = hasRule ? [draw(modeRule(ui, row), columns, look)] : [];
+  const row = ui.mode === "chat" ? undefined : getFocused(ui);
+  const head = hasRule ? [drawLine(modeRule(ui, row), columns, look)] : [];
   if (row !== undefined) return requestBlock(ui, row, options, head, room);
   const extra = rows >= 10 ? [...queueLines(ui, columns), ...completionLines(ui, options.context)] : [];
-  const lines = [...extra, ...waitingLines(ui)].map((line) => draw(line, columns, look));
+  const lines = [...extra, ...waitingLines(ui)].map((line) => drawLine(line, columns, look));
   const left = Math.max(
     1,
     Math.min(room - head.length - lines.length - 1, Math.max(1, Math.floor(rows / 3))),
@@ -118,50 +119,54 @@ function bottomBlock(ui: SessionUi, options: FrameOptions, room: number): Bottom
   };
 }
 
-/** Which mode it is, always in words. */
+/** The rule that names the mode. */
 function modeRule(ui: SessionUi, row: RequestRow | undefined): Line {
   const { columns } = ui.size;
-  const rows = waiting(ui);
+  const rows = getWaiting(ui);
   const fresh = newEntries(ui);
   const more =
     ui.feed.anchor === undefined ? [] : [piece(fresh > 0 ? `↓ ${fresh} new · End` : "↓ End", STYLE.accent)];
-  if (ui.overlay?.kind === "search") return rule([piece("search", STYLE.accent)], more, columns);
+  if (ui.overlay?.kind === "search") return drawRule([piece("search", STYLE.accent)], more, columns);
   if (row === undefined) {
     const isOff = rows.length > 0;
-    return rule([piece(isOff ? "chat (off while a request waits)" : "chat", STYLE.bold)], more, columns);
+    return drawRule(
+      [piece(isOff ? "chat (disabled while a request is pending)" : "chat", STYLE.bold)],
+      more,
+      columns,
+    );
   }
   const at = rows.findIndex(({ request_id }) => request_id === row.request_id) + 1;
-  const details = askedOf(ui, row).isDetailed ? " · details" : "";
+  const details = getAsked(ui, row).isDetailed ? " · details" : "";
   const words = `${ui.mode} · request ${at} of ${rows.length}${details}`;
-  return rule([piece(words, `1;${STYLE.warn}`)], more, columns, STYLE.warn);
+  return drawRule([piece(words, `1;${STYLE.warn}`)], more, columns, STYLE.warn);
 }
 
-/** What is decided on, perhaps scrolled, and the choices, which are always in sight. */
+/** The request, scrolled if needed, and the choices, which are always visible. */
 function requestBlock(
   ui: SessionUi,
   row: RequestRow,
-  { look }: FrameOptions,
+  { look }: SessionFrameOptions,
   head: readonly string[],
   room: number,
 ): Bottom {
   const { columns, rows } = ui.size;
-  const asked = askedOf(ui, row);
+  const asked = getAsked(ui, row);
   const isAsking = hasQuestions(row);
   const space = room - head.length;
   const draws = asked.isDetailed ? detailRows : requestRows;
-  const said = draws(row, columns, look).map((one) => fitted(one, columns));
+  const said = draws(row, columns, look).map((one) => fitRow(one, columns));
   const panel: Panel = isAsking
     ? questionPanel(row, asked, columns, look)
     : choicePanel(row, asked, columns, look, Math.max(space - said.length, space >> 1));
   const editorRows = panel.editor === undefined ? 0 : 2;
   const lines = panelRows(panel, Math.max(1, space - editorRows - 1), columns, look);
-  const text = [...said, ...(panel.notes ?? []).map((line) => draw(line, columns, look))];
+  const text = [...said, ...(panel.notes ?? []).map((line) => drawLine(line, columns, look))];
   const free = Math.max(0, space - lines.length - editorRows);
-  // The feed yields to a text that would fit without it; to scroll a longer one, a few rows fewer do.
+  // The feed gives way to a request that fits without it; a longer one scrolls below a few feed rows.
   const feedRows = rows >= 16 && text.length > free ? FEED_ROWS : 0;
   const most = Math.max(0, free - feedRows);
   const limit = isAsking && !asked.isDetailed ? Math.min(3, most) : most;
-  // A text that does not fit has a row below that says how much is left.
+  // Text that does not fit gets a row with the number of remaining rows.
   const height = text.length <= limit ? text.length : Math.max(0, limit - 1);
   const requestScroll = text.length - height;
   const scroll = Math.min(asked.scroll, requestScroll);
@@ -170,7 +175,7 @@ function requestBlock(
   if (requestScroll > 0 && limit > 0) {
     const words =
       left > 0 ? `  … ${left} more ${left === 1 ? "row" : "rows"}: PgDn` : "  end; PgUp scrolls back";
-    body.push(draw([piece(words, STYLE.warn)], columns, look));
+    body.push(drawLine([piece(words, STYLE.warn)], columns, look));
   }
   const canAnswer = height > 0 && (panel.lines.length <= lines.length || isAsking);
   const above = [...head, ...body, ...lines];
@@ -186,17 +191,19 @@ function requestBlock(
   };
 }
 
-/** The part around the marked line when not all fit. */
+/** The lines around the selected one, if not all fit. */
 function panelRows({ lines, marked = 0 }: Panel, height: number, columns: number, look: Look): string[] {
   const from = Math.max(0, Math.min(marked - Math.floor(height / 2), lines.length - height));
-  return lines.slice(from, from + height).map((line) => draw(line, columns, look));
+  return lines.slice(from, from + height).map((line) => drawLine(line, columns, look));
 }
 
-function filled(rows: readonly string[], height: number): string[] {
+function padRows(rows: readonly string[], height: number): string[] {
   return [...rows.slice(0, height), ...Array.from({ length: Math.max(0, height - rows.length) }, () => "")];
 }
 
-/** On screens narrower than rows can be, the plain text is cut. */
-function fitted({ text, ansi }: Row, columns: number): string {
-  return widthOf(text) <= columns ? ansi : draw([piece(text)], columns, { hasColour: false, isAscii: false });
+/** Cuts the plain text on screens narrower than the minimum row width. */
+function fitRow({ text, ansi }: Row, columns: number): string {
+  return measureWidth(text) <= columns
+    ? ansi
+    : drawLine([piece(text)], columns, { hasColor: false, isAscii: false });
 }

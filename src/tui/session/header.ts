@@ -1,14 +1,15 @@
-// The state panel: who this is, what it does, what it costs, and whether the daemon answers.
+// The header: name, state, agent, usage and connection.
+
+import { costText, tokensText, turnMs } from "../../client/view/format.ts";
 import type { View } from "../../client/view/types.ts";
-import { costText, tokensText, turnMs } from "../../client/view/words.ts";
 import { safeLine } from "../rows/safe.ts";
 import { both, type Piece, piece, STYLE } from "../rows/style.ts";
 import { STATE_LOOKS, type StateLook } from "../state-looks.ts";
-import { parts, spread } from "../theme.ts";
-import { isTurnRunning, waiting } from "./state.ts";
+import { joinParts, spread } from "../theme.ts";
+import { getWaiting, isTurnRunning } from "./state.ts";
 import type { SessionUi } from "./ui-types.ts";
 
-/** While it is not known yet, and of a newer daemon's states. */
+/** For unknown states: before the first event, or from a newer daemon. */
 const UNKNOWN: StateLook = { sign: "·", style: STYLE.dim };
 const FAILED: StateLook = { sign: "✗", style: STYLE.bad };
 
@@ -16,36 +17,35 @@ export interface HeaderOptions {
   title: string;
   settings: readonly string[];
   columns: number;
-  /** One row or two. */
   rows: number;
 }
 
 export function headerLines(ui: SessionUi, { title, settings, columns, rows }: HeaderOptions): Piece[][] {
   const { view } = ui;
-  const state = stateOf(ui);
+  const state = describeState(ui);
   const look =
     state === "failed" ? FAILED : ((STATE_LOOKS as Partial<Record<string, StateLook>>)[state] ?? UNKNOWN);
   const isWaiting = state === "waiting_input" || state === "waiting_permission";
   const who = view.session?.name ?? view.session?.title ?? title;
   const first: Piece[] = [
-    // In the words of the API (docs/faces.md).
+    // As the API names it (docs/ui.md).
     piece(`${look.sign} ${safeLine(state)}`, isWaiting ? both(STYLE.bold, look.style) : look.style),
     piece("  "),
     piece(safeLine(who), STYLE.bold),
   ];
-  const figures = parts(figuresOf(ui, settings), columns - 2);
-  const link = linkOf(view, columns);
+  const figures = joinParts(formatFigures(ui, settings), columns - 2);
+  const link = describeLink(view, columns);
   if (rows < 2) {
     const room = Math.floor(columns / 3);
-    return [spread(first, link ?? parts(figuresOf(ui, []), room), columns)];
+    return [spread(first, link ?? joinParts(formatFigures(ui, []), room), columns)];
   }
-  const agent = parts(agentOf(view), Math.max(0, columns - 30));
+  const agent = joinParts(describeAgent(view), Math.max(0, columns - 30));
   return [spread(first, agent, columns), spread([piece("  "), ...figures], link ?? [], columns)];
 }
 
-function stateOf(ui: SessionUi): string {
+function describeState(ui: SessionUi): string {
   const { session } = ui.view;
-  const [request] = waiting(ui);
+  const [request] = getWaiting(ui);
   if (session !== undefined)
     return session.failed && request === undefined ? "failed" : session.activity_state;
   if (request !== undefined) {
@@ -55,13 +55,13 @@ function stateOf(ui: SessionUi): string {
   return ui.view.link.state === "live" ? "idle" : "connecting";
 }
 
-function agentOf({ session, agent }: View): Piece[] {
+function describeAgent({ session, agent }: View): Piece[] {
   const backend = session?.backend ?? agent.backend;
   const model = session?.model ?? agent.model;
   return [backend, model].flatMap((word) => (word ? [piece(safeLine(word), STYLE.dim)] : []));
 }
 
-function figuresOf(ui: SessionUi, settings: readonly string[]): (Piece | undefined)[] {
+function formatFigures(ui: SessionUi, settings: readonly string[]): (Piece | undefined)[] {
   const { session, queue, turn, agent } = ui.view;
   const started = session?.turn?.started_at_ms ?? turn?.started_at_ms;
   const dim = (text: string): Piece => piece(text, STYLE.dim);
@@ -84,11 +84,11 @@ function figuresOf(ui: SessionUi, settings: readonly string[]): (Piece | undefin
   ];
 }
 
-function linkOf({ link, closed }: View, columns: number): Piece[] | undefined {
+function describeLink({ link, closed }: View, columns: number): Piece[] | undefined {
   if (closed !== undefined) return [piece(`closed: ${safeLine(closed)}`, STYLE.warn)];
   if (link.state === "live") return undefined;
   if (link.state === "connecting") return [piece("connecting …", STYLE.dim)];
-  const words = columns < 76 ? "! lost" : "! connection lost, looking for the daemon …";
+  const words = columns < 76 ? "! lost" : "! connection lost, reconnecting…";
   return [piece(words, `1;${STYLE.warn}`)];
 }
 

@@ -1,22 +1,22 @@
-// Keys while something lies over the screen: the help, the search line, a picker.
+// Keys of the overlays: help, search, picker.
 import { editWith } from "../composer/edit-keys.ts";
 import { insert } from "../composer/editor.ts";
 import { helpRowCount } from "../help.ts";
-import { actionOf } from "../keys/table.ts";
+import { findAction } from "../keys/table.ts";
 import { onPickerInput } from "../picker/picker.ts";
 import type { Input } from "../screen-types.ts";
 import { onAnyKey } from "./any-key.ts";
-import { chordOf } from "./chord.ts";
+import { toChord } from "./chord.ts";
 import { reveal, topRow } from "./scroll.ts";
-import { step, without } from "./state.ts";
+import { omit, step } from "./state.ts";
 import type { Overlay, SessionUi, Step, UiContext } from "./ui-types.ts";
 
-/** They work over an overlay, too. */
+/** These work in overlays too. */
 const ALWAYS = new Set(["suspend", "repaint"]);
 
 export function onOverlayInput(ui: SessionUi, overlay: Overlay, input: Input, context: UiContext): Step {
-  const chord = chordOf(input);
-  if (input.kind === "key" && ALWAYS.has(actionOf(chord, "any") ?? "")) return onAnyKey(ui, chord, context);
+  const chord = toChord(input);
+  if (input.kind === "key" && ALWAYS.has(findAction(chord, "any") ?? "")) return onAnyKey(ui, chord, context);
   switch (overlay.kind) {
     case "help":
       return onHelp(ui, overlay, chord, context);
@@ -39,7 +39,6 @@ const HELP_KEYS: Readonly<Record<string, number>> = {
   end: Number.POSITIVE_INFINITY,
 };
 
-/** Any other key closes it. */
 function onHelp(
   ui: SessionUi,
   { scroll }: Extract<Overlay, { kind: "help" }>,
@@ -47,7 +46,7 @@ function onHelp(
   { feedHeight }: UiContext,
 ): Step {
   const by = HELP_KEYS[chord];
-  if (by === undefined) return step(without(ui, "overlay"));
+  if (by === undefined) return step(omit(ui, "overlay"));
   const most = Math.max(0, helpRowCount(ui.size.columns) - feedHeight);
   return step({ ...ui, overlay: { kind: "help", scroll: Math.max(0, Math.min(most, scroll + by)) } });
 }
@@ -55,7 +54,7 @@ function onHelp(
 function onPicker(ui: SessionUi, { picker }: Extract<Overlay, { kind: "picker" }>, input: Input): Step {
   const next = onPickerInput(picker, input);
   if (next.kind === "open") return step({ ...ui, overlay: { kind: "picker", picker: next.picker } });
-  const closed = without(ui, "overlay");
+  const closed = omit(ui, "overlay");
   if (next.kind === "closed") return step(closed);
   if (next.kind === "message") return step({ ...closed, editor: insert(ui.editor, next.text) });
   return step(closed, { kind: "choose", key: picker.key, value: next.value, label: next.label });
@@ -64,17 +63,17 @@ function onPicker(ui: SessionUi, { picker }: Extract<Overlay, { kind: "picker" }
 type Search = Extract<Overlay, { kind: "search" }>;
 
 function onSearch(ui: SessionUi, search: Search, input: Input, context: UiContext): Step {
-  const chord = chordOf(input);
+  const chord = toChord(input);
   const isKey = input.kind === "key";
-  if (isKey && (chord === "escape" || chord === "ctrl-c")) return step(without(ui, "overlay"));
+  if (isKey && (chord === "escape" || chord === "ctrl-c")) return step(omit(ui, "overlay"));
   if (isKey && chord === "ctrl-f") return step({ ...ui, overlay: { ...search, isTyping: true } });
-  const action = actionOf(chord, "search");
-  // While the words are typed letters are letters; the arrows look further all the same.
+  const action = findAction(chord, "search");
+  // While typing, letters are text; the arrows still move between matches.
   if (action !== undefined && (isKey || !search.isTyping)) {
     return step(look(ui, search, action === "found_next" ? 1 : -1, context));
   }
   if (isKey && chord === "enter") {
-    if (search.editor.text === "") return step(without(ui, "overlay"));
+    if (search.editor.text === "") return step(omit(ui, "overlay"));
     return step(
       search.isTyping ? { ...ui, overlay: { ...search, isTyping: false } } : look(ui, search, -1, context),
     );
@@ -86,7 +85,7 @@ function onSearch(ui: SessionUi, search: Search, input: Input, context: UiContex
   return isKey ? onAnyKey(ui, chord, context) : step(ui);
 }
 
-/** The nearest place: 0 looks again from where one is, upwards, because what is new stands below. */
+/** Finds a match; 0 searches from here upward, because the newest rows are at the bottom. */
 function look(ui: SessionUi, search: Search, by: 1 | 0 | -1, context: UiContext): SessionUi {
   const { feed, feedHeight } = context;
   const { text } = search.editor;
@@ -97,6 +96,6 @@ function look(ui: SessionUi, search: Search, by: 1 | 0 | -1, context: UiContext)
   const row = by === 0 ? feed.find(text, (before ?? bottom - 1) + 1, -1) : feed.find(text, from, by);
   if (row === undefined) return { ...ui, overlay: { ...rest, message: "not found" } };
   const turned = before !== undefined && ((by > 0 && row <= before) || (by < 0 && row >= before));
-  const next: Search = { ...rest, row, ...(turned ? { message: "from the other end" } : {}) };
+  const next: Search = { ...rest, row, ...(turned ? { message: "wrapped around" } : {}) };
   return reveal({ ...ui, overlay: next }, row, context);
 }

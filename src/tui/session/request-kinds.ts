@@ -1,4 +1,4 @@
-// What each type of request waits for, without the schemas that say the same: they are not needed on a screen.
+// What each request type asks for, without loading the schemas.
 import type { REQUEST_TYPES, RequestType } from "../../protocol/requests.ts";
 
 export const REQUEST_KINDS: { readonly [Type in RequestType]: (typeof REQUEST_TYPES)[Type] } = {

@@ -1,7 +1,7 @@
-// Scrolling what a request says: all of it can be read before it is decided.
+// Scrolls a request, so that all of it can be read before deciding.
 import type { RequestRow } from "../../client/view/types.ts";
 import type { Input } from "../screen-types.ts";
-import { askedOf, withAsked } from "./state.ts";
+import { getAsked, setAsked } from "./state.ts";
 import type { SessionUi, UiContext } from "./ui-types.ts";
 
 const ROWS: Readonly<Record<string, number>> = {
@@ -15,7 +15,7 @@ const ROWS: Readonly<Record<string, number>> = {
   wheeldown: 3,
 };
 
-/** undefined: the key is none for this, or all is on the screen. */
+/** Returns undefined if the key does not scroll or everything is visible. */
 export function scrollRequest(
   ui: SessionUi,
   row: RequestRow,
@@ -24,10 +24,10 @@ export function scrollRequest(
 ): SessionUi | undefined {
   const wanted = input.kind === "key" ? ROWS[input.chord] : undefined;
   if (wanted === undefined || requestScroll === 0) return undefined;
-  const asked = askedOf(ui, row);
-  // Never further than what is in sight: no row is left out on the way.
+  const asked = getAsked(ui, row);
+  // At most one page, so that no row is skipped.
   const most = Math.max(1, requestHeight - 1);
   const by = Math.max(-most, Math.min(most, wanted));
   const scroll = Math.max(0, Math.min(requestScroll, asked.scroll + by));
-  return withAsked(ui, row, { ...asked, scroll });
+  return setAsked(ui, row, { ...asked, scroll });
 }

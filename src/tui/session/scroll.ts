@@ -1,14 +1,14 @@
-// What of the feed is looked at. While the end is not followed the row at the top is remembered by its entry, so that
-// nothing moves when more comes, when something above is unfolded, or when the width is another.
+// Scroll position of the feed. While scrolled up, the top row is anchored to its entry, so that nothing moves when events
+// arrive, entries above unfold or the width changes.
 import type { FeedLayout } from "../rows/types.ts";
 import { isFoldable, isUnfolded } from "./state.ts";
 import type { FeedState, SessionUi, UiContext } from "./ui-types.ts";
 
-/** The row at the top of the screen. */
+/** The top row. */
 export function topRow({ anchor }: FeedState, feed: FeedLayout, height: number): number {
   const last = Math.max(0, feed.rowCount - height);
   if (anchor === undefined) return last;
-  const start = feed.rowOf(anchor.entry);
+  const start = feed.findRow(anchor.entry);
   return start === undefined ? 0 : Math.min(last, Math.max(0, start + anchor.offset));
 }
 
@@ -24,10 +24,10 @@ export function scrollTo(
   const last = feed.rowCount - feedHeight;
   if (row >= last) return toEnd(ui);
   const top = Math.max(0, row);
-  const entry = feed.entryAt(top);
+  const entry = feed.findEntry(top);
   if (entry === undefined) return ui;
   const seen = ui.feed.anchor === undefined ? entryCount(ui) : ui.feed.seen;
-  const anchor = { entry: entry.id, offset: top - (feed.rowOf(entry.id) ?? top) };
+  const anchor = { entry: entry.id, offset: top - (feed.findRow(entry.id) ?? top) };
   return { ...ui, feed: { ...ui.feed, anchor, seen } };
 }
 
@@ -40,12 +40,12 @@ export function isAtTop({ feed: state }: SessionUi, { feed, feedHeight }: UiCont
   return topRow(state, feed, feedHeight) === 0;
 }
 
-/** How many entries came since the end was left. */
+/** Entries that arrived since the user scrolled up. */
 export function newEntries(ui: SessionUi): number {
   return ui.feed.anchor === undefined ? 0 : Math.max(0, entryCount(ui) - ui.feed.seen);
 }
 
-/** Scrolls only as far as needed to see the row. */
+/** Scrolls as little as needed to show the row. */
 export function reveal(ui: SessionUi, row: number, context: UiContext): SessionUi {
   const { feed, feedHeight } = context;
   const top = topRow(ui.feed, feed, feedHeight);
@@ -53,16 +53,16 @@ export function reveal(ui: SessionUi, row: number, context: UiContext): SessionU
   return scrollTo(ui, row - Math.floor(feedHeight / 3), context);
 }
 
-/** Marks the next entry that can be unfolded; the first one marked is the lowest on the screen. */
+/** Selects the next foldable entry, starting with the lowest visible one. */
 export function moveFocus(ui: SessionUi, by: 1 | -1, context: UiContext): SessionUi {
   const { feed, feedHeight } = context;
   const entries = ui.view.entries.filter(isFoldable);
   const at = entries.findIndex(({ id }) => id === ui.feed.focus);
   const bottom = topRow(ui.feed, feed, feedHeight) + feedHeight;
-  const lowest = entries.findLastIndex(({ id }) => (feed.rowOf(id) ?? bottom) < bottom);
+  const lowest = entries.findLastIndex(({ id }) => (feed.findRow(id) ?? bottom) < bottom);
   const next = entries[at < 0 ? lowest : at + by];
   if (next === undefined) return ui;
-  const row = feed.rowOf(next.id);
+  const row = feed.findRow(next.id);
   const marked = { ...ui, feed: { ...ui.feed, focus: next.id } };
   return row === undefined ? marked : reveal(marked, row, context);
 }
@@ -78,7 +78,7 @@ export function turnFold(ui: SessionUi, context: UiContext): SessionUi {
   if (entry === undefined) return moveFocus(ui, 1, context);
   const turned = new Set(ui.feed.turned);
   if (!turned.delete(entry.id)) turned.add(entry.id);
-  // What is marked stays where it is on the screen.
+  // The selected entry keeps its place on the screen.
   const { feed, feedHeight } = context;
   const kept = scrollTo(ui, topRow(ui.feed, feed, feedHeight), context);
   const isOpening = !isUnfolded(ui, entry);

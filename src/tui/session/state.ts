@@ -1,4 +1,4 @@
-// The beginning of a session's screen and what is asked of its state everywhere.
+// Initial state of the session screen, and lookups on it.
 
 import type { Entry, RequestRow, View } from "../../client/view/types.ts";
 import { EMPTY_EDITOR } from "../composer/editor.ts";
@@ -30,13 +30,13 @@ export function step(ui: SessionUi, ...effects: Effect[]): Step {
   return { ui, effects };
 }
 
-export function told(ui: SessionUi, level: Notice["level"], text: string): SessionUi {
+export function showNotice(ui: SessionUi, level: Notice["level"], text: string): SessionUi {
   const until_ms = ui.now_ms + (level === "error" ? ERROR_MS : NOTICE_MS);
   return { ...ui, notice: { level, text, until_ms } };
 }
 
-/** Takes optional fields out, which cannot be set to undefined. */
-export function without<Key extends "focus" | "drawn" | "overlay" | "notice" | "armed" | "startled_ms">(
+/** Removes optional fields, which may not be set to undefined. */
+export function omit<Key extends "focus" | "drawn" | "overlay" | "notice" | "armed" | "startled_ms">(
   ui: SessionUi,
   ...keys: Key[]
 ): SessionUi {
@@ -45,25 +45,25 @@ export function without<Key extends "focus" | "drawn" | "overlay" | "notice" | "
   return next;
 }
 
-/** What still waits for the person. */
-export function waiting({ view, answered }: SessionUi): readonly RequestRow[] {
+/** Requests not answered yet. */
+export function getWaiting({ view, answered }: SessionUi): readonly RequestRow[] {
   return view.requests.filter(({ request_id }) => !answered.has(request_id));
 }
 
-/** The request that is turned to, whole where it is known whole. */
-export function focused(ui: SessionUi): RequestRow | undefined {
-  const row = waiting(ui).find(({ request_id }) => request_id === ui.focus);
+/** The open request, in full if it was loaded. */
+export function getFocused(ui: SessionUi): RequestRow | undefined {
+  const row = getWaiting(ui).find(({ request_id }) => request_id === ui.focus);
   if (row?.is_cut === undefined) return row;
   const whole = ui.wholes.get(row.request_id);
   return whole?.shown_hash === row.shown_hash ? whole : row;
 }
 
-/** Another one as soon as anything that is shown of it changes. */
+/** Changes as soon as anything shown of the request changes. */
 export function requestKey({ request_id, shown_hash, is_cut }: RequestRow): string {
   return `${request_id} ${shown_hash}${is_cut ? " cut" : ""}`;
 }
 
-export function modeOf({ request_type }: RequestRow): Mode {
+export function getMode({ request_type }: RequestRow): Mode {
   return REQUEST_KINDS[request_type] === "permission" ? "approval" : "input";
 }
 
@@ -71,7 +71,7 @@ export function hasQuestions({ payload }: RequestRow): boolean {
   return (payload.questions?.length ?? 0) > 0;
 }
 
-export function askedOf(ui: SessionUi, row: RequestRow): Asked {
+export function getAsked(ui: SessionUi, row: RequestRow): Asked {
   const known = ui.asked.get(row.request_id);
   if (known?.hash === row.shown_hash) return known;
   return {
@@ -86,11 +86,11 @@ export function askedOf(ui: SessionUi, row: RequestRow): Asked {
   };
 }
 
-export function withAsked(ui: SessionUi, row: RequestRow, asked: Asked): SessionUi {
+export function setAsked(ui: SessionUi, row: RequestRow, asked: Asked): SessionUi {
   return { ...ui, asked: new Map(ui.asked).set(row.request_id, asked) };
 }
 
-/** Enter without having looked must not let anything happen. */
+/** Enter without looking must not allow anything. */
 function safestChoice({ payload: { choices } }: RequestRow): number {
   for (const decision of ["decline", "cancel"]) {
     const at = choices.findIndex((choice) => choice.decision === decision);
@@ -103,7 +103,6 @@ export function isTurnRunning({ view }: SessionUi): boolean {
   return view.turn !== undefined || view.session?.turn !== undefined;
 }
 
-/** What can be folded, and whether it is at first. */
 export function isFoldable(entry: Entry): boolean {
   return entry.kind === "tool" || entry.kind === "thinking" || entry.kind === "request";
 }

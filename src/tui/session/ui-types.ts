@@ -1,5 +1,4 @@
-// The state of a session's screen as data, what can happen to it and what it wants done. How it goes from one to the
-// next is ui.ts; how it looks is frame.ts.
+// State, events and effects of the session screen. The reducer is ui.ts, the layout frame.ts.
 import type { Answer, RequestRow, View } from "../../client/view/types.ts";
 import type { Choice } from "../../protocol/requests.ts";
 import type { Editor } from "../composer/editor.ts";
@@ -9,7 +8,7 @@ import type { FeedLayout } from "../rows/types.ts";
 import type { Input, Size } from "../screen-types.ts";
 import type { DriverCommand, Picker, PickerOption } from "../types.ts";
 
-/** What Enter means (sm#288): sends a message, decides a request, answers questions. */
+/** What Enter does: send a message, decide a request, or answer questions. */
 export type Mode = "chat" | "approval" | "input";
 
 export interface SessionUi {
@@ -20,55 +19,55 @@ export interface SessionUi {
   editor: Editor;
   history: History;
   feed: FeedState;
-  /** The request that is turned to; only in the modes that answer. */
+  /** The open request; only in `approval` and `input`. */
   focus?: string;
-  /** What is being done about each request, by its id. */
+  /** Answers in progress, by request id. */
   asked: ReadonlyMap<string, Asked>;
-  /** Requests whose answer is on its way. */
+  /** Requests whose answer was sent. */
   answered: ReadonlySet<string>;
-  /** Those that came cut, whole. */
+  /** Full versions of truncated requests. */
   wholes: ReadonlyMap<string, RequestRow>;
-  /** The request that stands on the screen, as `requestKey` names it: only that can be answered. */
+  /** `requestKey` of the request on the screen; only that one can be answered. */
   drawn?: string;
   overlay?: Overlay;
   notice?: Notice;
   armed?: { what: "interrupt" | "leave"; until_ms: number };
-  /** The request went away while the person was at it: until they pause, what they type was meant for that. */
+  /** The open request was closed while the user typed; input until the next pause was meant for it. */
   startled_ms?: number;
-  /** When the last key came. */
+  /** Time of the last key. */
   typed_ms: number;
 }
 
 export interface FeedState {
-  /** The row at the top, counted from where its entry begins; absent: the end is followed. */
+  /** The top row, relative to its entry; absent while following the end. */
   anchor?: { entry: string; offset: number };
-  /** How many entries there were when the end was left. */
+  /** Number of entries when the user scrolled up. */
   seen: number;
-  /** The entry that is marked. */
+  /** The selected entry. */
   focus?: string;
-  /** Entries that are not as `isAllOpen` says. */
+  /** Entries folded differently from `isAllOpen`. */
   turned: ReadonlySet<string>;
   isAllOpen: boolean;
   isLoading: boolean;
 }
 
 export interface Asked {
-  /** Of what was shown when this began: another one begins anew. */
+  /** `shown_hash` at the start; a changed request starts over. */
   hash: string;
-  /** The marked choice. */
+  /** The selected choice. */
   marked: number;
-  /** The reason for declining, while it is written; `choice` is what it is for. */
+  /** The reason being typed, and the choice it belongs to. */
   reason?: { editor: Editor; choice: Choice };
-  /** Which question; as many as there are: all are answered and shown once more. */
+  /** Index of the question; equal to their number during the final review. */
   question: number;
   answers: Readonly<Record<string, string | string[]>>;
   option: number;
   chosen: readonly number[];
-  /** Own words, while they are written. */
+  /** Free text being typed. */
   own?: Editor;
-  /** Its details are shown instead of what is decided on. */
+  /** Shows details instead of the request. */
   isDetailed: boolean;
-  /** How far what it says is scrolled. */
+  /** Scroll offset of the request. */
   scroll: number;
 }
 
@@ -86,15 +85,15 @@ export interface Notice {
 export type UiEvent =
   | { kind: "input"; input: Input; at_ms: number }
   | { kind: "view"; view: View; at_ms: number }
-  /** `scale`: by how much the entry at the top became longer. */
+  /** `scale`: growth of the top entry. */
   | { kind: "size"; size: Size; scale: number }
-  /** This request stands on the screen now. */
+  /** This request is on the screen now. */
   | { kind: "drawn"; request: string | undefined }
   | { kind: "tick"; at_ms: number }
   | { kind: "send_failed"; text: string; message: string; at_ms: number }
   | { kind: "respond_failed"; request_id: string; message: string; at_ms: number }
   | { kind: "whole"; row: RequestRow }
-  | { kind: "told"; level: Notice["level"]; text: string; at_ms: number }
+  | { kind: "report"; level: Notice["level"]; text: string; at_ms: number }
   | { kind: "earlier"; isMore: boolean; at_ms: number }
   | { kind: "cancelled"; text: string; at_ms: number }
   | { kind: "picker"; key: string; options?: readonly PickerOption[]; message?: string };
@@ -117,21 +116,20 @@ export interface Step {
   effects: readonly Effect[];
 }
 
-/** What the state does not hold and the keys depend on. */
+/** Inputs of the reducer outside its state. */
 export interface UiContext {
   feed: FeedLayout;
-  /** The rows that the feed has on the screen. */
+  /** Visible feed rows. */
   feedHeight: number;
-  /** The width of the composer's text. */
+  /** Width of the composer's text. */
   editorWidth: number;
-  /** The most that a request's text can be scrolled. */
+  /** Maximum scroll offset of the request. */
   requestScroll: number;
-  /** The rows that it has on the screen. */
+  /** Visible rows of the request. */
   requestHeight: number;
   commands: readonly Pick<DriverCommand, "name" | "summary" | "isAlways">[];
   pickers: readonly Pick<Picker, "key" | "title" | "takesText">[];
   requestFocus: "asked" | "modal";
-  /** The session ends with the screen. */
   endsWithScreen: boolean;
   canGoBack: boolean;
 }

@@ -16,7 +16,7 @@ for (const process of ["per-session", "shared"] as const) {
   const { spec, host } = fakeParts(home);
   const backend = createAcpBackend({ ...spec, process }, host);
   const options = { cwd: home.cwd };
-  // Its version is known once it was started.
+  // Its version is known after its first start.
   beforeAll(async () => {
     const { run } = await startBackend({ backend, options });
     await run.stop("now");

@@ -1,11 +1,11 @@
-// The demo as the daemon runs it: `demian acp --demo`, the built program, in a home of its own.
+// The demo as the daemon runs it: `demian acp --demo`, the built program, in its own home.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { createDemoBackend } from "../../../src/backends/acp/demo.ts";
 import type { Answer } from "../../../src/protocol/requests.ts";
-import { ROOT } from "../../support/daemon.ts";
+import { ROOT } from "../../support/root.ts";
 import { startBackend, testBackend, user } from "../conformance.ts";
 
 const home = mkdtempSync(join(tmpdir(), "demo-"));
@@ -38,7 +38,7 @@ async function answered(prompt: string, ...answers: Answer[]) {
 }
 
 describe("the demo agent asks", () => {
-  test("for leave to run a command, and shows what it wants to do", async () => {
+  test("for permission to run a command, and shows the command", async () => {
     const { sink } = await answered("approve", { decision: "accept" });
     expect(sink.asks).toMatchObject([{ request_type: "command", payload: { command: "rm -rf build" } }]);
     const use = sink.events.find((event) => event.type === "agent.tool_use");
@@ -46,7 +46,7 @@ describe("the demo agent asks", () => {
     expect(sink.texts).toEqual(["It was allowed, so I pretended to run `rm -rf build`."]);
   });
 
-  test("no second time after an approval for the session", async () => {
+  test("only once after an approval for the session", async () => {
     const { run, sink } = await answered("approve", { decision: "acceptForSession" });
     await run.send(user("approve"));
     await sink.untilResults(2);
@@ -59,7 +59,7 @@ describe("the demo agent asks", () => {
     expect(new Set(sink.asks.map((ask) => ask.native_id)).size).toBe(2);
   });
 
-  test("and repeats the words of a refusal", async () => {
+  test("and repeats the message of a refusal", async () => {
     const { sink } = await answered("approve", { decision: "decline", message: "not today" });
     expect(sink.texts).toEqual(['It was declined: "not today". I did nothing.']);
     const result = sink.events.find((event) => event.type === "agent.tool_result");
@@ -72,7 +72,7 @@ describe("the demo agent asks", () => {
     expect(sink.withdrawals).toEqual([]);
   });
 
-  test("a question, and takes its answer", async () => {
+  test("a question, and accepts its answer", async () => {
     const { sink } = await answered(
       "ask me",
       { answers: { answer: "Blue" } },

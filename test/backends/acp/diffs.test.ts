@@ -1,4 +1,4 @@
-// What a change of a file is called: by what was there before, and by whether the tool replaces all of it.
+// How a file change is classified: by the previous content, and by whether the tool replaces all of it.
 import { expect, test } from "vitest";
 import { changesIn } from "../../../src/backends/acp/diffs.ts";
 
@@ -7,7 +7,7 @@ const diff = (oldText: string | null, newText: string | null, more: object = {})
 ];
 
 test.each([
-  ["a file that was not there", diff(null, "a\n"), false, "add"],
+  ["a file that did not exist", diff(null, "a\n"), false, "add"],
   ["one that a writing tool makes", diff(null, "a\n"), true, "add"],
   ["a part of a file", diff("a\n", "b\n"), false, "update"],
   ["a file that a writing tool replaces", diff("a\n", "b\n"), true, "overwrite"],

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { importsOf, reachableFrom, readSources } from "../../docs/sources.ts";
-import { ROOT } from "../../support/daemon.ts";
+import { ROOT } from "../../support/root.ts";
 import { readTraces } from "./traces.ts";
 
 const FOLDER = "src/backends/acp";
@@ -27,7 +27,7 @@ test("every update, request and notification in the recorded traffic is in the p
   expect(missing(seen)).toEqual([]);
 });
 
-test("every category of notice that the backend makes is in the page", () => {
+test("every category of notice that the backend emits is in the page", () => {
   const code = own.map(({ text }) => text).join("\n");
   const made = [...code.matchAll(/(?:category: |notice\(\s*\w+(?:\.\w+)?, (?:\w+ \? )?)"([a-z_]+)"/g)];
   const names = made.map(([, name = ""]) => name);

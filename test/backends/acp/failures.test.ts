@@ -1,4 +1,4 @@
-// The errors that real ACP agents answer a prompt with: one code each, and the agent's own words.
+// The errors with which real ACP agents answer a prompt: one code each, and the agent's own message.
 import { describe, expect, test } from "vitest";
 import { toFailure } from "../../../src/backends/acp/results.ts";
 
@@ -77,12 +77,12 @@ describe("an error of an ACP agent", () => {
       { code: "network" },
     ],
     [
-      "words that only begin like JSON",
+      "a message that only begins like JSON",
       { code: INTERNAL, message: "{oops" },
       { code: "agent_error", message: "{oops" },
     ],
     [
-      "words that are in the message already",
+      "text that is already in the message",
       { code: 1, message: "a b", data: { message: "b" } },
       { message: "a b" },
     ],

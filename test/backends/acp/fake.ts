@@ -1,4 +1,4 @@
-// The fake ACP agent (test/fakes/fake-acp.mjs) behind the real backend, in a home of its own.
+// The fake ACP agent (test/fakes/fake-acp.mjs) under the real backend, in its own home.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -24,7 +24,7 @@ export function fakeHome(): FakeHome {
   return { home, cwd };
 }
 
-/** What the fake can do and how it misbehaves: FAKE_ACP. */
+/** The fake's capabilities and misbehaviour: FAKE_ACP. */
 export type Setup = Record<string, unknown>;
 
 export function fakeParts(home: FakeHome, setup: Setup = {}): { spec: AcpSpec; host: AcpHost } {
@@ -39,12 +39,12 @@ export interface FakeAgent {
   backend: Backend;
   home: FakeHome;
   start(options?: Record<string, unknown>, over?: Partial<StartOrder>): Promise<Started>;
-  /** What it was told, when `record` is set. */
+  /** What it received, if `record` is set. */
   heard(): Array<{ id?: unknown; method?: string; params?: Record<string, unknown>; result?: unknown }>;
   pids(): number[];
 }
 
-/** A backend of its own, closed with the test. */
+/** A new backend, closed with the test. */
 export function fakeAgent(
   setup: Setup = {},
   over: { spec?: Partial<AcpSpec>; host?: Partial<AcpHost>; home?: FakeHome } = {},
@@ -70,7 +70,7 @@ export function fakeAgent(
   };
 }
 
-/** Sends and waits for the result; gives the last message. */
+/** Sends and waits for the result; returns the last message. */
 export async function say({ run, sink }: Started, text: string): Promise<string | undefined> {
   const { length } = sink.results;
   await run.send(user(text));

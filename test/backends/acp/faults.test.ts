@@ -1,4 +1,4 @@
-// Agents that misbehave: each turn has exactly one end, nothing stays behind, and the session can be used again.
+// Agents that misbehave: each turn has exactly one end, nothing is left over, and the session can be used again.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { user } from "../conformance.ts";
@@ -9,7 +9,7 @@ const subtypes = ({ sink }: { sink: { results: Array<{ subtype: string }> } }) =
   sink.results.map(({ subtype }) => subtype);
 
 describe("interrupt", () => {
-  test("of an agent that answers end_turn is an interrupt all the same", async () => {
+  test("of an agent that answers end_turn is still an interrupt", async () => {
     const session = await fakeAgent({ cancelReason: "end_turn" }).start();
     await session.run.send(user("#slow 1000 20"));
     await session.sink.until(({ events }) => events.some(({ type }) => type === "agent.delta"));
@@ -18,7 +18,7 @@ describe("interrupt", () => {
     expect(await say(session, "#say next")).toBe("next");
   });
 
-  test("answers what is open with the outcome cancelled", async () => {
+  test("answers pending requests with the outcome cancelled", async () => {
     const agent = fakeAgent();
     const session = await agent.start();
     await session.run.send(user("#ask make"));
@@ -29,7 +29,7 @@ describe("interrupt", () => {
     );
   });
 
-  test("ends the command that an agent leaves running: the session is closed there and resumed with the next message", async () => {
+  test("ends a command that the agent leaves running: the session is closed there and resumed with the next message", async () => {
     const agent = fakeAgent();
     const session = await agent.start();
     await say(session, "#say before");
@@ -50,7 +50,7 @@ describe("interrupt", () => {
     expect(agent.pids()).toHaveLength(1);
   });
 
-  test("also ends a command that survives the close, in a process that sessions share", async () => {
+  test("also ends a command that survives the close, in a shared process", async () => {
     const agent = fakeAgent({ leaveCommand: true }, { spec: { process: "shared" } });
     const session = await agent.start();
     const file = join(agent.home.home, "pid");
@@ -60,7 +60,7 @@ describe("interrupt", () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  test("of an agent that ignores it ends the process; the session goes on in another one", async () => {
+  test("of an agent that ignores it ends the process; the session continues in another one", async () => {
     const agent = fakeAgent({ fault: "deaf" });
     const session = await agent.start();
     const { pid = 0 } = session.run;
@@ -75,7 +75,7 @@ describe("interrupt", () => {
     expect(await say(again, "#history")).toContain("#hang");
   });
 
-  test("of one session that hangs does not touch the others in its process", async () => {
+  test("of one session that hangs does not affect the others in its process", async () => {
     const agent = fakeAgent({ can: ["resume"] }, { spec: { process: "shared" } });
     const [stuck, other] = await Promise.all([agent.start(), agent.start()]);
     await other.run.send(user("#slow 40 20 #say done"));
@@ -89,13 +89,13 @@ describe("interrupt", () => {
     expect(other.sink.ends).toEqual([]);
   });
 
-  test("of one session spares a process that nobody reads because another session has too much waiting", async () => {
-    // Long enough for what the slow session does not read to pile up before the cancel is given up.
+  test("of one session spares a process that is not read because another session has too much waiting", async () => {
+    // Long enough for the slow session's unread output to pile up before the cancel is given up.
     const limits = { ...QUICK, cancelMs: 3_000 };
     const agent = fakeAgent({}, { spec: { process: "shared" }, host: { limits } });
     const [slow, other] = [await agent.start(), await agent.start()];
     slow.run.pause();
-    // All at once, so what the other session is told stands behind it.
+    // All at once, so the other session's output comes after it.
     await slow.run.send(user("#big 6 4"));
     await other.run.send(user("#wait"));
     await other.run.interrupt();
@@ -106,7 +106,7 @@ describe("interrupt", () => {
     expect(agent.pids()).toHaveLength(1);
   });
 
-  test("of one session ends a shared process that answers nothing any more, and everybody is told", async () => {
+  test("of one session ends a shared process that no longer answers, and every session gets the reason", async () => {
     const agent = fakeAgent({ fault: "frozen" }, { spec: { process: "shared" } });
     const [one, two] = await Promise.all([agent.start(), agent.start()]);
     await one.run.send(user("#say x"));
@@ -114,7 +114,7 @@ describe("interrupt", () => {
     expect(one.sink.ends).toMatchObject([{ expected: true }]);
     await two.sink.untilEnded();
     expect(two.sink.ends).toMatchObject([
-      { expected: false, message: expect.stringContaining("answered nothing") },
+      { expected: false, message: expect.stringContaining("stopped responding") },
     ]);
   });
 });
@@ -132,7 +132,7 @@ describe("the process", () => {
     await expect(session.run.send(user("#say x"))).rejects.toMatchObject({ code: "backend_crashed" });
   });
 
-  test("that prints garbage or a line without end goes on, and it is told", async () => {
+  test("that prints garbage or an endless line continues, and it is reported", async () => {
     const session = await fakeAgent({}, { host: { maxLineBytes: 1024 * 1024 } }).start();
     expect(await say(session, "#garbage #big 3 #say still here")).toBe("still here");
     expect(noticesOf(session, "unreadable_output").map(({ text }) => text)).toEqual([
@@ -142,7 +142,7 @@ describe("the process", () => {
     ]);
   });
 
-  test("that sends a line of too many values goes on, and the text of the line is in the notice", async () => {
+  test("that sends a line of too many values continues, and the text of the line is in the notice", async () => {
     const session = await fakeAgent().start();
     expect(await say(session, "#values #say still here")).toBe("still here");
     const [told] = noticesOf(session, "unreadable_output");
@@ -169,7 +169,7 @@ describe("the process", () => {
   test.each([
     ["the end of its input", { ignoreEof: true }],
     ["the end of its input and SIGTERM", { ignoreEof: true, ignoreTerm: true }],
-  ])("that ignores %s is ended all the same", async (_what, setup) => {
+  ])("that ignores %s is still ended", async (_what, setup) => {
     const session = await fakeAgent(setup).start();
     const { pid = 0 } = session.run;
     await session.run.stop("finish");
@@ -177,7 +177,7 @@ describe("the process", () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  test("is left in order: cancel, close, end of input; and its commands end with it", async () => {
+  test("is stopped in order: cancel, close, end of input; and its commands end with it", async () => {
     const agent = fakeAgent({ leaveCommand: true });
     const session = await agent.start();
     const file = join(agent.home.home, "pid");
@@ -192,7 +192,7 @@ describe("the process", () => {
     expect(session.sink.ends).toHaveLength(1);
   });
 
-  test("that sessions share outlives one of them", async () => {
+  test("that is shared outlives one of its sessions", async () => {
     const agent = fakeAgent({}, { spec: { process: "shared" } });
     const [one, two] = await Promise.all([agent.start(), agent.start()]);
     await one.run.stop("finish");

@@ -1,11 +1,11 @@
-// A session of the translator in the middle of a turn, and what an agent may send into it.
+// A session of the translator in the middle of a turn, and frames that an agent may send into it.
 import { readSettings } from "../../../src/backends/acp/settings.ts";
-import { type AcpState, newState, type Report } from "../../../src/backends/acp/state.ts";
+import { type AcpReport, type AcpState, newState } from "../../../src/backends/acp/state.ts";
 import { beginTurn, type Frame, translate } from "../../../src/backends/acp/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { AgentEvent } from "../../../src/protocol/events.ts";
 
-/** What demian says of itself. */
+/** demian's description of itself. */
 export const DEMIAN: JsonObject = { agentCapabilities: { _meta: { demian: {} } } };
 
 export function running(agent: JsonObject = DEMIAN, options = {}): AcpState {
@@ -19,15 +19,15 @@ export function update(body: JsonObject): Frame {
   return { kind: "notification", method: "session/update", params: { sessionId: "s", update: body } };
 }
 
-/** As demian tells what ACP has no word for. */
+/** demian's extensions of ACP. */
 export function told(event: JsonObject, more: JsonObject = {}): Frame {
   return { kind: "notification", method: "_demian/event", params: { sessionId: "s", event, ...more } };
 }
 
-export function play(state: AcpState, frames: Frame[]): Report[] {
+export function play(state: AcpState, frames: Frame[]): AcpReport[] {
   return frames.flatMap((frame) => translate(state, frame));
 }
 
-export function eventsOf(reports: Report[]): AgentEvent[] {
+export function eventsOf(reports: AcpReport[]): AgentEvent[] {
   return reports.flatMap((report) => (report.kind === "event" ? [report.event] : []));
 }

@@ -1,4 +1,4 @@
-// What an ACP agent asks, what a person sees of it, and what the agent is told.
+// An ACP agent's requests, how the user sees them, and the answers the agent gets.
 import { describe, expect, test } from "vitest";
 import { user } from "../conformance.ts";
 import { fakeAgent, noticesOf, type Setup, say } from "./fake.ts";
@@ -15,7 +15,7 @@ const decisionsOf = (payload: { choices: Array<{ decision: string }> }) =>
   payload.choices.map(({ decision }) => decision);
 
 describe("a permission", () => {
-  test("to run a command shows the command and where; ids start at 0", async () => {
+  test("to run a command shows the command and its directory; ids start at 0", async () => {
     const { ask: asked, agent } = await ask("#ask make test");
     expect(asked).toMatchObject({
       native_id: "0",
@@ -51,7 +51,7 @@ describe("a permission", () => {
     expect(sink.texts.at(-1)).toContain(`answer: ${option}.`);
   });
 
-  test("for the session is our own rule: the same command is allowed once again, unasked; another one is asked", async () => {
+  test("for the session is our own rule: the same command is allowed again without asking; another one is asked", async () => {
     const { run, sink, ask: asked, agent, ...session } = await ask("#ask make");
     await run.answer?.(asked.native_id, { decision: "acceptForSession" });
     await sink.untilResults(1);
@@ -60,7 +60,7 @@ describe("a permission", () => {
     expect(noticesOf({ run, sink, ...session }, "permission_granted")).toHaveLength(1);
     await run.send(user("#ask make clean"));
     await sink.untilAsk(2);
-    // What agents write to disk is never chosen.
+    // Options that agents write to disk are never chosen.
     const options = agent.heard().flatMap(({ result }) => {
       const { outcome } = (result ?? {}) as { outcome?: { optionId?: string } };
       return outcome?.optionId ?? [];
@@ -79,7 +79,7 @@ describe("a permission", () => {
     expect(sink.asks).toHaveLength(2);
   });
 
-  test("that can only be given for ever says so, and is not given by a plain yes", async () => {
+  test("that can only be given permanently says so, and a plain yes does not grant it", async () => {
     const { run, sink, ask: asked } = await ask("#ask make", { without: ["allow_once"] });
     expect(asked.payload.choices).toMatchObject([
       { decision: "acceptAlways", remembers: [expect.stringContaining("may write to disk")] },
@@ -91,7 +91,7 @@ describe("a permission", () => {
     expect(sink.texts.at(-1)).toContain("answer: cancelled");
   });
 
-  test("is refused with the outcome cancelled where no option refuses", async () => {
+  test("is refused with the outcome cancelled if no option refuses", async () => {
     const { run, sink, ask: asked } = await ask("#ask make", { without: ["reject_once"] });
     await run.answer?.(asked.native_id, { decision: "decline" });
     await sink.untilResults(1);
@@ -106,7 +106,7 @@ describe("a permission", () => {
     expect(agent.heard().map(({ method }) => method)).toContain("session/cancel");
   });
 
-  test("that was declined may end the turn as cancelled: it is told why", async () => {
+  test("that was declined may end the turn as cancelled: the reason is reported", async () => {
     const { run, sink, ask: asked, ...session } = await ask("#ask make", { declineEnds: true });
     await run.answer?.(asked.native_id, { decision: "decline" });
     await sink.untilResults(1);
@@ -123,7 +123,7 @@ describe("a permission", () => {
     expect(await run.answer?.(asked.native_id, { decision: "accept" })).toBe(false);
   });
 
-  test("is given once and unasked where approvals are off, but never for ever", async () => {
+  test("is granted once without asking if approvals are off, but never permanently", async () => {
     const free = await fakeAgent().start({ approvals: false });
     expect(await say(free, "#ask make")).toContain("answer: yes.");
     const always = await fakeAgent({ without: ["allow_once"] }).start({ approvals: false });
@@ -133,7 +133,7 @@ describe("a permission", () => {
 });
 
 describe("other requests", () => {
-  test("a form is questions, and the answers have the types of its fields", async () => {
+  test("a form becomes questions, and the answers have the types of its fields", async () => {
     const { run, sink, ask: asked } = await ask("#form");
     expect(asked.request_type).toBe("user_input");
     expect(asked.payload.questions?.map(({ id }) => id)).toEqual(["color", "count", "sure"]);
@@ -142,7 +142,7 @@ describe("other requests", () => {
     expect(sink.texts.at(-1)).toBe('{"action":"accept","content":{"color":"b","count":3,"sure":true}}');
   });
 
-  test("a form that nobody fills in is declined", async () => {
+  test("a form without an answer is declined", async () => {
     const { run, sink, ask: asked } = await ask("#form");
     await run.answer?.(asked.native_id, { decision: "decline" });
     await sink.untilResults(1);

@@ -1,13 +1,13 @@
-// What "for this session" remembers of a request of an ACP agent: what the card shows, no more and no less.
+// What "for this session" remembers of an ACP agent's request: exactly what the card shows.
 import { describe, expect, test } from "vitest";
 import { toReply } from "../../../src/backends/acp/requests.ts";
-import type { AcpState, Report } from "../../../src/backends/acp/state.ts";
+import type { AcpReport, AcpState } from "../../../src/backends/acp/state.ts";
 import { translate } from "../../../src/backends/acp/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { RequestPayload } from "../../../src/protocol/requests.ts";
 import { running, update } from "./frames.ts";
 
-/** One call: what the agent sends before it asks, and what it asks. */
+/** One call: what the agent sends before it asks, and the request itself. */
 interface Call {
   before?: JsonObject;
   asked: JsonObject;
@@ -15,8 +15,8 @@ interface Call {
 
 let lastId = 0;
 
-/** The request that a person gets; undefined: it was allowed without asking. */
-function request(state: AcpState, { before, asked }: Call): Extract<Report, { kind: "ask" }> | undefined {
+/** The request that the user gets; undefined if it was allowed without asking. */
+function request(state: AcpState, { before, asked }: Call): Extract<AcpReport, { kind: "ask" }> | undefined {
   lastId += 1;
   const toolCallId = `call_${lastId}`;
   if (before !== undefined) translate(state, update({ sessionUpdate: "tool_call", toolCallId, ...before }));
@@ -31,7 +31,7 @@ function request(state: AcpState, { before, asked }: Call): Extract<Report, { ki
   return reports.find((report) => report.kind === "ask");
 }
 
-/** The first is allowed for the session: is the second asked for? */
+/** Whether the second is asked after the first was allowed for the session. */
 function isAskedAgain(first: Call, second: Call): boolean {
   const state = running({});
   const asked = request(state, first);
@@ -52,13 +52,13 @@ const write = (path: string, text: string): Call => ({
   asked: { kind: "edit", title: path, rawInput: { filepath: path, diff: "+" }, content: diff(path, text) },
 });
 
-describe("the same is not asked again", () => {
+describe("the same request is not asked again", () => {
   test.each<[string, Call, Call]>([
     ["a command", { asked: ls }, { asked: ls }],
     ["a command whose input came before", early({ command: "ls", cwd: "/p" }), { asked: ls }],
     ["and the other way round", { asked: ls }, early({ command: "ls", cwd: "/p" })],
     [
-      "a command with other words and another time limit",
+      "a command with another description and another time limit",
       early({ command: "ls", description: "look", timeout: 1 }),
       early({ command: "ls", description: "look again", timeout: 2 }),
     ],
@@ -70,7 +70,7 @@ describe("the same is not asked again", () => {
     ["a change", write("/p/a", "b\n"), write("/p/a", "b\n")],
     ["a change whose input came before", write("/p/a", "b\n"), { asked: write("/p/a", "b\n").asked }],
     [
-      "a change of codex-acp, which names the files and tells the diff before",
+      "a change of codex-acp, which names the files and sends the diff before",
       {
         before: { kind: "edit", title: "Editing files", content: diff("/p/a", "b\n") },
         asked: { kind: "edit", title: "Edit files", locations: [{ path: "/p/a" }] },
@@ -96,7 +96,7 @@ describe("the same is not asked again", () => {
   });
 });
 
-describe("what the card shows otherwise is asked", () => {
+describe("a request with a different card is asked", () => {
   test.each<[string, Call, Call]>([
     ["another command", { asked: ls }, { asked: { ...ls, title: "ls -a", rawInput: { command: "ls -a" } } }],
     [
@@ -153,7 +153,7 @@ test("the card shows the directory in which the command runs", () => {
   expect(payloadOf(early({ command: "ls", workdir: "sub" }))?.cwd).toBe("/p/sub");
 });
 
-test("a command allowed to demian's main agent is not asked again for a sub-agent of it", () => {
+test("a command allowed to demian's main agent is not asked again for its sub-agent", () => {
   const state = running();
   const bash = { kind: "execute", rawInput: { command: "ls" } };
   const asked = request(state, { asked: { ...bash, title: "bash: ls" } });

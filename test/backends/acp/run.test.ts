@@ -1,10 +1,10 @@
-// Turns of an ACP agent: what is told, in which order, and how a turn ends.
+// Turns of an ACP agent: its events, their order, and how a turn ends.
 import { describe, expect, test } from "vitest";
 import { startBackend, user } from "../conformance.ts";
 import { fakeAgent, noticesOf, say } from "./fake.ts";
 
-describe("what the agent says", () => {
-  test("chunks are deltas, and a whole message when its id changes, a tool steps between or the turn ends", async () => {
+describe("the agent's output", () => {
+  test("chunks become deltas, and a whole message when the id changes, a tool comes between or the turn ends", async () => {
     const session = await fakeAgent().start();
     await say(session, "#think hm #parts #tool ls #say done");
     const told = session.sink.events.flatMap((event) => {
@@ -19,7 +19,7 @@ describe("what the agent says", () => {
     expect(session.sink.events.at(-2)).toMatchObject({ type: "agent.message", phase: "final_answer" });
   });
 
-  test("what we do not know, and what is no answer, is told as a notice", async () => {
+  test("unknown updates and stray answers become notices", async () => {
     const session = await fakeAgent().start();
     await say(session, "#unknown");
     expect(noticesOf(session, "acp_update_brand_new_kind")).toMatchObject([{ data: { value: 1 } }]);
@@ -40,7 +40,7 @@ describe("what the agent says", () => {
     expect(session.sink.results).toMatchObject([{ subtype: "success", cost_usd: 0.25 }]);
   });
 
-  test("with user_echo and include_raw_events there is the message as it was sent, and each frame on its events", async () => {
+  test("with user_echo and include_raw_events, the sent message is echoed and each frame is on its events", async () => {
     const session = await fakeAgent().start({ user_echo: true, include_raw_events: true });
     await say(session, "#say hi");
     expect(session.sink.events).toContainEqual(
@@ -50,7 +50,7 @@ describe("what the agent says", () => {
     expect(delta?.raw).toMatchObject({ method: "session/update" });
   });
 
-  test("images go along in the agent's own shape; what it cannot take is refused with its place", async () => {
+  test("images are sent in the agent's own format; unsupported content is refused with its position", async () => {
     const agent = fakeAgent();
     const session = await agent.start();
     const source = { type: "base64", media_type: "image/png", data: "AAAA" };
@@ -94,14 +94,14 @@ describe("how a turn ends", () => {
     expect(await say(session, "#say usable")).toBe("usable");
   });
 
-  test("an agent that is not logged in is told as such, and has its result", async () => {
+  test("an agent that is not logged in is reported as such, and the turn has its result", async () => {
     const session = await fakeAgent().start();
     await say(session, "#error -32000 Authentication required");
     expect(session.sink.heard.map(({ kind }) => kind)).toContain("authFailed");
     expect(session.sink.results).toMatchObject([{ subtype: "error", error: { code: "auth_failed" } }]);
   });
 
-  test("an answer that is cut off is told so, with a normal end", async () => {
+  test("a truncated answer is reported, with a normal end", async () => {
     const session = await fakeAgent().start();
     await say(session, "#say half #stop max_tokens");
     expect(noticesOf(session, "stop_reason")).toMatchObject([{ data: { stop_reason: "max_tokens" } }]);
@@ -122,7 +122,7 @@ describe("how a turn ends", () => {
     expect(session.sink.results).toHaveLength(2);
   });
 
-  test("what comes behind the result is told, but not as part of a turn", async () => {
+  test("updates after the result are reported, but not as part of a turn", async () => {
     const session = await fakeAgent().start();
     await say(session, "#late #say on time");
     await session.sink.until(() => noticesOf(session, "context_usage").length > 0);
@@ -139,7 +139,7 @@ describe("how a turn ends", () => {
 });
 
 describe("silence", () => {
-  test("is told, with what to do", async () => {
+  test("is reported, with what to do", async () => {
     const session = await fakeAgent({}, { spec: { stallMs: 60 } }).start();
     await session.run.send(user("#say hi #wait"));
     await session.sink.until(() => noticesOf(session, "stalled").length > 0);
@@ -155,14 +155,14 @@ describe("silence", () => {
 describe("identity", () => {
   const env = { BLEMEES_SESSION_ID: "me", BLEMEES_SOCKET: "/run/x" };
 
-  test("is in the environment of a process of its own, and in _meta where sessions share one", async () => {
+  test("is in the environment of a separate process, and in _meta of a shared one", async () => {
     const own = await fakeAgent().start({}, { env });
     expect(await say(own, "#env")).toBe('{"own":"me","meta":"none"}');
     const shared = await fakeAgent({}, { spec: { process: "shared" } }).start({}, { env });
     expect(await say(shared, "#env")).toBe('{"own":"none","meta":"me"}');
   });
 
-  test("sessions share a process where they may, each with its own conversation and requests", async () => {
+  test("sessions share a process if they can, each with its own conversation and requests", async () => {
     const agent = fakeAgent({}, { spec: { process: "shared" } });
     const all = await Promise.all(Array.from({ length: 5 }, () => agent.start()));
     await Promise.all(
@@ -179,7 +179,7 @@ describe("identity", () => {
   });
 });
 
-test("before it was started an agent is only present; afterwards its version is known; without a program it is not there", async () => {
+test("before its first start an agent is only present; afterwards its version is known; without a program it is missing", async () => {
   const agent = fakeAgent();
   expect(await agent.backend.detect()).toBe("present");
   await agent.start();

@@ -1,4 +1,4 @@
-// When silence is told, with a clock that we move.
+// When silence is reported, with a clock that the test moves.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { StallWatch } from "../../../src/backends/acp/stall.ts";
 
@@ -21,7 +21,7 @@ function setUp(limitMs = 1000) {
   return { told, work, watch };
 }
 
-test("each silence is told once, when it is long enough, and not before", async () => {
+test("each silence is reported once, when it is long enough, and not before", async () => {
   const { told, watch } = setUp();
   await vi.advanceTimersByTimeAsync(900);
   watch.heard();
@@ -34,7 +34,7 @@ test("each silence is told once, when it is long enough, and not before", async 
   expect(told).toHaveLength(2);
 });
 
-test("a tool that runs or a question excuses it; from its end a new silence counts", async () => {
+test("a running tool or a question excuses it; when that ends a new silence starts", async () => {
   const { told, work } = setUp();
   work.isExcused = true;
   await vi.advanceTimersByTimeAsync(10_000);
@@ -44,7 +44,7 @@ test("a tool that runs or a question excuses it; from its end a new silence coun
   expect(told).toHaveLength(1);
 });
 
-test("the end of the turn ends it, and 0 is never", async () => {
+test("the end of the turn ends it, and 0 disables it", async () => {
   const { told, watch } = setUp();
   watch.end();
   const never = setUp(0);

@@ -1,4 +1,4 @@
-// How a session of an ACP agent is opened: fresh, resumed, loaded, or anew; its settings; and what goes wrong.
+// How an ACP agent's session is opened: new, resumed, loaded or started over; its settings; and its errors.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -29,13 +29,13 @@ describe("an earlier conversation", () => {
 
   test.each([
     ["before its answer", {}],
-    ["behind its answer", { fault: "late-replay" }],
-  ])("is loaded otherwise, and what the agent repeats %s is swallowed", async (_when, fault) => {
+    ["after its answer", { fault: "late-replay" }],
+  ])("is loaded otherwise, and what the agent repeats %s is dropped", async (_when, fault) => {
     const { agent, id } = await continued({ can: ["load"], ...fault });
     const session = await agent.start({}, { resume: true, native_session_id: id });
     expect(await say(session, "#history")).toBe('["#say first","#history"]');
     expect(JSON.stringify(session.sink.events)).not.toContain("REPLAY");
-    // What is no repetition is kept.
+    // Anything that is not a repetition is kept.
     expect(noticesOf(session, "available_commands")).toMatchObject([
       { data: { commands: [{ name: "loaded" }] } },
     ]);
@@ -44,14 +44,14 @@ describe("an earlier conversation", () => {
   test.each([
     ["the agent has forgotten", {}],
     ["no agent of its kind could continue", { can: [] }],
-  ])("that %s begins anew with a notice, when it began here", async (_why, setup) => {
+  ])("that %s starts over with a notice, if it began here", async (_why, setup) => {
     const agent = fakeAgent(setup);
     const session = await agent.start({}, { resume: true, native_session_id: "gone" });
     expect(noticesOf(session, "session_lost")).toMatchObject([{ level: "warn" }]);
     expect(await say(session, "#say anew")).toBe("anew");
   });
 
-  test("that did not begin here and is not found is an error in the agent's own words", async () => {
+  test("that did not begin here and is not found is an error with the agent's own message", async () => {
     const order = { resume: true, began_here: false, native_session_id: "gone" };
     await expect(fakeAgent().start({}, order)).rejects.toMatchObject({
       code: "spawn_failed",
@@ -59,7 +59,7 @@ describe("an earlier conversation", () => {
     });
   });
 
-  test("waits for the next minute where a load in the minute of its making would destroy it", async () => {
+  test("waits for the next minute if a load in the minute of its creation would destroy it", async () => {
     const slept: number[] = [];
     let now = 1_800_000_010_000;
     const clock = {
@@ -80,7 +80,7 @@ describe("an earlier conversation", () => {
     ["long before this minute", 130_000, 0],
     ["before this minute, but its slow agent perhaps in it", 15_000, 1],
     ["in this minute", 5000, 1],
-  ])("that a daemon before this one began %s: does it wait?", async (_, agoMs, waits) => {
+  ])("that an earlier daemon began %s: does it wait?", async (_, agoMs, waits) => {
     const now = 1_800_000_010_000;
     const slept: number[] = [];
     const clock = { now: () => now, sleep: async (ms: number) => void slept.push(ms) };
@@ -92,7 +92,7 @@ describe("an earlier conversation", () => {
 });
 
 describe("model, mode and settings", () => {
-  test.each(["all", "options", "plain"])("are set in the shape that the agent has: %s", async (shape) => {
+  test.each(["all", "options", "plain"])("are set in the agent's own format: %s", async (shape) => {
     const session = await fakeAgent({ shape }).start({ model: "large", mode: "auto" });
     expect(JSON.parse((await say(session, "#settings")) ?? "")).toMatchObject({
       model: "large",
@@ -105,7 +105,7 @@ describe("model, mode and settings", () => {
     });
   });
 
-  test("of the configuration are the default of a session that sets none; booleans are booleans", async () => {
+  test("of the configuration are the default of a session that sets none; booleans stay booleans", async () => {
     const agent = fakeAgent({}, { spec: { mode: "auto", config: { extra: "on", fast: true } } });
     expect(JSON.parse((await say(await agent.start(), "#settings")) ?? "")).toMatchObject({
       mode: "auto",
@@ -122,21 +122,17 @@ describe("model, mode and settings", () => {
 
   test.each([
     [{ model: "huge" }, {}, '/options/fake/model: no model "huge"; the agent offers small, large'],
-    [{ mode: "yolo" }, { shape: "none" }, "the agent lets no client choose a mode"],
+    [{ mode: "yolo" }, { shape: "none" }, "the agent does not let clients choose a mode"],
     [
       { config: { nope: "1" } },
       {},
-      "/options/fake/config/nope: the agent has no such option; it has mode, model, extra, fast",
+      "/options/fake/config/nope: unknown option; it has mode, model, extra, fast",
     ],
     [{ config: { fast: "yes" } }, {}, "/options/fake/config/fast: expected true or false"],
-    // The model takes the option away.
-    [
-      { model: "large", config: { extra: "on" } },
-      {},
-      "/options/fake/config/extra: the agent has no such option",
-    ],
+    // This model removes the option.
+    [{ model: "large", config: { extra: "on" } }, {}, "/options/fake/config/extra: unknown option"],
     [{ config: { extra: "on" } }, { fault: "refuse-extra" }, "fake refused it: extra not found: on"],
-  ])("%o that cannot be set is an error that says what can", async (options, setup, message) => {
+  ])("%o that cannot be set is an error that lists what can", async (options, setup, message) => {
     await expect(fakeAgent(setup).start(options)).rejects.toMatchObject({
       code: "invalid_message",
       message: expect.stringContaining(message),
@@ -145,7 +141,7 @@ describe("model, mode and settings", () => {
 });
 
 describe("cwd", () => {
-  test("must be absolute and there, and inside what the configuration allows", async () => {
+  test("must be absolute, must exist, and must be inside what the configuration allows", async () => {
     const home = fakeHome();
     const inside = join(home.cwd, "sub");
     mkdirSync(inside);
@@ -175,8 +171,8 @@ describe("an agent that does not start", () => {
     [{ fault: "no-init" }, "no home directory"],
     [{ protocolVersion: 2 }, "version 2 of ACP"],
     [{ fault: "mute-new" }, "no answer to session/new"],
-    [{ fault: "auth" }, "log in with its own program (it knows: an API key)"],
-  ])("%o says why, and leaves no process", async (setup, message) => {
+    [{ fault: "auth" }, "log in with its own program (methods: an API key)"],
+  ])("%o reports the reason, and leaves no process", async (setup, message) => {
     const limits = { openMs: 300, graceMs: 300 };
     const agent = fakeAgent(setup, { spec: { handshakeMs: 500 }, host: { limits } });
     await expect(agent.start()).rejects.toMatchObject({
@@ -187,7 +183,7 @@ describe("an agent that does not start", () => {
   });
 });
 
-test("what the client offers is exactly what agents were seen to cope with", async () => {
+test("the client capabilities are exactly those that agents were seen to handle", async () => {
   const agent = fakeAgent();
   await agent.start();
   expect(agent.heard()[0]?.params).toMatchObject({

@@ -1,9 +1,9 @@
-// Sub-agents that no honest demian would tell: of agents that are not demian, of calls that do not exist, in circles, or
-// without an end; and rules of the agent itself that only a person can go beyond.
+// Sub-agents that no honest demian would report: from other agents, for calls that do not exist, in cycles, or without
+// an end; and the agent's own rules, which only the user may override.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toReply } from "../../../src/backends/acp/requests.ts";
-import type { Report } from "../../../src/backends/acp/state.ts";
+import type { AcpReport } from "../../../src/backends/acp/state.ts";
 import { isToolRunning } from "../../../src/backends/acp/tools.ts";
 import {
   abandonTurn,
@@ -30,13 +30,13 @@ const ends = (toolCallId: string) =>
 const below = (parentToolCallId: string) => ({ _meta: { demian: { parentToolCallId } } });
 const end: Frame = { kind: "answer", answer: { result: { stopReason: "end_turn" } } };
 
-const names = (reports: Report[]): string[] =>
+const names = (reports: AcpReport[]): string[] =>
   eventsOf(reports).map((event) =>
     event.type === "agent.notice" ? event.category : event.type.slice("agent.".length),
   );
 
 describe("a sub-agent", () => {
-  test("is none when another agent than demian tells of it: nothing is told in demian's words", () => {
+  test("is ignored if an agent other than demian reports it: nothing uses demian's notices", () => {
     const says = told({ type: "model.text.delta", text: "hi" }, { parentToolCallId: "d1", messageId: "m" });
     const reports = play(running({}), [call("d1"), starts("d1"), says, ends("d1"), done("d1")]);
     expect(names(reports)).toEqual([
@@ -48,7 +48,7 @@ describe("a sub-agent", () => {
     ]);
   });
 
-  test("starts with a call that is open, and once", () => {
+  test("starts once, with an open call", () => {
     const none = running();
     expect(names(play(none, [starts("d1")]))).toEqual(["demian_agent_invocation_started"]);
     expect(none.subAgents.size).toBe(0);
@@ -62,7 +62,7 @@ describe("a sub-agent", () => {
     expect(names(play(idle, [starts("d1")]))).toEqual(["demian_agent_invocation_started"]);
   });
 
-  test("of which no end was told ends before the call that started it, and not with the turn", () => {
+  test("whose end was not reported ends before the call that started it, and not with the turn", () => {
     const reports = play(running(), [call("d1"), starts("d1"), done("d1"), call("b"), done("b"), end]);
     expect(names(reports).slice(0, 4)).toEqual([
       "tool_use",
@@ -73,14 +73,14 @@ describe("a sub-agent", () => {
     expect(eventsOf(reports)[2]).toMatchObject({ data: { subtype: "interrupted" } });
   });
 
-  test("that has ended is still not told by the lines for other clients, which may come late", () => {
+  test("that has ended is not reported again by late lines for other clients", () => {
     const content = [{ type: "content", content: { type: "text", text: "reviewer: bash" } }];
     const lines = update({ sessionUpdate: "tool_call_update", toolCallId: "d1", content });
     const reports = play(running(), [call("d1"), starts("d1"), ends("d1"), lines, done("d1")]);
     expect(names(reports)).not.toContain("tool_progress");
   });
 
-  test("has a path of some length at most, in the notice and in the ledger", () => {
+  test("has a path of bounded length, in the notice and in the ledger", () => {
     const state = running();
     const agentPath = Array.from({ length: 5000 }, () => "x".repeat(5000));
     const toolCall = { toolCallId: "b", rawInput: { command: "ls" }, _meta: { demian: { agentPath } } };
@@ -98,7 +98,7 @@ describe("a sub-agent", () => {
 });
 
 describe("silence", () => {
-  test("of a sub-agent is no excuse for silence, the command that it runs is one", () => {
+  test("does not excuse silence, but the command that it runs does", () => {
     const state = running();
     play(state, [call("d1")]);
     expect(isToolRunning(state)).toBe(true);
@@ -125,7 +125,7 @@ describe("what an agent's own rules deny", () => {
   };
   const beyond = { _meta: { demian: { widens: true, agentPath: ["reviewer"] } } };
 
-  test("is refused where approvals are off, and the agent hears why", () => {
+  test("is refused if approvals are off, and the agent gets the reason", () => {
     const state = running(DEMIAN, { approvals: false });
     expect(translate(state, asks(1, {})).at(-1)).toMatchObject({
       kind: "reply",
@@ -142,7 +142,7 @@ describe("what an agent's own rules deny", () => {
     });
   });
 
-  test("is asked although the same was allowed for the session within the rules of another agent", () => {
+  test("is asked even if the same was allowed for the session within the rules of another agent", () => {
     const state = running();
     const kinds = (frame: Frame) => translate(state, frame).map(({ kind }) => kind);
     expect(kinds(asks(1, {}))).toContain("ask");
@@ -154,7 +154,7 @@ describe("what an agent's own rules deny", () => {
   });
 });
 
-test("whatever an agent sends: every event is well-formed, every start and call has one end, in this order, and nothing stays", () => {
+test("for any input, every event is well-formed, every start and call has one end, in this order, and nothing stays open", () => {
   const id = fc.constantFrom("a", "b", "c", "d1", "__proto__");
   const odd = fc.oneof(fc.constant("\u001b[31mred\u001b[0m"), fc.string(), fc.jsonValue(), fc.constant([]));
   const meta = fc.record({ parentToolCallId: fc.oneof(id, odd), agentPath: odd, widens: odd });
@@ -201,7 +201,7 @@ test("whatever an agent sends: every event is well-formed, every start and call 
       fc.constantFrom("answer", "death"),
       (agent, frames, how) => {
         const state = running(agent);
-        const reports = frames.flatMap((step): Report[] => {
+        const reports = frames.flatMap((step): AcpReport[] => {
           if (step === "cancel") return cancelTurn(state);
           return step === "next" ? [...translate(state, end), ...beginTurn(state)] : translate(state, step);
         });

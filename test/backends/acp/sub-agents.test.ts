@@ -1,9 +1,9 @@
-// Sub-agents of demian in the stream of a session: their start, what they do and ask, their end, and what it cost.
+// demian's sub-agents in a session's stream: their start, actions, requests, end and cost.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createAcpBackend } from "../../../src/backends/acp/index.ts";
 import { toReply } from "../../../src/backends/acp/requests.ts";
-import type { Report } from "../../../src/backends/acp/state.ts";
+import type { AcpReport } from "../../../src/backends/acp/state.ts";
 import { abandonTurn, beginTurn, type Frame, translate } from "../../../src/backends/acp/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { AgentEvent } from "../../../src/protocol/events.ts";
@@ -49,7 +49,7 @@ const end = (more: JsonObject = {}): Frame => ({
   answer: { result: { stopReason: "end_turn", ...more } },
 });
 
-const names = (reports: Report[]): string[] =>
+const names = (reports: AcpReport[]): string[] =>
   reports.map((report) => {
     if (report.kind !== "event") return report.kind;
     const { event } = report;
@@ -58,7 +58,7 @@ const names = (reports: Report[]): string[] =>
   });
 
 describe("a sub-agent", () => {
-  test("is told from its start to its end, all of it under the call that started it", () => {
+  test("is reported from its start to its end, all of it under the call that started it", () => {
     const state = running();
     const reports = play(state, [
       main("I ask."),
@@ -115,7 +115,7 @@ describe("a sub-agent", () => {
     for (const event of eventsOf(reports)) expect(AgentEvent.safeParse(event).error).toBeUndefined();
   });
 
-  test("that spoke last does not give the turn its last words", () => {
+  test("that wrote the last message does not provide the turn's result text", () => {
     const state = running();
     play(state, [main("mine"), delegate, started, says("theirs"), ended("completed"), delegated]);
     expect(state.turn?.lastText).toBe("mine");
@@ -124,7 +124,7 @@ describe("a sub-agent", () => {
   test.each([
     ["failed", "error", "error"],
     ["cancelled", "interrupted", "info"],
-  ])("that %s is told as %s with the reason", (type, subtype, level) => {
+  ])("that %s is reported as %s with the reason", (type, subtype, level) => {
     const reports = play(running(), [delegate, started, ended(type, { reason: "the key is wrong" })]);
     expect(eventsOf(reports).at(-1)).toMatchObject({
       category: "subagent_finished",
@@ -134,7 +134,7 @@ describe("a sub-agent", () => {
     });
   });
 
-  test("that works when the agent dies is closed: its tool, itself, the call that started it", () => {
+  test("that is running when the agent dies is closed: its tool, the sub-agent, the call that started it", () => {
     const state = running();
     play(state, [
       delegate,
@@ -148,7 +148,7 @@ describe("a sub-agent", () => {
     expect(abandonTurn(state, "again")).toEqual([]);
   });
 
-  test("of a sub-agent is closed before it, each behind what it did itself", () => {
+  test("of a sub-agent is closed before it, each after its own events", () => {
     const state = running();
     const below = (toolCallId: string, parentToolCallId: string) =>
       update({
@@ -172,7 +172,7 @@ describe("a sub-agent", () => {
     ]);
   });
 
-  test("of Claude's adapter has its last words before the end of the call that started it", () => {
+  test("of Claude's adapter gets its last message before the end of the call that started it", () => {
     const state = running({});
     const meta = { _meta: { claudeCode: { parentToolUseId: "d1" } } };
     const content = { type: "text", text: "found it" };
@@ -184,7 +184,7 @@ describe("a sub-agent", () => {
     ]);
   });
 
-  test("asks with its path, and after what it has said", () => {
+  test("asks with its path, and after its own messages", () => {
     const state = running();
     const call = { toolCallId: "c1", name: "bash", kind: "execute", rawInput: { command: "make" }, ...CHILD };
     const params = { toolCall: call, options: [{ optionId: "y", kind: "allow_once" }] };
@@ -199,7 +199,7 @@ describe("a sub-agent", () => {
     expect(other.at(-1)).not.toMatchObject({ ask: { path: expect.anything() } });
   });
 
-  test("that was allowed for this session is asked about again when it would be given another text", () => {
+  test("that was allowed for this session is asked again when its text changes", () => {
     const state = running();
     const start = (id: number, handoff: string): Frame => {
       const invocation = { provider: "big", model: "large", handoff };
@@ -215,7 +215,7 @@ describe("a sub-agent", () => {
     expect(kinds(start(3, "two"))).toContain("ask");
   });
 
-  test("is not told a second time by the lines that other clients see", () => {
+  test("is not reported a second time by the lines for other clients", () => {
     const state = running();
     const content = [{ type: "content", content: { type: "text", text: "reviewer: read_file" } }];
     const lines = update({
@@ -231,14 +231,14 @@ describe("a sub-agent", () => {
     ]);
   });
 
-  test("is in the raw frames too, where a session wants them", () => {
+  test("is in the raw frames too, if a session wants them", () => {
     const reports = play(running(DEMIAN, { include_raw_events: true }), [delegate, started]);
     expect(eventsOf(reports).at(-1)).toMatchObject({ raw: { method: "_demian/event" } });
   });
 });
 
-describe("what a turn of demian has cost", () => {
-  test("is what it says of the turn, sub-agents included, also right after a resume and when it failed", () => {
+describe("the cost of a demian turn", () => {
+  test("is the turn's reported cost, sub-agents included, also right after a resume and when it failed", () => {
     const counts = { usage: { inputTokens: 17, outputTokens: 7 } };
     const state = running();
     state.costBefore = undefined;
@@ -259,7 +259,7 @@ describe("what a turn of demian has cost", () => {
     expect(bad).toMatchObject({ subtype: "error", usage: { input_tokens: 17 }, cost_usd: 0.25 });
   });
 
-  test("is counted from its total where another agent says such a thing", () => {
+  test("is computed from the total if another agent reports one", () => {
     const state = running({});
     const money = update({
       sessionUpdate: "usage_update",
@@ -272,7 +272,7 @@ describe("what a turn of demian has cost", () => {
   });
 });
 
-test("what sub-agents do never changes what the session itself shows", () => {
+test("sub-agents never change the session's own state", () => {
   const text = fc.string({ minLength: 1, maxLength: 4 });
   const id = fc.constantFrom("a", "b");
   const status = fc.constantFrom("pending", "in_progress", "completed", "failed");
@@ -310,7 +310,7 @@ test("what sub-agents do never changes what the session itself shows", () => {
 });
 
 describe("agent_mode", () => {
-  test("is an option of demian alone, and goes with the session", async () => {
+  test("is an option of demian only, and belongs to the session", async () => {
     const host = { env: {} };
     const demian = createAcpBackend({ name: "demian", command: "x", hasAgentModes: true }, host);
     const other = createAcpBackend({ name: "other", command: "x" }, host);

@@ -1,5 +1,5 @@
 // The recorded traffic of five real agents: whatever they do, a turn has one result, a tool has one result, and nothing
-// is lost. A few traces are translated to exactly the events that were reviewed once; REGENERATE=1 writes them anew.
+// is lost. A few traces are compared with reviewed translations; REGENERATE=1 rewrites them.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ const REVIEWED = [
 ];
 
 describe("recorded traffic", () => {
-  test("there are traces of every agent and scenario, so the tests below mean something", () => {
+  test("there are traces of every agent and scenario, so the tests below check something", () => {
     const names = new Set(traces.map(({ name }) => name));
     const agents = ["opencode", "gemini", "codex", "claude", "claude-new"];
     const scenarios = [
@@ -57,7 +57,7 @@ describe("recorded traffic", () => {
     },
   );
 
-  test.each(traces)("$name gives only valid events and requests", (trace) => {
+  test.each(traces)("$name produces only valid events and requests", (trace) => {
     for (const happened of replay(trace, { include_raw_events: true })) {
       for (const event of eventsOf(happened)) expect(AgentEvent.safeParse(event).error).toBeUndefined();
       if (!("report" in happened) || happened.report.kind !== "ask") continue;
@@ -66,7 +66,7 @@ describe("recorded traffic", () => {
   });
 
   test.each(traces)(
-    "$name has one result for each prompt, behind everything that belongs to the turn",
+    "$name has one result for each prompt, after everything that belongs to the turn",
     (trace) => {
       const open = new Set<number>();
       for (const happened of replay(trace)) {
@@ -85,11 +85,11 @@ describe("recorded traffic", () => {
     },
   );
 
-  test.each(traces)("$name: every tool is told once and has exactly one result", (trace) => {
+  test.each(traces)("$name: every tool is reported once and has exactly one result", (trace) => {
     expectPairedTools(replay(trace).flatMap(eventsOf));
   });
 
-  test.each(traces)("$name loses no text: what was said is in the messages, in the same order", (trace) => {
+  test.each(traces)("$name loses no text: all of it is in the messages, in the same order", (trace) => {
     const happened = replay(trace);
     const said = (type: string) =>
       happened.flatMap(eventsOf).flatMap((event) => {
@@ -100,7 +100,7 @@ describe("recorded traffic", () => {
         return [];
       });
     const sessions = [...new Set(happened.map(({ session }) => session))];
-    // Sessions that run at once are interleaved in the deltas.
+    // Concurrent sessions are interleaved in the deltas.
     if (sessions.length <= 1) expect(said("agent.message").join("")).toBe(said("agent.delta").join(""));
     expect(said("agent.message").join("").length).toBe(said("agent.delta").join("").length);
   });
@@ -116,7 +116,7 @@ describe("recorded traffic", () => {
   });
 });
 
-/** These may be told between turns. */
+/** These may come between turns. */
 const OUTSIDE: ReadonlySet<string> = new Set(["agent.notice", "agent.system_init"]);
 
 function eventsOf(happened: Happened): AgentEvent[] {

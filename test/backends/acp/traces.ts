@@ -1,16 +1,16 @@
-// Recorded traffic of real ACP agents (test/fixtures/acp/*.native.jsonl), and what the translator makes of it. Each session
-// of a trace is followed as the run would: a load is swallowed, answers go in, cancels are remembered.
+// Recorded traffic of real ACP agents (test/fixtures/acp/*.native.jsonl), and its translation. Each session of a trace
+// is followed as the run would: a load is dropped, answers go in, cancels are remembered.
 import { join } from "node:path";
 import { introduce } from "../../../src/backends/acp/intro.ts";
 import { Replay } from "../../../src/backends/acp/replay.ts";
 import { toReply } from "../../../src/backends/acp/requests.ts";
 import { readSettings } from "../../../src/backends/acp/settings.ts";
 import {
+  type AcpReport,
   type AcpState,
-  nativeIdOf,
   newState,
-  type Report,
   type TranslateOptions,
+  toNativeId,
 } from "../../../src/backends/acp/state.ts";
 import { abandonTurn, beginTurn, cancelTurn, translate } from "../../../src/backends/acp/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
@@ -35,9 +35,9 @@ export interface Trace {
   name: string;
   steps: Step[];
 }
-/** What happened in one of the sessions of the trace. */
+/** The events of one session of the trace. */
 export type Happened =
-  | { session: number; report: Report }
+  | { session: number; report: AcpReport }
   | { session: number; prompted: true }
   | { session: number; swallowed: string };
 
@@ -56,11 +56,11 @@ class Player {
   readonly #happened: Happened[] = [];
   readonly #states: AcpState[] = [];
   readonly #loading = new Map<string, Replay>();
-  /** What we asked, by id. */
+  /** Our requests, by id. */
   readonly #asked = new Map<string | number, Message>();
-  /** Who asked what, and with which options. */
+  /** The agent's requests, with their options. */
   readonly #requests = new Map<string, { state: AcpState; params: JsonObject }>();
-  /** What comes before the id of its session is known. */
+  /** Frames that arrive before the session's id is known. */
   readonly #early: Message[] = [];
   #intro: JsonObject = {};
 
@@ -89,7 +89,7 @@ class Player {
     if (method === "session/cancel" && state?.turn !== undefined) this.#tell(state, cancelTurn(state));
     if (method === "session/load") this.#loading.set(String(params["sessionId"]), new Replay());
     if (id === undefined) return;
-    // A second prompt at once is something that the daemon does not do.
+    // The daemon never sends a second prompt at once.
     if (method === "session/prompt" && (state === undefined || state.turn !== undefined)) return;
     this.#asked.set(id, msg);
     if (method === "session/prompt" && state !== undefined) {
@@ -100,7 +100,7 @@ class Player {
   }
 
   #reply({ id = "", result, error }: Message): void {
-    const native_id = nativeIdOf(id);
+    const native_id = toNativeId(id);
     const request = this.#requests.get(native_id);
     if (request === undefined) return;
     const { outcome, action } = (result ?? {}) as { outcome?: { optionId?: string }; action?: string };
@@ -122,7 +122,7 @@ class Player {
     if (states.length === 0 || states[0] === undefined) this.#early.push(msg);
     for (const state of states) {
       if (state === undefined) continue;
-      if (id !== undefined) this.#requests.set(nativeIdOf(id), { state, params });
+      if (id !== undefined) this.#requests.set(toNativeId(id), { state, params });
       const frame =
         id === undefined
           ? ({ kind: "notification", method, params } as const)
@@ -173,7 +173,10 @@ class Player {
     for (const msg of this.#early.splice(0)) this.#incoming(msg);
   }
 
-  /** gemini goes on replaying behind its answer; the run waits until it is quiet, the trace waited for the next prompt. */
+  /**
+   * gemini continues its replay after its answer; the run waits until it is quiet, the trace waited for the next
+   * prompt.
+   */
   #finishLoading(state: AcpState): void {
     const loading = this.#loading.get(state.sessionId);
     this.#loading.delete(state.sessionId);
@@ -184,13 +187,13 @@ class Player {
     return this.#states.find(({ sessionId }) => sessionId === params["sessionId"]);
   }
 
-  #tell(state: AcpState, reports: readonly Report[]): void {
+  #tell(state: AcpState, reports: readonly AcpReport[]): void {
     const session = this.#states.indexOf(state);
     this.#happened.push(...reports.map((report) => ({ session, report })));
   }
 }
 
-/** As it stands in *.agent.jsonl: the event itself, or what lies between events. */
+/** As written in *.agent.jsonl: the event itself, or the signal between events. */
 export function toLine(happened: Happened): JsonObject {
   const { session } = happened;
   const at = session === 0 ? {} : { session };

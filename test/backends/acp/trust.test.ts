@@ -1,9 +1,10 @@
-// An agent that varies what it asks: an answer counts only for what a person saw, and a session hears only its own.
+// An agent that varies its requests: an answer counts only for what the user saw, and a session gets only its own
+// events.
 import { describe, expect, test } from "vitest";
 import { toReply } from "../../../src/backends/acp/requests.ts";
-import { Router, type Tenant } from "../../../src/backends/acp/router.ts";
+import { AcpRouter, type AcpTenant } from "../../../src/backends/acp/router.ts";
 import { readSettings } from "../../../src/backends/acp/settings.ts";
-import { type AcpState, newState, type Report } from "../../../src/backends/acp/state.ts";
+import { type AcpReport, type AcpState, newState } from "../../../src/backends/acp/state.ts";
 import { beginTurn, type Frame, translate } from "../../../src/backends/acp/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { silentLog } from "../../../src/base/log.ts";
@@ -33,11 +34,11 @@ const updating = (update: JsonObject): Frame => ({
   method: "session/update",
   params: { sessionId: "s", update },
 });
-const asksIn = (reports: Report[]) =>
+const asksIn = (reports: AcpReport[]) =>
   reports.flatMap((report) => (report.kind === "ask" ? [report.ask] : []));
-const kindsOf = (reports: Report[]) => reports.map(({ kind }) => kind);
+const kindsOf = (reports: AcpReport[]) => reports.map(({ kind }) => kind);
 
-/** Whether the second call is asked about after the first was allowed for the session. */
+/** Whether the second call is asked after the first was allowed for the session. */
 function isAskedAgain(first: JsonObject, second: JsonObject): boolean {
   const state = running();
   const [asked] = asksIn(translate(state, asking(1, first)));
@@ -51,7 +52,7 @@ describe("what was allowed for the session", () => {
   const issue = { kind: "other", name: "issue", rawInput: { title: "a", description: "b" } };
   const edit = { kind: "edit", name: "edit", rawInput: { path: "a" }, locations: [{ path: "/p/a" }] };
 
-  test("is allowed again, whatever words stand beside the command", () => {
+  test("is allowed again, whatever the text beside the command", () => {
     expect(isAskedAgain(run, run)).toBe(false);
     expect(isAskedAgain(run, { ...run, title: "y", rawInput: { description: "y", command: "ls" } })).toBe(
       false,
@@ -80,12 +81,12 @@ describe("what was allowed for the session", () => {
       { kind: "execute", title: "ls", rawInput: { n: 1 } },
       { kind: "execute", title: "rm -rf /", rawInput: { n: 1 } },
     ],
-  ])("is no leave for %s", (_what, first, second) => {
+  ])("does not allow %s", (_what, first, second) => {
     expect(isAskedAgain(first, second)).toBe(true);
   });
 });
 
-test("the words beside a command are the reason, without the command itself", () => {
+test("the text beside a command is the reason, without the command itself", () => {
   const words = (...texts: string[]) =>
     texts.map((text) => ({ type: "content", content: { type: "text", text } }));
   const reason = (...texts: string[]) => {
@@ -97,7 +98,7 @@ test("the words beside a command are the reason, without the command itself", ()
   expect(reason("$ ls", "to look around")).toBe("to look around");
 });
 
-test("a second request under the id of an open one is not heard: the answer and its rule are the first one's", () => {
+test("a second request with the id of a pending one is ignored: the answer and its rule belong to the first one", () => {
   const state = running();
   const [asked] = asksIn(translate(state, asking(1, { kind: "execute", rawInput: { command: "ls" } })));
   const again = translate(
@@ -112,7 +113,7 @@ test("a second request under the id of an open one is not heard: the answer and 
 });
 
 test.each([{}, { approvals: false }])(
-  "what is asked when the turn is over is refused, and asked of nobody: %o",
+  "a request after the end of the turn is refused and never shown: %o",
   (options) => {
     const state = running(options);
     translate(state, END);
@@ -126,7 +127,7 @@ test.each([{}, { approvals: false }])(
   },
 );
 
-test("a tool call by the name of one that is done is a tool of its own, in the same turn and in the next", () => {
+test("a tool call with the id of a finished one is a new tool, in the same turn and in the next", () => {
   const state = running();
   const call = { toolCallId: "call_0", rawInput: { a: 1 } };
   const turn = [
@@ -143,11 +144,11 @@ test("a tool call by the name of one that is done is a tool of its own, in the s
   expect(types.filter((type) => type === "agent.tool_result")).toHaveLength(3);
 });
 
-describe("in a process that sessions share", () => {
-  test("an update that names no session is told to nobody but a session that is alone", () => {
+describe("in a shared process", () => {
+  test("an update without a session id goes only to a session that is alone", () => {
     const heard: string[] = [];
-    const tenant = (name: string): Tenant => ({ deliver: () => heard.push(name) });
-    const router = new Router({ refuse: () => undefined, log: silentLog });
+    const tenant = (name: string): AcpTenant => ({ deliver: () => heard.push(name) });
+    const router = new AcpRouter({ refuse: () => undefined, log: silentLog });
     const update = { kind: "notification", method: "session/update", params: { update: {} } } as const;
     router.route(update, 1);
     router.claim("a", tenant("a"));
@@ -160,7 +161,7 @@ describe("in a process that sessions share", () => {
     expect(heard).toEqual(["a", "a", "b"]);
   });
 
-  test("an id that the agent gives away twice opens no second session, and the first one goes on", async () => {
+  test("an id that the agent assigns twice opens no second session, and the first one continues", async () => {
     const agent = fakeAgent({ sameId: true }, { spec: { process: "shared" } });
     const first = await agent.start();
     await expect(agent.start()).rejects.toMatchObject({

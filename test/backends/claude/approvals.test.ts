@@ -1,4 +1,4 @@
-// Approvals through a live claude, as far as it can be scripted: the fake executable behind the real backend.
+// Approvals through a live claude, as far as it can be scripted: the real backend on a fake executable.
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ async function startAsking(prompt: string, home = fakeHome()) {
   await started.run.send(user(prompt));
   const ask = await started.sink.untilAsk(1);
   const answer = (how: Answer) => started.run.answer?.(ask.native_id, how);
-  /** What claude was told, once the turn is over. */
+  /** What claude received, once the turn is over. */
   const told = async (how: Answer) => {
     expect(await answer(how)).toBe(true);
     await started.sink.untilResults(1);
@@ -43,17 +43,21 @@ describe("a session with approvals", () => {
   test.each([
     ["a claude before 2.1", { FAKE_CLAUDE_VERSION: "2.0.9 (Claude Code)" }, "this is 2.0.9"],
     ["a stub", { FAKE_CLAUDE_PLAIN: "1" }, "this is 9.9.9"],
-    ["one without a version", { FAKE_CLAUDE_FAULT: "version-fails" }, "this one does not tell its version"],
+    [
+      "one without a version",
+      { FAKE_CLAUDE_FAULT: "version-fails" },
+      "this program does not report its version",
+    ],
   ])("%s cannot ask, and says so at the start", async (_name, env, found) => {
     await expect(startFake({ approvals: true }, { home: fakeHome(env) })).rejects.toMatchObject({
       code: "spawn_failed",
-      message: `approvals need Claude Code 2.1 or newer; ${found}`,
+      message: `approvals require Claude Code 2.1 or newer; ${found}`,
     });
   });
 
   test.each([
-    ["that is there is an overwrite", true, "overwrite"],
-    ["that is not there is a new file", false, "add"],
+    ["that exists is an overwrite", true, "overwrite"],
+    ["that does not exist is a new file", false, "add"],
   ])("a write to a file %s", async (_name, isThere, kind) => {
     const home = fakeHome();
     const file_path = join(home.home, "written.txt");
@@ -108,7 +112,7 @@ describe("a session with approvals", () => {
     await inGit.run.stop("now");
   });
 
-  test("a refusal carries the words of the user, and the turn goes on", async () => {
+  test("a refusal carries the user's message, and the turn continues", async () => {
     const { run, sink, told } = await startAsking("#ask mkdir x");
     expect(await told({ decision: "decline", message: "use y" })).toEqual({
       behavior: "deny",
@@ -138,7 +142,7 @@ describe("a session with approvals", () => {
     await run.stop("finish");
   });
 
-  test("a plan can be sent back with words", async () => {
+  test("a plan can be sent back with a message", async () => {
     const { run, ask, told } = await startAsking("#plan 1. Do it");
     expect(ask).toMatchObject({ request_type: "plan", payload: { plan: "1. Do it" } });
     expect(await told({ decision: "decline", message: "shorter" })).toEqual({
@@ -169,7 +173,7 @@ describe("a session with approvals", () => {
 });
 
 describe("a request that comes before claude is ready", () => {
-  test("is told when the start has worked, and can be answered", async () => {
+  test("is reported once the start has succeeded, and can be answered", async () => {
     const home = fakeHome({ FAKE_CLAUDE_FAULT: "ask-at-start" });
     const { run, sink } = await startFake({ approvals: true }, { home });
     const ask = await sink.untilAsk(1);
@@ -178,7 +182,7 @@ describe("a request that comes before claude is ready", () => {
     await run.stop("finish");
   });
 
-  test("is told to nobody when the start fails", async () => {
+  test("is not reported if the start fails", async () => {
     const home = fakeHome({ FAKE_CLAUDE_FAULT: "ask-and-die" });
     const backend = createClaudeBackend({ bin: FAKE_CLAUDE, env: home.env });
     const sink = new Recorder();
@@ -196,14 +200,14 @@ describe("a request that comes before claude is ready", () => {
   });
 });
 
-describe("a request that nobody answers", () => {
+describe("a request without an answer", () => {
   test("is withdrawn when claude takes it back, and the turn ends by itself", async () => {
     const { run, sink, ask, answer } = await startAsking("#ask-take-back");
     await sink.untilResults(1);
     expect(sink.heard).toContainEqual({
       kind: "withdrawn",
       native_id: ask.native_id,
-      reason: "claude took it back",
+      reason: "claude cancelled the request",
     });
     expect(await answer({ decision: "accept" })).toBe(false);
     await run.stop("finish");

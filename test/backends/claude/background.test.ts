@@ -1,4 +1,4 @@
-// When claude is busy behind its turn, by what 2.1.325 and 2.1.197 print.
+// When claude is busy after its turn, with the output of 2.1.325 and 2.1.197.
 import { expect, test } from "vitest";
 import { isBusy } from "../../../src/backends/claude/background.ts";
 import type { ClaudeOptions } from "../../../src/backends/claude/options.ts";
@@ -34,25 +34,25 @@ test("between an asynchronous sub-agent's start and the turn that claude begins 
   expect(course("72-async-subagent")).toEqual(["turn", "busy", "turn", "idle"]);
 });
 
-test("a sub-agent whose news claude takes into the running turn leaves nothing behind", () => {
+test("a sub-agent whose end claude mentions in the running turn leaves claude idle", () => {
   expect(course("73-async-subagent-folded").at(-1)).toBe("idle");
 });
 
-test("a command in the foreground is no work behind the turn, although it has a task of its own", () => {
+test("a foreground command is not background work, although it has a task of its own", () => {
   expect(course("74-foreground-bash")).toEqual(["turn", "idle"]);
   const state = stateOf();
   translate(state, started({ is_backgrounded: false }));
   expect(isBusy(state)).toBe(false);
 });
 
-test("a command in the background may be a server: nobody waits for it", () => {
+test("a background command may be a server, so it does not count", () => {
   expect(course("48-background-bash")).toEqual(["turn", "idle", "turn", "idle"]);
   const state = stateOf();
   translate(state, started({ task_type: "local_bash" }));
   expect(isBusy(state)).toBe(false);
 });
 
-test("2.1.197 tells of an asynchronous sub-agent only in the result of its tool", () => {
+test("2.1.197 reports an asynchronous sub-agent only in the result of its tool", () => {
   const state = stateOf();
   noteSent(state);
   for (const frame of [RUNNING, started({ is_backgrounded: undefined })]) translate(state, frame);
@@ -86,7 +86,7 @@ test("without state events a sub-agent is forgotten as it ends: nothing else wou
   expect(isBusy(state)).toBe(false);
 });
 
-test("one that was stopped leaves claude idle: no turn tells of it, and no other idle follows", () => {
+test("one that was stopped leaves claude idle: no turn mentions it, and no other idle follows", () => {
   const state = stateOf();
   for (const frame of [RUNNING, started({}), RESULT, IDLE]) translate(state, frame);
   expect(isBusy(state)).toBe(true);

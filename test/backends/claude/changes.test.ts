@@ -47,7 +47,7 @@ describe("what a tool would change", () => {
     );
   });
 
-  test("several edits of one file stand one after the other", () => {
+  test("several edits of one file are shown in order", () => {
     const edits = [
       { old_string: "a", new_string: "b" },
       { old_string: "c", new_string: "" },
@@ -61,10 +61,10 @@ describe("what a tool would change", () => {
   });
 
   test.each([
-    [{ cell_id: "c1", new_source: "x = 1" }, '@@ replace cell "c1" @@\n\\ All that it held goes\n+x = 1'],
+    [{ cell_id: "c1", new_source: "x = 1" }, '@@ replace cell "c1" @@\n\\ Replaces the whole cell\n+x = 1'],
     [
       { cell_id: "c1", new_source: "# x", cell_type: "markdown" },
-      '@@ replace cell "c1" of type "markdown" @@\n\\ All that it held goes\n+# x',
+      '@@ replace cell "c1" of type "markdown" @@\n\\ Replaces the whole cell\n+# x',
     ],
     [
       { cell_id: "c1", new_source: "x", cell_type: "code", edit_mode: "insert" },
@@ -73,7 +73,7 @@ describe("what a tool would change", () => {
     [{ new_source: "x", edit_mode: "insert" }, "@@ insert a cell at the beginning @@\n+x"],
     [
       { cell_id: "c1", new_source: "", edit_mode: "delete" },
-      '@@ delete cell "c1" @@\n\\ All of it goes, whatever it holds',
+      '@@ delete cell "c1" @@\n\\ Deletes the whole cell',
     ],
     [{ cell_id: "c\n-1", new_source: "x", edit_mode: "fold\n+" }, '@@ "fold\\n+" cell "c\\n-1" @@\n+x'],
   ])("a notebook: %j", (input, diff) => {

@@ -1,7 +1,8 @@
 import { chmodSync, mkdtempSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { Detector, speaksControl, versionIn } from "../../../src/backends/claude/detect.ts";
+import { ClaudeDetector } from "../../../src/backends/claude/detect.ts";
+import { readVersion, speaksControl } from "../../../src/base/claude-wire/version.ts";
 import { tempDir } from "../temp-dir.ts";
 import { FAKE_CLAUDE } from "./fake.ts";
 
@@ -25,36 +26,38 @@ describe("Detector", () => {
     ["9.9.9 (stub)", "9.9.9", false],
     ["no version", undefined, false],
   ])("%s", (said, version, speaks) => {
-    expect(versionIn(said)).toBe(version);
+    expect(readVersion(said)).toBe(version);
     expect(speaksControl(said)).toBe(speaks);
   });
 
   test("the fake passes for Claude Code, and as a plain stub does not", async () => {
-    expect(await new Detector(FAKE_CLAUDE, env).detect()).toMatchObject({
+    expect(await new ClaudeDetector(FAKE_CLAUDE, env).detect()).toMatchObject({
       version: "2.1.197",
       speaksControl: true,
     });
-    const plain = new Detector(FAKE_CLAUDE, { ...env, FAKE_CLAUDE_PLAIN: "1" });
+    const plain = new ClaudeDetector(FAKE_CLAUDE, { ...env, FAKE_CLAUDE_PLAIN: "1" });
     expect(await plain.detect()).toMatchObject({ version: "9.9.9", speaksControl: false });
   });
 
   test("a name is looked up on PATH", async () => {
     const file = script("echo 1.2.3");
-    expect(await new Detector("claude", { PATH: `/no/such:${join(file, "..")}` }).detect()).toMatchObject({
+    expect(
+      await new ClaudeDetector("claude", { PATH: `/no/such:${join(file, "..")}` }).detect(),
+    ).toMatchObject({
       path: file,
     });
   });
 
   test("a missing or failing program is undefined, never an error", async () => {
-    expect(await new Detector("no-such-claude", env).detect()).toBeUndefined();
-    expect(await new Detector("/etc/passwd", env).detect()).toBeUndefined();
-    expect(await new Detector(script("echo 1.2.3; exit 1"), env).detect()).toBeUndefined();
+    expect(await new ClaudeDetector("no-such-claude", env).detect()).toBeUndefined();
+    expect(await new ClaudeDetector("/etc/passwd", env).detect()).toBeUndefined();
+    expect(await new ClaudeDetector(script("echo 1.2.3; exit 1"), env).detect()).toBeUndefined();
   });
 
   test("it is asked again only when the file has changed", async () => {
     const count = join(mkdtempSync(join(dir, "d-")), "count");
     const file = script(`echo x >> ${count}; echo 1.0.$(wc -l < ${count})`);
-    const detector = new Detector(file, env);
+    const detector = new ClaudeDetector(file, env);
     await detector.detect();
     expect((await detector.detect())?.version).toBe("1.0.1");
     utimesSync(file, 1, 1);

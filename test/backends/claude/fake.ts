@@ -1,4 +1,4 @@
-// The fake claude (test/fakes/fake-claude.sh) behind the real backend, in a home of its own.
+// The fake claude (test/fakes/fake-claude.sh) under the real backend, in its own home.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";

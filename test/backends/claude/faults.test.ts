@@ -1,4 +1,4 @@
-// What a broken claude does to a session: nothing worse than an end that is told once, with its reason.
+// What a broken claude does to a session: nothing worse than one end with its reason.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { user } from "../conformance.ts";
@@ -82,7 +82,7 @@ describe("a result that cannot be read fails its turn", () => {
 
 describe("a claude that dies", () => {
   test.each(DEADLY)(
-    "%s is told once, as not expected, after all it said",
+    "%s is reported once, as unexpected, after all output",
     async (directive, results, why) => {
       const { run, sink } = await startFake({ include_partial_messages: true });
       const { pid = 0 } = run;
@@ -134,7 +134,7 @@ describe("a claude that dies", () => {
 });
 
 describe("a claude that cannot log in", () => {
-  test("401 is told at the first retry, once, and the result carries the code", async () => {
+  test("401 is reported once, at the first retry, and the result carries the code", async () => {
     const { run, sink } = await startFake();
     await run.send(user("#auth"));
     await sink.untilResults(1);
@@ -146,7 +146,7 @@ describe("a claude that cannot log in", () => {
     await run.stop("finish");
   });
 
-  test("the words on stderr count when it dies with them", async () => {
+  test("stderr counts only if claude dies with it", async () => {
     const { run, sink } = await startFake();
     await run.send(user("#auth-stderr"));
     await sink.untilEnded();
@@ -172,7 +172,7 @@ describe("odd results", () => {
     ["#max-budget", ["max_budget"]],
     ["#error 500", ["error"]],
     ["#no-login", ["error"]],
-  ])("%s is passed on as it is", async (directive, subtypes) => {
+  ])("%s is passed on unchanged", async (directive, subtypes) => {
     const { run, sink } = await startFake();
     await run.send(user(directive));
     await sink.untilResults(subtypes.length);

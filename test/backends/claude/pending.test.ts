@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Pending } from "../../../src/backends/claude/pending.ts";
+import type { Pending } from "../../../src/backends/claude/pending.ts";
 import type { Place } from "../../../src/backends/claude/requests.ts";
 import type { Ask } from "../../../src/backends/types.ts";
 import { isObject, type JsonObject } from "../../../src/base/json.ts";
 import { type Answer, DECISIONS, RequestPayload } from "../../../src/protocol/requests.ts";
+import { openPending } from "./pending-channel.ts";
 
 const settings = { userSettings: "/u", projectSettings: "/p", localSettings: "/l", gitIgnore: "/g" };
 const PLACE: Place = { cwd: "/cwd", configDir: "/config", settings, exists: () => false };
@@ -16,15 +17,15 @@ interface Heard {
   replies: JsonObject[];
 }
 
-function listen({ isSilent = false } = {}): Heard & { pending: Pending } {
+function listen({ isSilent = false } = {}): Heard & { pending: Pending; take(frame: JsonObject): void } {
   const heard: Heard = { asks: [], withdrawn: [], replies: [] };
-  const pending = new Pending({
+  const opened = openPending({
     place: isSilent ? undefined : () => PLACE,
     ask: (ask) => heard.asks.push(ask),
     withdrawn: (id) => heard.withdrawn.push(id),
     write: async (line) => void heard.replies.push(JSON.parse(line).response),
   });
-  return { ...heard, pending };
+  return { ...heard, ...opened };
 }
 
 const bash = (request_id: string, more: object = {}) => ({
@@ -106,8 +107,8 @@ describe("what claude asks", () => {
   test("whatever it asks is answered at once or shown in a valid shape, and one answer ends it", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), maybe(body), answers, async (request_id, request, answer) => {
-        const { pending, asks, replies } = listen();
-        pending.take({ type: "control_request", request_id, request });
+        const { pending, take, asks, replies } = listen();
+        take({ type: "control_request", request_id, request });
         expect(asks.length + replies.length).toBe(1);
         if (asks.length === 1) {
           expect(RequestPayload.safeParse(asks[0]?.payload).error).toBeUndefined();
@@ -141,9 +142,9 @@ describe("what claude asks", () => {
     );
   });
 
-  test("a request without an id is nothing that could be answered", () => {
-    const { pending, asks, replies } = listen();
-    pending.take({ type: "control_request", request: { subtype: "can_use_tool" } });
+  test("a request without an id cannot be answered", () => {
+    const { take, asks, replies } = listen();
+    take({ type: "control_request", request: { subtype: "can_use_tool" } });
     expect([asks, replies]).toEqual([[], []]);
   });
 
@@ -153,35 +154,34 @@ describe("what claude asks", () => {
     ["without a tool", bash("r", { tool_name: 7 }), "malformed control request: can_use_tool"],
     ["with a broken input", bash("r", { input: [] }), "malformed control request: can_use_tool"],
   ] as const)("a request %s is refused, so that claude does not wait", (name, frame, error) => {
-    const { pending, asks, replies } = listen({ isSilent: name.startsWith("in a session") });
-    pending.take(frame);
+    const { take, asks, replies } = listen({ isSilent: name.startsWith("in a session") });
+    take(frame);
     expect(asks).toEqual([]);
     expect(replies).toEqual([{ subtype: "error", request_id: "r", error }]);
   });
 
-  test("the same request told twice is asked once", () => {
-    const { pending, asks } = listen();
-    pending.take(bash("r"));
-    pending.take(bash("r"));
+  test("a request that arrives twice is asked once", () => {
+    const { take, asks } = listen();
+    take(bash("r"));
+    take(bash("r"));
     expect(asks).toHaveLength(1);
   });
 });
 
 describe("what claude takes back", () => {
-  test("is withdrawn once and cannot be answered any more; unknown ids are ignored", async () => {
-    const { pending, withdrawn, replies } = listen();
-    pending.take(bash("r"));
-    for (const request_id of ["other", "r", "r", 7])
-      pending.cancel({ type: "control_cancel_request", request_id });
+  test("is withdrawn once and can no longer be answered; unknown ids are ignored", async () => {
+    const { pending, take, withdrawn, replies } = listen();
+    take(bash("r"));
+    for (const request_id of ["other", "r", "r", 7]) take({ type: "control_cancel_request", request_id });
     expect(withdrawn).toEqual(["r"]);
     expect(await pending.answer("r", { decision: "accept" })).toBe(false);
     expect(replies).toEqual([]);
   });
 
-  test("what an interrupt leaves open is withdrawn, and refused so that no sub-agent waits for ever", () => {
-    const { pending, withdrawn, replies } = listen();
-    pending.take(bash("a"));
-    pending.take(bash("b"));
+  test("what an interrupt leaves open is withdrawn, and refused so that no sub-agent waits forever", () => {
+    const { pending, take, withdrawn, replies } = listen();
+    take(bash("a"));
+    take(bash("b"));
     pending.withdrawAll("interrupted");
     expect(withdrawn).toEqual(["a", "b"]);
     expect(replies).toMatchObject([
@@ -191,23 +191,23 @@ describe("what claude takes back", () => {
   });
 
   test("after its end nothing is asked and nothing can be answered", async () => {
-    const { pending, asks } = listen();
-    pending.take(bash("a"));
+    const { pending, take, asks } = listen();
+    take(bash("a"));
     pending.close();
-    pending.take(bash("b"));
+    take(bash("b"));
     expect(asks.map((ask) => ask.native_id)).toEqual(["a"]);
     expect(await pending.answer("a", { decision: "accept" })).toBe(false);
   });
 
   test("a write that fails is not taken for an answer, nor for one that claude does not wait for", async () => {
     const parts = { place: () => PLACE, ask: () => undefined, withdrawn: () => undefined };
-    const pending = new Pending({ ...parts, write: () => Promise.reject(new Error("EPIPE")) });
-    pending.take(bash("a"));
+    const { pending, take } = openPending({ ...parts, write: () => Promise.reject(new Error("EPIPE")) });
+    take(bash("a"));
     await expect(pending.answer("a", { decision: "accept" })).rejects.toThrow("EPIPE");
   });
 });
 
-describe("who asks", () => {
+describe("the asking sub-agent", () => {
   const started = (task_id: string, tool_use_id: string, subagent_type: string) => ({
     type: "system",
     subtype: "task_started",
@@ -223,13 +223,13 @@ describe("who asks", () => {
   });
 
   test("a sub-agent that we do not know goes by its id", () => {
-    const { pending, asks } = listen();
-    pending.take(bash("r", { agent_id: "a1" }));
+    const { take, asks } = listen();
+    take(bash("r", { agent_id: "a1" }));
     expect(asks[0]?.path).toEqual(["a1"]);
   });
 
   test("the path begins at the root", () => {
-    const { pending, asks } = listen();
+    const { pending, take, asks } = listen();
     const frames = [
       calls("c1", null),
       started("a1", "c1", "one"),
@@ -237,21 +237,21 @@ describe("who asks", () => {
       calls("c2", "c1"),
     ];
     for (const frame of [...frames, started("a3", "c3", "three"), calls("c3", "c2")]) pending.see(frame);
-    pending.take(bash("r", { agent_id: "a3" }));
+    take(bash("r", { agent_id: "a3" }));
     expect(asks[0]?.path).toEqual(["one", "two", "three"]);
   });
 
   test("sub-agents that claim to be each other's parents are no trap", () => {
-    const { pending, asks } = listen();
+    const { pending, take, asks } = listen();
     for (const frame of [started("a1", "c1", "one"), calls("c1", "c1")]) pending.see(frame);
-    pending.take(bash("r", { agent_id: "a1" }));
+    take(bash("r", { agent_id: "a1" }));
     expect(asks[0]?.path?.at(-1)).toBe("one");
   });
 
-  test("the directory is the one that claude named last", () => {
-    const { pending, asks } = listen();
+  test("the directory is the last one that claude named", () => {
+    const { pending, take, asks } = listen();
     pending.see({ type: "system", subtype: "init", cwd: "/elsewhere" });
-    pending.take(bash("r"));
+    take(bash("r"));
     expect(asks[0]?.payload.cwd).toBe("/elsewhere");
   });
 });

@@ -1,9 +1,14 @@
-// What claude asks, as recorded, becomes what a person sees; and each answer becomes what claude expects.
+// What claude asks, as recorded, becomes what the user sees; and each answer becomes what claude expects.
 import { describe, expect, test } from "vitest";
-import { Pending } from "../../../src/backends/claude/pending.ts";
-import { type Asked, type Place, toAsked, toResponse } from "../../../src/backends/claude/requests.ts";
+import {
+  type ClaudeAsk,
+  type Place,
+  toClaudeAsk,
+  toResponse,
+} from "../../../src/backends/claude/requests.ts";
 import type { Ask } from "../../../src/backends/types.ts";
 import { RequestPayload } from "../../../src/protocol/requests.ts";
+import { openPending } from "./pending-channel.ts";
 import { readTraces } from "./traces.ts";
 
 const CWD = "/home/user/project";
@@ -18,26 +23,25 @@ const PLACE: Place = {
   exists: (path) => path.endsWith("old.txt"),
 };
 
-/** Everything that was asked in a recorded conversation. */
+/** All requests of a recorded conversation. */
 function asksOf(name: string): Ask[] {
   const asks: Ask[] = [];
-  const pending = new Pending({
+  const { take } = openPending({
     place: () => PLACE,
     ask: (ask) => asks.push(ask),
     withdrawn: () => undefined,
     write: () => Promise.resolve(),
   });
   for (const { dir, msg } of readTraces().find((trace) => trace.name === name)?.steps ?? []) {
-    if (dir === "in" && msg["type"] === "control_request") pending.take(msg);
-    else if (dir === "in") pending.see(msg);
+    if (dir === "in") take(msg);
   }
   for (const ask of asks) expect(RequestPayload.safeParse(ask.payload).error).toBeUndefined();
   return asks;
 }
 
-function asked(tool_name: string, input: object, more: object = {}): Asked {
+function asked(tool_name: string, input: object, more: object = {}): ClaudeAsk {
   const body = { subtype: "can_use_tool", tool_name, input, tool_use_id: "t1", ...more };
-  const found = toAsked({ request_id: "r1", subtype: "can_use_tool", body }, PLACE);
+  const found = toClaudeAsk({ request_id: "r1", body }, PLACE);
   if (found === undefined) throw new Error("nothing was asked");
   return found;
 }
@@ -51,7 +55,7 @@ const RULES = (destination: string, ruleContent = "mkdir x") => ({
 const MODE = { type: "setMode", mode: "acceptEdits", destination: "session" };
 const bash = (...permission_suggestions: object[]) =>
   asked("Bash", { command: "mkdir x" }, { permission_suggestions });
-const decisionsOf = ({ ask }: Asked) => ask.payload.choices.map((choice) => choice.decision);
+const decisionsOf = ({ ask }: ClaudeAsk) => ask.payload.choices.map((choice) => choice.decision);
 
 describe("recorded requests", () => {
   test("a command is shown whole, with what each choice remembers and writes", () => {
@@ -74,7 +78,7 @@ describe("recorded requests", () => {
     });
     expect(asks[0]).not.toHaveProperty("path");
     const remembers = [`allow Bash(${command})`];
-    const mode = expect.stringMatching(/^switch to the permission mode acceptEdits: /);
+    const mode = expect.stringMatching(/^switch to permission mode acceptEdits: /);
     expect(asks[0]?.payload.choices).toEqual([
       { decision: "accept", takes: ["updated_input"] },
       { decision: "acceptForSession", remembers },
@@ -85,7 +89,7 @@ describe("recorded requests", () => {
           { path: `${CWD}/.claude/settings.local.json`, content: `permissions.allow += Bash(${command})` },
         ],
       },
-      { decision: "acceptForSession", option: "directories", remembers: [`work in the directory ${CWD}`] },
+      { decision: "acceptForSession", option: "directories", remembers: [`allow work in ${CWD}`] },
       { decision: "acceptForSession", option: "mode-acceptEdits", remembers: [mode] },
       { decision: "decline", takes: ["message"] },
       { decision: "cancel", takes: ["message"] },
@@ -168,7 +172,7 @@ describe("choices", () => {
     expect(decisionsOf(bash())).toEqual(["accept", "decline", "cancel"]);
   });
 
-  test("what only the process would remember is no `always`", () => {
+  test("a suggestion that only the process would remember is not `always`", () => {
     expect(decisionsOf(bash(MODE, RULES("session")))).not.toContain("acceptAlways");
     expect(
       decisionsOf(bash({ ...MODE, mode: "bypassPermissions", destination: "userSettings" })),
@@ -186,13 +190,13 @@ describe("choices", () => {
   });
 
   test("nor is a field that is not understood, in a suggestion that is", () => {
-    const odd = bash({ ...RULES("localSettings"), until: "for ever" });
+    const odd = bash({ ...RULES("localSettings"), until: "forever" });
     for (const decision of ["acceptForSession", "acceptAlways"] as const) {
-      expect(JSON.stringify(toResponse(odd, { decision }))).not.toContain("for ever");
+      expect(JSON.stringify(toResponse(odd, { decision }))).not.toContain("forever");
     }
   });
 
-  test("a change is shown with the whole input, also what is not known of it", () => {
+  test("a change is shown with the whole input, including unknown fields", () => {
     const input = { file_path: "/f", old_string: "a", new_string: "b", afterwards: "x".repeat(5000) };
     const { payload } = asked("Edit", input).ask;
     expect(payload.changes).toHaveLength(1);
@@ -263,7 +267,7 @@ describe("answers", () => {
   });
 });
 
-describe("what a person reads", () => {
+describe("what the user reads", () => {
   test("a long command is cut in the title only, and a title is one line", () => {
     const command = `echo a\n${"b".repeat(1000)}`;
     const { payload } = asked("Bash", { command }).ask;
@@ -272,7 +276,7 @@ describe("what a person reads", () => {
     expect(payload.title.length).toBeLessThanOrEqual(201);
   });
 
-  test("two questions with the same text cannot be told apart: they are shown as a tool", () => {
+  test("two questions with the same text are ambiguous, so they are shown as a tool", () => {
     const questions = [{ question: "Which?" }, { question: "Which?" }];
     expect(asked("AskUserQuestion", { questions }).ask.request_type).toBe("tool");
   });

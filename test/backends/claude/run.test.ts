@@ -1,4 +1,4 @@
-// A live claude, as far as it can be scripted: the fake executable behind the real backend.
+// A live claude, as far as it can be scripted: the real backend on a fake executable.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ describe("start", () => {
   test.each([
     ["an id that is no UUID", { session_id: "not-a-uuid" }, "Invalid session ID"],
     ["a foreign id that claude does not know", { resume: true, began_here: false }, "No conversation found"],
-  ])("%s is refused with claude's own words, and nothing is reported", async (_name, over, words) => {
+  ])("%s is refused with claude's own message, and nothing is reported", async (_name, over, words) => {
     await expect(startFake({}, over)).rejects.toMatchObject({
       code: "spawn_failed",
       message: expect.stringContaining(words),
@@ -27,7 +27,7 @@ describe("start", () => {
     await expect(startFake({}, { home })).rejects.toMatchObject({ code: "spawn_failed" });
   });
 
-  test("a program that is not there says what to set", async () => {
+  test("a missing program says what to set", async () => {
     await expect(startFake({}, { bin: "no-claude-here" })).rejects.toMatchObject({
       code: "spawn_failed",
       message: "no-claude-here not found on PATH; set --claude or BLEMEESD_CLAUDE",
@@ -38,7 +38,7 @@ describe("start", () => {
     await expect(startFake({ cwd: "/no/such/dir" })).rejects.toThrow("/no/such/dir does not exist");
   });
 
-  test("a session that began here but was never written down begins with --session-id", async () => {
+  test("a session that began here but was never stored begins with --session-id", async () => {
     const { run, sink, order } = await startFake({}, { resume: true, began_here: true });
     await run.send(user("#argv"));
     await sink.untilResults(1);
@@ -81,7 +81,7 @@ describe("context", () => {
     await second.run.stop("finish");
   });
 
-  test("after /clear the new native id is told, and a resume with it finds the new conversation", async () => {
+  test("after /clear the new native id is reported, and a resume with it finds the new conversation", async () => {
     const home = fakeHome();
     const first = await startFake({}, { home });
     await first.run.send(user("#say before"));
@@ -141,7 +141,7 @@ describe("interrupt", () => {
     await run.stop("finish");
   });
 
-  test("behind the turn: the sub-agents that go on are stopped, the process stays", async () => {
+  test("after the turn: running sub-agents are stopped, the process stays", async () => {
     const { run, sink } = await startFake();
     await run.send(user("#async"));
     await sink.untilResults(1);
@@ -155,7 +155,7 @@ describe("interrupt", () => {
     await run.stop("finish");
   });
 
-  test("of a turn with sub-agents behind it ends with the turn's result, not with theirs", async () => {
+  test("of a turn with background sub-agents ends with the turn's result, not with theirs", async () => {
     const { run, sink } = await startFake({ include_partial_messages: true });
     await run.send(user("#async #slow 1000 20"));
     await sink.untilEvent("agent.delta");
@@ -245,7 +245,7 @@ describe("interrupt", () => {
 });
 
 describe("requests of claude", () => {
-  test("an unknown request gets an error answer, so that claude does not wait for ever", async () => {
+  test("an unknown request gets an error answer, so that claude does not wait forever", async () => {
     const { run, sink } = await startFake();
     await run.send(user("#control frobnicate"));
     await sink.untilResults(1);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { grantsOf, readSuggestions, type SettingsFiles } from "../../../src/backends/claude/suggestions.ts";
+import { listGrants, readSuggestions, type SettingsFiles } from "../../../src/backends/claude/suggestions.ts";
 
 const FILES = { userSettings: "/u.json", projectSettings: "/p.json", localSettings: "/l.json" };
 const rules = (type: string, behavior: string, destination: string, ...contents: string[]) => ({
@@ -16,13 +16,13 @@ const DIRECTORY = { type: "addDirectories", directories: ["/d"], destination: "s
 const MODE = { type: "setMode", mode: "acceptEdits", destination: "session" };
 /** For a call that no suggestion fits exactly. */
 const grants = (files: SettingsFiles, ...items: object[]) =>
-  grantsOf(readSuggestions(items), { tool: "Other", input: {} }, files);
+  listGrants(readSuggestions(items), { tool: "Other", input: {} }, files);
 const choicesOf = (files: SettingsFiles, ...items: object[]) =>
   grants(files, ...items).map(({ choice }) => choice);
 const ofCommand = (command: string, ...items: object[]) =>
-  grantsOf(readSuggestions(items), { tool: "Bash", input: { command } }, FILES);
+  listGrants(readSuggestions(items), { tool: "Bash", input: { command } }, FILES);
 
-test("only what is understood of a suggestion is kept: nothing goes back that nobody was shown", () => {
+test("only what is understood of a suggestion is kept: nothing goes back that was not shown", () => {
   const known = rules("addRules", "allow", "localSettings", "a");
   const odd = {
     ...known,
@@ -31,7 +31,7 @@ test("only what is understood of a suggestion is kept: nothing goes back that no
   };
   const mode = { type: "setMode", mode: "plan", destination: "session" };
   const dirs = { type: "addDirectories", directories: ["/d"], destination: "session" };
-  const items = [odd, { ...mode, until: "for ever" }, { ...dirs, recursive: true }];
+  const items = [odd, { ...mode, until: "forever" }, { ...dirs, recursive: true }];
   expect(readSuggestions(items)).toEqual([known, mode, dirs]);
 });
 
@@ -80,7 +80,7 @@ describe("each suggestion is its own choice", () => {
 
   test("a tool without patterns is remembered by its name", () => {
     const rule = { ...TOUCH, rules: [{ toolName: "mcp__a__b" }] };
-    const [session, always, ...others] = grantsOf(
+    const [session, always, ...others] = listGrants(
       readSuggestions([rule]),
       { tool: "mcp__a__b", input: {} },
       FILES,

@@ -1,5 +1,5 @@
 // Every recorded trace is translated to exactly the events that were reviewed once.
-// REGENERATE=1 writes them anew: read the diff.
+// REGENERATE=1 rewrites them: read the diff.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,7 +1,7 @@
 // Recorded traffic (test/fixtures/claude/*.native.jsonl), and what the translator makes of it.
 import { join } from "node:path";
 import type { ClaudeOptions } from "../../../src/backends/claude/options.ts";
-import { type ClaudeState, newState, type Report } from "../../../src/backends/claude/state.ts";
+import { type ClaudeReport, type ClaudeState, newState } from "../../../src/backends/claude/state.ts";
 import { translate } from "../../../src/backends/claude/translate.ts";
 import { flushHeld, noteSent } from "../../../src/backends/claude/turns.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
@@ -32,7 +32,7 @@ export function stateFor(trace: Trace, options: ClaudeOptions = {}): ClaudeState
   return newState({ session_id: trace.args[at + 1] ?? "none", options: { ...echo, ...options }, projects });
 }
 
-export function replay(trace: Trace, state: ClaudeState): Report[] {
+export function replay(trace: Trace, state: ClaudeState): ClaudeReport[] {
   const reports = trace.steps.flatMap((step) => {
     if (step.dir === "in") return translate(state, step.msg);
     noteSent(state);
@@ -41,8 +41,8 @@ export function replay(trace: Trace, state: ClaudeState): Report[] {
   return [...reports, ...flushHeld(state)];
 }
 
-/** As it stands in *.agent.jsonl: the event itself, or the signal between events. */
-export function toLine(report: Report): JsonObject {
+/** As written in *.agent.jsonl: the event itself, or the signal between events. */
+export function toLine(report: ClaudeReport): JsonObject {
   if (report.kind === "event") return report.event;
   const { kind: signal, ...rest } = report;
   return { signal, ...rest };

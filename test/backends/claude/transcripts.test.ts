@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, utimesSync, writeFileSync } from "n
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { projectsDir } from "../../../src/backends/claude/paths.ts";
-import { slugOf, transcriptPath } from "../../../src/backends/claude/transcript-path.ts";
+import { toSlug, transcriptPath } from "../../../src/backends/claude/transcript-path.ts";
 import {
   deleteTranscript,
   findTranscript,
@@ -32,13 +32,13 @@ function put(env: { CLAUDE_CONFIG_DIR: string }, cwd: string, id: string, record
 
 describe("slugOf", () => {
   test("every character but letters and digits becomes a dash, as claude 2.1.197 does it", () => {
-    expect(slugOf("/home/me/My_proj.x ü")).toBe("-home-me-My-proj-x--");
+    expect(toSlug("/home/me/My_proj.x ü")).toBe("-home-me-My-proj-x--");
   });
 
   test("over 200 characters it is cut and gets claude's own hash", () => {
-    const slug = slugOf(`/${"x".repeat(120)}/${"y".repeat(120)}`);
+    const slug = toSlug(`/${"x".repeat(120)}/${"y".repeat(120)}`);
     expect(slug).toMatch(/^-x{120}-y{78}-[0-9a-z]+$/);
-    expect(slug).not.toBe(slugOf(`/${"x".repeat(120)}/${"y".repeat(121)}`));
+    expect(slug).not.toBe(toSlug(`/${"x".repeat(120)}/${"y".repeat(121)}`));
   });
 });
 
@@ -81,7 +81,7 @@ describe("listTranscripts", () => {
     ["at most 200 characters", [user("é".repeat(500))], "é".repeat(200)],
     ["broken lines are passed over", ["{torn", "", "7", user("after")], "after"],
     [
-      "the user line behind big attachments",
+      "the user line after big attachments",
       [{ type: "attachment", pad: "x".repeat(150_000) }, user("late")],
       "late",
     ],

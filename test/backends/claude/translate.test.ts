@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ClaudeOptions } from "../../../src/backends/claude/options.ts";
-import { newState, type Report } from "../../../src/backends/claude/state.ts";
+import { type ClaudeReport, newState } from "../../../src/backends/claude/state.ts";
 import { translate } from "../../../src/backends/claude/translate.ts";
 import { noteSent } from "../../../src/backends/claude/turns.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
@@ -29,11 +29,11 @@ function play(steps: Array<JsonObject | "send">, options: ClaudeOptions = {}): s
   });
 }
 
-function nameOf(report: Report): string {
+function nameOf(report: ClaudeReport): string {
   return report.kind === "event" ? report.event.type.replace("agent.", "") : report.kind;
 }
 
-function eventsIn(report: Report): AgentEvent[] {
+function eventsIn(report: ClaudeReport): AgentEvent[] {
   return report.kind === "event" ? [report.event] : [];
 }
 
@@ -154,7 +154,7 @@ describe("frames", () => {
     ]);
   });
 
-  test("capabilities tell mode, effort and the place of the transcript", () => {
+  test("capabilities include mode, effort and the path of the transcript", () => {
     expect(events({ ...INIT, permissionMode: "plan" }, { effort: "low" })).toMatchObject([
       {
         tools: ["Bash"],
@@ -167,7 +167,7 @@ describe("frames", () => {
     ]);
   });
 
-  test("what init does not say is told as it was asked for", () => {
+  test("what init omits is taken from the options", () => {
     const { cwd: _cwd, model: _model, ...init } = INIT;
     const options: ClaudeOptions = { permission_mode: "plan", model: "sonnet", cwd: "/w", effort: "low" };
     expect(events(init, options)).toMatchObject([
@@ -342,7 +342,7 @@ describe("whatever claude prints", () => {
   });
 });
 
-function checkReport(report: Report): void {
+function checkReport(report: ClaudeReport): void {
   if (report.kind === "event") expect(AgentEvent.safeParse(report.event).error).toBeUndefined();
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { userLine } from "../../../src/backends/claude/user-line.ts";
+import { toUserLine } from "../../../src/backends/claude/user-line.ts";
 import type { UserMessage } from "../../../src/protocol/content.ts";
 
 describe("userLine", () => {
-  test("the message goes out as it came, in the order type, message, session_id", () => {
-    expect(userLine({ role: "user", content: "hi", extra: 1 }, "s")).toBe(
+  test("the message is sent unchanged, in the order type, message, session_id", () => {
+    expect(toUserLine({ role: "user", content: "hi", extra: 1 }, "s")).toBe(
       '{"type":"user","message":{"role":"user","content":"hi","extra":1},"session_id":"s"}',
     );
   });
@@ -21,7 +21,7 @@ describe("userLine", () => {
     [{ role: "user", content: [{ type: "document" }] }, "/message/content/0/source"],
     [{ role: "user", content: ["text"] }, "/message/content/0"],
   ])("%j would end claude, so it is refused", (message, at) => {
-    expect(() => userLine(message as UserMessage, "s")).toThrow(
+    expect(() => toUserLine(message as UserMessage, "s")).toThrow(
       expect.objectContaining({ code: "invalid_message", message: expect.stringContaining(at) }),
     );
   });

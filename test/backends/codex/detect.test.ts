@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { Detector, type DetectorOptions } from "../../../src/backends/codex/detect.ts";
+import { CodexDetector, type DetectorOptions } from "../../../src/backends/codex/detect.ts";
 import { nativeProgram } from "../../../src/backends/codex/native.ts";
 import { isRunning } from "../processes.ts";
 import { tempDir } from "../temp-dir.ts";
@@ -18,9 +18,9 @@ import { FAKE_CODEX, fakeCodex, fakeHome, pidsOf } from "./fake.ts";
 const dir = tempDir("codex-detect");
 const FAKE_MCP = join(import.meta.dirname, "../../fakes/fake-codex-mcp.mjs");
 
-function detector(over: Partial<DetectorOptions> = {}): Detector {
+function detector(over: Partial<DetectorOptions> = {}): CodexDetector {
   const options = { bin: FAKE_CODEX, env: fakeHome().env, transport: "auto", maxLineBytes: 1 << 24 } as const;
-  return new Detector({ ...options, ...over });
+  return new CodexDetector({ ...options, ...over });
 }
 
 function script(name: string, text: string): string {
@@ -31,7 +31,7 @@ function script(name: string, text: string): string {
 }
 
 describe("Detector", () => {
-  test("the version comes out of the handshake, the transport with it, and no process stays", async () => {
+  test("the version and the transport come from the handshake, and no process stays", async () => {
     const home = fakeHome({ FAKE_CODEX_VERSION: "0.170.1-beta.2" });
     const found = detector({ env: home.env });
     expect(found.transport).toBeUndefined();
@@ -44,7 +44,7 @@ describe("Detector", () => {
     expect(pidsOf(home).filter(isRunning)).toEqual([]);
   });
 
-  test("a codex that has no app-server is looked at for its mcp-server, unless the setting forbids it", async () => {
+  test("a codex without app-server is checked for mcp-server, unless the setting forbids it", async () => {
     expect(await detector({ bin: FAKE_MCP }).detect()).toMatchObject({ transport: "mcp-server" });
     expect(await detector({ bin: FAKE_MCP, transport: "app-server" }).detect()).toBeUndefined();
     expect(detector({ transport: "mcp-server" }).transport).toBe("mcp-server");
@@ -97,26 +97,26 @@ describe("the npm wrapper", () => {
   }
   const arch = process.arch === "arm64" ? "aarch64" : "x86_64";
 
-  test("is passed over for the native program beside it", async () => {
+  test("is replaced by the native program beside it", async () => {
     const { wrapper, native } = install(`${arch}-unknown-${process.platform}-musl`);
     expect(await nativeProgram(wrapper)).toBe(native);
   });
 
-  test("stays when there is none for this machine, and any other codex is taken as it is", async () => {
+  test("stays if there is none for this machine, and any other codex is used unchanged", async () => {
     const { wrapper } = install("riscv64-unknown-plan9");
     expect(await nativeProgram(wrapper)).toBe(wrapper);
     expect(await nativeProgram(FAKE_CODEX)).toBe(FAKE_CODEX);
   });
 });
 
-test("a start without a program says what to set", async () => {
+test("a start without a program names the setting", async () => {
   await expect(fakeCodex({ bin: "no-codex-here" }).start()).rejects.toMatchObject({
     code: "spawn_failed",
     message: "no-codex-here not found on PATH; set --codex or BLEMEESD_CODEX",
   });
 });
 
-test("on-failure is refused as soon as it is known that Codex does not have it, at the latest at start", async () => {
+test("on-failure is refused as soon as Codex is known not to support it, at the latest at start", async () => {
   const codex = fakeCodex();
   const options = { "approval-policy": "on-failure" };
   const refusal = { code: "invalid_message", message: expect.stringContaining("no longer exists in Codex") };

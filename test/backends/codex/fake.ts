@@ -1,4 +1,4 @@
-// The fake codex (test/fakes/fake-codex.mjs) behind the real backend, in a home of its own.
+// The fake codex (test/fakes/fake-codex.mjs) under the real backend, in its own home.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -25,7 +25,7 @@ export function fakeHome(env: Record<string, string> = {}): FakeHome {
   return { home, cwd, env: { ...base, FAKE_CODEX_COUNT: join(home, "starts"), ...env } };
 }
 
-/** The pids of all codex processes that were started in this home, also for detection. */
+/** The pids of all codex processes started in this home, including those for detection. */
 export function pidsOf({ home }: FakeHome): number[] {
   return readFileSync(join(home, "starts"), "utf8").trim().split("\n").map(Number);
 }
@@ -36,7 +36,7 @@ export interface FakeCodex {
   start(options?: Record<string, unknown>, over?: Partial<StartOrder>): Promise<Started>;
 }
 
-/** A backend of its own, closed with the test. */
+/** A new backend, closed with the test. */
 export function fakeCodex(setup: Partial<CodexBackendOptions> & { home?: FakeHome } = {}): FakeCodex {
   const { home = fakeHome(), ...rest } = setup;
   const backend = createCodexBackend({ bin: FAKE_CODEX, env: home.env, ...rest });

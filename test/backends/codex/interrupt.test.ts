@@ -1,4 +1,4 @@
-// Asking Codex to stop: what is asked for, and when it ends.
+// Interrupting Codex: the requests that are sent, and when it ends.
 import { expect, test } from "vitest";
 import { askToStop } from "../../../src/backends/codex/app-server/interrupt.ts";
 
@@ -13,7 +13,7 @@ function refusingServer(): { server: Server; asked: unknown[] } {
   return { server: { isAlive: true, request } as unknown as Server, asked };
 }
 
-test("a turn that ends by itself meanwhile is not asked for again, and neither is the next one", async () => {
+test("a turn that ends on its own meanwhile is not interrupted again, and neither is the next one", async () => {
   const { server, asked } = refusingServer();
   const running = () => [{ threadId: "t", turnId: asked.length === 0 ? "first" : "next" }];
   const agreed = await askToStop(server, running, () => asked.length > 0);
@@ -21,7 +21,7 @@ test("a turn that ends by itself meanwhile is not asked for again, and neither i
   expect(agreed.size).toBe(0);
 });
 
-test("a turn that cannot be stopped yet is asked for again", async () => {
+test("a turn that cannot be interrupted yet is retried", async () => {
   const { server, asked } = refusingServer();
   await askToStop(
     server,

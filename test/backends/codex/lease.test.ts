@@ -1,6 +1,6 @@
-// The pool and the inbox by themselves, with a process that is only a name and a clock that we move.
+// The pool and the inbox alone, with a process that is only a name and a clock that the test moves.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { AppServer, ProcessOrder } from "../../../src/backends/codex/app-server/process.ts";
+import type { AppServer, AppServerOrder } from "../../../src/backends/codex/app-server/process.ts";
 import { CodexRun } from "../../../src/backends/codex/app-server/run.ts";
 import { newState } from "../../../src/backends/codex/app-server/state.ts";
 import { Inbox } from "../../../src/backends/inbox.ts";
@@ -31,7 +31,7 @@ class FakeServer {
   }
 }
 
-const order: ProcessOrder = { command: "codex", args: [], env: {}, maxLineBytes: 1, log: silentLog };
+const order: AppServerOrder = { command: "codex", args: [], env: {}, maxLineBytes: 1, log: silentLog };
 
 function setUp(lingerMs = 1000) {
   const servers: FakeServer[] = [];
@@ -57,7 +57,7 @@ describe("Pool", () => {
     expect(servers.map(({ isAlive }) => isAlive)).toEqual([false]);
   });
 
-  test("a lease that is taken meanwhile keeps it, and giving one back twice counts once", async () => {
+  test("a lease taken meanwhile keeps it, and releasing one twice counts once", async () => {
     const { pool, servers } = setUp();
     const first = await pool.acquire(order, false);
     await first.release("finish");
@@ -70,7 +70,7 @@ describe("Pool", () => {
     expect(servers.map(({ isAlive }) => isAlive)).toEqual([false]);
   });
 
-  test("a dead one is replaced, one of its own ends with its lease, another environment gets another", async () => {
+  test("a dead one is replaced, an exclusive one ends with its lease, another environment gets another", async () => {
     const { pool, servers } = setUp();
     await pool.acquire(order, false);
     servers.forEach((server) => {
@@ -86,7 +86,7 @@ describe("Pool", () => {
     expect(servers.some(({ isAlive }) => isAlive)).toBe(false);
   });
 
-  test("a start that fails is told to all who waited for it, and tried again by the next", async () => {
+  test("a failed start rejects for everyone who waited for it, and the next caller tries again", async () => {
     let isBroken = true;
     const start = async () => {
       if (isBroken) throw new Error("broken");
@@ -152,7 +152,7 @@ describe("Inbox", () => {
   });
 });
 
-test("a paused session with too much in its inbox holds the process, and lets go when it reads again", () => {
+test("a paused session with too much in its inbox pauses the process, and releases it when it reads again", () => {
   const server = new FakeServer();
   const run = new CodexRun({
     lease: { server: server as unknown as AppServer, isOwn: false, release: async () => undefined },

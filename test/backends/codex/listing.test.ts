@@ -17,7 +17,7 @@ function nativeId({ sink }: Started): string {
 }
 
 describe("threads that Codex keeps", () => {
-  test("are asked from a process that runs, with everything that Codex knows", async () => {
+  test("are listed by a running process, with everything that Codex knows", async () => {
     const codex = fakeCodex();
     const session = await codex.start();
     await say(session, "#say hello");
@@ -84,7 +84,7 @@ describe("without a process to ask", () => {
     expect(() => pidsOf(codex.home)).toThrow("ENOENT");
   });
 
-  test("one that does not answer is passed over", async () => {
+  test("a process that does not answer is skipped", async () => {
     const codex = fakeCodex({ home: fakeHome({ FAKE_CODEX_FAULT: "list-fails" }) });
     await say(await codex.start(), "#say hello");
     expect(await codex.backend.listTranscripts?.({})).toEqual([]);

@@ -1,4 +1,4 @@
-// Approvals of old Codex: asked once, answered once, and never left open behind a turn.
+// Approvals of old Codex: asked once, answered once, and never left open after a turn.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ function asksOf({ sink }: Pick<Started, "sink">): Ask[] {
 const withdrawals = ({ sink }: Started) => sink.heard.filter((heard) => heard.kind === "withdrawn");
 
 describe("what is asked", () => {
-  test("a command, with all that a person needs to decide", async () => {
+  test("a command, with everything the user needs to decide", async () => {
     const started = await startFake();
     const ask = await untilAsked(started, "#approve touch 'a b'");
     const { cwd } = started.order.options;
@@ -73,8 +73,8 @@ describe("what is asked", () => {
 
 describe("what cannot be shown", () => {
   test.each<[string, object]>([
-    ["a command that is not told", { codex_elicitation: "exec-approval" }],
-    ["a command of no words", { codex_elicitation: "exec-approval", codex_command: [] }],
+    ["a missing command", { codex_elicitation: "exec-approval" }],
+    ["an empty command", { codex_elicitation: "exec-approval", codex_command: [] }],
     ["changes of no files", { codex_elicitation: "patch-approval", codex_changes: {} }],
   ])("%s can only be refused", (_name, params) => {
     const payload = toAsk(newState({}, undefined), "0", { ...params })?.payload;
@@ -88,7 +88,7 @@ describe("what is answered", () => {
     ["accept", "approved", true],
     ["acceptForSession", "approved_for_session", true],
     ["decline", "denied", false],
-  ])("%s reaches codex as %s, and the turn goes on", async (decision, word, isRun) => {
+  ])("%s reaches codex as %s, and the turn continues", async (decision, word, isRun) => {
     const started = await startFake();
     const { run, sink } = started;
     const ask = await untilAsked(started, "#approve touch made");
@@ -109,7 +109,7 @@ describe("what is answered", () => {
     expect(withdrawals(started)).toEqual([]);
   });
 
-  test("a second answer and an answer to nothing reach nobody", async () => {
+  test("a second answer and an answer to no request are ignored", async () => {
     const started = await startFake();
     const { run, sink } = started;
     const ask = await untilAsked(started, "#approve true");
@@ -123,7 +123,7 @@ describe("what is answered", () => {
   });
 
   test.each(["sampling/createMessage", "roots/list", "elicitation/create"])(
-    "%s that is no approval gets an error, and nobody is asked",
+    "%s that is no approval gets an error, and is never shown",
     async (method) => {
       const started = await startFake();
       expect(JSON.parse(await say(started, `#request ${method}`))).toMatchObject({
@@ -133,7 +133,7 @@ describe("what is answered", () => {
     },
   );
 
-  test("an approval for a call that is over is refused by us", async () => {
+  test("an approval for a finished call is refused by us", async () => {
     const started = await startFake();
     expect(JSON.parse(await say(started, "#ask-late"))).toEqual({ decision: "denied" });
     expect(asksOf(started)).toEqual([]);
@@ -141,7 +141,7 @@ describe("what is answered", () => {
 });
 
 describe("what is withdrawn", () => {
-  test("an interrupt withdraws at once; a late answer reaches nobody; codex waits for nothing", async () => {
+  test("an interrupt withdraws at once; a late answer is ignored; codex waits for nothing", async () => {
     const started = await startFake();
     const { run, sink } = started;
     const ask = await untilAsked(started, "#approve touch made");
@@ -160,7 +160,7 @@ describe("what is withdrawn", () => {
     const started = await startFake();
     await say(started, "#ask-retract");
     expect(asksOf(started)).toHaveLength(1);
-    expect(withdrawals(started)).toMatchObject([{ native_id: "0", reason: "codex took it back" }]);
+    expect(withdrawals(started)).toMatchObject([{ native_id: "0", reason: "codex withdrew it" }]);
     expect(
       started.sink.events.some((event) => event.type === "agent.notice" && /notif/.test(event.category)),
     ).toBe(false);
@@ -174,7 +174,7 @@ describe("what is withdrawn", () => {
     expect(JSON.parse(await say(started, "#answers"))).toEqual([{ decision: "denied" }]);
   });
 
-  test("the death of codex withdraws nothing: its end is told", async () => {
+  test("the death of codex withdraws nothing: its end is reported", async () => {
     const started = await startFake();
     const ask = await untilAsked(started, "#approve true");
     process.kill(started.run.pid ?? 0, "SIGKILL");

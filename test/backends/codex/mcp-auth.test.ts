@@ -38,7 +38,7 @@ test.each<[unknown, boolean]>([
   expect(isAuthInfo(info)).toBe(isAuth);
 });
 
-test("of a codex that died only the last lines count", () => {
+test("only the last lines of a codex that died count", () => {
   const quiet = Array.from({ length: 5 }, (_, n) => `line ${n}`);
   expect(diedOfAuth(["got 401", ...quiet])).toBe(false);
   expect(diedOfAuth([...quiet, "got 401"])).toBe(true);

@@ -1,4 +1,4 @@
-// The fake `codex mcp-server` (test/fakes/fake-codex-mcp.mjs) behind the real transport, in a home of its own.
+// The fake `codex mcp-server` (test/fakes/fake-codex-mcp.mjs) under the real transport, in its own home.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";

@@ -1,4 +1,4 @@
-// What a broken `codex mcp-server` does to a session: nothing worse than an end that is told once, with its reason.
+// How a broken `codex mcp-server` affects a session: at worst, one reported end with its reason.
 import { describe, expect, test } from "vitest";
 import { user } from "../conformance.ts";
 import { isRunning } from "../processes.ts";
@@ -71,7 +71,7 @@ describe("a codex that prints nonsense", () => {
     ["#garbage", "it is not JSON"],
     ["#array", "it is not an object"],
     ["#oversize 5000", "it is longer than 2048 bytes (max_line_bytes)"],
-  ])("%s is told", async (directive, reason) => {
+  ])("%s is reported", async (directive, reason) => {
     const started = await startFake({}, { codex: fakeCodex({}, { maxLineBytes: 2048 }) });
     await say(started, `${directive} #say on`);
     expect(started.sink.events).toContainEqual(
@@ -88,7 +88,7 @@ describe("a codex that prints nonsense", () => {
     expect(await say(await startFake(), "#u2028")).toBe("line\u2028separator\u2029and 🦀");
   });
 
-  test("messages with headers are told as such", async () => {
+  test("messages with headers are reported as such", async () => {
     const { run, sink } = await startFake();
     await run.send(user("#content-length"));
     await sink.untilEnded();
@@ -100,7 +100,7 @@ describe("a codex that prints nonsense", () => {
 
 describe("a codex that dies", () => {
   test.each(DEADLY)(
-    "%s is told once, as not expected, after all it said",
+    "%s is reported once, as unexpected, after all its output",
     async (directive, results, why) => {
       const { run, sink } = await startFake();
       const { pid = 0 } = run;
@@ -184,7 +184,7 @@ describe("a codex that cannot log in", () => {
     "#rpc-error -32000 unexpected status 401 Unauthorized",
     "#tool-error Missing API key",
     "#auth-info",
-  ])("%s is told before the error result, in each turn anew", async (prompt) => {
+  ])("%s is reported before the error result, again in each turn", async (prompt) => {
     const started = await startFake();
     for (const turn of [1, 2]) {
       await say(started, prompt);
@@ -195,14 +195,14 @@ describe("a codex that cannot log in", () => {
     }
   });
 
-  test("the words on stderr count when it dies with them", async () => {
+  test("stderr counts if codex dies with it", async () => {
     const { run, sink } = await startFake();
     await run.send(user("#auth-stderr"));
     await sink.untilEnded();
     expect(sink.heard.slice(-2).map((heard) => heard.kind)).toEqual(["authFailed", "ended"]);
   });
 
-  test("lines with 401 from a codex that lives on mean nothing", async () => {
+  test("a line with 401 from a codex that lives on means nothing", async () => {
     const started = await startFake();
     const { sink } = started;
     await say(started, "#stderr 50 #say fine");

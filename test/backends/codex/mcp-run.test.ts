@@ -1,4 +1,4 @@
-// Turns over `codex mcp-server`: the calls that are made, how a conversation goes on, and how an interrupt ends.
+// Turns over `codex mcp-server`: the calls that are made, how a conversation continues, and how an interrupt ends.
 import { describe, expect, test } from "vitest";
 import { user } from "../conformance.ts";
 import { isRunning } from "../processes.ts";
@@ -45,7 +45,7 @@ describe("a turn", () => {
     expect(JSON.parse(await say(started, "#context"))).toHaveLength(3);
   });
 
-  test("it begins with system_init and ends with a result that has what was held", async () => {
+  test("it begins with system_init and ends with a result that has the held data", async () => {
     const started = await startFake();
     await say(started, "#say Hello you");
     expect(started.sink.events.map((event) => event.type)).toEqual([
@@ -176,7 +176,7 @@ describe("an interrupt", () => {
     expect(run.pid).toBe(pid);
   });
 
-  test("an ignored cancel ends the turn after a bound; what comes late is dropped", async () => {
+  test("an ignored cancel ends the turn after a bound; late events are dropped", async () => {
     const started = await startFake();
     const { run, sink } = started;
     await run.send(user("#stubborn"));
@@ -191,7 +191,7 @@ describe("an interrupt", () => {
     expect(isRunning(run.pid ?? 0)).toBe(true);
   });
 
-  test("a deaf codex: two interrupts at once wait for the same end", async () => {
+  test("a codex that answers nothing: two concurrent interrupts wait for the same end", async () => {
     const { run, sink } = await startFake();
     await run.send(user("#slow 1 1 #deaf"));
     await sink.untilEvent("agent.delta");
@@ -199,25 +199,25 @@ describe("an interrupt", () => {
     expect(sink.results).toHaveLength(1);
   });
 
-  test("it gets through although the reader is held back", async () => {
+  test("it gets through although the reader is stalled", async () => {
     const { run, sink } = await startFake();
     await run.send(user("#slow 1000 20"));
     await sink.untilEvent("agent.delta");
     run.pause();
     const startedMs = performance.now();
     await run.interrupt();
-    // It is Codex's own end, not that of our patience.
+    // Codex ended it, not our time limit.
     expect(performance.now() - startedMs).toBeLessThan(1500);
     expect(sink.results).toMatchObject([{ subtype: "interrupted" }]);
   });
 
-  test("codex aborts by itself: the turn is interrupted", async () => {
+  test("codex aborts on its own: the turn is interrupted", async () => {
     const started = await startFake();
     await say(started, "#abort");
     expect(started.sink.results).toMatchObject([{ subtype: "interrupted" }]);
   });
 
-  test("a second message during a turn is refused, and the turn goes on", async () => {
+  test("a second message during a turn is refused, and the turn continues", async () => {
     const { run, sink } = await startFake();
     await run.send(user("#slow 5 20"));
     await expect(run.send(user("me too"))).rejects.toMatchObject({ code: "session_busy" });

@@ -1,4 +1,4 @@
-// From options to a `codex mcp-server` that takes messages, or to words that say why it does not.
+// From options to a `codex mcp-server` that takes messages, or to an error with the reason.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { mcpArgv } from "../../../src/backends/codex/mcp-server/arguments.ts";
 import { detectMcp } from "../../../src/backends/codex/mcp-server/detect.ts";
@@ -10,7 +10,7 @@ import { fakeCodex, say, startFake } from "./mcp-fake.ts";
 describe("the command line", () => {
   test.each<[string, object, string[]]>([
     ["nothing set", {}, []],
-    ["a string as it is", { model: "o 3" }, ["-c", "model=o 3"]],
+    ["a string unchanged", { model: "o 3" }, ["-c", "model=o 3"]],
     ["a boolean and a number", { hide: false, depth: 1.5 }, ["-c", "hide=false", "-c", "depth=1.5"]],
     ["anything else as compact JSON", { a: { b: [1, "x"] } }, ["-c", 'a={"b":[1,"x"]}']],
     ["features", { features: { on: true, off: false } }, ["--enable", "on", "--disable", "off"]],
@@ -84,7 +84,7 @@ describe("the handshake", () => {
     ["refuse-initialize", /did not start: initialize called more than once/],
     ["no-reply-tool", /did not start: it offers no tool codex-reply; .*0\.153 or older/],
     ["content-length", /did not start: .*Content-Length/],
-  ])("%s is told in words, and no process is left", async (fault, words) => {
+  ])("%s is an error with the reason, and no process is left", async (fault, words) => {
     const codex = fakeCodex({ FAKE_CODEX_FAULT: fault });
     await expect(startFake({}, { codex })).rejects.toMatchObject({
       code: "spawn_failed",
@@ -93,7 +93,7 @@ describe("the handshake", () => {
     expect(await processesOf(codex.program.env["HOME"])).toEqual([]);
   });
 
-  test("a program that is not there, and a cwd that is not there", async () => {
+  test("a program that does not exist, and a cwd that does not exist", async () => {
     const codex = fakeCodex({}, { command: "/nonexistent/codex" });
     await expect(startFake({}, { codex })).rejects.toMatchObject({ code: "spawn_failed" });
     await expect(startFake({ cwd: "/nonexistent" })).rejects.toMatchObject({
@@ -128,7 +128,7 @@ describe("the handshake", () => {
 });
 
 describe("detect", () => {
-  test("the version is what the server says in its handshake", async () => {
+  test("the version is the one in the server's handshake", async () => {
     const codex = fakeCodex({ FAKE_CODEX_VERSION: "0.153.2" });
     expect(await detectMcp(codex.program)).toBe("0.153.2");
     expect(await processesOf(codex.program.env["HOME"])).toEqual([]);
@@ -147,14 +147,14 @@ describe("detect", () => {
     expect(await detectMcp(fakeCodex({}, { command: "/nonexistent/codex" }).program)).toBeUndefined();
   });
 
-  test("one that never answers, and does not go by itself, is ended", async () => {
+  test("one that never answers, and does not exit on its own, is ended", async () => {
     const codex = fakeCodex({ FAKE_CODEX_FAULT: "no-tools-list" });
     expect(await detectMcp(codex.program)).toBeUndefined();
     expect(await processesOf(codex.program.env["HOME"])).toEqual([]);
   });
 });
 
-/** Every fake has a home of its own, so that is how its processes are found. */
+/** Every fake has its own home, which identifies its processes. */
 function processesOf(home: string | undefined): Promise<unknown[]> {
   return findByEnvironment("HOME", (value) => value === home);
 }

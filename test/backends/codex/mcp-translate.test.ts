@@ -1,5 +1,5 @@
-// The table of the translation, row by row; whole turns; and that it survives anything. The fixtures are no recordings
-// (no such Codex can be run any more) but written down from what was known of 0.125.
+// The translation table, row by row; whole turns; and arbitrary input. The fixtures are not recordings (such a Codex
+// can no longer be run): they were written from what was known of 0.125.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -7,9 +7,9 @@ import { describe, expect, test } from "vitest";
 import { endTurn } from "../../../src/backends/codex/mcp-server/result.ts";
 import {
   isOfTurn,
+  type McpReport,
   type McpState,
   newState,
-  type Report,
 } from "../../../src/backends/codex/mcp-server/state.ts";
 import { translate } from "../../../src/backends/codex/mcp-server/translate.ts";
 import { isObject, type JsonObject } from "../../../src/base/json.ts";
@@ -26,7 +26,7 @@ function linesOf(file: string): JsonObject[] {
 }
 
 /** Messages of codex; `{call}` where we send one, `{cancel}` where we cancel it. */
-function play(state: McpState, steps: readonly JsonObject[]): Report[] {
+function play(state: McpState, steps: readonly JsonObject[]): McpReport[] {
   return steps.flatMap((step) => {
     if (isObject(step["call"])) state.requestId = step["call"]["requestId"] as number;
     if (step["cancel"] === true) state.isCancelled = true;
@@ -60,7 +60,7 @@ const notice = (category: string, data?: object) => ({
 describe("whole turns", () => {
   const traces = readdirSync(FIXTURES).filter((name) => name.endsWith(".native.jsonl"));
 
-  test.each(traces)("%s becomes what stands beside it", (name) => {
+  test.each(traces)("%s becomes the events beside it", (name) => {
     const reports = play(newState({}, undefined), linesOf(name));
     expect(reports).toEqual(linesOf(name.replace(".native.", ".agent.")));
     for (const report of reports) {
@@ -73,10 +73,10 @@ describe("whole turns", () => {
 
 describe("rows", () => {
   test.each<[string, JsonObject, unknown[]]>([
-    ["nothing to tell", { type: "agent_message", message: "x" }, []],
+    ["nothing to report", { type: "agent_message", message: "x" }, []],
     ["reasoning", { type: "item_completed", item: { type: "Reasoning", id: "r" } }, []],
     [
-      "the user's words, unless asked for",
+      "the user's message, unless requested",
       { type: "item_completed", item: { type: "UserMessage", content: [] } },
       [],
     ],
@@ -103,7 +103,7 @@ describe("rows", () => {
       [{ type: "agent.tool_use", backend: "codex", tool_use_id: "c", name: "shell", input: {} }],
     ],
     [
-      "output under its plain name, and what it says of itself",
+      "output under its plain name, and its own is_error",
       { type: "exec_command_end", call_id: "c", output: { a: 1 }, is_error: false, exit_code: 1 },
       [{ type: "agent.tool_result", backend: "codex", tool_use_id: "c", output: { a: 1 }, is_error: false }],
     ],
@@ -114,7 +114,7 @@ describe("rows", () => {
       [notice("rate_limits", { vendor: { plan_type: null } })],
     ],
     [
-      "a block that is not text stays as it is",
+      "a block that is not text is unchanged",
       {
         type: "item_completed",
         item: { type: "AgentMessage", content: [{ type: "Image", url: "u" }, "x", { a: 1 }] },
@@ -132,7 +132,7 @@ describe("rows", () => {
     expect(eventsOf(msg)).toEqual(events);
   });
 
-  test("the user's words when asked for", () => {
+  test("the user's message if requested", () => {
     const content = [{ type: "text", text: "hi", text_elements: [] }];
     const msg = { type: "item_completed", item: { type: "UserMessage", content } };
     expect(eventsOf(msg, inTurn({ user_echo: true }))).toEqual([
@@ -144,7 +144,7 @@ describe("rows", () => {
     ]);
   });
 
-  test("the context window of an earlier task stands in a later init", () => {
+  test("the context window of an earlier task is in a later init", () => {
     const state = inTurn();
     eventsOf({ type: "task_started", model_context_window: 1000 }, state);
     expect(eventsOf({ type: "session_configured", session_id: "t1" }, state)).toMatchObject([
@@ -152,7 +152,7 @@ describe("rows", () => {
     ]);
   });
 
-  test("raw is the event with its meta, on what comes from an event", () => {
+  test("raw is the event with its meta, on everything that comes from an event", () => {
     const state = inTurn({ include_raw_events: true });
     const msg = { type: "agent_message_content_delta", delta: "x" };
     expect(eventsOf(msg, state)).toMatchObject([{ type: "agent.delta", raw: { ...msg, _meta: META } }]);
@@ -160,7 +160,7 @@ describe("rows", () => {
     expect(ended).not.toHaveProperty("event.raw");
   });
 
-  test("a turn that was completed and then aborted keeps what it held, and the next one has nothing of it", () => {
+  test("a turn that was completed and then aborted keeps its held data, and the next one has none of it", () => {
     const state = inTurn();
     eventsOf({ type: "task_complete", turn_id: "a", duration_ms: 5 }, state);
     expect(eventsOf({ type: "turn_aborted", turn_id: "b" }, state)).toMatchObject([
@@ -177,7 +177,7 @@ describe("the thread", () => {
   test.each<[string, JsonObject, JsonObject, string]>([
     ["the meta comes first", { requestId: 3, threadId: "meta" }, { session_id: "msg" }, "meta"],
     ["else the id of session_configured", { requestId: 3 }, { session_id: "msg" }, "msg"],
-  ])("%s, told once", (_name, _meta, over, id) => {
+  ])("%s, reported once", (_name, _meta, over, id) => {
     const state = inTurn();
     const params = { _meta, msg: { type: "session_configured", ...over } };
     expect(translate(state, "codex/event", params)[0]).toEqual({ kind: "native_id", id });
@@ -204,7 +204,7 @@ describe("events of another call", () => {
     expect(translate(inTurn(), "codex/event", { _meta: { requestId }, msg })).toHaveLength(count);
   });
 
-  test("between turns nothing is an event, other notifications are told", () => {
+  test("between turns nothing is an event; other notifications are reported", () => {
     const idle = newState({}, "t1");
     expect(translate(idle, "codex/event", { _meta: META, msg })).toEqual([]);
     expect(translate(idle, "notifications/x", {})).toEqual([

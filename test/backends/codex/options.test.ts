@@ -12,7 +12,7 @@ function refusal(code: string, message: string) {
 }
 
 describe("options.codex", () => {
-  test("everything of the specification passes, and null means unset", () => {
+  test("every option of the reference passes, and null means unset", () => {
     const block = {
       model: "gpt-5.5",
       profile: "fast",
@@ -38,8 +38,8 @@ describe("options.codex", () => {
     [{ modle: "x" }, "/options/codex/modle: unexpected property"],
     [{ sandbox: "none" }, "/options/codex/sandbox: "],
     [{ "approval-policy": "always" }, "/options/codex/approval-policy: "],
-    [{ profile: "../evil" }, "/options/codex/profile: expected the name of a profile"],
-    [{ profile: "-x" }, "/options/codex/profile: expected the name of a profile"],
+    [{ profile: "../evil" }, "/options/codex/profile: expected a profile name"],
+    [{ profile: "-x" }, "/options/codex/profile: expected a profile name"],
     [{ cwd: "/a\0b" }, "/options/codex/cwd: a NUL character is not allowed"],
     [
       { config: { features: { "--evil": true } } },
@@ -63,7 +63,7 @@ describe("options.codex", () => {
     expect(() => check({ "approval-policy": { granular: { rules: true } } })).toThrow();
   });
 
-  test("on-failure is answered with the values that exist, unless the old transport takes it", () => {
+  test("on-failure is refused with the valid values, unless the old transport takes it", () => {
     const block = { "approval-policy": "on-failure" };
     const words =
       '/options/codex/approval-policy: "on-failure" no longer exists in Codex; use untrusted, on-request or never';
@@ -107,7 +107,7 @@ describe("keys of config that are code", () => {
     );
   });
 
-  test("what the daemon allows by name passes, its neighbours do not", () => {
+  test("keys that the daemon allows by name pass, their neighbours do not", () => {
     const docs = { mcp_servers: { docs: { command: "docs-server" } } };
     expect(check({ config: docs }, ["mcp_servers.docs"])).toEqual({ config: docs });
     expect(() => check({ config: { mcp_servers: { docs2: {} } } }, ["mcp_servers.docs"])).toThrow();

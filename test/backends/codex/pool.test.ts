@@ -1,4 +1,4 @@
-// Many sessions in one codex process: what they share, and that the trouble of one is not the trouble of the others.
+// Many sessions in one codex process: what they share, and that the trouble of one does not affect the others.
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { type Started, user } from "../conformance.ts";
@@ -61,7 +61,7 @@ describe("sharing", () => {
 });
 
 describe("the end of the process", () => {
-  test("comes a moment after its last session, and a session that comes back finds it warm", async () => {
+  test("comes a moment after its last session, and a session that returns finds it warm", async () => {
     const codex = fakeCodex({ lingerMs: 60_000 });
     const first = await codex.start();
     const { pid } = first.run;
@@ -86,7 +86,7 @@ describe("the end of the process", () => {
     expect(isRunning(second.run.pid ?? 0)).toBe(false);
   });
 
-  test("close ends it under running sessions too, which count that as wanted", async () => {
+  test("close ends it under running sessions too, which treat that as expected", async () => {
     const codex = fakeCodex();
     const { run, sink } = await codex.start();
     await run.send(user("#wait"));
@@ -106,7 +106,7 @@ describe("the end of the process", () => {
 });
 
 describe("a crash", () => {
-  test("is told to every session once, with codex's last words, and each can start again", async () => {
+  test("is reported to every session once, with codex's last output, and each can start again", async () => {
     const codex = fakeCodex();
     const [first, second, third] = await Promise.all([codex.start(), codex.start(), codex.start()]);
     await second.run.send(user("#wait"));
@@ -128,7 +128,7 @@ describe("a crash", () => {
   test.each([
     ["#sigkill", { signal: "SIGKILL" }],
     ["#close-stdout", {}],
-  ])("%s is told as not expected", async (directive, why) => {
+  ])("%s is reported as unexpected", async (directive, why) => {
     const { run, sink } = await fakeCodex().start();
     const { pid } = run;
     await run.send(user(directive));
@@ -137,7 +137,7 @@ describe("a crash", () => {
     expect(isRunning(pid ?? 0)).toBe(false);
   });
 
-  test.skipIf(process.platform !== "linux")("leaves no command of any session behind", async () => {
+  test.skipIf(process.platform !== "linux")("leaves no command of any session running", async () => {
     const codex = fakeCodex();
     const file = join(codex.home.home, "tool");
     const { run, sink } = await codex.start();
@@ -150,7 +150,7 @@ describe("a crash", () => {
   test.each([
     ["exit-at-start", "Error: broken"],
     ["silent-exit", "codex app-server did not start"],
-  ])("%s: start says so, and nothing is left", async (fault, words) => {
+  ])("%s: start reports it, and nothing is left", async (fault, words) => {
     const codex = fakeCodex({ home: fakeHome({ FAKE_CODEX_FAULT: fault }), transport: "app-server" });
     await expect(codex.start()).rejects.toMatchObject({
       code: "spawn_failed",
@@ -161,7 +161,7 @@ describe("a crash", () => {
 });
 
 describe("a turn that does not end when it is interrupted", () => {
-  test("costs a process its life when nobody else is in it", async () => {
+  test("ends its process if no other session is in it", async () => {
     const session = await fakeCodex().start();
     await session.run.send(user("#say hello #hang"));
     await session.sink.until(({ texts }) => texts.length > 0);
@@ -170,7 +170,7 @@ describe("a turn that does not end when it is interrupted", () => {
     expect(session.sink.ends).toMatchObject([{ expected: true }]);
   });
 
-  test("is dead to its session, and the others do not notice", async () => {
+  test("is abandoned by its session, and the others do not notice", async () => {
     const codex = fakeCodex();
     const [stuck, other] = await Promise.all([codex.start(), codex.start()]);
     await stuck.run.send(user("#say hello #hang 1"));
@@ -179,13 +179,13 @@ describe("a turn that does not end when it is interrupted", () => {
     expect(subtypes(stuck)).toEqual(["interrupted"]);
     expect(stuck.sink.ends).toEqual([]);
     expect(await say(other, "#say fine")).toBe("fine");
-    // The next message first ends the dead turn, whose late words nobody hears.
+    // The next message first ends the abandoned turn, whose late output is dropped.
     expect(await say(stuck, "#say again")).toBe("again");
     expect(subtypes(stuck)).toEqual(["interrupted", "success"]);
     expect(stuck.sink.heard.some(({ kind }) => kind === "turnStarted")).toBe(false);
   });
 
-  test("gets a refusal for what it has asked, so that a late approval runs nothing", async () => {
+  test("gets a refusal for its pending request, so that a late approval runs nothing", async () => {
     const codex = fakeCodex();
     const [stuck] = await Promise.all([codex.start(), codex.start()]);
     await stuck.run.send(user("#stubborn 1 #ask make"));
@@ -194,7 +194,7 @@ describe("a turn that does not end when it is interrupted", () => {
     expect(subtypes(stuck)).toEqual(["interrupted"]);
     expect(stuck.sink.withdrawals).toEqual([native_id]);
     expect(await stuck.run.answer?.(native_id, { decision: "accept" })).toBe(false);
-    // Only a turn that got an answer ends by itself; nobody hears what it says then.
+    // Only a turn that got an answer ends on its own; its output is then dropped.
     expect(await say(stuck, "#interrupts")).toBe("1");
     expect(stuck.sink.withdrawals).toEqual([native_id]);
   });
@@ -209,11 +209,11 @@ describe("a turn that does not end when it is interrupted", () => {
     await stuck.sink.untilResults(2);
     expect(stuck.sink.results[1]).toMatchObject({
       subtype: "error",
-      error: { message: expect.stringContaining("still runs the turn that was interrupted") },
+      error: { message: expect.stringContaining("still running the interrupted turn") },
     });
   });
 
-  test("whose turn/start was never answered gets its one result all the same", async () => {
+  test("whose turn/start was never answered still gets its one result", async () => {
     const codex = fakeCodex();
     const [stuck, other] = await Promise.all([codex.start(), codex.start()]);
     const sent = stuck.run.send(user("#no-reply"));
@@ -226,7 +226,7 @@ describe("a turn that does not end when it is interrupted", () => {
     await sent;
   });
 
-  test("a process that answers nothing at all is ended, and everybody in it is told why", async () => {
+  test("a process that answers nothing at all is ended, and every session in it gets the reason", async () => {
     const codex = fakeCodex();
     const [deaf, other] = await Promise.all([codex.start(), codex.start()]);
     await deaf.run.send(user("#say hello #deaf"));
@@ -236,14 +236,14 @@ describe("a turn that does not end when it is interrupted", () => {
     expect(deaf.sink.ends).toMatchObject([{ expected: true }]);
     await other.sink.untilEnded();
     expect(other.sink.ends).toMatchObject([
-      { expected: false, message: expect.stringContaining("answered nothing") },
+      { expected: false, message: expect.stringContaining("stopped responding") },
     ]);
     expect(await say(await codex.start(), "#say new")).toBe("new");
   });
 });
 
 describe("reading", () => {
-  test("a paused session holds up nobody else, and hears everything later, in order", async () => {
+  test("a paused session does not block the others, and gets everything later, in order", async () => {
     const codex = fakeCodex();
     const [slow, quick] = await Promise.all([codex.start(), codex.start()]);
     slow.run.pause();
@@ -259,7 +259,7 @@ describe("reading", () => {
     expect(slow.sink.texts.at(-1)).toBe("end");
   });
 
-  test("past the limit the whole process waits, and goes on when the session reads again", async () => {
+  test("past the limit the whole process waits, and continues when the session reads again", async () => {
     const codex = fakeCodex();
     const [slow, quick] = await Promise.all([codex.start(), codex.start()]);
     slow.run.pause();
@@ -271,7 +271,7 @@ describe("reading", () => {
     expect(slow.sink.events.filter(({ type }) => type === "agent.delta").length).toBeGreaterThanOrEqual(3000);
   });
 
-  test.each(["before", "during"])("a session that is paused %s an interrupt hears its end", async (when) => {
+  test.each(["before", "during"])("a session that is paused %s an interrupt gets its end", async (when) => {
     const { run, sink } = await fakeCodex().start();
     if (when === "before") run.pause();
     await run.send(user("#wait"));
@@ -282,7 +282,7 @@ describe("reading", () => {
     expect(sink.ends).toEqual([]);
   });
 
-  test("stderr goes to those that have a turn, without its colours", async () => {
+  test("stderr goes to the sessions that have a turn, without its colours", async () => {
     const codex = fakeCodex();
     const [busy, idle] = await Promise.all([codex.start(), codex.start()]);
     // Two pipes have no order between them: the turn must still run when the lines arrive.
@@ -292,7 +292,7 @@ describe("reading", () => {
     expect(idle.sink.heard.some(({ kind }) => kind === "stderr")).toBe(false);
   });
 
-  test("what cannot be read is told and skipped", async () => {
+  test("a line that cannot be read is reported and skipped", async () => {
     const session = await fakeCodex({ maxLineBytes: 4096 }).start();
     expect(await say(session, "#garbage #oversize 5000 #say fine")).toBe("fine");
     const notices = session.sink.events.filter(

@@ -1,4 +1,4 @@
-// Answers against what was recorded, and requests of any shape: nothing is lost and nothing throws.
+// Answers compared with the recorded ones, and requests of any shape: nothing is lost and nothing throws.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toNativeAnswer } from "../../../src/backends/codex/app-server/answers.ts";
@@ -19,7 +19,7 @@ const METHODS = [
   "odd",
 ];
 
-/** What the requests read. */
+/** The fields that requests read. */
 const KEYS = [
   ...["threadId", "conversationId", "turnId", "itemId", "command", "cwd", "reason", "kind", "permissions"],
   ...["networkApprovalContext", "proposedExecpolicyAmendment", "grantRoot", "fileChanges", "questions"],
@@ -67,7 +67,7 @@ describe("whatever is asked", () => {
   });
 });
 
-/** The answer of a person behind what the recording client sent. */
+/** The user's answer that led to the recorded reply. */
 function readAnswer(result: JsonObject): Answer {
   if (typeof result["decision"] === "string") return { decision: result["decision"] as "accept" };
   if ("decision" in result) return { decision: "acceptAlways" };

@@ -1,4 +1,4 @@
-// What a person sees of each request of Codex, and what Codex hears of each answer.
+// How the user sees each request of Codex, and what each answer sends to Codex.
 import { describe, expect, test } from "vitest";
 import { toNativeAnswer } from "../../../src/backends/codex/app-server/answers.ts";
 import { noteAnswered, pendingAsk, toAsk } from "../../../src/backends/codex/app-server/requests.ts";
@@ -37,7 +37,7 @@ function open(state: CodexState, item: JsonObject): void {
 }
 
 describe("ids", () => {
-  test('0 and "0" are two requests, and each is answered by the id it came with', () => {
+  test('0 and "0" are two requests, and each is answered with its own id', () => {
     const state = fresh();
     const [number, text] = [ask(INPUT, {}, state, 0), ask(INPUT, {}, state, "0")];
     expect(number.native_id).not.toBe(text.native_id);
@@ -78,7 +78,7 @@ describe("commands", () => {
     const proposed = { ...params, proposedExecpolicyAmendment: ["touch", 'a "q"'] };
     expect(ask(COMMAND, proposed).payload.choices[2]).toEqual({
       decision: "acceptAlways",
-      remembers: ['every command that begins with: touch a "q"'],
+      remembers: ['every command that starts with: touch a "q"'],
       writes: [
         {
           path: "/h/.codex/rules/default.rules",
@@ -92,14 +92,14 @@ describe("commands", () => {
   });
 
   test.each(["accept", "acceptForSession", "decline", "cancel"] as const)(
-    "%s goes out as it is",
+    "%s is sent unchanged",
     (decision) => {
       expect(reply(COMMAND, params, { decision })).toEqual({ decision });
       expect(reply(FILES, {}, { decision })).toEqual({ decision });
     },
   );
 
-  test("a command that is not told cannot be allowed; one that its item tells can", () => {
+  test("a command that is not shown cannot be allowed; one whose item shows it can", () => {
     const { command: _command, ...untold } = params;
     expect(decisions(ask(COMMAND, untold))).toEqual(["decline", "cancel"]);
     const state = fresh();
@@ -138,7 +138,7 @@ describe("commands", () => {
 describe("patches", () => {
   const change = { path: "/w/a", kind: { type: "update", move_path: "/w/b" }, diff: "@@" };
 
-  test("are shown from their item, as it stands now", () => {
+  test("are shown from their item, in its current state", () => {
     const state = fresh();
     open(state, { id: "i", type: "fileChange", changes: [{ ...change, diff: "old" }] });
     const params = { threadId: "root", itemId: "i", changes: [change] };
@@ -156,7 +156,7 @@ describe("patches", () => {
     });
   });
 
-  test("what is not shown cannot be allowed, and a root that is asked for is shown", () => {
+  test("a change that is not shown cannot be allowed, and a requested root is shown", () => {
     expect(decisions(ask(FILES, { itemId: "i" }))).toEqual(["decline", "cancel"]);
     expect(ask(FILES, { itemId: "i", grantRoot: "/r" }).payload).toMatchObject({
       title: "apply_patch: write under /r",
@@ -166,13 +166,13 @@ describe("patches", () => {
   });
 });
 
-describe("more rights", () => {
+describe("more permissions", () => {
   const permissions = { network: { enabled: true }, fileSystem: null };
 
   test("are shown exactly, and granted as asked or not at all", () => {
     const asked = ask(RIGHTS, { itemId: "i", cwd: "/w", reason: "r", permissions });
     expect(asked.payload).toMatchObject({
-      title: "more rights: network",
+      title: "more permissions: network",
       input: { network: { enabled: true } },
     });
     expect(decisions(asked)).toEqual(["accept", "acceptForSession", "decline"]);
@@ -199,14 +199,14 @@ describe("questions", () => {
     { id: "b", header: "", question: "Key?", isOther: false, isSecret: true, options: null },
   ];
 
-  test("keep options, secrecy and room for an own text", () => {
+  test("keep options, secrecy and the free-text answer", () => {
     expect(ask(INPUT, { itemId: "i", questions }).payload.questions).toEqual([
       { id: "a", header: "H", question: "Q?", options: [{ label: "L" }], allows_other: true },
       { id: "b", question: "Key?", is_secret: true },
     ]);
   });
 
-  test("answers go out as lists; a refusal is no answers", () => {
+  test("answers are sent as lists; a refusal is an empty list", () => {
     expect(reply(INPUT, { questions }, { answers: { a: "L", b: ["x", "y"] } })).toEqual({
       answers: { a: { answers: ["L"] }, b: { answers: ["x", "y"] } },
     });
@@ -258,7 +258,7 @@ describe("elicitations", () => {
     ]);
   });
 
-  test("answers have the types of the form; what is not answered or not asked is left out", () => {
+  test("answers have the types of the form; unanswered and unknown fields are left out", () => {
     const answers = { name: "Bo", age: "3", ok: "false", color: "Red", tags: ["X", "Y"], other: "?" };
     expect(reply(ELICIT, form, { answers })).toEqual({
       action: "accept",
@@ -273,7 +273,7 @@ describe("elicitations", () => {
     });
   });
 
-  test("a page to visit can be accepted; what needs a screen of its own can only be declined", () => {
+  test("a page to visit can be accepted; a form that needs its own screen can only be declined", () => {
     const url = {
       mode: "url",
       serverName: "srv",
@@ -380,7 +380,7 @@ describe("refusals", () => {
     "attestation/generate",
     "currentTime/read",
     "brand/new",
-  ])("%s is refused at once, and waits for nobody", (method) => {
+  ])("%s is refused at once, without asking the user", (method) => {
     const state = fresh();
     expect(toAsk(state, { id: 0, method, params: {} })).toEqual({
       refuse: { code: -32601, message: expect.stringMatching(/\w/) },

@@ -62,7 +62,7 @@ describe("recorded rollouts of 0.166", () => {
     for (const row of rows) expect(SessionSummary.safeParse(row).error).toBeUndefined();
   });
 
-  test("rows of one cwd say neither cwd nor model", async () => {
+  test("rows of one cwd have neither cwd nor model", async () => {
     const rows = await listRollouts(RECORDED, { cwd: "/home/user/project" });
     expect(idsOf(rows)).toEqual([SECOND, FIRST]);
     for (const row of rows) expect(Object.keys(row)).not.toEqual(expect.arrayContaining(["cwd"]));
@@ -117,7 +117,7 @@ describe("rollouts of older versions", () => {
     expect(row).not.toHaveProperty("cwd");
   });
 
-  test("what the user said is preferred to what the model was sent", async () => {
+  test("the user's own message is preferred to the model's input", async () => {
     const home = newHome();
     putThread(home, "a", [meta(), sent("with all the instructions"), said("hello")]);
     expect(await listRollouts(home, {})).toMatchObject([{ preview: "hello" }]);
@@ -134,16 +134,12 @@ describe("rollouts of older versions", () => {
 describe("what a list shows", () => {
   test.each<[string, unknown[], string | undefined]>([
     ["the text as 0.125 wrote it", [said("hello"), said("later")], "hello"],
-    ["the text block behind an image", [item([{ type: "image" }, { type: "text", text: "look" }])], "look"],
+    ["the text block after an image", [item([{ type: "image" }, { type: "text", text: "look" }])], "look"],
     ["no other item", [item([{ type: "Text", text: "I am Codex" }], "AgentMessage"), said("me")], "me"],
     ["not what Codex wrote in the user's name", [said(" <environment_context>\n</…>"), said("real")], "real"],
     ["at most 200 characters", [said("é".repeat(500))], "é".repeat(200)],
-    ["what stands behind broken lines", ["{torn", "", "7", said("after")], "after"],
-    [
-      "what stands behind 100 kB of instructions",
-      [{ type: "x", pad: "é".repeat(50_000) }, said("far")],
-      "far",
-    ],
+    ["the text after broken lines", ["{torn", "", "7", said("after")], "after"],
+    ["the text after 100 kB of instructions", [{ type: "x", pad: "é".repeat(50_000) }, said("far")], "far"],
     ["nothing", [], undefined],
   ])("preview: %s", async (_name, records, preview) => {
     const home = newHome();
@@ -168,7 +164,7 @@ describe("what a list shows", () => {
     expect(idsOf(await listRollouts(home, {}))).toEqual(["newest", "new", "middle", "old"]);
   });
 
-  test("a cwd is also found behind a link", async () => {
+  test("a cwd is also found through a link", async () => {
     const home = newHome();
     const real = join(home, "real");
     mkdirSync(real);

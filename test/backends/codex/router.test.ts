@@ -3,8 +3,8 @@ import {
   HOLD_MESSAGES,
   HOLD_MS,
   type Incoming,
-  Router,
-  type Tenant,
+  ThreadRouter,
+  type ThreadTenant,
 } from "../../../src/backends/codex/app-server/router.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { silentLog } from "../../../src/base/log.ts";
@@ -19,7 +19,7 @@ afterEach(() => {
 function setUp(family: Record<string, string | null> = {}) {
   const refused: Array<[unknown, string]> = [];
   const lookedUp: string[] = [];
-  const router = new Router({
+  const router = new ThreadRouter({
     lookUp: async (id) => {
       lookedUp.push(id);
       return id in family ? { id, parentThreadId: family[id] } : undefined;
@@ -30,12 +30,12 @@ function setUp(family: Record<string, string | null> = {}) {
   return { router, refused, lookedUp };
 }
 
-class FakeTenant implements Tenant {
+class FakeTenant implements ThreadTenant {
   readonly heard: string[] = [];
   isBusy = true;
-  readonly #router: Router;
+  readonly #router: ThreadRouter;
 
-  constructor(router: Router) {
+  constructor(router: ThreadRouter) {
     this.#router = router;
   }
 
@@ -62,7 +62,7 @@ async function settle(): Promise<void> {
 }
 
 describe("Router", () => {
-  test("messages go to the owner of their thread, those without one to everybody who is busy", () => {
+  test("messages go to the owner of their thread, those without one to every busy session", () => {
     const { router } = setUp();
     const [a, b, idle] = [new FakeTenant(router), new FakeTenant(router), new FakeTenant(router)];
     idle.isBusy = false;
@@ -117,7 +117,7 @@ describe("Router", () => {
     expect(lookedUp).toEqual([]);
   });
 
-  test("a slow opening holds up no other session's sub-agents, and loses nothing of its own", async () => {
+  test("a slow opening does not block other sessions' sub-agents, and loses nothing of its own", async () => {
     const { router, refused } = setUp({ fresh: null, child: "root" });
     const [tenant, fresh] = [new FakeTenant(router), new FakeTenant(router)];
     router.claim("root", tenant);
@@ -134,7 +134,7 @@ describe("Router", () => {
     expect([fresh.heard, refused]).toEqual([["early"], []]);
   });
 
-  test("a thread that belongs to nobody: its requests are refused at once", async () => {
+  test("a thread without an owner: its requests are refused at once", async () => {
     const { router, refused } = setUp({ stranger: null });
     router.route(request(7, "stranger"));
     await settle();
@@ -150,17 +150,17 @@ describe("Router", () => {
     router.claim("late", tenant);
     expect(tenant.heard).toEqual(["ask"]);
     await vi.advanceTimersByTimeAsync(HOLD_MS);
-    expect(refused).toEqual([[2, "refused: nobody claimed its thread in time"]]);
+    expect(refused).toEqual([[2, "refused: no session claimed its thread in time"]]);
   });
 
-  test("not more than a bounded number of messages waits", async () => {
+  test("only a bounded number of messages waits", async () => {
     const { router, refused } = setUp();
     for (let count = 0; count < HOLD_MESSAGES; count += 1) router.route(note("n", { threadId: "x" }));
     router.route(request(3, "x"));
-    expect(refused).toEqual([[3, "refused: too much waits for the owner of its thread"]]);
+    expect(refused).toEqual([[3, "refused: too many messages wait for the owner of its thread"]]);
   });
 
-  test("what comes for a session that has left is dropped, its requests are refused", () => {
+  test("messages for a session that has left are dropped, its requests are refused", () => {
     const { router, refused, lookedUp } = setUp();
     const tenant = new FakeTenant(router);
     router.claim("root", tenant);

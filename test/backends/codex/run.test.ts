@@ -1,4 +1,4 @@
-// A live Codex session, as far as it can be scripted: the fake executable behind the real backend.
+// A live Codex session, as far as it can be scripted: the real backend on a fake executable.
 import { writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { isRunning, pidIn } from "../processes.ts";
 import type { Recorder } from "../recorder.ts";
 import { fakeCodex, fakeHome } from "./fake.ts";
 
-/** One turn, and the texts it said. */
+/** One turn, and its texts. */
 async function say({ run, sink }: Started, text: string): Promise<string[]> {
   const { length: results } = sink.results;
   const { length: texts } = sink.texts;
@@ -30,7 +30,7 @@ async function nextAsk(sink: Recorder, count = 1): Promise<Ask> {
   return ask;
 }
 
-describe("what codex is given", () => {
+describe("codex's input", () => {
   test("every option reaches the thread or the turn", async () => {
     const session = await fakeCodex().start({
       model: "gpt-5.2",
@@ -64,7 +64,7 @@ describe("what codex is given", () => {
     });
   });
 
-  test("a profile is read from Codex's home and lies under the session's own config", async () => {
+  test("a profile is read from Codex's home and applies below the session's own config", async () => {
     const home = fakeHome();
     const file = join(home.home, ".codex", "fast.config.toml");
     writeFileSync(file, 'model_verbosity = "low"\nmodel_reasoning_effort = "high"\n');
@@ -97,7 +97,7 @@ describe("what codex is given", () => {
 
   const image = (source: object) => ({ type: "image", source });
 
-  test("images arrive, whole or by address", async () => {
+  test("images arrive, embedded or by URL", async () => {
     const session = await fakeCodex().start();
     const base64 = { type: "base64", media_type: "image/png", data: "iVBORw0=" };
     const content = [
@@ -113,7 +113,7 @@ describe("what codex is given", () => {
 
   test.each([
     [[], "/message/content: expected at least one content block"],
-    [[{ type: "document", source: {} }], '/message/content/0: Codex takes no "document" blocks'],
+    [[{ type: "document", source: {} }], '/message/content/0: Codex does not accept "document" blocks'],
     [[{ type: "text", text: "a" }, { type: "image" }], "/message/content/1/source: expected an object"],
     [[image({ type: "url", url: "file:///etc/passwd" })], "/message/content/0/source/url: expected https://"],
     [[image({ type: "url", url: "http://example.test/a.png" })], "/source/url: expected https://"],
@@ -126,20 +126,23 @@ describe("what codex is given", () => {
       "/source/data: expected base64",
     ],
     [[image({ type: "base64", media_type: "image/png", data: "" })], "/source/data: expected base64"],
-    ["x".repeat(1_048_577), "1048577 characters of text; Codex takes at most 1048576"],
-  ])("what it cannot take is refused before it is sent, and the session goes on", async (content, words) => {
-    const session = await fakeCodex().start();
-    await expect(session.run.send({ role: "user", content })).rejects.toMatchObject({
-      code: "invalid_message",
-      message: expect.stringContaining(words),
-    });
-    expect(await say(session, "#say fine")).toEqual(["fine"]);
-    expect(session.sink.results).toHaveLength(1);
-  });
+    ["x".repeat(1_048_577), "1048577 characters of text; Codex accepts at most 1048576"],
+  ])(
+    "unsupported content is refused before it is sent, and the session continues",
+    async (content, words) => {
+      const session = await fakeCodex().start();
+      await expect(session.run.send({ role: "user", content })).rejects.toMatchObject({
+        code: "invalid_message",
+        message: expect.stringContaining(words),
+      });
+      expect(await say(session, "#say fine")).toEqual(["fine"]);
+      expect(session.sink.results).toHaveLength(1);
+    },
+  );
 });
 
 describe("turns", () => {
-  test("a turn that codex begins by itself is told, and a message into it is refused, never added to it", async () => {
+  test("a turn that codex begins on its own is reported, and a message into it is refused, never added to it", async () => {
     const session = await fakeCodex().start();
     await say(session, "#say first #steer-own mine");
     await session.sink.until(({ texts }) => texts.includes("mine"));
@@ -179,7 +182,7 @@ describe("turns", () => {
     expect(session.sink.results.map(({ subtype }) => subtype)).toEqual(["success", "success"]);
   });
 
-  test("failures carry their code; one of the login is told", async () => {
+  test("failures have their code; one of the login is reported", async () => {
     const session = await fakeCodex().start();
     await say(session, "#error 500");
     await say(session, "#error 401");
@@ -187,14 +190,14 @@ describe("turns", () => {
     expect(session.sink.heard.filter(({ kind }) => kind === "authFailed")).toHaveLength(1);
   });
 
-  test("an overloaded server is asked again", async () => {
+  test("an overloaded server is retried", async () => {
     const codex = fakeCodex({ home: fakeHome({ FAKE_CODEX_FAULT: "overloaded" }) });
     expect(await say(await codex.start(), "#say through")).toEqual(["through"]);
   });
 });
 
 describe("retries", () => {
-  test("endless ones end the turn with an error after the limit, and the session goes on", async () => {
+  test("endless ones end the turn with an error after the limit, and the session continues", async () => {
     const session = await fakeCodex({ retryLimitMs: 100 }).start();
     await say(session, "#retry");
     expect(session.sink.results).toMatchObject([
@@ -206,7 +209,7 @@ describe("retries", () => {
     expect(await say(session, "#interrupts")).toEqual(["1"]);
   });
 
-  test("those that help in the end do no harm, and 0 never gives up", async () => {
+  test("those that succeed in the end do no harm, and 0 never gives up", async () => {
     const session = await fakeCodex({ retryLimitMs: 60_000 }).start();
     expect(await say(session, "#retry 3 #say back")).toEqual(["back"]);
     const patient = await fakeCodex({ retryLimitMs: 0 }).start();
@@ -242,7 +245,7 @@ describe("asking", () => {
     expect(sink.texts.at(-1)).toContain('"color":{"answers":["Red"]}');
   });
 
-  test("an interrupt withdraws it, and an answer that comes later goes nowhere", async () => {
+  test("an interrupt withdraws it, and a later answer is ignored", async () => {
     const { run, sink } = await fakeCodex().start();
     await run.send(user("#ask make"));
     const ask = await nextAsk(sink);
@@ -252,7 +255,7 @@ describe("asking", () => {
     expect(await run.answer?.(ask.native_id, { decision: "accept" })).toBe(false);
   });
 
-  test("what nobody can answer is refused at once, so that nothing stalls", async () => {
+  test("a request that cannot be answered is refused at once, so that nothing stalls", async () => {
     const session = await fakeCodex().start();
     expect((await say(session, "#request item/tool/call")).join()).toContain("-32601");
     expect((await say(session, "#ask-nobody")).join()).toContain("belongs to no session");
@@ -273,7 +276,7 @@ describe("asking", () => {
     },
   );
 
-  test("a sub-agent may ask behind the turn that started it", async () => {
+  test("a sub-agent may ask after the turn that started it", async () => {
     const session = await fakeCodex().start();
     await say(session, "#background make");
     const ask = await nextAsk(session.sink);
@@ -331,7 +334,7 @@ describe("resume", () => {
     return codex.start({}, { session_id, resume: true, native_session_id: native?.id ?? "" });
   }
 
-  test("in a new process the context is there, and only metadata was asked for", async () => {
+  test("in a new process the context is kept, and only metadata was requested", async () => {
     const home = fakeHome();
     const old = fakeCodex({ home });
     const first = await old.start();
@@ -345,7 +348,7 @@ describe("resume", () => {
     expect(params).toContain('"excludeTurns":true');
   });
 
-  test("a thread without a turn begins anew, with a new id", async () => {
+  test("a thread without a turn starts over, with a new id", async () => {
     const codex = fakeCodex();
     const first = await codex.start();
     await first.run.stop("finish");
@@ -358,9 +361,9 @@ describe("resume", () => {
   });
 
   test.each([
-    ["a foreign thread that is not there", "01a1e07f-c276-7e20-b3ca-000000000000", "no rollout found"],
+    ["a foreign thread that does not exist", "01a1e07f-c276-7e20-b3ca-000000000000", "no rollout found"],
     ["an id that is no thread's", "s_abc", "invalid session id"],
-  ])("%s is refused with codex's words", async (_name, native_session_id, words) => {
+  ])("%s is refused with codex's message", async (_name, native_session_id, words) => {
     const over = { resume: true, began_here: false, native_session_id };
     await expect(fakeCodex().start({}, over)).rejects.toMatchObject({
       code: "spawn_failed",
@@ -379,7 +382,7 @@ describe("resume", () => {
   });
 });
 
-test("stop while a turn runs does not wait for its end when it is told to be quick", async () => {
+test("stop during a turn does not wait for its end if it must be quick", async () => {
   const { run, sink }: { run: Run; sink: Recorder } = await fakeCodex().start();
   await run.send(user("#wait"));
   const finishing = run.stop("finish");

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toAsk } from "../../../src/backends/codex/app-server/requests.ts";
-import { type CodexState, newState, type Report } from "../../../src/backends/codex/app-server/state.ts";
-import { closeOpenItems, started, translate } from "../../../src/backends/codex/app-server/translate.ts";
+import { type CodexReport, type CodexState, newState } from "../../../src/backends/codex/app-server/state.ts";
+import { closeOpenItems, onStarted, translate } from "../../../src/backends/codex/app-server/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { AgentEvent } from "../../../src/protocol/events.ts";
 import { RequestPayload } from "../../../src/protocol/requests.ts";
@@ -53,7 +53,7 @@ describe("whatever codex prints", () => {
       fc.property(options, fc.jsonValue(), fc.array(message, { maxLength: 30 }), (chosen, result, steps) => {
         const state = newState({ threadId: ROOT, options: chosen });
         const reports = [
-          ...started(state, result),
+          ...onStarted(state, result),
           ...steps.flatMap((step) => see(state, step as JsonObject)),
           ...closeOpenItems(state),
         ];
@@ -66,9 +66,9 @@ describe("whatever codex prints", () => {
   });
 });
 
-function see(state: CodexState, step: JsonObject): Report[] {
+function see(state: CodexState, step: JsonObject): CodexReport[] {
   const { id, method, params } = step;
-  // What has no method is no message, and comes no further than the connection.
+  // A frame without a method is not a message, and stops at the connection.
   if (typeof method !== "string") return [];
   if (typeof id !== "number" && typeof id !== "string") return translate(state, { method, params });
   const ask = toAsk(state, { id, method, params });
@@ -76,7 +76,7 @@ function see(state: CodexState, step: JsonObject): Report[] {
   return [];
 }
 
-/** Replaces one value somewhere inside a recorded frame, and makes it one of ours. */
+/** Replaces one value somewhere inside a recorded frame, and gives it the session's ids. */
 function mutate({ line, path, value }: { line: JsonObject; path: number[]; value: unknown }): JsonObject {
   const copy = structuredClone(line);
   const params = copy["params"];

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { importsOf, reachableFrom, readSources } from "../../docs/sources.ts";
-import { ROOT } from "../../support/daemon.ts";
+import { ROOT } from "../../support/root.ts";
 import { readTraces } from "./translate-traces.ts";
 
 const FOLDER = "src/backends/codex/app-server";
@@ -46,7 +46,7 @@ describe("docs/agent-events.md, Codex", () => {
     expect(missing(names)).toEqual([]);
   });
 
-  test("every category of notice that the translator makes is there", () => {
+  test("every category of notice that the translator emits is there", () => {
     const code = own.map(({ text }) => text).join("\n");
     const made = [...code.matchAll(/(?:toNotice\("codex", |notice\(|errorNotice\("\w+", )"([a-z_]+)"/g)].map(
       ([, name = ""]) => name,
@@ -67,7 +67,7 @@ describe("the translator", () => {
     expect(bare.filter((name) => name.startsWith("node:"))).toEqual([]);
   });
 
-  test("reads no clock, no chance and no process", () => {
+  test("reads no clock, no random source and no process", () => {
     const impure =
       /\b(Date\.now|new Date|performance\.\w|process\.\w|console\.\w|Math\.random|randomUUID|setTimeout)/;
     expect(own.filter(({ text }) => impure.test(text)).map(({ path }) => path)).toEqual([]);

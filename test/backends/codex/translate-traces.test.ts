@@ -1,5 +1,4 @@
-// Every recorded trace is translated to exactly the events that were reviewed once.
-// REGENERATE=1 writes them anew: read the diff.
+// Every recorded trace is compared with its reviewed translation. REGENERATE=1 rewrites them: read the diff.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -11,7 +10,7 @@ import { FIXTURES, type Happened, readTraces, replay, toLine } from "./translate
 const traces = readTraces();
 
 describe("recorded traffic", () => {
-  test("there are traces, so the tests below mean something", () => {
+  test("there are traces, so the tests below check something", () => {
     expect(traces.length).toBeGreaterThan(60);
     const events = traces.flatMap((trace) => replay(trace).flatMap(eventsOf));
     expect(events.length).toBeGreaterThan(1000);
@@ -26,7 +25,7 @@ describe("recorded traffic", () => {
     expect(JSON.parse(JSON.stringify(lines))).toEqual(readLines(path));
   });
 
-  test.each(traces)("$name gives only valid events and requests", (trace) => {
+  test.each(traces)("$name produces only valid events and requests", (trace) => {
     for (const happened of replay(trace, { include_raw_events: true, user_echo: true })) {
       for (const event of eventsOf(happened)) {
         expect(AgentEvent.safeParse(event).error).toBeUndefined();
@@ -55,12 +54,12 @@ describe("recorded traffic", () => {
     );
   });
 
-  test.each(traces)("$name: every call has exactly one result, behind the call", (trace) => {
+  test.each(traces)("$name: every call has exactly one result, after the call", (trace) => {
     expectPairedTools(replay(trace).flatMap(eventsOf));
   });
 
   test.each(traces)(
-    "$name: the result is the last word of an interrupted turn but for late results",
+    "$name: the result is the last event of an interrupted turn except for late results",
     (trace) => {
       const lines = replay(trace).map(toLine);
       lines.forEach((line, at) => {

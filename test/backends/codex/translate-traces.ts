@@ -1,16 +1,16 @@
-// Recorded traffic of `codex app-server` (test/fixtures/codex/*.native.jsonl), and what the translator makes of it.
+// Recorded traffic of `codex app-server` (test/fixtures/codex/*.native.jsonl), and its translation.
 import { join } from "node:path";
 import { noteAnswered, pendingAsk, toAsk } from "../../../src/backends/codex/app-server/requests.ts";
 import {
+  type CodexPendingAsk,
+  type CodexReport,
   type CodexState,
   type CodexTranslateOptions,
-  nativeIdOf,
   newState,
-  type PendingAsk,
-  type Report,
+  toNativeId,
 } from "../../../src/backends/codex/app-server/state.ts";
 import { ownsThread } from "../../../src/backends/codex/app-server/subagents.ts";
-import { closeOpenItems, started, translate } from "../../../src/backends/codex/app-server/translate.ts";
+import { closeOpenItems, onStarted, translate } from "../../../src/backends/codex/app-server/translate.ts";
 import type { Ask } from "../../../src/backends/types.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { readRecordings } from "../recorded.ts";
@@ -28,21 +28,21 @@ interface Step {
   msg: JsonObject & { id?: string | number; method?: string; params?: JsonObject; result?: JsonObject };
 }
 
-/** What happened to one of the threads that the trace started or resumed. */
+/** The events of one thread that the trace started or resumed. */
 export type Happened =
-  | { root: number; report: Report }
+  | { root: number; report: CodexReport }
   | { root: number; ask: Ask | JsonObject }
-  | { root: number; answered: PendingAsk; result: unknown };
+  | { root: number; answered: CodexPendingAsk; result: unknown };
 
 export function readTraces(): Trace[] {
   return readRecordings(FIXTURES).map(({ name, lines }) => ({ name, steps: lines as unknown as Step[] }));
 }
 
-/** Every thread that was started, resumed or forked is a session; all of them hear everything. */
+/** Every thread that was started, resumed or forked is a session; all of them get everything. */
 export function replay(trace: Trace, options: CodexTranslateOptions = {}): Happened[] {
   const states: CodexState[] = [];
   const happened: Happened[] = [];
-  const tell = (state: CodexState, reports: Report[]): void => {
+  const tell = (state: CodexState, reports: CodexReport[]): void => {
     const root = states.indexOf(state);
     happened.push(...reports.map((report) => ({ root, report })));
   };
@@ -50,7 +50,7 @@ export function replay(trace: Trace, options: CodexTranslateOptions = {}): Happe
     const { id, method, params } = msg;
     if (of?.startsWith("thread/") === true && msg.result !== undefined) {
       const state = stateFor(states, msg.result, options);
-      tell(state, started(state, msg.result));
+      tell(state, onStarted(state, msg.result));
     } else if (dir === "in" && method !== undefined && id !== undefined) {
       const state = states.find((each) => ownsThread(each, String(params?.["threadId"])));
       if (state === undefined) throw new Error(`${trace.name}: nobody owns ${JSON.stringify(msg)}`);
@@ -66,7 +66,7 @@ export function replay(trace: Trace, options: CodexTranslateOptions = {}): Happe
   return happened;
 }
 
-/** As it stands in *.agent.jsonl: the event itself, or what lies between events. */
+/** As written in *.agent.jsonl: the event itself, or the signal between events. */
 export function toLine(happened: Happened): JsonObject {
   const root = happened.root === 0 ? {} : { root: happened.root };
   if ("ask" in happened) return { ...root, ask: happened.ask };
@@ -87,7 +87,7 @@ function stateFor(states: CodexState[], result: JsonObject, options: CodexTransl
 
 function answer(states: CodexState[], id: string | number, result: unknown): Happened[] {
   return states.flatMap((state, root) => {
-    const answered = pendingAsk(state, nativeIdOf(id));
+    const answered = pendingAsk(state, toNativeId(id));
     if (answered === undefined) return [];
     noteAnswered(state, answered.native_id);
     return [{ root, answered, result }];

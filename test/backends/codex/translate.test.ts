@@ -1,14 +1,14 @@
 // The rules of the translation that a trace alone does not show.
 import { describe, expect, test } from "vitest";
 import {
+  type CodexReport,
   type CodexState,
   type CodexTranslateOptions,
   type Notification,
   newState,
-  type Report,
 } from "../../../src/backends/codex/app-server/state.ts";
-import { newThreads, ownsThread, pathOf } from "../../../src/backends/codex/app-server/subagents.ts";
-import { closeOpenItems, started, translate } from "../../../src/backends/codex/app-server/translate.ts";
+import { findPath, newThreads, ownsThread } from "../../../src/backends/codex/app-server/subagents.ts";
+import { closeOpenItems, onStarted, translate } from "../../../src/backends/codex/app-server/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { AgentEvent } from "../../../src/protocol/events.ts";
 
@@ -43,7 +43,7 @@ function fresh(options: CodexTranslateOptions = {}): CodexState {
   return newState({ threadId: ROOT, options });
 }
 
-function play(messages: Notification[], state = fresh()): Report[] {
+function play(messages: Notification[], state = fresh()): CodexReport[] {
   return messages.flatMap((message) => translate(state, message));
 }
 
@@ -51,7 +51,7 @@ function events(messages: Notification[], state = fresh()): AgentEvent[] {
   return play(messages, state).flatMap((report) => (report.kind === "event" ? [report.event] : []));
 }
 
-function names(reports: Report[]): string[] {
+function names(reports: CodexReport[]): string[] {
   return reports.map((report) =>
     report.kind === "event" ? report.event.type.replace("agent.", "") : report.kind,
   );
@@ -60,11 +60,11 @@ function names(reports: Report[]): string[] {
 const COMMAND = { type: "commandExecution", command: "ls", cwd: "/w", status: "inProgress" };
 
 describe("turns", () => {
-  test("a turn of the root begins, ends with one result, and then is told to have ended", () => {
+  test("a turn of the root begins, ends with one result, and is then reported as ended", () => {
     expect(names(play([STARTED, COMPLETED]))).toEqual(["turn_started", "result", "turn_ended"]);
   });
 
-  test("a thread that is not ours gives nothing", () => {
+  test("another session's thread produces nothing", () => {
     const foreign = { ...STARTED, params: { ...(STARTED.params as JsonObject), threadId: "other" } };
     expect(play([foreign])).toEqual([]);
   });
@@ -80,7 +80,7 @@ describe("turns", () => {
     expect(reports.at(-1)).toMatchObject({ event: { category: "late_result" } });
   });
 
-  test("a command that goes on behind its turn gets its result when it ends", () => {
+  test("a command that continues after its turn gets its result when it ends", () => {
     const end = item("completed", { ...COMMAND, status: "completed", exitCode: 0, aggregatedOutput: "x" });
     expect(names(play([STARTED, item("started", COMMAND), COMPLETED, end]))).toEqual([
       ...["turn_started", "tool_use", "result", "turn_ended"],
@@ -118,7 +118,7 @@ describe("usage", () => {
     expect(inputOf(turns)).toEqual([100, 30]);
   });
 
-  test("what was spent before a resume is told outside a turn and is not this turn's", () => {
+  test("usage before a resume is reported outside a turn and is not this turn's", () => {
     expect(inputOf([usage(5000, 100), STARTED, usage(5040, 40), COMPLETED])).toEqual([40]);
   });
 
@@ -157,7 +157,7 @@ describe("errors", () => {
     expect(reports.at(-2)).toMatchObject({ event: { subtype: "error", error: { code } } });
   });
 
-  test("the error behind a failed turn without one is the last that Codex told", () => {
+  test("a failed turn without an error gets the last one that Codex reported", () => {
     const error = { message: "gone", codexErrorInfo: "serverOverloaded" };
     const told = note("error", { willRetry: false, turnId: "t1", error });
     expect(events([STARTED, told, turn("turn/completed", "failed")])).toMatchObject([
@@ -170,7 +170,7 @@ describe("errors", () => {
     expect(events([STARTED, failed(error)])).toMatchObject([{ subtype: "max_budget" }]);
   });
 
-  test("a retry is a notice, and the first item after it tells of progress once", () => {
+  test("a retry is a notice, and the first item after it reports progress once", () => {
     const retry = note("error", {
       willRetry: true,
       error: { message: "Reconnecting", additionalDetails: "why" },
@@ -186,7 +186,7 @@ describe("errors", () => {
     expect(reports.at(-2)).toMatchObject({ event: { subtype: "success" } });
   });
 
-  test("an error outside a turn is told, because no result will", () => {
+  test("an error outside a turn is reported, because no result will do it", () => {
     const error = note("error", { willRetry: false, error: { message: "m" } });
     expect(events([error])).toMatchObject([{ level: "error", category: "error_reported", text: "m" }]);
   });
@@ -250,7 +250,7 @@ describe("items", () => {
     ]);
   });
 
-  test("a message, a plan, and what the model asks in passing", () => {
+  test("a message, a plan, and the model's inline questions", () => {
     const message = { type: "agentMessage", text: "hi", phase: "final_answer" };
     const asking = {
       type: "agentMessage",
@@ -267,7 +267,7 @@ describe("items", () => {
     ]);
   });
 
-  test("reasoning is told in deltas, or whole if there were none", () => {
+  test("reasoning is reported in deltas, or whole if there were none", () => {
     const start = item("started", { type: "reasoning", summary: [], content: [] });
     const end = item("completed", { type: "reasoning", summary: ["a", "b"], content: [] });
     const delta = note("item/reasoning/summaryTextDelta", { itemId: "i1", delta: "a", summaryIndex: 1 });
@@ -288,7 +288,7 @@ describe("items", () => {
     ]);
   });
 
-  test("an item that nobody knows is told when it starts and when it ends", () => {
+  test("an unknown item is reported when it starts and when it ends", () => {
     const fields = { type: "newThing", a: 1 };
     expect(both(fields, {})).toMatchObject([
       { category: "codex_item_newThing", data: { a: 1, state: "started" } },
@@ -301,7 +301,7 @@ describe("items", () => {
 });
 
 describe("notices", () => {
-  test("a notification that nobody knows is told with what it carries", () => {
+  test("an unknown notification is reported with its content", () => {
     expect(events([note("some/new/thing", { a: 1, message: "m" })])).toEqual([
       {
         type: "agent.notice",
@@ -329,7 +329,7 @@ describe("notices", () => {
     ]);
   });
 
-  test("rate limits are told when they say something new", () => {
+  test("rate limits are reported when they change", () => {
     const primary = { usedPercent: 12.5, windowDurationMins: 300, resetsAt: 5 };
     const limits = (used: JsonObject | null): Notification => ({
       method: "account/rateLimits/updated",
@@ -356,10 +356,10 @@ describe("notices", () => {
 describe("introduction", () => {
   const result = { thread: { id: ROOT, path: "/r.jsonl" }, model: "m", cwd: "/w", approvalPolicy: "never" };
 
-  test("says what the thread is, and again only what changed", () => {
+  test("describes the thread, and again only what changed", () => {
     const state = fresh();
-    expect(names(started(state, result))).toEqual(["system_init"]);
-    expect(started(state, result)).toEqual([]);
+    expect(names(onStarted(state, result))).toEqual(["system_init"]);
+    expect(onStarted(state, result)).toEqual([]);
     const settings = note("thread/settings/updated", { threadSettings: { model: "n", effort: "high" } });
     expect(events([settings, settings], state)).toMatchObject([
       {
@@ -371,9 +371,9 @@ describe("introduction", () => {
     ]);
   });
 
-  test("the context window is told with the turn after the first model call", () => {
+  test("the context window is reported with the turn after the first model call", () => {
     const state = fresh();
-    started(state, result);
+    onStarted(state, result);
     expect(names(play([STARTED, usage(1, 1), COMPLETED, STARTED], state))).toEqual([
       ...["turn_started", "result", "turn_ended"],
       ...["system_init", "turn_started"],
@@ -385,7 +385,7 @@ describe("sub-agents", () => {
   const spawn = { id: "c1", type: "collabAgentToolCall", tool: "spawnAgent", senderThreadId: ROOT };
   const spawned = item("completed", { ...spawn, status: "completed", receiverThreadIds: ["sub"] });
 
-  test("are learned at any depth, each told to the router once", () => {
+  test("are learned at any depth, each reported to the router once", () => {
     const state = fresh();
     const deeper = { ...spawn, id: "c2", senderThreadId: "sub", receiverThreadIds: ["deep"] };
     play([spawned, item("completed", deeper, "sub"), spawned], state);
@@ -393,11 +393,11 @@ describe("sub-agents", () => {
     expect(newThreads(state)).toEqual([]);
     expect(ownsThread(state, "deep")).toBe(true);
     expect(ownsThread(state, "other")).toBe(false);
-    expect(pathOf(state, "deep")).toEqual(["sub", "deep"]);
-    expect(pathOf(state, ROOT)).toEqual([]);
+    expect(findPath(state, "deep")).toEqual(["sub", "deep"]);
+    expect(findPath(state, ROOT)).toEqual([]);
   });
 
-  test("what they do carries the call that started them, and their turns make no result", () => {
+  test("their events carry the call that started them, and their turns make no result", () => {
     const state = fresh();
     const sub = (message: Notification): Notification => ({
       ...message,
@@ -423,7 +423,7 @@ describe("sub-agents", () => {
     ]);
   });
 
-  test("belong to the call that started them, whoever speaks to them later", () => {
+  test("belong to the call that started them, whichever thread sends to them later", () => {
     const state = fresh();
     const spoken = { ...spawn, id: "c2", tool: "sendInput", receiverThreadIds: ["sub"] };
     play([spawned, item("completed", spoken)], state);
@@ -440,13 +440,13 @@ describe("sub-agents", () => {
       ],
       state,
     );
-    expect(pathOf(state, "sub")).toEqual(["Ada"]);
+    expect(findPath(state, "sub")).toEqual(["Ada"]);
     expect(events([item("completed", { type: "plan", text: "p" }, "sub")], state)).toMatchObject([
       { parent_tool_use_id: "c1" },
     ]);
   });
 
-  test("the newer multi-agent mode tells only of the sub-agent: that is the call", () => {
+  test("the newer multi-agent mode reports only the sub-agent: that is the call", () => {
     const activity = {
       type: "subAgentActivity",
       kind: "started",
@@ -458,11 +458,11 @@ describe("sub-agents", () => {
       "tool_use",
       "tool_result",
     ]);
-    expect(pathOf(state, "sub")).toEqual(["w"]);
+    expect(findPath(state, "sub")).toEqual(["w"]);
     expect(state.threads.get("sub")?.toolUseId).toBe("i1");
   });
 
-  test("the thread of somebody else's sub-agent is not ours", () => {
+  test("the thread of another session's sub-agent is ignored", () => {
     const state = fresh();
     play([{ method: "thread/started", params: { thread: { id: "x", parentThreadId: "other" } } }], state);
     expect(ownsThread(state, "x")).toBe(false);

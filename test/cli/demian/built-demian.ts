@@ -1,11 +1,9 @@
-// demian as people run it: built like the real one (heavy parts in files of their own), in a process of its own.
+// demian as users run it: built like the real one (heavy parts in separate files), in its own process.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Metafile } from "esbuild";
-// @ts-expect-error: a script without types
-import { SCREEN_ALIAS } from "../../../scripts/bundling.mjs";
-import { ROOT } from "../../support/daemon.ts";
+import { ROOT } from "../../support/root.ts";
 import { TmuxTerminal } from "../../support/tmux.ts";
 import { Pty } from "./pty.ts";
 import type { World } from "./world.ts";
@@ -31,7 +29,6 @@ export class BuiltDemian {
       splitting: true,
       external: ["koffi", "@vscode/ripgrep"],
       metafile: true,
-      alias: SCREEN_ALIAS,
       banner: {
         js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
       },
@@ -59,7 +56,7 @@ export class BuiltDemian {
     return new TmuxTerminal({ command, env: { ...env, ...more }, cwd });
   }
 
-  /** What is read for this source file: itself and what it imports at once, not what it loads when needed. */
+  /** What is read for this source file: itself and its static imports, not what it loads on demand. */
   modulesOf(source: string): string[] {
     const { outputs } = this.#metafile;
     const first = Object.keys(outputs).filter(

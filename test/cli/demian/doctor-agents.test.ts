@@ -1,8 +1,8 @@
-// What the doctor says about agents and tools as they were loaded, and about those who are to work together.
+// The doctor's report on loaded agents and tools, and on agents that work together.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import type { Check } from "../../../src/cli/demian/doctor/check.ts";
+import type { DemianCheck } from "../../../src/cli/demian/doctor/check.ts";
 import { run } from "./in-process.ts";
 import { World } from "./world.ts";
 
@@ -16,9 +16,9 @@ function write(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-async function checks(...flags: string[]): Promise<Check[]> {
+async function checks(...flags: string[]): Promise<DemianCheck[]> {
   const { stdout } = await run(world, ["doctor", "--json", ...flags]);
-  return (JSON.parse(stdout) as { checks: Check[] }).checks;
+  return (JSON.parse(stdout) as { checks: DemianCheck[] }).checks;
 }
 
 const agent = (more: object) => ({
@@ -29,7 +29,7 @@ const agent = (more: object) => ({
   ...more,
 });
 
-test("an agent file that is wrong is told with file and line, and the others are counted", async () => {
+test("an invalid agent file is reported with file and line, and the others are counted", async () => {
   write(join(world.home, ".demian/agents/bad.md"), "---\ndescription: d\nbaseURL: http://x\n---\nHello.\n");
   write(
     join(world.home, ".demian/agents/good.md"),
@@ -39,7 +39,7 @@ test("an agent file that is wrong is told with file and line, and the others are
   expect(found).toContainEqual({
     name: "agents",
     status: "warn",
-    text: expect.stringMatching(/agents\/bad\.md:3: "baseURL" is not an agent's to say/),
+    text: expect.stringMatching(/agents\/bad\.md:3: "baseURL" cannot be set by an agent/),
   });
   expect(found).toContainEqual({
     name: "agents",
@@ -48,7 +48,7 @@ test("an agent file that is wrong is told with file and line, and the others are
   });
 });
 
-test("a tool module that waits for trust is told with the command that gives it, and is not run", async () => {
+test("an untrusted tool module is reported with the command that trusts it, and is not run", async () => {
   const file = join(world.workspace, ".demian/tools/evil.mjs");
   const mark = join(world.workspace, "was-run");
   write(file, `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(mark)}, "");`);
@@ -60,7 +60,7 @@ test("a tool module that waits for trust is told with the command that gives it,
   expect(world.has("was-run")).toBe(false);
 });
 
-test("an agent whose provider is not ready is a warning that says what is missing", async () => {
+test("an agent whose provider is not ready is a warning that names what is missing", async () => {
   world.begin(URL, { agents: { reviewer: agent({ mode: "subagent", provider: { profile: "locked" } }) } });
   expect(await checks()).toContainEqual({
     name: "agents",
@@ -69,35 +69,35 @@ test("an agent whose provider is not ready is a warning that says what is missin
   });
 });
 
-test("what the default provider lacks is told once", async () => {
+test("a problem of the default provider is reported once", async () => {
   world.begin(URL, { defaultProvider: "claudecode" });
   const found = await checks();
-  expect(found.filter(({ text }) => text.includes("Agent SDK of Claude Code is not installed"))).toEqual([
+  expect(found.filter(({ text }) => text.includes("Claude Agent SDK is not installed"))).toEqual([
     expect.objectContaining({ name: "provider", status: "warn" }),
   ]);
 });
 
-test("with several agents it is said whom the default agent may call, or why it works alone", async () => {
-  const delegation = (found: Check[]) => found.filter(({ name }) => name === "delegation");
+test("in multi-agent mode it lists the agents that the default agent may call, or why it cannot delegate", async () => {
+  const delegation = (found: DemianCheck[]) => found.filter(({ name }) => name === "delegation");
   expect(delegation(await checks())).toEqual([]);
   expect(delegation(await checks("--multi-agent"))).toMatchObject([
     { status: "ok", text: expect.stringMatching(/^build may delegate to /) },
   ]);
   for (const [more, why] of [
     [{ delegation: { maxDepth: 0 } }, "delegation.maxDepth is 0"],
-    [{ defaultProvider: "claudecode" }, "claudecode brings tools of its own"],
+    [{ defaultProvider: "claudecode" }, "claudecode has its own tools"],
     [
       { defaultAgent: "solo", agents: { solo: agent({ delegation: { canDelegate: false } }) } },
       "its delegation.canDelegate is false",
     ],
     [
       { defaultAgent: "solo", agents: { solo: agent({ delegation: { allowedAgents: [] } }) } },
-      "it may call none of those that can be called",
+      "it is not allowed to call any of the callable agents",
     ],
   ] as const) {
     world.begin(URL, more);
     expect(delegation(await checks("--multi-agent"))).toMatchObject([
-      { status: "warn", text: expect.stringContaining(`works alone: ${why}`) },
+      { status: "warn", text: expect.stringContaining(`cannot delegate: ${why}`) },
     ]);
   }
 });

@@ -1,4 +1,4 @@
-// What the doctor says about logins of other programs, with logins that are made up.
+// The doctor's report on logins of other programs, with made-up logins.
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,46 +39,46 @@ async function codex(isUsed = true, change: object = {}) {
 }
 
 describe("codex", () => {
-  test("a login is told with its end", async () => {
+  test("a login is reported with its expiry", async () => {
     login({ access_token: token({ exp: NOW / 1000 + 3600 }), refresh_token: SECRET });
     expect(await codex()).toEqual([
       {
         name: "codex",
         status: "ok",
-        text: expect.stringMatching(/auth\.json, good until 2026-01-01 01:00 UTC$/),
+        text: expect.stringMatching(/auth\.json, valid until 2026-01-01 01:00 UTC$/),
       },
     ]);
   });
 
-  test("one that is over is a warning only where it cannot be renewed", async () => {
+  test("an expired login is a warning only if it cannot be renewed", async () => {
     const access_token = token({ exp: NOW / 1000 - 60 });
     login({ access_token, refresh_token: SECRET });
     expect(await codex()).toMatchObject([
-      { status: "ok", text: expect.stringContaining("renewed when it is used") },
+      { status: "ok", text: expect.stringContaining("renewed on next use") },
     ]);
     login({ access_token });
     expect(await codex()).toMatchObject([{ status: "warn", todo: expect.stringContaining("codex login") }]);
   });
 
-  test("a file that others can read is a warning with the command that mends it", async () => {
+  test("a file that others can read is a warning with the command that fixes it", async () => {
     login({ access_token: token({ exp: NOW / 1000 + 3600 }) }, 0o644);
     expect(await codex()).toMatchObject([
       { status: "ok" },
       {
         status: "warn",
-        text: expect.stringContaining("read by others"),
+        text: expect.stringContaining("readable by other users"),
         todo: expect.stringContaining("chmod 600"),
       },
     ]);
   });
 
-  test("none is a warning where it is used and no word where it is not; a broken one is told either way", async () => {
+  test("a missing login is a warning only if it is used; a broken one always", async () => {
     expect(await codex(true)).toMatchObject([{ status: "warn", todo: "run `codex login`" }]);
     expect(await codex(false)).toEqual([]);
     mkdirSync(join(home, ".codex"));
     writeFileSync(join(home, ".codex/auth.json"), `{"tokens": ${SECRET}`);
     expect(await codex(true)).toMatchObject([
-      { status: "fail", text: expect.stringContaining("is no JSON") },
+      { status: "fail", text: expect.stringContaining("is not valid JSON") },
     ]);
     expect(await codex(false)).toMatchObject([{ status: "warn" }]);
   });
@@ -115,18 +115,18 @@ describe("claude code", () => {
     writeFileSync(join(home, ".claude/.credentials.json"), JSON.stringify(kept));
   };
 
-  test("its version and its login are told, and nothing of what is in it", async () => {
+  test("its version and login are reported, but no credentials", async () => {
     install("2.1.197");
     logIn();
     const checks = await claude();
     expect(checks).toEqual([
       { name: "claude code", status: "ok", text: `Claude Code 2.1.197 (${program()})` },
-      { name: "claude code", status: "ok", text: "there is a login" },
+      { name: "claude code", status: "ok", text: "logged in" },
     ]);
     expect(JSON.stringify(checks)).not.toContain(SECRET);
   });
 
-  test("one that is too old, or not there, or without a login, is a warning for those who use it", async () => {
+  test("one that is too old, missing, or without a login, is a warning if it is used", async () => {
     expect(await claude(false)).toEqual([]);
     expect(await claude()).toMatchObject([
       { status: "warn", text: expect.stringContaining("cliPath") },
@@ -136,7 +136,7 @@ describe("claude code", () => {
     expect(await claude()).toMatchObject([{ text: expect.stringContaining("claude update") }, {}]);
   });
 
-  test("a missing Agent SDK is told with what to install", async () => {
+  test("a missing Agent SDK is reported with what to install", async () => {
     const sdk = async () => (await claude(true, { runtime: "agent-sdk", cliPath: undefined }))[0];
     expect(await sdk()).toMatchObject({ status: "warn", text: expect.stringContaining("npm install -g") });
     writeFileSync(join(home, "sdk.mjs"), "");
@@ -148,11 +148,11 @@ describe("all of them", () => {
   const logins = (more: object) =>
     checkLogins(DemianConfig.parse({ providers: PRESETS, ...more }), { HOME: home, PATH: home });
 
-  test("without any login and without anybody who uses one there is nothing to say", async () => {
+  test("without any login and without any use of one nothing is reported", async () => {
     expect(await logins({})).toEqual([]);
   });
 
-  test("one that only an agent uses is missed too", async () => {
+  test("one that only an agent uses is reported too", async () => {
     const agent = {
       description: "d",
       prompt: { system: "s" },

@@ -17,7 +17,7 @@ test("a state directory that others can write is broken, one that they can read 
   const path = join(directory, "state/demian");
   expect(await checkState(env)).toMatchObject({
     status: "ok",
-    text: expect.stringContaining("not there yet"),
+    text: expect.stringContaining("not created yet"),
   });
   mkdirSync(path, { recursive: true });
   for (const [mode, status] of [
@@ -36,14 +36,14 @@ test("a state directory that others can write is broken, one that they can read 
   });
 });
 
-test("without a sandbox it is said what commands can do", async () => {
+test("without a sandbox the report says what commands can do", async () => {
   const off = await checkSandbox({ ...SANDBOX, mode: "off" }, directory, env);
   expect(off).toMatchObject({ status: "warn", todo: expect.stringContaining("workspace-write") });
   const root = await checkSandbox(SANDBOX, "/", env);
   expect(root).toMatchObject({ status: "fail", text: expect.stringContaining("whole file system") });
 });
 
-test("a ripgrep is looked for outside of the workspace, and an old Node is told", async () => {
+test("ripgrep is looked up outside the workspace, and an old Node is reported", async () => {
   expect(await checkRipgrep(directory, env)).toMatchObject({
     status: "ok",
     text: expect.stringMatching(/^ripgrep \d/),
@@ -64,7 +64,7 @@ test("providers are broken when none can be used, and warn when only the default
   expect(lost).toMatchObject({ status: "fail", text: expect.stringContaining("did you mean ollama?") });
 });
 
-test("config files are named, warnings are shown, and a workspace that is not there is broken", async () => {
+test("config files are named, warnings are shown, and a missing workspace fails", async () => {
   const lost = await checkConfig({ cwd: join(directory, "gone"), env });
   expect(lost.checks).toMatchObject([{ name: "workspace", status: "fail" }]);
   mkdirSync(join(directory, ".demian"));

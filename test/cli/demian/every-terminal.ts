@@ -1,4 +1,4 @@
-// What holds for a talk at any terminal: one that is played in this process, and a real one.
+// Tests for a chat at any terminal: one that is simulated in this process, and a real one.
 import { expect, test } from "vitest";
 import { gate } from "../../support/gate.ts";
 import { bash, chatReply, type ModelServer, stuck } from "../../support/model-server.ts";
@@ -10,7 +10,7 @@ export const DONE = /\n· \d+ turns?[\s\S]*\n> $/;
 export const ASKED = /\[y\]es once[^\n]*: $/;
 
 export interface Terminal {
-  /** All that came so far, escape sequences included. */
+  /** All output so far, including escape sequences. */
   readonly text: string;
   readonly ended: Promise<number | null>;
   until(pattern: RegExp | string): Promise<string>;
@@ -24,7 +24,7 @@ export interface Stage {
   open(args: string[]): Terminal;
 }
 
-/** Takes the settings that it shows, and gives them back. */
+/** Accepts the settings that it shows, and returns them. */
 export async function acceptSettings(terminal: Terminal): Promise<string> {
   const settings = await terminal.until("provider [");
   terminal.enter("");
@@ -61,7 +61,7 @@ export function testEveryTerminal({ world, model, open }: Stage): void {
     expect(messagesOf(model(), 1).map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
   });
 
-  test("Ctrl-C stops a task, and once more leaves with 130", async () => {
+  test("Ctrl-C stops a task, and again exits with 130", async () => {
     model().script(stuck("let me think"));
     const terminal = await begin();
     terminal.enter("hi");
@@ -72,7 +72,7 @@ export function testEveryTerminal({ world, model, open }: Stage): void {
     expect(await terminal.ended).toBe(130);
   });
 
-  test("what was typed before a question of permission, or is pasted, does not answer it", async () => {
+  test("text typed before a permission prompt, or pasted, does not answer it", async () => {
     const more = gate();
     model().script(stuck("wait", more.passed, bash("touch made.txt")), chatReply("ok"));
     const terminal = await begin();
@@ -83,14 +83,14 @@ export function testEveryTerminal({ world, model, open }: Stage): void {
     more.open();
     await terminal.until(ASKED);
     terminal.type("\x1b[200~y\ry\r\x1b[201~\r");
-    await terminal.until(/a pasted text answers nothing[\s\S]*: $/);
+    await terminal.until(/pasted text is not accepted[\s\S]*: $/);
     expect(world.has("made.txt")).toBe(false);
     terminal.enter("");
     await terminal.until(DONE);
     expect(world.has("made.txt")).toBe(false);
   });
 
-  test("two answers in one go approve one call, not the next", async () => {
+  test("two answers at once approve one call, not the next", async () => {
     model().script(bash("touch one.txt"), bash("touch two.txt"), chatReply("ok"));
     const terminal = await begin();
     terminal.enter("make them");
@@ -103,7 +103,7 @@ export function testEveryTerminal({ world, model, open }: Stage): void {
     expect(made).toEqual([true, false]);
   });
 
-  test("one message is answered without a talk, and still asks", async () => {
+  test("a single message is answered without a chat, and still asks", async () => {
     model().script(bash("touch made.txt"), chatReply("It is **made**."));
     const terminal = open(["make", "it"]);
     await terminal.until(ASKED);

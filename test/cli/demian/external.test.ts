@@ -1,8 +1,8 @@
-// An agent with its own loop at the terminal: what it is asked about and shown with, and a plan that somebody else carries out.
+// An agent with its own loop at the terminal: its requests and output, and a plan that another agent carries out.
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import type { ExternalRuntime } from "../../../src/runtime/external/types.ts";
 import { createRuntime } from "../../../src/runtime/runtime.ts";
-import { noUsage } from "../../../src/runtime/usage.ts";
+import { createUsage } from "../../../src/runtime/usage.ts";
 import { chatReply, type ModelServer, startModelServer } from "../../support/model-server.ts";
 import { ASKED, acceptSettings, DONE, messagesOf, READY } from "./every-terminal.ts";
 import { Screenplay } from "./in-process.ts";
@@ -64,14 +64,14 @@ async function begin(external = planner, flags: readonly string[] = []): Promise
   return terminal;
 }
 
-test("a plan is shown once, with how to use it; /use-plan sends it with more words to whoever is chosen then", async () => {
+test("a plan is shown once, with how to use it; /use-plan sends it with more text to the provider selected then", async () => {
   model.script(chatReply("Done."), chatReply("Again."));
   const screen = await begin();
   screen.enter("plan it");
   const shown = await screen.until(DONE);
   expect(shown).toContain("● CC Read: a.ts\n");
   expect(shown.match(/2\. write/g)).toHaveLength(1);
-  expect(shown).toMatch(/this is a plan, and nothing of it was done; \/use-plan/);
+  expect(shown).toMatch(/this is only a plan; nothing was changed\. \/use-plan/);
   expect(shown).toContain("· 2 turns, 7 tokens in, 3 out, $0.0123");
   screen.enter("/provider local");
   await screen.until(READY);
@@ -82,30 +82,30 @@ test("a plan is shown once, with how to use it; /use-plan sends it with more wor
   expect(sent.indexOf("2. write")).toBeLessThan(sent.indexOf("but be quick"));
 });
 
-test("with several agents, whom the main agent may delegate to is told again when another provider changes it", async () => {
+test("in multi-agent mode, the possible sub-agents are shown again when another provider changes them", async () => {
   const screen = await begin(planner, ["--multi-agent"]);
-  expect(screen.text).toMatch(/multi-agent: build works alone: planner brings tools of its own/);
+  expect(screen.text).toMatch(/multi-agent: build cannot delegate: planner has its own tools/);
   screen.enter("/provider local");
   expect(await screen.until(READY)).toMatch(/multi-agent: build may delegate to explorer, critic/);
   screen.enter("/model another");
   expect(await screen.until(READY)).not.toContain("multi-agent");
 });
 
-test("its commands are asked about whole, with who will run them and that no sandbox holds them", async () => {
+test("its commands are shown completely in the prompt, with the program that will run them and that no sandbox applies", async () => {
   const runner: ExternalRuntime = {
     ...planner,
     run: async ({ decide, signal }) => {
       const call = { callId: "toolu_1", tool: "Bash", input: { command: "touch a.txt" } };
       const { allowed } = await decide(call, signal);
-      return { outcome: "completed", text: `allowed: ${allowed}`, turns: 1, usage: noUsage() };
+      return { outcome: "completed", text: `allowed: ${allowed}`, turns: 1, usage: createUsage() };
     },
   };
   const screen = await begin(runner);
   screen.enter("do it");
   const asked = await screen.until(ASKED);
   expect(asked).toContain("$ touch a.txt\n");
-  expect(asked).toMatch(/run by +claudecode itself, outside of demian's sandbox/);
+  expect(asked).toMatch(/run by +claudecode itself, outside demian's sandbox/);
   screen.enter("");
   expect(await screen.until(DONE)).toContain("allowed: false");
-  expect(screen.text).toContain("not allowed (user)");
+  expect(screen.text).toContain("denied (user)");
 });

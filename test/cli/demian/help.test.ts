@@ -4,12 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../src/cli/demian/commands.ts";
-import { completionScript } from "../../../src/cli/demian/completion.ts";
 import { PROGRAM_FLAGS } from "../../../src/cli/demian/flags.ts";
-import { commandHelp, programHelp } from "../../../src/cli/demian/help.ts";
-import { main } from "../../../src/cli/demian/main.ts";
+import { createProgram, main } from "../../../src/cli/demian/main.ts";
+import { commandHelp, programCompletion, programHelp } from "../../../src/cli/program.ts";
 import { memoryIo } from "./memory-io.ts";
 
+const named = (program: string) => createProgram({ program, version: "1.2.3", io: memoryIo() });
+const DEMIAN = named("demian");
+const completionScript = (shell: string, program = "demian"): string =>
+  programCompletion(named(program), shell);
 const CHECKS: Record<string, string[]> = { bash: ["-n"], zsh: ["-n"], fish: ["--no-execute"] };
 const isThere = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
 
@@ -22,30 +25,30 @@ async function run(...argv: string[]): Promise<{ code: number; stdout: string }>
 describe("help", () => {
   test("is printed by --help, help and -h, and names every command and every flag with examples", async () => {
     const { stdout } = await run("--help");
-    expect(stdout).toBe(`${programHelp()}\n`);
+    expect(stdout).toBe(`${programHelp(DEMIAN)}\n`);
     expect((await run("help")).stdout).toBe(stdout);
     for (const { name } of COMMANDS) expect(stdout).toContain(`  ${name}`);
     for (const { name } of PROGRAM_FLAGS) expect(stdout).toContain(`--${name}`);
     expect(stdout).toContain('demian "make the tests pass"');
   });
 
-  test("is there for every command, with examples that its flags allow", async () => {
+  test("exists for every command, with examples that its flags allow", async () => {
     for (const command of COMMANDS) {
-      const text = `${commandHelp(command)}\n`;
+      const text = `${commandHelp(DEMIAN, command)}\n`;
       expect((await run("help", command.name)).stdout).toBe(text);
       expect((await run(command.name, "--help")).stdout).toBe(text);
-      const names = [...command.flags].map(({ name }) => `--${name}`);
-      for (const example of command.examples) {
+      const names = (command.flags ?? []).map(({ name }) => `--${name}`);
+      for (const example of command.examples ?? []) {
         for (const flag of example.match(/--[\w-]+/g) ?? []) expect(names).toContain(flag);
       }
     }
   });
 
-  test("a version is printed, and what is nearly a command is not sent to a model", async () => {
+  test("a version is printed, and a mistyped command is not sent to a model", async () => {
     expect(await run("--version")).toEqual({ code: 0, stdout: "demian 1.2.3\n" });
     await expect(run("doctr")).rejects.toThrow("did you mean doctor?");
-    await expect(run("help", "me", "please")).rejects.toThrow("stands in quotes");
-    await expect(run("list-tools", "now")).rejects.toThrow("stands in quotes");
+    await expect(run("help", "me", "please")).rejects.toThrow("needs quotes");
+    await expect(run("list-tools", "now")).rejects.toThrow("needs quotes");
   });
 });
 

@@ -1,5 +1,5 @@
-// demian in this process, with the real runtime: at a terminal that is not there, or in pipes.
-import { messageOf } from "../../../src/base/coded-error.ts";
+// demian in this process, with the real runtime: at a simulated terminal, or in pipes.
+import { toMessage } from "../../../src/base/coded-error.ts";
 import { UsageError } from "../../../src/cli/command.ts";
 import { type MainOptions, main } from "../../../src/cli/demian/main.ts";
 import { type MemoryIo, memoryIo } from "./memory-io.ts";
@@ -24,7 +24,7 @@ export async function run(
   return { code, stdout: io.stdout.text, stderr: io.stderr.text };
 }
 
-/** The same face as `Pty`. */
+/** The same interface as `Pty`. */
 export class Screenplay {
   readonly ended: Promise<number>;
   readonly #io: MemoryIo;
@@ -69,13 +69,13 @@ export class Screenplay {
     this.type(`${text}\r`);
   }
 
-  /** Nobody will type any more. */
+  /** End of input. */
   kill(): void {
     this.#io.stdin.end();
   }
 }
 
-/** As runMain does it, but for the process. */
+/** Like runMain, except for the process. */
 async function exitCode(
   args: readonly string[],
   io: MemoryIo,
@@ -84,7 +84,7 @@ async function exitCode(
   try {
     return await main(args, { program: "demian-plain", version: "1.2.3", io, ...more });
   } catch (error) {
-    io.stderr.write(`demian-plain: ${messageOf(error)}\n`);
+    io.stderr.write(`demian-plain: ${toMessage(error)}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
 }

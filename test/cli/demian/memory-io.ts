@@ -1,4 +1,4 @@
-// The streams of a process that is not there: a terminal that remembers, or pipes.
+// In-memory streams of a process: a terminal that records its output, or pipes.
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import type { Io, Stop } from "../../../src/cli/demian/io.ts";
@@ -8,7 +8,7 @@ export interface MemoryIo extends Io {
   stdout: MemorySink;
   stderr: MemorySink;
   stdin: PassThrough & { isTTY?: boolean };
-  /** Tells "write" and "exit". */
+  /** Emits "write" and "exit". */
   changes: EventEmitter;
 }
 

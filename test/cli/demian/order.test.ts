@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseArguments } from "../../../src/cli/command.ts";
 import { ACP_FLAGS, RUN_FLAGS } from "../../../src/cli/demian/flags.ts";
-import { orderOf } from "../../../src/cli/demian/order.ts";
+import { readOrder } from "../../../src/cli/demian/order.ts";
 import { loadConfig } from "../../../src/runtime/config/load.ts";
 
-const order = (...argv: string[]) => orderOf(parseArguments(argv, RUN_FLAGS), "/home/me");
+const order = (...argv: string[]) => readOrder(parseArguments(argv, RUN_FLAGS), "/home/me");
 
-/** Every flag of §13 that becomes configuration. */
+/** Every flag that becomes configuration. */
 const LAYERS: [string[], object][] = [
   [["--max-turns", "7"], { maxTurns: 7 }],
   [["--sandbox", "read-only"], { sandbox: { mode: "read-only" } }],
@@ -29,7 +29,7 @@ const LAYERS: [string[], object][] = [
   [["--trust-user-tools"], { trust: { userTools: true } }],
 ];
 
-/** The table of §13, but for `--image`, which is for one message. */
+/** All flags except `--image`, which applies to one message. */
 const OF_THE_SPEC = [
   ...["mode", "single-agent", "multi-agent", "agent", "provider", "model", "max-turns"],
   ...["main-max-context-tokens", "main-compact-at", "sub-max-context-tokens", "sub-compact-at"],
@@ -38,7 +38,7 @@ const OF_THE_SPEC = [
 ];
 
 describe("flags", () => {
-  test.each(LAYERS)("%j is a piece of configuration, and wins over the files", async (argv, layer) => {
+  test.each(LAYERS)("%j is a configuration setting, and overrides the files", async (argv, layer) => {
     const { flags } = order(...argv);
     expect(flags).toEqual(layer);
     const home = mkdtempSync(join(tmpdir(), "demian-flags-"));
@@ -50,26 +50,26 @@ describe("flags", () => {
     }
   });
 
-  test.each(OF_THE_SPEC)("--%s is there for messages and for acp", (name) => {
+  test.each(OF_THE_SPEC)("--%s exists for messages and for acp", (name) => {
     for (const flags of [RUN_FLAGS, ACP_FLAGS]) expect(flags.map((flag) => flag.name)).toContain(name);
   });
 
-  test("what becomes configuration is all of them but what a session or a start is told", () => {
+  test("every flag is configuration except those for a session or a start", () => {
     const names = LAYERS.flatMap(([argv]) => argv.flatMap((word) => word.match(/^--([a-z-]+)/)?.[1] ?? []));
     const others = ["agent", "provider", "model", "cwd", "yes", "dry-run", "config"];
     expect([...new Set([...names, ...others])].sort()).toEqual([...OF_THE_SPEC].sort());
   });
 
-  test("what nobody said is left to the config files", () => {
+  test("settings without a flag are left to the config files", () => {
     expect(order()).toEqual({ cwd: "/home/me", flags: {}, yes: false, dryRun: false });
   });
 
-  test("paths are taken from where the program was started, whatever --cwd says", () => {
+  test("paths are relative to where the program was started, whatever --cwd is", () => {
     const { cwd, configPath } = order("--cwd", "work", "--config", "c.json");
     expect({ cwd, configPath }).toEqual({ cwd: "/home/me/work", configPath: "/home/me/c.json" });
   });
 
-  test("agent, provider, model and -y are for the session", () => {
+  test("agent, provider, model and -y apply to the session", () => {
     expect(order("--agent", "plan", "--provider", "p", "--model", "m", "-y", "--dry-run")).toMatchObject({
       agent: "plan",
       provider: "p",
@@ -87,13 +87,13 @@ describe("flags", () => {
     [["--mode", "single", "--multi-agent"], "give one mode"],
     [["--stream", "--no-stream"], "not both"],
     [["--main-compact-at", "1.5"], "at most 1"],
-    [["--sub-compact-at", "0"], "above 0"],
+    [["--sub-compact-at", "0"], "greater than 0"],
     [["--agent", " "], "--agent needs a value"],
   ])("%j is refused with what to do", (argv, says) => {
     expect(() => order(...argv)).toThrow(says);
   });
 
-  test("acp takes all of a session and nothing that is for one message", () => {
+  test("acp takes all flags of a session and none for a single message", () => {
     const names = ACP_FLAGS.map(({ name }) => name);
     expect(names).toEqual(
       expect.arrayContaining(["agent", "provider", "model", "config", "cwd", "yes", "no-transcript"]),

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { type PipedOptions, wholeMessage } from "../../../src/cli/demian/piped.ts";
+import { type PipedOptions, readWholeMessage } from "../../../src/cli/demian/piped.ts";
 
 function piped(message: string | undefined, more: Partial<PipedOptions> = {}) {
   const stdin = new PassThrough();
@@ -13,7 +13,7 @@ function piped(message: string | undefined, more: Partial<PipedOptions> = {}) {
     waits: { extraMs: 1, messageMs: 1 },
     ...more,
   };
-  return { stdin, said, whole: (hasInput = true) => wholeMessage({ stdin, hasInput }, options) };
+  return { stdin, said, whole: (hasInput = true) => readWholeMessage({ stdin, hasInput }, options) };
 }
 
 describe("stdin", () => {
@@ -23,14 +23,14 @@ describe("stdin", () => {
     expect(await whole()).toBe("fix it");
   });
 
-  test("that stays open and silent does not hold up a message", async () => {
+  test("that stays open and silent does not delay a message", async () => {
     const { whole, said } = piped("hi");
     expect(await whole()).toBe("hi");
-    expect(said.join()).toMatch(/nothing came on stdin.*--stdin/);
+    expect(said.join()).toMatch(/no data on stdin.*--stdin/);
   });
 
   test("that stays open and silent is no message", async () => {
-    await expect(piped(undefined).whole()).rejects.toThrow(/nothing came on stdin.*--prompt/);
+    await expect(piped(undefined).whole()).rejects.toThrow(/no data on stdin.*--prompt/);
   });
 
   test("is waited for with --stdin", async () => {
@@ -48,9 +48,9 @@ describe("stdin", () => {
     expect(await text).toBe("explain\n\nbegun");
   });
 
-  test("that was not put there for us is left alone", async () => {
+  test("that is not meant for us is left alone", async () => {
     expect(await piped("hi").whole(false)).toBe("hi");
-    await expect(piped(undefined).whole(false)).rejects.toThrow("there is no message");
+    await expect(piped(undefined).whole(false)).rejects.toThrow("no message");
   });
 
   test("has a limit", async () => {

@@ -33,7 +33,7 @@ describe("a message", () => {
     expect(stderr).not.toContain("\x1b");
   });
 
-  test("as words gets what is piped in appended", async () => {
+  test("as arguments gets piped text appended", async () => {
     model.script(chatReply("ok"));
     expect((await run(["review", "this"], "diff --git\n")).code).toBe(0);
     expect(bodyOf(0)).toContain('"review this\\n\\ndiff --git"');
@@ -52,10 +52,10 @@ describe("a message", () => {
   });
 
   test.each([
-    ["nothing at all", [], "say what to do"],
+    ["nothing at all", [], "give a message"],
     ["an empty prompt", ["--prompt", " "], "the message is empty"],
-    ["words and --prompt", ["--prompt", "a", "b"], "not both"],
-    ["a flag that is not there", ["--modle", "x", "hi"], "did you mean --model?"],
+    ["arguments and --prompt", ["--prompt", "a", "b"], "not both"],
+    ["an unknown flag", ["--modle", "x", "hi"], "did you mean --model?"],
     ["nearly a command", ["list-agent"], "did you mean list-agents?"],
   ])("is missing with %s: exit 2 and what to do", async (_name, args, says) => {
     const { code, stdout, stderr } = await run(args);
@@ -74,13 +74,13 @@ describe("a message", () => {
     expect(limited.stderr).toContain("✗");
   });
 
-  test("a provider without its key says how to choose another", async () => {
+  test("a provider without its key shows how to choose another", async () => {
     const { code, stderr } = await run(["--provider", "locked", "hi"]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/NOT_SET_ANYWHERE.*--provider.*list-providers/);
   });
 
-  test("controls in an answer do not reach a pipe, and everything else does", async () => {
+  test("control characters in an answer do not reach a pipe, and everything else does", async () => {
     model.script(chatReply("a \x1b[31mred\x1b[0m 👩\u200d💻"));
     const { stdout } = await run(["hi"]);
     expect(stdout).toBe("a \\x1b[31mred\\x1b[0m 👩\u200d💻\n");
@@ -93,7 +93,7 @@ describe("a message", () => {
 });
 
 describe("--json", () => {
-  test("prints the events, one a line, and the report as the last", async () => {
+  test("prints the events, one per line, and the report last", async () => {
     model.script(chatReply("", [{ name: "glob", input: { pattern: "*" } }]), chatReply("ok"));
     const { code, stdout } = await run(["--json", "hi"]);
     const lines = stdout
@@ -123,7 +123,7 @@ describe("--json", () => {
 });
 
 describe("without a terminal", () => {
-  test("what would be asked is refused, and it is said how to allow it", async () => {
+  test("a request is refused, with how to allow it", async () => {
     model.script(bash("touch made.txt"), chatReply("I could not."));
     const { code, stdout, stderr } = await run(["make it"]);
     expect({ code, stdout, made: made("made.txt") }).toEqual({
@@ -131,14 +131,14 @@ describe("without a terminal", () => {
       stdout: "I could not.\n",
       made: false,
     });
-    expect(stderr).toMatch(/nobody could be asked.*--yes.*permissions/);
-    expect(stderr).toContain("not allowed (nobody to ask)");
+    expect(stderr).toMatch(/no terminal to ask on.*--yes.*permissions/);
+    expect(stderr).toContain("denied (no one to ask)");
     const told = JSON.stringify(model.requests[1]?.body);
-    expect(told).toContain("This needs a person's consent, and nobody can be asked here");
+    expect(told).toContain("This needs the user's approval, and no user is available");
     expect(told).not.toContain("The user denied");
   });
 
-  test("--yes allows it, and --dry-run does nothing all the same", async () => {
+  test("--yes allows it, and --dry-run still does nothing", async () => {
     model.script(bash("touch made.txt"), chatReply("done"));
     expect((await run(["--yes", "make it"])).stdout).toBe("done\n");
     expect(made("made.txt")).toBe(true);
@@ -147,7 +147,7 @@ describe("without a terminal", () => {
     expect(made("other.txt")).toBe(false);
   });
 
-  test("flags hold for the run: the next one has what is configured", async () => {
+  test("flags apply to the run: the next one uses the configuration", async () => {
     model.script(chatReply("one"), chatReply("two"));
     await run(["--provider", "other", "--model", "huge", "hi"]);
     await run(["hi"]);
@@ -155,16 +155,19 @@ describe("without a terminal", () => {
   });
 
   test.each([
-    ["/compact", "there is no conversation to compact yet"],
-    ["/model other", "/model works in a conversation"],
-    ["/help", "/help works in a conversation"],
-    ["/exit", "/exit works in a conversation"],
-  ])("%s is not sent to the model: a notice says why, and nothing has failed", async (text, notice) => {
-    const { code, stdout, stderr } = await run([text]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-    expect(stderr).toContain(notice);
-    expect(model.requests).toEqual([]);
-  });
+    ["/compact", "no conversation to compact"],
+    ["/model other", "/model works only in a chat"],
+    ["/help", "/help works only in a chat"],
+    ["/exit", "/exit works only in a chat"],
+  ])(
+    "%s is not sent to the model: a notice gives the reason, and nothing has failed",
+    async (text, notice) => {
+      const { code, stdout, stderr } = await run([text]);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+      expect(stderr).toContain(notice);
+      expect(model.requests).toEqual([]);
+    },
+  );
 
   test("with --json a command of the conversation is a result that says so", async () => {
     const { code, stdout } = await run(["--json", "/compact"]);
@@ -173,26 +176,26 @@ describe("without a terminal", () => {
     expect(model.requests).toEqual([]);
   });
 
-  test("a command that does not exist is wrong usage, and names the one that was meant", async () => {
+  test("an unknown command is a usage error that suggests the nearest one", async () => {
     const { code, stderr } = await run(["/compat"]);
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /no command \/compat; did you mean \/compact\?.*to send this as text, put a space before it/,
+      /unknown command: \/compat; did you mean \/compact\?.*to send it as text, start with a space/,
     );
     expect(model.requests).toEqual([]);
   });
 
-  test("a path, and what has a blank before it, is a message", async () => {
+  test("a path, and text after a blank, is a message", async () => {
     model.script(chatReply("one"), chatReply("two"), chatReply("three"));
     for (const text of ["/etc/hosts is what?", " /compact", "/tmp"]) expect((await run([text])).code).toBe(0);
     expect(model.requests).toHaveLength(3);
   });
 
-  test("an answer without any words is told", async () => {
+  test("an empty answer is reported", async () => {
     model.script(chatReply(""));
     const { code, stdout, stderr } = await run(["hi"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-    expect(stderr).toContain("the model ended without an answer");
+    expect(stderr).toContain("the model returned no answer");
   });
 
   test("a transcript is written, but not with --no-transcript", async () => {
@@ -205,7 +208,7 @@ describe("without a terminal", () => {
 });
 
 describe("looking around", () => {
-  test("agents, tools and providers are listed, for people, programs and shells", async () => {
+  test("agents, tools and providers are listed, for users, programs and shells", async () => {
     const agents = await run(["list-agents", "--json"]);
     expect(JSON.parse(agents.stdout)).toEqual(
       expect.arrayContaining([
@@ -231,7 +234,7 @@ describe("looking around", () => {
     expect(stdout).toMatch(/^ {2}✗ locked .*NOT_SET_ANYWHERE/m);
   });
 
-  test("doctor is well with a provider that is ready, and 1 when the config is broken", async () => {
+  test("doctor succeeds with a provider that is ready, and exits with 1 if the config is broken", async () => {
     const well = await run(["doctor", "--json"]);
     expect(JSON.parse(well.stdout)).toMatchObject({ ok: true });
     expect(well.code).toBe(0);
@@ -241,7 +244,7 @@ describe("looking around", () => {
     expect(broken.stdout).toMatch(/✗ config .*maxTurns/);
   });
 
-  test("lists have a head that says what stands below, scripts get names alone", async () => {
+  test("lists have a header, scripts get only names", async () => {
     for (const [list, head] of [
       ["list-agents", "AGENT"],
       ["list-tools", "TOOL"],
@@ -252,15 +255,15 @@ describe("looking around", () => {
     }
   });
 
-  test("doctor policies names rules for tools that nobody has, and does not call them right", async () => {
+  test("doctor policies reports rules for unknown tools", async () => {
     writeFileSync(world.configFile, '{ "permissions": [ {"tool": "Bash", "decision": "deny"} ] }');
     const { stderr } = await run(["doctor", "policies"]);
     expect(stderr).toContain('permissions[0].tool: demian has no tool "Bash"');
-    expect(stderr).toContain("fit nothing");
+    expect(stderr).toContain("match nothing");
     expect(stderr).not.toContain("every rule names");
   });
 
-  test("doctor policies shows the new names, and writes them only when told to, beside the old file", async () => {
+  test("doctor policies shows the new names, and writes them only with --write, keeping a backup", async () => {
     const text = '{\n  "permissions": [ {"tool": "bash", "decision": "ask"} ]\n}\n';
     writeFileSync(world.configFile, text);
     const upgrade = ["doctor", "policies", "--upgrade-namespaces"];
@@ -272,7 +275,7 @@ describe("looking around", () => {
     expect(readFileSync(world.configFile, "utf8")).toBe(text.replace('"bash"', '"demian.bash"'));
     expect(readFileSync(`${world.configFile}.bak`, "utf8")).toBe(text);
     const again = await run([...upgrade, "--write"]);
-    expect(again.stderr).toContain("every rule names its tools explicitly");
+    expect(again.stderr).toContain("every rule names its tools with their namespace");
     expect(existsSync(`${world.configFile}.bak.1`)).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-// demian as a process of its own: what it leaves on its streams, and how it is stopped from outside.
+// demian as its own process: its output streams, and how it is stopped from outside.
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { gate } from "../../support/gate.ts";
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => model.close());
 
-/** Says a word, and resolves `left` when the client has gone. */
+/** Sends one word, and resolves `left` when the client has disconnected. */
 function hanging(): { reply: Reply; left: Promise<void>; sayMore(): void } {
   const left = gate();
   const more = gate();
@@ -59,7 +59,7 @@ describe("stopped from outside", () => {
     ["SIGINT", 130],
     ["SIGTERM", 143],
     ["SIGHUP", 129],
-  ] as const)("%s lets the model go and ends with %i", async (signal, expected) => {
+  ] as const)("%s disconnects from the model and exits with %i", async (signal, expected) => {
     const { reply, left } = hanging();
     model.script(reply);
     const child = demian.start("hi");
@@ -71,7 +71,7 @@ describe("stopped from outside", () => {
     await left;
   });
 
-  test("a reader that has gone ends the task, quietly", async () => {
+  test("a reader that disconnects ends the task, quietly", async () => {
     const { reply, left, sayMore } = hanging();
     model.script(reply);
     const child = demian.start("--json", "hi");
@@ -92,7 +92,7 @@ describe("stopped from outside", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
-  test("a reader that is gone before the answer is no fault either", async () => {
+  test("a reader that disconnects before the answer is no error either", async () => {
     model.script(chatReply("the answer"));
     const child = demian.start("--quiet", "hi");
     child.stdin.end();
@@ -102,7 +102,7 @@ describe("stopped from outside", () => {
     expect(code).toBe(0);
   });
 
-  test("talk that nobody reads does not end the task", async () => {
+  test("a closed stderr does not end the task", async () => {
     model.script(chatReply("the answer"));
     const child = demian.start("hi");
     child.stdin.end();

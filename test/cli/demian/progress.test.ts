@@ -1,6 +1,6 @@
-// What is shown of several agents, and of agents with their own tools: from events to what stands on the screen.
+// How several agents, and agents with their own tools, are shown: from events to the screen.
 import { beforeEach, describe, expect, test } from "vitest";
-import { lineOf } from "../../../src/cli/demian/event-lines.ts";
+import { formatEvent } from "../../../src/cli/demian/event-lines.ts";
 import { Progress } from "../../../src/cli/demian/progress.ts";
 import { Screen } from "../../../src/cli/demian/screen.ts";
 import type { EventBody, InvocationFields, RuntimeEvent } from "../../../src/runtime/events.ts";
@@ -35,18 +35,18 @@ function event(body: EventBody, ...agentPath: string[]): RuntimeEvent {
 }
 
 describe("lines", () => {
-  const line = (body: EventBody, ...path: string[]) => lineOf(event(body, ...path), 80)?.text;
+  const line = (body: EventBody, ...path: string[]) => formatEvent(event(body, ...path), 80)?.text;
 
-  test("a sub-agent's tools stand below it with its name, and deeper ones deeper", () => {
+  test("a sub-agent's tools are indented below it with its name, by depth", () => {
     expect(line(tool("c2", "read_file", "read_file: a.ts"), "reviewer")).toBe("  reviewer ● read_file: a.ts");
     expect(line(ended("c2", "read_file"), "reviewer")).toBe("  reviewer   ✓ 0.0 s");
     expect(line(tool("c3", "bash", "bash: ls"), "reviewer", "linter")).toBe("    linter ● bash: ls");
   });
 
-  test("its start names where it thinks, its end what it took", () => {
-    const begun = "  ▶ reviewer started (gemini-fast, small; about 120 tokens handed over)";
+  test("its start names its model, its end its usage", () => {
+    const begun = "  ▶ reviewer started (gemini-fast, small; about 120 tokens of context)";
     expect(line(started, "reviewer")).toBe(begun);
-    // Whoever tells it: the one who works, or the one who delegates.
+    // Reported by the sub-agent or by its caller.
     expect(line(started)).toBe(begun);
     expect(line(completed, "reviewer")).toBe(
       "  ✓ reviewer done: 2 turns, 900 tokens in, 40 out, $0.0123, 4.2 s",
@@ -77,17 +77,17 @@ describe("lines", () => {
     );
   });
 
-  test("a refused sub-agent is told as one", () => {
+  test("a denied sub-agent is shown as one", () => {
     const denied = {
       type: "permission.denied",
       callId: "c",
       targetType: "agent",
       targetName: "reviewer",
     } as const;
-    expect(line({ ...denied, by: "user" })).toBe("✗ not allowed (user): agent reviewer");
+    expect(line({ ...denied, by: "user" })).toBe("✗ denied (user): agent reviewer");
   });
 
-  test("no name acts on the screen or begins a row of its own", () => {
+  test("no name affects the screen or begins its own row", () => {
     for (const body of [
       tool("c", "bash", "bash: ls"),
       { ...started, targetAgent: EVIL },
@@ -125,7 +125,7 @@ describe("on the screen", () => {
     progress = new Progress(new Screen({ stdout: sink, stderr: sink, env, isShared: true }));
   });
 
-  test("a sub-agent's words are neither shown nor taken for the answer", () => {
+  test("a sub-agent's text is neither shown nor taken for the answer", () => {
     see(request(1));
     see(tool("c1", "delegate_agent", "delegate_agent: reviewer"));
     child(started);
@@ -142,7 +142,7 @@ describe("on the screen", () => {
     expect(sink.text).toBe(
       [
         "● delegate_agent: reviewer",
-        "  ▶ reviewer started (gemini-fast, small; about 120 tokens handed over)",
+        "  ▶ reviewer started (gemini-fast, small; about 120 tokens of context)",
         "  reviewer · writing…",
         "  ✓ reviewer done: 2 turns, 900 tokens in, 40 out, $0.0123, 4.2 s",
         "All fine.",
@@ -151,7 +151,7 @@ describe("on the screen", () => {
     expect(progress.hasShown("All fine.")).toBe(true);
   });
 
-  test("what the main agent said before and after a sub-agent is not glued together", () => {
+  test("the main agent's text before and after a sub-agent is not joined", () => {
     see(request(1));
     see(delta("Let me ask."));
     see({ type: "model.text", text: "Let me ask.", final: false });
@@ -163,7 +163,7 @@ describe("on the screen", () => {
     expect(progress.hasShown("Let me ask.Done.")).toBe(false);
   });
 
-  test("an agent with its own loop makes no request that we see: each of its texts begins anew", () => {
+  test("an agent with its own loop makes no visible request: each of its texts starts a new one", () => {
     see({ type: "user.message", text: "hi" });
     see(delta("I look."));
     see({ type: "model.text", text: "I look.", final: false });
@@ -174,15 +174,15 @@ describe("on the screen", () => {
     expect(progress.hasShown("Yes.")).toBe(true);
   });
 
-  test("a delegation that never began is told like any tool, and an end is told once", () => {
+  test("a delegation that never started is shown like any tool, and an end is shown once", () => {
     const failed = {
       ...ended("c1", "delegate_agent"),
       type: "tool.failed",
       ok: false,
       reason: "failed",
     } as const;
-    see({ ...failed, preview: "no agent is called x" });
-    expect(sink.text).toBe("  ✗ failed, 0.0 s\n  │ no agent is called x\n");
+    see({ ...failed, preview: "there is no agent x" });
+    expect(sink.text).toBe("  ✗ failed, 0.0 s\n  │ there is no agent x\n");
     child({ type: "agent.invocation.cancelled", ...about, reason: "stopped", ...spent });
     see({ ...failed, preview: "The agent reviewer was stopped" });
     expect(sink.text.match(/stopped/g)).toHaveLength(1);

@@ -41,7 +41,7 @@ export interface PtyOptions {
 }
 
 export class Pty {
-  /** All that came so far, escape sequences included. */
+  /** All output so far, including escape sequences. */
   text = "";
   readonly ended: Promise<number | null>;
   readonly #child: ChildProcessWithoutNullStreams;
@@ -71,7 +71,7 @@ export class Pty {
     });
   }
 
-  /** What came up to and with this, counted from where the last wait ended. */
+  /** The output up to and including this text, counted from the end of the last wait. */
   async until(pattern: RegExp | string): Promise<string> {
     for (;;) {
       const fresh = plain(this.text.slice(this.#read));

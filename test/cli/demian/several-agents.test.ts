@@ -30,7 +30,7 @@ async function begin(args: string[] = []): Promise<{ screen: Screenplay; setting
 }
 
 describe("talking with several agents", () => {
-  test("the start says who may be called, and /agents what they are", async () => {
+  test("the start lists the callable agents, and /agents describes them", async () => {
     const { screen } = await begin();
     expect(screen.text).toMatch(/· multi-agent: build may delegate to [^\n]*\bwriter \(elsewhere\)/);
     expect(screen.text).not.toContain("reader");
@@ -40,14 +40,14 @@ describe("talking with several agents", () => {
     expect(await screen.until(READY)).toContain("multi-agent: plan ");
   });
 
-  test("with one agent nothing of it is said, and /agents says how", async () => {
+  test("in single-agent mode nothing is shown, and /agents explains how to change that", async () => {
     const { screen } = await begin(["--single-agent"]);
     expect(screen.text).not.toContain("multi-agent");
     screen.enter("/agents");
-    expect(await screen.until(READY)).toContain("with --multi-agent it may give work to others");
+    expect(await screen.until(READY)).toContain("start demian with --multi-agent to let it delegate");
   });
 
-  test("one that only works for others cannot be talked to, which is said before anything is asked", async () => {
+  test("a sub-agent cannot be selected for a chat, which is reported before anything is asked", async () => {
     terminal = new Screenplay(world, ["--agent", "writer"]);
     expect(await terminal.ended).toBe(1);
     expect(terminal.text).toMatch(
@@ -56,14 +56,16 @@ describe("talking with several agents", () => {
     expect(terminal.text).not.toMatch(/provider \[/);
   });
 
-  test("/use-plan says where plans come from when there is none, and asks no model", async () => {
+  test("/use-plan explains where plans come from if there is none, and calls no model", async () => {
     const { screen } = await begin();
     screen.enter("/use-plan do it");
-    expect(await screen.until(READY)).toContain("there is no plan; the provider claudecode-plan makes one");
+    expect(await screen.until(READY)).toContain(
+      "there is no plan yet; the provider claudecode-plan makes one",
+    );
     expect(model.requests).toEqual([]);
   });
 
-  test("the handoff is asked about word for word, then each act of the sub-agent with its path", async () => {
+  test("the handoff is shown completely in the prompt, then each action of the sub-agent with its path", async () => {
     model.script(delegate("write a.txt"), chatReply("It is written."));
     other.script(write("a.txt", "hello\n"), chatReply("SUB-AGENT WORDS"));
     const { screen } = await begin();
@@ -75,7 +77,7 @@ describe("talking with several agents", () => {
     screen.enter("y");
     const second = await screen.until(ASKED);
     expect(second).toMatch(/● delegate_agent: writer/);
-    expect(second).toMatch(/\n {2}▶ writer started \(elsewhere, tiny; about \d+ tokens handed over\)/);
+    expect(second).toMatch(/\n {2}▶ writer started \(elsewhere, tiny; about \d+ tokens of context\)/);
     expect(second).toMatch(/Allow [^\n]*writer -> write_file: a\.txt/);
     expect(world.has("a.txt")).toBe(false);
     screen.enter("y");
@@ -88,22 +90,22 @@ describe("talking with several agents", () => {
     expect(JSON.stringify(messagesOf(model, 1).at(-1))).toContain("SUB-AGENT WORDS");
   });
 
-  test("d shows all of a long handoff before anybody decides", async () => {
+  test("d shows all of a long handoff before the decision", async () => {
     const task = Array.from({ length: 300 }, (_, at) => `step ${at} of many`).join("\n");
     model.script(delegate(task), chatReply("then not"));
     const { screen } = await begin();
     screen.enter("go");
     const short = await screen.until(ASKED);
-    expect(short).toMatch(/lines of this handoff are NOT SHOWN; d shows them all/);
+    expect(short).toMatch(/lines of this handoff are NOT SHOWN; press d to show all/);
     expect(short).not.toContain("step 299 of many");
     screen.enter("d");
     expect(await screen.until(ASKED)).toContain("step 299 of many");
     screen.enter("n");
-    expect(await screen.until(DONE)).toContain("not allowed (user): agent writer");
+    expect(await screen.until(DONE)).toContain("denied (user): agent writer");
     expect(other.requests).toEqual([]);
   });
 
-  test("/stop while a sub-agent works ends both, says so, and the talk goes on", async () => {
+  test("/stop while a sub-agent works ends both, reports it, and the chat continues", async () => {
     model.script(delegate("write a.txt"), chatReply("fine"));
     other.script(stuck("half an ans"));
     const { screen } = await begin();
@@ -120,7 +122,7 @@ describe("talking with several agents", () => {
 });
 
 describe("without a terminal", () => {
-  test("nobody starts a sub-agent unasked, and it is said what would allow it", async () => {
+  test("no sub-agent starts without permission, and the message names what would allow it", async () => {
     model.script(delegate("write a.txt"), chatReply("then not"));
     const { stdout, stderr } = await run(world, ["please write it"]);
     expect(stdout).toBe("then not\n");
@@ -128,7 +130,7 @@ describe("without a terminal", () => {
     expect(other.requests).toEqual([]);
   });
 
-  test("--json has the events of all agents as they are, and the result once", async () => {
+  test("--json has the events of all agents unchanged, and the result once", async () => {
     model.script(delegate("write a.txt"), chatReply("It is written."));
     other.script(write("a.txt", "hello\n"), chatReply("SUB-AGENT WORDS"));
     const { code, stdout } = await run(world, ["--yes", "--json", "please write it"]);
@@ -148,7 +150,7 @@ describe("without a terminal", () => {
     expect(events.at(-1)).toMatchObject({ type: "result", text: "It is written." });
   });
 
-  test("the answer alone is on stdout, and what a sub-agent did on stderr", async () => {
+  test("only the answer is on stdout, and the sub-agent's actions are on stderr", async () => {
     model.script(delegate("write a.txt"), chatReply("It is written."));
     other.script(write("a.txt", "hello\n"), chatReply("SUB-AGENT WORDS"));
     const { stdout, stderr } = await run(world, ["--yes", "please write it"]);
@@ -159,7 +161,7 @@ describe("without a terminal", () => {
 });
 
 describe("lists", () => {
-  test("list-agents shows who can be called and where it comes from, --all the hidden, --main the others", async () => {
+  test("list-agents shows the callable agents and their source, --all the hidden ones, --main the others", async () => {
     const { stdout } = await run(world, ["list-agents"]);
     expect(stdout).toMatch(/writer +subagent +yes +elsewhere +builder\/cheap +user: .*config\.json/);
     expect(stdout).not.toContain("reader");
@@ -184,7 +186,7 @@ describe("lists", () => {
     );
   });
 
-  test("list-tools has delegate_agent with several agents only, and whom it can name", async () => {
+  test("list-tools has delegate_agent only with several agents, and the agents it can name", async () => {
     expect((await run(world, ["list-tools", "--single-agent"])).stdout).not.toContain("delegate_agent");
     expect((await run(world, ["list-tools"])).stdout).toContain("delegate_agent");
     const { stdout } = await run(world, ["list-tools", "--json"]);

@@ -1,7 +1,7 @@
-// A main agent and a writer that thinks elsewhere, for tests at a terminal.
+// A main agent and a writer on another provider, for tests at a terminal.
 import { chatReply, type ModelServer, type Reply } from "../../support/model-server.ts";
 
-/** Of the configuration: what several agents need beside the main one. */
+/** The part of the configuration that several agents need beside the main one. */
 export function teamOf(other: ModelServer): { providers: object } & Record<string, unknown> {
   return {
     agentMode: "multi-agent",

@@ -47,7 +47,7 @@ describe.runIf(hasPty)("at a real terminal", () => {
     expect(readFileSync(file, "utf8")).toBe("Hello **there**.\n");
   });
 
-  test("several agents: the sub-agent's start and its acts are asked about, and only the answer is on stdout", async () => {
+  test("several agents: the sub-agent's start and actions are asked, and only the answer is on stdout", async () => {
     const other = await startModelServer(write("a.txt", "hello\n"), chatReply("SUB-AGENT WORDS"));
     try {
       world.begin(model.url, teamOf(other));
@@ -71,7 +71,7 @@ describe.runIf(hasPty)("at a real terminal", () => {
       expect(await pty.ended).toBe(0);
       expect(pty.text).not.toContain("SUB-AGENT WORDS");
       expect(readFileSync(join(world.workspace, "a.txt"), "utf8")).toBe("hello\n");
-      // What it says before it delegates is talk.
+      // Its text before it delegates goes to stderr.
       expect(readFileSync(file, "utf8")).toBe("It is **written**.\n");
     } finally {
       await other.close();

@@ -1,5 +1,5 @@
-// Agents and tools from files in the program as it ships: its bundle has to bring the parser of YAML along and to load code
-// that it has never seen.
+// Agents and tools from files in the program as it ships: its bundle must include the YAML parser and load code that it
+// has never seen.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -53,10 +53,10 @@ async function run(...args: string[]): Promise<{ stdout: string; stderr: string 
   return { stdout, stderr };
 }
 
-test("an agent of the user calls a tool of the project once that is trusted, and does not exist before", async () => {
+test("the user's agent calls a project tool once it is trusted; before, the tool does not exist", async () => {
   const before = await run("list-agents");
-  expect(before.stderr).toMatch(/clock\.mjs is not loaded: it is code that you did not trust yet/);
-  expect(before.stderr).toMatch(/keeper\.md:5: the agent "keeper" is left out: there is no tool "clock"/);
+  expect(before.stderr).toMatch(/clock\.mjs is not loaded: it is code that you have not trusted yet/);
+  expect(before.stderr).toMatch(/keeper\.md:5: the agent "keeper" is ignored: there is no tool "clock"/);
   expect(before.stdout).not.toMatch(/keeper/);
   expect((await run("trust", "--yes", tool)).stdout).toBe(`trusted ${tool}\n`);
   expect((await run("list-agents")).stdout).toMatch(/^ {2}keeper .*user/m);
@@ -66,7 +66,7 @@ test("an agent of the user calls a tool of the project once that is trusted, and
   expect(JSON.stringify(model.requests[1]?.body)).toContain("noon in UTC at workspace");
 });
 
-test("what a module prints, leaves running or forgets to await spoils no answer, and the program ends", async () => {
+test("output, processes and unawaited promises of a module do not affect the answer, and the program exits", async () => {
   write(
     tool,
     `console.log("loaded"); setInterval(() => undefined, 1000);
@@ -87,12 +87,12 @@ export default {
   expect(stdout).toBe("Done.\n");
   expect(stderr).toMatch(/^loaded$/m);
   expect(stderr).toMatch(/^called$/m);
-  expect(stderr).toMatch(/ToolModule: a failure that nobody waited for: forgotten/);
+  expect(stderr).toMatch(/ToolModule: unhandled rejection: forgotten/);
 });
 
 test("without consent the tool is not run", async () => {
   await run("trust", "--yes", tool);
   const { stderr } = await run("--agent", "keeper", "-p", "What time is it?");
   expect(stderr).toMatch(/clock: \{"zone":"UTC"\}/);
-  expect(JSON.stringify(model.requests[1]?.body)).toMatch(/needs a person's consent/);
+  expect(JSON.stringify(model.requests[1]?.body)).toMatch(/needs the user's approval/);
 });

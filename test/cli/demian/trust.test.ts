@@ -1,4 +1,4 @@
-// `demian trust`: what is listed, what is asked, and what is remembered. Nothing of the files is run.
+// `demian trust`: its list, its prompts, and what it remembers. Nothing in the files is run.
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
@@ -39,10 +39,10 @@ async function states(): Promise<Record<string, string>> {
 }
 
 describe("the list", () => {
-  test("says that nothing needs trust where there is nothing", async () => {
+  test("reports that nothing needs trust if there is nothing", async () => {
     const { code, stdout, stderr } = await run(world, ["trust"]);
     expect([code, stdout]).toEqual([0, ""]);
-    expect(stderr).toMatch(/nothing here needs trust/);
+    expect(stderr).toMatch(/no files need trust/);
   });
 
   test("shows the project's config, agents and tools, and the user's tools, each with its state", async () => {
@@ -61,7 +61,7 @@ describe("the list", () => {
     expect(existsSync(ran)).toBe(false);
   });
 
-  test("follows what happens to a file: trusted, changed, gone", async () => {
+  test("follows the state of a file: trusted, changed, gone", async () => {
     write(tool);
     const name = "workspace/.demian/tools/deploy.mjs";
     await run(world, ["trust", "--yes", tool]);
@@ -78,7 +78,7 @@ describe("the list", () => {
     expect(await states()).toEqual({});
   });
 
-  test("--names has them as one types them, and no name that a shell would carry out on the way", async () => {
+  test("--names lists them as one types them, without names that a shell would execute", async () => {
     everything();
     write(join(world.workspace, ".demian/tools/x$(touch evil).mjs"));
     write(join(world.workspace, ".demian/tools/a b.mjs"));
@@ -91,7 +91,7 @@ describe("the list", () => {
     ]);
   });
 
-  test("says when the config trusts all tools of the user", async () => {
+  test("reports that the config trusts all tools of the user", async () => {
     write(mine);
     const config = join(world.directory, "more.json");
     writeFileSync(config, JSON.stringify({ trust: { userTools: true } }));
@@ -99,7 +99,7 @@ describe("the list", () => {
     expect(stdout).toMatch(/^trusted \(trust\.userTools\) +tool/m);
   });
 
-  test("a config that cannot be read is told, and the files are listed all the same", async () => {
+  test("an unreadable config is reported, and the files are still listed", async () => {
     everything();
     writeFileSync(world.configFile, "{");
     const { code, stdout, stderr } = await run(world, ["trust"]);
@@ -109,20 +109,20 @@ describe("the list", () => {
 });
 
 describe("giving and taking", () => {
-  test("--yes trusts one file, by a path from where one stands", async () => {
+  test("--yes trusts one file, by a path relative to the current directory", async () => {
     everything();
     const { code, stdout, stderr } = await run(world, ["trust", ".demian/tools/deploy.mjs", "-y"]);
     expect([code, stdout]).toEqual([0, `trusted ${tool}\n`]);
     expect(stderr).toMatch(/tool of the project: .*deploy\.mjs\n.* bytes, sha256 [0-9a-f]{64}/);
     expect(stderr).toMatch(/│ import \{ writeFileSync \}/);
-    expect(stderr).toMatch(/runs with all of your rights, outside of the sandbox/);
+    expect(stderr).toMatch(/runs with your full permissions, outside the sandbox/);
     const now = await states();
     expect(Object.values(now).filter((state) => state === "trusted")).toHaveLength(1);
     expect(now["workspace/.demian/tools/deploy.mjs"]).toBe("trusted");
     expect(existsSync(ran)).toBe(false);
   });
 
-  test("--all trusts what waits, but for what was refused", async () => {
+  test("--all trusts pending files, except refused ones", async () => {
     everything();
     await run(world, ["trust", "--refuse", tool]);
     const { code, stdout } = await run(world, ["trust", "--all", "--yes", "--json"]);
@@ -145,9 +145,9 @@ describe("giving and taking", () => {
   });
 
   test.each([
-    [["trust", tool], 2, /nobody can be asked here.*--yes/],
-    [["trust", "--json", tool], 2, /nobody can be asked here/],
-    [["trust", "--yes", "README.md"], 1, /README\.md is no file that needs trust: .*deploy\.mjs/],
+    [["trust", tool], 2, /there is no terminal to ask on.*--yes/],
+    [["trust", "--json", tool], 2, /there is no terminal to ask on/],
+    [["trust", "--yes", "README.md"], 1, /README\.md does not need trust; files that do: .*deploy\.mjs/],
     [["trust", "--revoke"], 2, /--revoke needs a file/],
     [["trust", "--yes"], 2, /--yes needs a file/],
     [["trust", "--all", tool], 2, /files or --all/],
@@ -161,7 +161,7 @@ describe("giving and taking", () => {
     expect(await states()).toEqual({ "workspace/.demian/tools/deploy.mjs": "not_trusted" });
   });
 
-  test("what is shown cannot pass for our own words", async () => {
+  test("file content cannot pass for demian's own text", async () => {
     write(tool, "// \u001b[2K\u202etrusted\n  Trusted: yes\n");
     const { stderr } = await run(world, ["trust", "--yes", tool]);
     expect(stderr).toContain("│ // \\x1b[2K<U+202E>trusted");
@@ -169,34 +169,34 @@ describe("giving and taking", () => {
     expect(stderr).not.toContain("\u001b");
   });
 
-  test("of a long file it says how much is not shown", async () => {
+  test("for a long file it shows how much is hidden", async () => {
     write(tool, "// line\n".repeat(100));
     expect((await run(world, ["trust", "--yes", tool])).stderr).toMatch(
       /… 40 more lines: open the file before you trust it/,
     );
   });
 
-  test("a long line does not push the question's head away: a part is shown, and how much is not", async () => {
+  test("a long line does not push the prompt's head off the screen: a part is shown, and how much is hidden", async () => {
     write(tool, `/*${"a".repeat(50_000)}*/ evil();`);
     const { stderr } = await run(world, ["trust", "--yes", tool]);
     expect(stderr.length).toBeLessThan(8000);
     expect(stderr).toMatch(/… 44012 more characters: open the file before you trust it/);
   });
 
-  test("a file that is named twice is asked about and told once", async () => {
+  test("a file that is named twice is asked about and reported once", async () => {
     write(tool);
     const { stdout } = await run(world, ["trust", "--yes", tool, ".demian/tools/deploy.mjs"]);
     expect(stdout).toBe(`trusted ${tool}\n`);
   });
 
-  test("--revoke says when there was nothing to forget", async () => {
+  test("--revoke reports when there was nothing to revoke", async () => {
     write(tool);
     const { code, stdout, stderr } = await run(world, ["trust", "--revoke", tool]);
     expect([code, stdout]).toEqual([0, ""]);
-    expect(stderr).toMatch(/nothing was decided about .*deploy\.mjs/);
+    expect(stderr).toMatch(/no decision to revoke for .*deploy\.mjs/);
   });
 
-  test("where trust would lie in the workspace, none is given", async () => {
+  test("if the trust file would be in the workspace, no trust is given", async () => {
     write(tool);
     symlinkSync(world.workspace, join(world.home, "link"));
     const env = { XDG_STATE_HOME: join(world.home, "link") };
@@ -206,7 +206,7 @@ describe("giving and taking", () => {
     expect(world.has("demian")).toBe(false);
   });
 
-  test("a link in a project is not trusted, whoever says so", async () => {
+  test("a link in a project is never trusted", async () => {
     write(join(world.directory, "evil.mjs"));
     mkdirSync(dirname(tool), { recursive: true });
     symlinkSync(join(world.directory, "evil.mjs"), tool);

@@ -1,4 +1,4 @@
-// A home, a workspace, and a configuration whose providers lead to a model on loopback.
+// A home, a workspace, and a configuration whose providers use a model on loopback.
 import {
   existsSync,
   mkdirSync,
@@ -22,12 +22,12 @@ export class World {
     return { PATH: process.env["PATH"] ?? "", HOME: this.home };
   }
 
-  /** Everything is new again. `more`: laid over the configuration, providers into it. */
+  /** Resets everything. `more`: merged into the configuration, including its providers. */
   begin(
     url: string,
     { providers = {}, ...more }: { providers?: object } & Record<string, unknown> = {},
   ): void {
-    // Who was told to end may still write something.
+    // A process that is exiting may still write something.
     for (const path of [this.home, this.workspace])
       rmSync(path, { recursive: true, force: true, maxRetries: 5 });
     mkdirSync(join(this.home, ".demian"), { recursive: true });
@@ -52,7 +52,7 @@ export class World {
     return existsSync(join(this.workspace, name));
   }
 
-  /** What was written of the only session there was. */
+  /** The transcript of the only session. */
   transcript(): { type: string; reason?: string }[] {
     const directory = join(this.workspace, ".demian/transcripts");
     const [session = ""] = readdirSync(directory).filter((name) => name.startsWith("ses_"));

@@ -1,13 +1,19 @@
-// What a view keeps is bounded, and what comes twice, in odd shapes or in any number changes nothing that it should not.
+// A view is bounded, and duplicate, odd or numerous inputs change nothing that they should not.
 import { describe, expect, test } from "vitest";
-import { appendOutput, appendText, boundedInput, edgesOf, headOf } from "../../../src/client/view/limits.ts";
-import { applyInputs, changedEntries, emptyView, keptFrom } from "../../../src/client/view.ts";
+import {
+  appendOutput,
+  appendText,
+  boundInput,
+  truncate,
+  truncateMiddle,
+} from "../../../src/client/view/limits.ts";
+import { applyInputs, changedEntries, emptyView, findFirstSeq } from "../../../src/client/view.ts";
 import { call, delta, ended, inputsOf, notice, result, says, viewOf, withFrames } from "./view-inputs.ts";
 
 describe("too many entries", () => {
   const many = Array.from({ length: 35 }, (_, index) => says(`${index}`, { message_id: `m${index}` }));
 
-  test("the oldest go, in steps, and are counted", () => {
+  test("the oldest are dropped, in steps, and are counted", () => {
     const view = viewOf(many, { maxEntries: 20 });
     expect(view.entries.length).toBeLessThanOrEqual(20);
     expect(view.dropped + view.entries.length).toBe(35);
@@ -15,22 +21,22 @@ describe("too many entries", () => {
     expect(view.entries[0]).toMatchObject({ text: `${view.dropped}` });
   });
 
-  test("what a person asked for is kept whole, and what comes behind it pushes out the oldest only in the end", () => {
+  test("loaded history is kept completely, and newer entries push out the oldest only in the end", () => {
     const limits = { maxEntries: 10 };
     const asked = applyInputs(emptyView(), [{ kind: "reset", up_to: 35 }, ...inputsOf(many)], limits);
     expect(asked.entries).toHaveLength(35);
-    expect(keptFrom(asked)).toBeUndefined();
+    expect(findFirstSeq(asked)).toBeUndefined();
     const more = (count: number) =>
       Array.from({ length: count }, (_, at) => says("x", { message_id: `x${at}` }));
     expect(applyInputs(asked, inputsOf(more(10), 35), limits).entries).toHaveLength(45);
     const full = applyInputs(asked, inputsOf(more(60), 35), limits);
     expect(full.entries.length).toBeLessThanOrEqual(45);
     expect(full.dropped + full.entries.length).toBe(95);
-    expect(keptFrom(full)).toBe(full.entries[0]?.seq);
+    expect(findFirstSeq(full)).toBe(full.entries[0]?.seq);
     expect(applyInputs(full, [{ kind: "reset" }, ...inputsOf(many)], limits).entries.length).toBeLessThan(11);
   });
 
-  test("what is still open is found where it is, and what is gone is not shown anew", () => {
+  test("open entries are found in place, and dropped ones are not shown again", () => {
     const limits = { maxEntries: 4 };
     const frames = [
       call("t", "Bash", {}),
@@ -49,8 +55,8 @@ describe("too many entries", () => {
 
 describe("too much text", () => {
   test("a text keeps its beginning, an output its beginning and its end", () => {
-    expect(headOf("abcdef", 4)).toBe("abcd\n[… the rest is left out …]");
-    expect(edgesOf("abcdefghi", 6)).toBe("ab\n[… 3 characters left out …]\nfghi");
+    expect(truncate("abcdef", 4)).toBe("abcd\n[… truncated …]");
+    expect(truncateMiddle("abcdefghi", 6)).toBe("ab\n[… 3 characters omitted …]\nfghi");
     const limits = { maxText: 4, maxOutput: 6 };
     const frames = [
       delta("abc"),
@@ -59,48 +65,50 @@ describe("too much text", () => {
       result("t", "abcdefghi"),
     ];
     expect(viewOf(frames, limits).entries).toMatchObject([
-      { text: "abcd\n[… the rest is left out …]" },
-      { output: "ab\n[… 3 characters left out …]\nfghi" },
+      { text: "abcd\n[… truncated …]" },
+      { output: "ab\n[… 3 characters omitted …]\nfghi" },
     ]);
   });
 
-  test("output that is printed piece by piece too", () => {
+  test("also for output that arrives piece by piece", () => {
     const piece = (text: string) => notice("tool_output", { data: { tool_use_id: "t", text } });
     const pieces = [..."abcdefghi"].map(piece);
     const view = viewOf([call("t", "shell", {}), ...pieces], { maxOutput: 6 });
-    expect(view.entries).toMatchObject([{ output: "ab\n[… 3 characters left out …]\nfghi" }]);
+    expect(view.entries).toMatchObject([{ output: "ab\n[… 3 characters omitted …]\nfghi" }]);
   });
 
-  test("never half a character, wherever it is cut", () => {
+  test("never a lone surrogate, wherever it is cut", () => {
     const text = "a😀b😀c😀d😀e";
     for (let max = 3; max < text.length; max += 1)
       for (let at = 0; at <= text.length; at += 1) {
         const [first, second] = [text.slice(0, at), text.slice(at)];
         const ends = appendOutput(appendOutput("", 0, first, max), first.length, second, max);
-        expect(ends).toBe(edgesOf(text, max));
-        expect(appendText(appendText("", 0, first, max), first.length, second, max)).toBe(headOf(text, max));
-        expect(`${ends}${headOf(text, max)}`).not.toMatch(/\p{Surrogate}/u);
+        expect(ends).toBe(truncateMiddle(text, max));
+        expect(appendText(appendText("", 0, first, max), first.length, second, max)).toBe(
+          truncate(text, max),
+        );
+        expect(`${ends}${truncate(text, max)}`).not.toMatch(/\p{Surrogate}/u);
       }
   });
 
   test("an input keeps its shape, and is the same object when it is short", () => {
     const short = { a: ["b"], c: 1 };
-    expect(boundedInput(short, 100)).toBe(short);
-    const cut = boundedInput({ path: "a", content: "x".repeat(500), more: "y".repeat(500) }, 100);
-    expect(cut).toMatchObject({ path: "a", content: expect.stringContaining("characters left out") });
+    expect(boundInput(short, 100)).toBe(short);
+    const cut = boundInput({ path: "a", content: "x".repeat(500), more: "y".repeat(500) }, 100);
+    expect(cut).toMatchObject({ path: "a", content: expect.stringContaining("characters omitted") });
     expect(JSON.stringify(cut).length).toBeLessThan(300);
   });
 });
 
-describe("what comes twice", () => {
-  test("events that are in the view already change nothing, not even the object", () => {
+describe("duplicates", () => {
+  test("events that are already in the view change nothing, not even the object", () => {
     const inputs = inputsOf([says("a"), call("t", "Bash", {}), ended()]);
     const view = applyInputs(emptyView(), inputs);
     expect(applyInputs(view, inputs.slice(1))).toBe(view);
     expect(applyInputs(view, [])).toBe(view);
   });
 
-  test("events that were never stored are shown, each with an id of its own", () => {
+  test("events that were never stored are shown, each with its own id", () => {
     const frame = says("lost");
     const view = applyInputs(viewOf([says("a")]), [
       { kind: "frame", seq: null, frame },
@@ -112,7 +120,7 @@ describe("what comes twice", () => {
 });
 
 describe("what changed", () => {
-  test("an entry that did not change is the same object, and those that did are told with what they were", () => {
+  test("an entry that did not change is the same object, and changed ones come with their previous state", () => {
     const before = viewOf([says("a"), call("t", "Bash", {})]);
     const after = withFrames(before, result("t", "x"), says("b"));
     expect(after.entries[0]).toBe(before.entries[0]);
@@ -123,7 +131,7 @@ describe("what changed", () => {
     expect(changedEntries(after, after)).toEqual([]);
   });
 
-  test("a view from which one goes on stays as it was", () => {
+  test("a view that was continued stays unchanged", () => {
     const before = viewOf([
       delta("a", { index: 0 }),
       call("t", "Bash", {}),
@@ -136,7 +144,7 @@ describe("what changed", () => {
     expect(goOn()).toEqual(after);
   });
 
-  test("also when the oldest went meanwhile", () => {
+  test("also when the oldest were dropped meanwhile", () => {
     const limits = { maxEntries: 10 };
     const before = viewOf(
       Array.from({ length: 10 }, (_, index) => says(`${index}`)),

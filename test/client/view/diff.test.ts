@@ -44,7 +44,7 @@ describe("a unified diff", () => {
     });
   });
 
-  test("no newline at the end is said, and is no line", () => {
+  test("a missing newline at the end is reported, and is no line", () => {
     const { lines, added } = parseDiff("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b");
     expect(lines.map(({ kind }) => kind)).toEqual(["hunk", "remove", "meta", "add"]);
     expect(added).toBe(1);

@@ -1,4 +1,4 @@
-// All sessions as inputs of the list, and one stream of changes for several who look.
+// All sessions as inputs of the list, and one stream of changes for several readers.
 import { afterEach, expect, test, vi } from "vitest";
 import { HttpClient } from "../../../src/client/index.ts";
 import { applyChanges, emptyFleet, type FleetInput } from "../../../src/client/view/fleet.ts";
@@ -68,7 +68,7 @@ function watch(port: ViewPort) {
 const RESET: ChangeView = { kind: "reset" };
 const CUT = Object.assign(new Error("cut"), { code: "connection_lost" });
 
-test("a busy session is told once a batch, as it stands at the end", async () => {
+test("a busy session is reported once per batch, in its last state", async () => {
   const { port, streams } = scripted();
   const { batches, fleet } = watch(port);
   await vi.waitFor(() => expect(streams).toHaveLength(1), PATIENT);
@@ -81,7 +81,7 @@ test("a busy session is told once a batch, as it stands at the end", async () =>
   expect(batches.slice(before).flat().length).toBeLessThan(50);
 });
 
-test("one that comes later to a shared stream reads all anew, and the stream ends with the last who looks", async () => {
+test("a late reader of a shared stream reads everything, and the stream ends with its last reader", async () => {
   const { port, streams } = scripted();
   const shared = shareChanges(port);
   const first = watch(shared);
@@ -100,7 +100,7 @@ test("one that comes later to a shared stream reads all anew, and the stream end
   expect(streams[0]?.signal.aborted).toBe(true);
 });
 
-test("a shared stream that is cut is opened once for all who look", async () => {
+test("a shared stream that is cut is reopened once for all readers", async () => {
   const { port, streams } = scripted();
   const shared = shareChanges(port);
   const all = [watch(shared), watch(shared)];
@@ -112,7 +112,7 @@ test("a shared stream that is cut is opened once for all who look", async () => 
   expect(streams).toHaveLength(2);
 });
 
-test("a daemon that is killed is told as lost, and the list is whole again when it is back", async () => {
+test("a killed daemon is reported as lost, and the list is complete again when it is back", async () => {
   const first = await startDaemon();
   const http = new HttpClient({ socket: first.socket });
   const { fleet } = watch(http.withoutRetry());

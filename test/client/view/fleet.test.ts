@@ -26,7 +26,7 @@ const shape = (fleet: Fleet): string[] =>
   );
 
 describe("the order", () => {
-  test("those that wait first, then those that work, then by their last activity", () => {
+  test("waiting sessions first, then working ones, then by their last activity", () => {
     const fleet = fleetOf([
       session("old", activeAgo(50)),
       session("new", activeAgo(2)),
@@ -52,7 +52,7 @@ describe("the order", () => {
     expect(new Set(orders)).toEqual(new Set(["young,old"]));
   });
 
-  test("who has waited longest stands first", () => {
+  test("the longest wait comes first", () => {
     const fleet = fleetOf([session("a"), session("b")], {
       kind: "requests",
       requests: [
@@ -64,7 +64,7 @@ describe("the order", () => {
     expect([...fleet.requests.keys()]).toEqual(["2", "1"]);
   });
 
-  test("children stand below their parents, and bring them along when they wait", () => {
+  test("children are below their parents, and move them up when they wait", () => {
     const fleet = fleetOf([
       session("works", WORKS),
       session("root", activeAgo(90)),
@@ -75,7 +75,7 @@ describe("the order", () => {
     expect(shape(fleet)).toEqual(["root!", "-child!", "--deep!", "-other", "works"]);
   });
 
-  test("one whose parent is not known is a root, and two that are each other's parents are shown", () => {
+  test("one whose parent is unknown is a root, and two that are each other's parents are shown", () => {
     const orphan = session("orphan", { parent: "gone" });
     const ring = [
       session("a", { parent: "b" }),
@@ -121,7 +121,7 @@ describe("changes", () => {
       changes.map((one) => ({ kind: "change", change: one })),
     );
 
-  test("a session comes, changes and goes, with what it asked", () => {
+  test("a session appears, changes and goes, with its requests", () => {
     const fleet = change(
       emptyFleet(),
       { kind: "session", session: session("s1") },
@@ -134,12 +134,12 @@ describe("changes", () => {
     expect([gone.sessions.size, gone.requests.size]).toEqual([0, 0]);
   });
 
-  test("a request that is answered waits no more", () => {
+  test("an answered request is no longer pending", () => {
     const fleet = change(fleetOf([session("s1")]), { kind: "request", request: pending() });
     expect(shape(change(fleet, { kind: "request", request: resolved(pending()) }))).toEqual(["s1"]);
   });
 
-  test("what is everything replaces everything", () => {
+  test("a complete list replaces everything", () => {
     const fleet = fleetOf([session("a"), session("b")], {
       kind: "requests",
       requests: [pending({ session_id: "a" })],
@@ -151,7 +151,7 @@ describe("changes", () => {
     expect(shape(now)).toEqual(["c"]);
   });
 
-  test("what changes nothing gives the same object, and what was before stays as it was", () => {
+  test("an input without changes returns the same object, and the previous one is unchanged", () => {
     const fleet = fleetOf([session("a")]);
     expect(change(fleet, { kind: "reset" })).toBe(fleet);
     expect(change(fleet, { kind: "request", request: resolved(pending()) })).toBe(fleet);

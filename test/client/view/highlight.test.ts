@@ -1,7 +1,7 @@
-// Colours for code: what it finds, and that it never changes a character.
+// Syntax highlighting: what it finds, and that it never changes a character.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { highlight, languageOf } from "../../../src/client/view/highlight.ts";
+import { findLanguage, highlight } from "../../../src/client/view/highlight.ts";
 import { runs } from "../../support/sizes.ts";
 
 const LANGUAGES = [
@@ -30,7 +30,7 @@ const joined = (code: string, lang: string): string =>
     .map((line) => line.map(({ text }) => text).join(""))
     .join("\n");
 
-test("words of a language have a scope, over several lines too", () => {
+test("keywords have a scope, over several lines too", () => {
   const lines = highlight('const a = "x";\n/* one\ntwo */', "ts");
   expect(lines[0]).toContainEqual({ text: "const", scope: "keyword" });
   expect(lines[0]).toContainEqual({ text: '"x"', scope: "string" });
@@ -67,15 +67,15 @@ test("every character stays, in any language", () => {
   );
 }, 60_000);
 
-test("a line or a run of empty lines without end is plain, and the rest of the code with it", () => {
+test("an endless line or run of empty lines is plain, and so is the rest of the code", () => {
   for (const flood of ["a".repeat(1_001), "\n".repeat(301)])
     expect(highlight(`const a;\n${flood}`, "ts").flat()).toSatisfy((spans: { scope: string }[]) =>
       spans.every(({ scope }) => scope === ""),
     );
 });
 
-test("the language of a file is told by its ending", () => {
-  expect(["src/a.ts", "b.mjs", "x.PY", "Makefile", "a.unknown"].map(languageOf)).toEqual([
+test("the language of a file is found by its extension", () => {
+  expect(["src/a.ts", "b.mjs", "x.PY", "Makefile", "a.unknown"].map(findLanguage)).toEqual([
     "ts",
     "javascript",
     "py",

@@ -1,7 +1,7 @@
 // Frames in shapes that no backend makes: nothing throws, and nothing that is drawn has a wrong type.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { entryLines } from "../../../src/cli/sm/entry-lines.ts";
+import { entryLines } from "../../../src/cli/blemees/entry-lines.ts";
 import type { Entry, ViewInput } from "../../../src/client/view/types.ts";
 import { applyInputs, changedEntries, emptyView } from "../../../src/client/view.ts";
 import { runs } from "../../support/sizes.ts";
@@ -100,7 +100,7 @@ test("no frame makes it throw, nothing that is drawn has a wrong type, and no pr
       let view = emptyView();
       for (const item of items) {
         const next = applyInputs(view, [item], { maxEntries: 10, maxText: 50, maxOutput: 50 });
-        // Whoever draws it must not throw either.
+        // Drawing it must not throw either.
         for (const change of changedEntries(view, next)) entryLines(change, 80);
         view = next;
       }
@@ -134,7 +134,7 @@ function expectDrawable(entry: Entry): void {
   expect(Number.isInteger(entry.depth)).toBe(true);
 }
 
-test("an input of a kind that we do not know changes nothing", () => {
+test("an input of an unknown kind changes nothing", () => {
   const view = emptyView();
   for (const kind of ["unheard_of", "__proto__", "toString"])
     expect(applyInputs(view, [{ kind } as unknown as ViewInput])).toBe(view);

@@ -1,4 +1,4 @@
-// Markdown as data, and that reading a growing text piece by piece gives what reading it at once gives.
+// Markdown as data; reading a growing text piece by piece gives the same result as reading it at once.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Block, MarkdownReader, markdownBlocks } from "../../../src/client/view/markdown.ts";
@@ -7,7 +7,7 @@ import { runs } from "../../support/sizes.ts";
 const words = (text: string): { kind: "text"; text: string } => ({ kind: "text", text });
 
 describe("blocks", () => {
-  test("headings, paragraphs and what is in them", () => {
+  test("headings, paragraphs and their content", () => {
     expect(markdownBlocks("## A *b*\n\nSee `x` and **y** ~~z~~.")).toEqual([
       { kind: "heading", level: 2, content: [words("A "), { kind: "em", content: [words("b")] }] },
       {
@@ -25,7 +25,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("a link keeps what it says and where it leads apart", () => {
+  test("a link keeps its text and its target apart", () => {
     expect(markdownBlocks("[here](https://a.example/x)")).toEqual([
       {
         kind: "paragraph",
@@ -34,7 +34,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("lists are nested, numbered from where they begin, and know what is done", () => {
+  test("lists are nested, numbered from their start, and mark finished tasks", () => {
     const [list] = markdownBlocks("3. a\n4. b\n   - [x] c\n   - [ ] d");
     const item = (text: string): Block => ({ kind: "paragraph", content: [words(text)] });
     expect(list).toEqual({
@@ -90,7 +90,7 @@ describe("blocks", () => {
     });
   });
 
-  test("tables have a header, sides and rows; quotes and rules are known", () => {
+  test("tables have a header, alignment and rows; quotes and rules are recognized", () => {
     expect(markdownBlocks("|a|b|\n|:-|-:|\n|1|`2`|\n\n> q\n\n---")).toMatchObject([
       {
         kind: "table",
@@ -103,7 +103,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("HTML is text, and nothing that was written is left out", () => {
+  test("HTML is text, and no text is left out", () => {
     const said = JSON.stringify(
       markdownBlocks("a <b onclick=x>b</b>\n\n<script>alert(1)</script>\n\n[r]: http://x.example"),
     );
@@ -117,13 +117,13 @@ describe("blocks", () => {
     ["quotes", ">".repeat(9_000)],
     ["lists", "- ".repeat(9_000)],
     ["brackets", "[".repeat(9_000)],
-  ])("%s nested thousands deep are shown, not followed", (_, text) => {
+  ])("%s nested thousands deep are shown as text", (_, text) => {
     const shown = JSON.stringify(markdownBlocks(text)).split(text.charAt(0)).length - 1;
     expect(shown).toBeGreaterThanOrEqual(text.split(text.charAt(0)).length - 1);
   });
 });
 
-/** What Markdown is made of, so that arbitrary texts of it have fences, lists, tables and long lines. */
+/** The elements of Markdown, so that arbitrary texts of it have fences, lists, tables and long lines. */
 const pieces = fc.oneof(
   fc.constantFrom(
     "\n",
@@ -172,7 +172,7 @@ describe("a text that grows", () => {
     );
   });
 
-  test("blocks that cannot change any more are the same objects", () => {
+  test("blocks that can no longer change keep their identity", () => {
     const reader = new MarkdownReader();
     const before = reader.read("# a\n\nb\n\nc");
     const after = reader.read("# a\n\nb\n\nc and d");
@@ -183,7 +183,7 @@ describe("a text that grows", () => {
   });
 
   test.each([
-    ["a long line behind the marks of a fence", `\`\`\`${"word ".repeat(900)}\nx\n`],
+    ["a long line after the marks of a fence", `\`\`\`${"word ".repeat(900)}\nx\n`],
     ["a fence where a part gets too long", `${"word ".repeat(799)}\n\`\`\`ts x y z\ncode\n\`\`\`\nend`],
     ["an indented fence there", `- ${"word ".repeat(798)}\n  \`\`\`ts x y z\n  code\n  \`\`\`\nend`],
   ])("%s is cut the same way, whole or letter by letter", (_, text) => {
@@ -198,7 +198,7 @@ describe("a text that grows", () => {
     expect(reader.read("word ".repeat(20_000)).settled).toBeGreaterThan(10);
   });
 
-  test("another text begins anew", () => {
+  test("another text starts over", () => {
     const reader = new MarkdownReader();
     reader.read("a\n\nb\n\nc");
     expect(reader.read("x\n\ny").blocks).toEqual(markdownBlocks("x\n\ny"));

@@ -1,5 +1,5 @@
-// A daemon with one session for a model test: every reply and every piece of a stream waits until the test lets it go,
-// and it can be cut, killed, started again, pruned and put back to an older state at any moment.
+// A daemon with one session for a model test: every reply and every piece of a stream waits until the test releases it,
+// and it can be cut, killed, restarted, pruned and rolled back to an older state at any moment.
 import type { ChangeView, EventsPage, StreamItem, ViewPort } from "../../../src/client/view/port.ts";
 import { anEvent, aView } from "../session-views.ts";
 
@@ -15,13 +15,13 @@ interface Stream<T> {
 }
 
 export class ModelDaemon {
-  /** What is stored, by seq; a life is counted in each, so that one of another history is another. */
+  /** The stored events by seq; each contains the number of its daemon run, so that histories differ. */
   readonly log = new Map<number, number>();
   last_seq = 0;
   life = 0;
   isUp = true;
   isRemoved = false;
-  /** Frames that were never stored and that a stream took. */
+  /** Frames that were never stored but were streamed. */
   readonly unstored: string[] = [];
   readonly #waiting: Waiting[] = [];
   readonly #streams = new Set<Stream<StreamItem>>();
@@ -61,12 +61,12 @@ export class ModelDaemon {
     return { type: "agent.notice", seq, text: `${this.log.get(seq)}.${seq}` };
   }
 
-  /** Retention takes the oldest. */
+  /** Retention removes the oldest. */
   prune(count: number): void {
     for (const seq of [...this.log.keys()].slice(0, Math.min(count, this.log.size - 1))) this.log.delete(seq);
   }
 
-  /** Lets one of those that wait go. */
+  /** Releases one of the waiting replies. */
   letGo(at: number): void {
     this.#waiting.splice(at % Math.max(1, this.#waiting.length), 1)[0]?.go();
   }
@@ -88,7 +88,7 @@ export class ModelDaemon {
     for (const { cut } of this.#waiting.splice(0)) cut(lost());
   }
 
-  /** `back`: so many of its newest events are gone with the disk. */
+  /** `back`: number of newest events lost with the disk. */
   start(back = 0): void {
     if (this.isUp) return;
     this.isUp = true;

@@ -1,6 +1,7 @@
-// A call that was asked for and never allowed did not run, whatever ended it; waiting for a person is not the turn's work.
+// A call that was asked and never allowed did not run, whatever ended it; waiting for the user does not count as the
+// turn's work.
 import { describe, expect, test } from "vitest";
-import { tookMs, turnMs, workedMs } from "../../../src/client/view/words.ts";
+import { tookMs, turnMs, workedMs } from "../../../src/client/view/format.ts";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
 import { orphan, withdraw } from "../../../src/sessions/requests/states.ts";
 import { noticeOf, pending, resolved } from "../request-rows.ts";
@@ -21,7 +22,7 @@ function toolOf(...frames: Frame[]) {
   return viewOf([...asked, ...frames]).entries.find(({ kind }) => kind === "tool");
 }
 
-describe("a call that was asked for never ran", () => {
+describe("a call that was asked never ran", () => {
   test.each<[string, string, Frame[]]>([
     ["declined", "declined", [tells(answered("decline")), result("t", "no", { is_error: true })]],
     ["declined, with the answer after the result", "declined", [cut, tells(answered("decline"))]],
@@ -54,7 +55,7 @@ test("a call that was allowed ran, however it ended", () => {
   expect(toolOf(tells(answered("accept")), interrupted)).toMatchObject({ status: "unknown" });
 });
 
-test("what was decided about a call is not held against another by the same id", () => {
+test("a decision about a call does not apply to another with the same id", () => {
   const again = call("t", "Bash", { command: "make again" });
   const tools = viewOf([...asked, tells(answered("decline")), cut, ended(), again, cut]).entries;
   expect(tools.filter(({ kind }) => kind === "tool")).toMatchObject([
@@ -63,14 +64,14 @@ test("what was decided about a call is not held against another by the same id",
   ]);
 });
 
-test("the time in which a person thought is not the call's", () => {
+test("time spent waiting for the user does not count for the call", () => {
   const tool = toolOf(tells(answered("accept")), result("t", "ok"));
   if (tool?.kind !== "tool") throw new Error("no tool");
   expect(tool).toMatchObject({ status: "done", waited_ms: 60_000 });
   expect(tookMs({ ...tool, at_ms: 1_000, ended_at_ms: 61_400 })).toBe(400);
 });
 
-test("the time in which a person thought is not the turn's", () => {
+test("time spent waiting for the user does not count for the turn", () => {
   const done = [...asked, tells(answered("accept")), result("t", "ok"), ended({ duration_ms: 61_500 })];
   const entry = viewOf(done).entries.at(-1);
   if (entry?.kind !== "result") throw new Error("no result");
@@ -78,7 +79,7 @@ test("the time in which a person thought is not the turn's", () => {
   expect(workedMs(entry)).toBe(1_500);
 });
 
-test("nor is it while the turn runs and the request is open", () => {
+test("nor while the turn runs and the request is pending", () => {
   const { turn } = viewOf(asked);
   expect(turnMs(0, turn, 30_000)).toBe(1_000);
 });

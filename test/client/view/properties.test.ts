@@ -1,4 +1,4 @@
-// The laws of the view, over the recorded streams of all backends and over streams of any other shape.
+// The invariants of the view, over the recorded streams of all backends and over arbitrary streams.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { View, ViewInput } from "../../../src/client/view/types.ts";
@@ -120,7 +120,7 @@ const other: fc.Arbitrary<ViewInput> = fc.oneof(
   ),
 );
 
-/** Frames that are numbered as they come, and between them everything else. */
+/** Frames numbered in order, and between them everything else. */
 const inputs: fc.Arbitrary<ViewInput[]> = fc
   .array(fc.oneof({ weight: 6, arbitrary: frame }, { weight: 1, arbitrary: other }), { maxLength: 60 })
   .map((items) => {
@@ -167,7 +167,7 @@ describe("however the inputs are cut into batches, the view is the same", () => 
   });
 });
 
-describe("what was seen already changes nothing", () => {
+describe("events that were already seen change nothing", () => {
   test("of any stream", () => {
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 40 }), fc.nat(40), (frames, at) => {
@@ -190,7 +190,7 @@ describe("what was seen already changes nothing", () => {
   });
 });
 
-/** The same texts, cut elsewhere: neighbours of one block are put together, then taken apart at other places. */
+/** The same texts, split elsewhere: neighbours of one block are joined, then split at other places. */
 function recut(frames: readonly Frame[], widths: readonly number[]): Frame[] {
   const joined: Frame[] = [];
   for (const next of frames) {
@@ -219,7 +219,7 @@ const textOf = (next: Frame, value: string) =>
 const blockOf = ({ type, text: _text, partial_json: _json, ...rest }: Frame): string =>
   type === "agent.delta" ? JSON.stringify(rest) : "";
 
-describe("wherever the pieces of a text are cut, the entries are the same", () => {
+describe("wherever a text is split, the entries are the same", () => {
   const widths = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
   const entriesOf = (frames: readonly Frame[], limits?: Partial<Limits>) =>
     contentOf(applyInputs(emptyView(), inputsOf(frames), limits).entries);

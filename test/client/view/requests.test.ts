@@ -1,4 +1,4 @@
-// Requests in the view: what waits, what became of it, and the tool that waits with it.
+// Requests in the view: pending ones, their outcome, and the tool that waits with them.
 import { describe, expect, test } from "vitest";
 import { applyInputs } from "../../../src/client/view.ts";
 import { noticeOf, pending, resolved } from "../request-rows.ts";
@@ -8,7 +8,7 @@ const tells = (row: Parameters<typeof noticeOf>[0]) => noticeOf(row, 1) as Frame
 const LS = call("t", "Bash", { command: "ls" });
 const ASKED = pending({ item_id: "t" });
 
-test("a request stands in the feed and waits, until the stream says what became of it", () => {
+test("a request is pending in the feed until the stream has its outcome", () => {
   const asked = viewOf([tells(ASKED)]);
   expect(asked.requests).toEqual([ASKED]);
   expect(asked.entries).toMatchObject([{ kind: "request", request: ASKED }]);
@@ -19,7 +19,7 @@ test("a request stands in the feed and waits, until the stream says what became 
   ]);
 });
 
-test("the oldest waits first, whatever the order in which they come", () => {
+test("the oldest pending request comes first, in whatever order they arrive", () => {
   const late = pending({ request_id: "late", requested_at_ms: 9 });
   const early = pending({ request_id: "early", requested_at_ms: 3 });
   expect(viewOf([tells(late), tells(early)]).requests.map(({ request_id }) => request_id)).toEqual([
@@ -28,11 +28,11 @@ test("the oldest waits first, whatever the order in which they come", () => {
   ]);
 });
 
-describe("the tool that is asked about", () => {
+describe("the requested tool", () => {
   test.each([
     ["before", [LS, tells(ASKED)]],
     ["behind", [tells(ASKED), LS]],
-  ])("waits, when it is told %s the request, and runs when that is answered", (_when, frames) => {
+  ])("is waiting when it comes %s the request, and runs when that is answered", (_when, frames) => {
     const tool = (view: ReturnType<typeof viewOf>) => view.entries.find(({ kind }) => kind === "tool");
     const view = viewOf(frames);
     expect(tool(view)).toMatchObject({ status: "waiting" });
@@ -42,14 +42,14 @@ describe("the tool that is asked about", () => {
     });
   });
 
-  test("waits as long as one of two requests about it does", () => {
+  test("waits as long as one of its two requests does", () => {
     const other = pending({ item_id: "t", request_id: "other" });
     const view = viewOf([LS, tells(ASKED), tells(other), tells(resolved(ASKED))]);
     expect(view.entries[0]).toMatchObject({ status: "waiting" });
     expect(withFrames(view, tells(resolved(other))).entries[0]).toMatchObject({ status: "running" });
   });
 
-  test("changes what the request says that it changes", () => {
+  test("has the changes of its request", () => {
     const changes = [{ path: "a", kind: "update" as const, diff: "@@ -7 +7 @@\n-x\n+y" }];
     const row = pending({ item_id: "t", payload: { ...ASKED.payload, changes } });
     const edit = call("t", "Edit", { file_path: "a", old_string: "x", new_string: "y" });
@@ -57,18 +57,18 @@ describe("the tool that is asked about", () => {
   });
 });
 
-describe("the list of what waits now", () => {
+describe("the list of pending requests", () => {
   const list = (view: ReturnType<typeof viewOf>, ...requests: (typeof ASKED)[]) =>
     applyInputs(view, [{ kind: "requests", requests }]);
 
-  test("that is older than the question takes it away only until the next one has it", () => {
+  test("that is older than the question removes it only until the next list has it", () => {
     const asked = viewOf([LS, tells(ASKED)]);
     const again = list(list(asked), ASKED);
     expect(again.requests).toEqual([ASKED]);
     expect(again.entries).toMatchObject([{ status: "waiting" }, { request: { status: "pending" } }]);
   });
 
-  test("adds what the feed does not know, and takes away what waits no more", () => {
+  test("adds what the feed does not have, and removes what is no longer pending", () => {
     const view = viewOf([LS, tells(ASKED)]);
     const other = pending({ request_id: "other" });
     const now = list(view, other);
@@ -80,7 +80,7 @@ describe("the list of what waits now", () => {
     expect(list(viewOf([LS]), ASKED).entries).toMatchObject([{ status: "waiting" }]);
   });
 
-  test("does not cut what is known whole, unless it is another version", () => {
+  test("does not shorten what is known completely, unless it is another version", () => {
     const payload = { ...ASKED.payload, command: "mkdir …" };
     const cut = { ...ASKED, payload, is_cut: true as const };
     const view = viewOf([tells(ASKED)]);
@@ -97,7 +97,7 @@ describe("the list of what waits now", () => {
   });
 });
 
-test("news of a request that was asked before the view began is a notice", () => {
+test("an update of a request older than the view is a notice", () => {
   expect(viewOf([tells(resolved(ASKED))]).entries).toMatchObject([
     { kind: "notice", category: "request_resolved", text: "Bash: mkdir -p build" },
   ]);
@@ -108,7 +108,7 @@ test.each([
   [{ request: { request_id: "r", status: "pending", payload: { title: "x", choices: [null] } } }],
   [{ request: { request_id: 1, status: "pending", payload: { title: "x", choices: [] } } }],
   [{ request: null }],
-])("a notice with %j is no request to decide upon", (data) => {
+])("a notice with %j is no request to decide on", (data) => {
   const view = viewOf([notice("request_pending", { data, text: "odd" })]);
   expect(view.requests).toEqual([]);
   expect(view.entries).toMatchObject([{ kind: "notice", text: "odd" }]);

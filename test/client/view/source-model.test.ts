@@ -1,4 +1,4 @@
-// A source against a model of the daemon, in random order: whatever happens, each event is told once and in its order.
+// A source against a model of the daemon, in random order: whatever happens, each event is delivered once and in order.
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openSource } from "../../../src/client/view/source.ts";
@@ -8,7 +8,7 @@ import { ModelDaemon } from "./model-daemon.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** What is told since the last `reset`, and what was told in all. */
+/** What was delivered since the last `reset`, and in total. */
 function listen(history: number) {
   const daemon = new ModelDaemon();
   let inputs: ViewInput[] = [];
@@ -35,7 +35,7 @@ const STEPS = {
   start: ({ daemon }: Listening) => daemon.start(),
   prune: ({ daemon }: Listening, at: number) => daemon.prune(at % 5),
   behind: ({ daemon }: Listening) => daemon.sayBehind(),
-  // A daemon that goes away meanwhile is told to the person by the rejection.
+  // A daemon that goes away meanwhile is reported by the rejection.
   earlier: ({ source }: Listening) => void source.loadEarlier().catch(() => undefined),
   tick: () => vi.advanceTimersByTimeAsync(20),
 };
@@ -64,7 +64,7 @@ const seqsOf = (inputs: readonly ViewInput[]): number[] =>
 const textsOf = (inputs: readonly ViewInput[]): string[] =>
   inputs.flatMap((input) => (input.kind === "frame" ? [String(input.frame["text"])] : []));
 
-test("each event is told once and in order, however pages, cuts, restarts and loadEarlier fall", async () => {
+test("each event is delivered once and in order, for any order of pages, cuts, restarts and loadEarlier", async () => {
   await fc.assert(
     fc.asyncProperty(
       steps([...HARMLESS, "kill", "start", "behind"]),
@@ -84,7 +84,7 @@ test("each event is told once and in order, however pages, cuts, restarts and lo
   );
 });
 
-test("what retention takes is told as a gap where it is missing, and nothing else is missing", async () => {
+test("what retention deletes is reported as a gap in its place, and nothing else is missing", async () => {
   await fc.assert(
     fc.asyncProperty(steps([...HARMLESS, "kill", "start", "prune"]), async (order) => {
       const listening = listen(4);
@@ -123,7 +123,7 @@ test("all of it can be loaded: the first event is reached, whatever happened bef
   );
 });
 
-test("a daemon that lost its newest events is believed: what it has now is told, anew", async () => {
+test("a daemon that lost its newest events replaces the history", async () => {
   await fc.assert(
     fc.asyncProperty(steps(HARMLESS), steps(HARMLESS), fc.integer({ min: 1, max: 9 }), async (a, b, back) => {
       const listening = listen(50);
@@ -141,7 +141,7 @@ test("a daemon that lost its newest events is believed: what it has now is told,
   );
 });
 
-test("behind the end of a removed session nothing more is told, at whatever moment it comes", async () => {
+test("nothing is delivered after the end of a removed session, whenever it comes", async () => {
   await fc.assert(
     fc.asyncProperty(steps(HARMLESS), steps(HARMLESS), async (before, after) => {
       const listening = listen(5);

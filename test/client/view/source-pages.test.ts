@@ -1,9 +1,9 @@
-// What a source does where a real daemon is too fast or too small: many pages, and events between two reads.
+// A source where a real daemon is too fast or too small: many pages, and events between two reads.
 import { afterEach, expect, test, vi } from "vitest";
 import type { StreamItem, ViewPort } from "../../../src/client/view/port.ts";
 import { openSource, type SourceOptions } from "../../../src/client/view/source.ts";
 import type { ViewInput } from "../../../src/client/view/types.ts";
-import { applyInputs, emptyView, keptFrom } from "../../../src/client/view.ts";
+import { applyInputs, emptyView, findFirstSeq } from "../../../src/client/view.ts";
 import { PATIENT } from "../../support/patience.ts";
 import { anEvent, aView } from "../session-views.ts";
 
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A session with so many stored events; its stream gives what the test puts in. */
+/** A session with `count` stored events; the test feeds its stream. */
 function session(stored: number, options: SourceOptions) {
   const world = { last_seq: stored };
   const live: StreamItem[] = [];
@@ -65,13 +65,13 @@ function session(stored: number, options: SourceOptions) {
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-test("a history of several pages is read to its end, from the event on that is wanted", async () => {
+test("a history of several pages is read to its end, starting at the requested event", async () => {
   const { seqs } = session(3_500, { history: 2_500 });
   await vi.waitFor(() => expect(seqs()).toHaveLength(2_500), PATIENT);
   expect(seqs()).toEqual(range(1_001, 3_500));
 });
 
-test("an event that is stored while an earlier history is read, and comes on the stream behind it, comes once", async () => {
+test("an event that is stored while an earlier history is read, and on the stream after it, comes once", async () => {
   const { source, world, seqs, give } = session(10, { history: 3 });
   await vi.waitFor(() => expect(seqs()).toEqual([8, 9, 10]), PATIENT);
   world.last_seq = 11;
@@ -89,7 +89,7 @@ test("there is nothing earlier than the first event", async () => {
   expect(await source.loadEarlier()).toBe(false);
 });
 
-test("what the view dropped while it followed is loaded again, from where the view begins now", async () => {
+test("events that the view dropped while it followed are loaded again, from the view's current beginning", async () => {
   const { source, seqs } = session(5_000, { history: 5_000 });
   await vi.waitFor(() => expect(seqs()).toHaveLength(5_000), PATIENT);
   expect(await source.loadEarlier()).toBe(false);
@@ -97,7 +97,7 @@ test("what the view dropped while it followed is loaded again, from where the vi
   await vi.waitFor(() => expect(seqs()).toEqual(range(1, 5_000)), PATIENT);
 });
 
-test("each loadEarlier brings twice as much, so that the beginning of a long session is a few steps away", async () => {
+test("each loadEarlier loads twice as much, so that the beginning of a long session is a few steps away", async () => {
   const { source, seqs } = session(20_000, { history: 2_000 });
   await vi.waitFor(() => expect(seqs()).toHaveLength(2_000), PATIENT);
   let steps = 0;
@@ -106,7 +106,7 @@ test("each loadEarlier brings twice as much, so that the beginning of a long ses
   expect(steps).toBe(4);
 });
 
-test("a person who goes up reaches the first event of a session that is longer than what a view keeps", async () => {
+test("scrolling up reaches the first event of a session that is longer than a view's limit", async () => {
   const { source, inputs } = session(12_000, { history: 2_000 });
   let view = emptyView();
   const seen = () => {
@@ -114,15 +114,15 @@ test("a person who goes up reaches the first event of a session that is longer t
     return view.entries;
   };
   await vi.waitFor(() => expect(seen()).toHaveLength(2_000), PATIENT);
-  while (await source.loadEarlier(keptFrom(view)));
+  while (await source.loadEarlier(findFirstSeq(view)));
   await vi.waitFor(() => expect(seen()[0]).toMatchObject({ seq: 1 }), PATIENT);
   expect(view).toMatchObject({ dropped: 0, entries: { length: 12_000 } });
 });
 
-test("a line of our own and a frame that was never stored stand in their places again behind a loadEarlier", async () => {
+test("a line of our own and a frame that was never stored keep their places after a loadEarlier", async () => {
   const { source, world, inputs, seqs, give } = session(4, { history: 2 });
   await vi.waitFor(() => expect(seqs()).toEqual([3, 4]), PATIENT);
-  source.say({ kind: "local", level: "info", text: "ours" });
+  source.addLine({ kind: "local", level: "info", text: "ours" });
   give(null);
   world.last_seq = 5;
   give(5);
@@ -136,7 +136,7 @@ test("a line of our own and a frame that was never stored stand in their places 
   expect(told).toEqual(["1", "2", "3", "4", "ours", "null", "5"]);
 });
 
-test("that nothing could be stored behind an event is told once, however often the stream is opened again", async () => {
+test("frames that could not be stored after an event are reported once, however often the stream is opened again", async () => {
   const { inputs, seqs, put, give } = session(2, { history: 2 });
   const gap = { kind: "gap", data: { since_seq: 2, gap_reason: "persistence_error" } } as const;
   for (const _ of range(1, 3)) put(gap);

@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** The one for tests that leave it alive. */
+/** Shared by tests that keep it running. */
 let daemon: TestDaemon;
 let http: HttpClient;
 beforeAll(async () => {
@@ -46,7 +46,7 @@ async function settled(prompt: string): Promise<string> {
   return session.session_id;
 }
 
-test("what was stored comes first, with its times, then what happens, each once and in order", async () => {
+test("stored events come first, with their times, then live ones, each once and in order", async () => {
   const id = await settled("tool");
   const stored = (await http.session(id)).last_seq;
   const seen = watch(daemon, id);
@@ -60,7 +60,7 @@ test("what was stored comes first, with its times, then what happens, each once 
   expect(end).toBeGreaterThan(stored);
 });
 
-test("requests and the queue are told at the start, and when they change", async () => {
+test("requests and the queue are reported at the start, and when they change", async () => {
   const id = await settled("approve");
   const seen = watch(daemon, id);
   await vi.waitFor(() => expect(seen.last("requests")?.requests).toHaveLength(1), PATIENT);
@@ -71,14 +71,14 @@ test("requests and the queue are told at the start, and when they change", async
   await vi.waitFor(() => expect(seen.last("requests")?.requests).toEqual([]), PATIENT);
   await http.wait(id);
   await http.input(id, { text: "slow" });
-  await http.input(id, { text: "behind it" });
+  await http.input(id, { text: "after it" });
   await vi.waitFor(
-    () => expect(seen.last("queue")?.queue.map(({ message }) => message.content)).toEqual(["behind it"]),
+    () => expect(seen.last("queue")?.queue.map(({ message }) => message.content)).toEqual(["after it"]),
     PATIENT,
   );
 });
 
-test("a daemon that is killed in the middle of a turn is told as lost, and nothing comes twice or is missing", async () => {
+test("a daemon that is killed in the middle of a turn is reported as lost, and nothing comes twice or is missing", async () => {
   const mortal = await startDaemon();
   const client = new HttpClient({ socket: mortal.socket });
   const id = (await client.spawn({ backend: "demo", prompt: "slow" })).session.session_id;
@@ -97,7 +97,7 @@ test("a daemon that is killed in the middle of a turn is told as lost, and nothi
   expect(seen.inputs().some(({ kind }) => kind === "reset")).toBe(false);
 });
 
-test("only the newest events are read at first; loadEarlier brings all anew behind a reset, in one batch, and goes on", async () => {
+test("only the newest events are read at first; loadEarlier repeats everything after a reset, in one batch, and continues", async () => {
   const id = await settled("tool");
   const { last_seq } = await http.session(id);
   const seen = watch(daemon, id, { history: 3 });
@@ -118,7 +118,7 @@ test("only the newest events are read at first; loadEarlier brings all anew behi
   await vi.waitFor(() => expect(seen.seqs()).toEqual(upTo(end)), PATIENT);
 });
 
-test("loadEarlier while the agent speaks loses nothing and brings nothing twice", async () => {
+test("loadEarlier while the agent streams loses nothing and repeats nothing", async () => {
   const id = await settled("tool");
   await http.input(id, { text: "slow" });
   const seen = watch(daemon, id, { history: 2 });
@@ -131,7 +131,7 @@ test("loadEarlier while the agent speaks loses nothing and brings nothing twice"
   await vi.waitFor(() => expect(seen.seqs()).toEqual(upTo(last_seq)), PATIENT);
 });
 
-test("a session that is removed is told as closed, and one that never was too", async () => {
+test("a removed session is reported as closed, and so is an unknown one", async () => {
   const id = await settled("hello");
   const seen = watch(daemon, id);
   await vi.waitFor(() => expect(seen.last("link")?.state).toBe("live"), PATIENT);
@@ -141,7 +141,7 @@ test("a session that is removed is told as closed, and one that never was too", 
   await vi.waitFor(() => expect(never.closed()).toMatchObject([{ reason: "unknown" }]), PATIENT);
 });
 
-test("behind close nothing is told, and no connection is left", async () => {
+test("nothing is delivered after close, and no connection is left", async () => {
   const id = await settled("hello");
   const seen = watch(daemon, id);
   await vi.waitFor(() => expect(seen.last("link")?.state).toBe("live"), PATIENT);

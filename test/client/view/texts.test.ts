@@ -1,4 +1,4 @@
-// What the agent says and thinks, from pieces and from whole messages.
+// The agent's text and thinking, from pieces and from complete messages.
 import { describe, expect, test } from "vitest";
 import {
   call,
@@ -20,7 +20,7 @@ const texts = (...frames: Parameters<typeof viewOf>[0]) =>
 const said = (text: string, isOpen = false) => ({ kind: "text", depth: 0, text, isOpen });
 
 describe("pieces", () => {
-  test("grow one entry that is open, and the whole message puts it right without showing it twice", () => {
+  test("grow one open entry, and the complete message corrects it without showing it twice", () => {
     const open = viewOf([delta("Hel", { index: 0 }), delta("lo", { index: 0 })]);
     expect(open.entries).toEqual([
       { id: "1", seq: 1, at_ms: 10, depth: 0, kind: "text", text: "Hello", isOpen: true },
@@ -29,7 +29,7 @@ describe("pieces", () => {
     expect(whole.entries).toEqual([{ ...open.entries[0], text: "Hello.", isOpen: false }]);
   });
 
-  test("are told apart by their item, also when they come in turns", () => {
+  test("are distinguished by their item, also when interleaved", () => {
     const a = { item_id: "a" };
     const b = { item_id: "b" };
     const frames = [delta("a1", a), delta("b1", b), delta("a2", a), delta("b2", b)];
@@ -38,7 +38,7 @@ describe("pieces", () => {
     expect(whole).toEqual([said("A"), said("B")]);
   });
 
-  test("of the same index behind a message or a result are another text", () => {
+  test("of the same index after a message or a result are another text", () => {
     const frames = [delta("one", { index: 0 }), says("one"), delta("two", { index: 0 })];
     expect(texts(...frames)).toEqual([said("one"), said("two", true)]);
     const tool = [call("t", "Bash", { command: "ls" }), result("t", "x")];
@@ -51,12 +51,12 @@ describe("pieces", () => {
     expect(texts(delta("a"), ended(), delta("b")).map(({ text }) => text)).toEqual(["a", undefined, "b"]);
   });
 
-  test("that an agent begins again after an error are replaced by what it then says", () => {
+  test("that an agent begins again after an error are replaced by the new text", () => {
     const frames = [delta("Hel", { index: 0 }), delta("Hello", { index: 0 }), says("Hello")];
     expect(texts(...frames)).toEqual([said("Hello")]);
   });
 
-  test("that are blank are not shown, and are part of what comes behind them", () => {
+  test("that are blank are not shown, and become part of the next text", () => {
     expect(texts(delta("\n"), delta("\n"))).toEqual([]);
     expect(texts(delta("\n"), delta("x"))).toEqual([said("\nx", true)]);
     expect(texts(delta("\n"), says("\n"), says(" "))).toEqual([]);
@@ -64,7 +64,7 @@ describe("pieces", () => {
 });
 
 describe("thoughts", () => {
-  test("end when something else begins, with the time of it", () => {
+  test("end when something else begins, with its time", () => {
     const { entries } = viewOf([thought("Hm.", { item_id: "r" }), delta("So", { item_id: "m" })]);
     expect(entries[0]).toMatchObject({ kind: "thinking", isOpen: false, at_ms: 10, ended_at_ms: 20 });
     expect(entries[1]).toMatchObject({ kind: "text", isOpen: true });
@@ -75,7 +75,7 @@ describe("thoughts", () => {
     expect(texts(part("A", 0), part("a", 0), part("B", 1))).toMatchObject([{ text: "Aa\n\nB" }]);
   });
 
-  test("and text of one message are put right block by block", () => {
+  test("and text of one message are corrected block by block", () => {
     const blocks = [
       { type: "thinking", thinking: "hmm" },
       { type: "text", text: "yes" },
@@ -84,14 +84,14 @@ describe("thoughts", () => {
     expect(texts(...frames)).toEqual([{ ...said("hmm"), kind: "thinking" }, said("yes")]);
   });
 
-  test("whose whole is hidden keep what was told of them", () => {
+  test("whose complete text is hidden keep what was streamed", () => {
     const whole = message([{ type: "thinking", thinking: "", signature: "s" }]);
     expect(texts(thought("hm", { index: 0 }), whole)).toEqual([{ ...said("hm"), kind: "thinking" }]);
   });
 });
 
 describe("a message without pieces", () => {
-  test("is shown whole, each of its blocks", () => {
+  test("is shown completely, each of its blocks", () => {
     const blocks = [
       { type: "text", text: "one" },
       { type: "image", source: {} },
@@ -101,7 +101,7 @@ describe("a message without pieces", () => {
     expect(texts(message(blocks))).toEqual([said("one"), said("[image]"), said("? Which?")]);
   });
 
-  test("of another item leaves what is being written alone", () => {
+  test("of another item does not affect the text being written", () => {
     const frames = [
       delta("writ", { item_id: "a" }),
       says("other", { message_id: "b" }),
@@ -112,7 +112,7 @@ describe("a message without pieces", () => {
 });
 
 describe("sub-agents", () => {
-  test("have texts of their own, in the same indexes as the agent's", () => {
+  test("have their own texts, with the same indexes as the agent's", () => {
     const below = { index: 0, parent_tool_use_id: "t" };
     const frames = [
       call("t", "Agent", { subagent_type: "explorer" }),
@@ -124,12 +124,12 @@ describe("sub-agents", () => {
     expect(texts(...frames).slice(1)).toEqual([said("own!"), { ...said("sub!"), parent: "t", depth: 1 }]);
   });
 
-  test("do not end what another one is saying when they begin", () => {
+  test("do not end the text of another one when they begin", () => {
     const { entries } = viewOf([delta("own"), thought("sub", { parent_tool_use_id: "t" })]);
     expect(entries).toMatchObject([{ isOpen: true }, { isOpen: true }]);
   });
 
-  test("stand as deep as the calls that started them, also when a call is not known", () => {
+  test("are as deep as the calls that started them, also when a call is unknown", () => {
     const frames = [
       call("t1", "Agent", {}),
       call("t2", "Agent", {}, { parent_tool_use_id: "t1" }),
@@ -140,7 +140,7 @@ describe("sub-agents", () => {
     expect(viewOf(frames).entries.map(({ depth }) => depth)).toEqual([0, 1, 2, 3, 1]);
   });
 
-  test("have said all when the call that started them ends", () => {
+  test("are complete when the call that started them ends", () => {
     const below = { parent_tool_use_id: "t" };
     const { entries } = viewOf([call("t", "Task", {}), delta("sub", below), delta("own"), result("t", "ok")]);
     expect(entries).toMatchObject([{ status: "done" }, { text: "sub", isOpen: false }, { text: "own" }]);

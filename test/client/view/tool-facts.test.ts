@@ -1,6 +1,6 @@
-// What a tool call is about: its line for people, and what it changes in files.
+// Titles and file changes of tool calls.
 import { describe, expect, test } from "vitest";
-import { changesIn, toChanges } from "../../../src/client/view/tool-changes.ts";
+import { findChanges, toChanges } from "../../../src/client/view/tool-changes.ts";
 import { toolTitle } from "../../../src/client/view/tool-title.ts";
 
 test.each([
@@ -58,10 +58,10 @@ describe("changes", () => {
       "@@\n-1\n+2\n@@\n-3\n+4",
     ],
   ])("of %s with %j: %s", (name, input, kind, diff) => {
-    expect(changesIn(name, input)).toEqual([{ path: "a", kind, diff }]);
+    expect(findChanges(name, input)).toEqual([{ path: "a", kind, diff }]);
   });
 
-  test("that Codex lists are hunks, also where it gives the file itself", () => {
+  test("that Codex lists are hunks, also if it sends the file itself", () => {
     const changes = [
       { path: "new", kind: { type: "add" }, diff: "a\nb\n" },
       { path: "gone", kind: { type: "delete" }, diff: "a\n" },
@@ -92,8 +92,8 @@ describe("changes", () => {
       { path: "b", kind: "update", diff: "@@\n-1\n+2", move_path: "c" },
       { path: "d", kind: "delete" },
     ];
-    expect(changesIn("apply_patch", { input: patch })).toEqual(changes);
-    expect(changesIn("apply_patch", patch)).toEqual(changes);
+    expect(findChanges("apply_patch", { input: patch })).toEqual(changes);
+    expect(findChanges("apply_patch", patch)).toEqual(changes);
   });
 
   test.each([
@@ -103,6 +103,6 @@ describe("changes", () => {
     ["Edit", null],
     ["Grep", { path: "a", pattern: "x" }],
   ])("of %s with %j are none", (name, input) => {
-    expect(changesIn(name, input)).toBeUndefined();
+    expect(findChanges(name, input)).toBeUndefined();
   });
 });

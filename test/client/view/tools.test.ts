@@ -1,4 +1,4 @@
-// Tool calls: how they begin, what they put out, how they end.
+// Tool calls: how they begin, their output, and how they end.
 import { describe, expect, test } from "vitest";
 import type { ToolEntry } from "../../../src/client/view/types.ts";
 import { call, ended, type Frame, message, notice, result, viewOf, withFrames } from "./view-inputs.ts";
@@ -27,7 +27,7 @@ describe("a call", () => {
     ]);
   });
 
-  test("that is announced before its input gets it in pieces, then whole from the message", () => {
+  test("that is announced before its input gets it in pieces, then completely from the message", () => {
     const piece = (partial_json: string): Frame => ({
       type: "agent.delta",
       kind: "tool_input",
@@ -42,7 +42,7 @@ describe("a call", () => {
     expect(tool).not.toHaveProperty("partialInput");
   });
 
-  test("whose message never came has the input that its pieces make", () => {
+  test("whose message never came has the input of its pieces", () => {
     const piece: Frame = {
       type: "agent.delta",
       kind: "tool_input",
@@ -53,13 +53,13 @@ describe("a call", () => {
     expect(tool).toMatchObject({ input: { command: "ls" }, title: "ls", status: "done" });
   });
 
-  test("that is told by the message and then by itself is one", () => {
+  test("in the message and then on its own is one", () => {
     const told = message([{ type: "tool_use", id: "t", name: "Bash", input: { command: "ls" } }]);
     expect(tools(told, LS)).toHaveLength(1);
     expect(tools(LS, told)).toHaveLength(1);
   });
 
-  test("by the id of one that has ended is another one", () => {
+  test("with the id of one that has ended is another one", () => {
     const frames = [LS, result("t", "1"), call("t", "Bash", { command: "pwd" }), result("t", "2")];
     expect(tools(...frames)).toMatchObject([
       { title: "ls", output: "1" },
@@ -82,7 +82,7 @@ describe("a call", () => {
     expect(tools(result("t", "x"))).toMatchObject([{ name: "tool", title: "", output: "x", status: "done" }]);
   });
 
-  test("that starts a sub-agent names it, however that is told", () => {
+  test("that starts a sub-agent names it, however it is reported", () => {
     const started = notice("subagent_started", {
       text: "x",
       data: { agent: "reviewer" },
@@ -95,7 +95,7 @@ describe("a call", () => {
   });
 });
 
-test("a sub-agent of demian is told from its start to its end, below the call that started it", () => {
+test("a sub-agent of demian is shown from start to end, below the call that started it", () => {
   const below = { parent_tool_use_id: "d" };
   const data = { path: ["reviewer"], agent: "reviewer", provider: "p", model: "m" };
   const view = viewOf([
@@ -131,7 +131,7 @@ describe("output", () => {
     expect(tools(LS, result("t", output))[0]?.output).toBe(shown);
   });
 
-  test("comes meanwhile in pieces; the result is all of it", () => {
+  test("arrives in pieces; the result is all of it", () => {
     const piece = (text: string): Frame => notice("tool_output", { data: { tool_use_id: "t", text } });
     const view = viewOf([LS, piece("a\n"), piece("b\n")]);
     expect(view.entries).toMatchObject([{ output: "a\nb\n", status: "running" }]);
@@ -139,13 +139,13 @@ describe("output", () => {
     expect(withFrames(view, result("t", undefined)).entries).toMatchObject([{ output: "a\nb\n" }]);
   });
 
-  test("that progresses is what the newest progress says", () => {
+  test("that progresses is the newest progress", () => {
     const progress = (content: string): Frame =>
       notice("tool_progress", { data: { tool_use_id: "t", content } });
     expect(tools(LS, progress("1"), progress("1 2"))[0]?.output).toBe("1 2");
   });
 
-  test("by which an input changes later, and changes that are known better, are taken over", () => {
+  test("from a later input, or better known ones, replace the earlier", () => {
     const input = notice("tool_input", { data: { tool_use_id: "t", input: { command: "ls -l" } } });
     expect(tools(LS, input)[0]).toMatchObject({ title: "ls -l", input: { command: "ls -l" } });
     const changes = [{ path: "a", kind: { type: "update" }, diff: "@@ -1 +1 @@\n-a\n+b" }];

@@ -1,4 +1,4 @@
-// Turns, messages of people, what the agent says of itself, and notices.
+// Turns, user messages, the agent's description, and notices.
 import { describe, expect, test } from "vitest";
 import { applyInputs } from "../../../src/client/view.ts";
 import { call, delta, ended, type Frame, notice, says, viewOf, withFrames } from "./view-inputs.ts";
@@ -30,13 +30,13 @@ describe("a turn", () => {
     });
   });
 
-  test("is taken to run when somebody begins to read in the middle, but not behind its end", () => {
+  test("is assumed to run when a client starts reading in the middle, but not after its end", () => {
     expect(viewOf([delta("x")]).turn).toEqual({});
     expect(viewOf([ended(), delta("x", { parent_tool_use_id: "t" })])).not.toHaveProperty("turn");
   });
 });
 
-describe("a message of a person", () => {
+describe("a message of the user", () => {
   test("is shown once when it is delivered and echoed, with all of its text", () => {
     const told = "x".repeat(64 * 1024);
     const view = viewOf([delivered(told), echo([{ type: "text", text: `${told}yz` }, { type: "image" }])]);
@@ -44,7 +44,7 @@ describe("a message of a person", () => {
     expect(viewOf([delivered(told)]).entries).toMatchObject([{ text: `${told}…` }]);
   });
 
-  test("is whole when the queue knew it", () => {
+  test("is complete if the queue has it", () => {
     const text = "y".repeat(65 * 1024);
     const queue = [
       {
@@ -72,7 +72,7 @@ describe("a message of a person", () => {
   });
 });
 
-test("what the agent says of itself is kept, and completed by what it says later", () => {
+test("the agent's description is kept, and completed by later ones", () => {
   const view = viewOf([
     { type: "agent.system_init", backend: "codex", model: "m1", cwd: "/w" },
     { type: "agent.system_init", backend: "codex", model: "m2" },
@@ -93,7 +93,7 @@ describe("notices", () => {
       notice("model_retry", {
         data: { attempt: 1, max_attempts: 10, http_status: 529, native_code: "overloaded" },
       }),
-      { text: "the model does not answer: HTTP 529: overloaded; trying again (1 of 10)" },
+      { text: "model request failed: HTTP 529: overloaded; retrying (1 of 10)" },
     ],
     [
       notice("plan", {
@@ -130,18 +130,18 @@ describe("notices", () => {
 });
 
 describe("around the events", () => {
-  test("a gap is told where it is, with what is missing", () => {
+  test("a gap is shown in its place, with what is missing", () => {
     const view = applyInputs(viewOf([says("a")]), [
       { kind: "gap", data: { since_seq: 1, first_available_seq: 9, reason: "retention" } },
     ]);
     expect(view.entries[1]).toMatchObject({
       kind: "gap",
       seq: null,
-      text: "events 2 to 8 are missing here (retention)",
+      text: "events 2 to 8 are missing (retention)",
     });
   });
 
-  test("a stream that catches up says so until it has", () => {
+  test("a stream that catches up is marked until it has", () => {
     const behind = applyInputs(viewOf([]), [
       { kind: "link", state: "live" },
       { kind: "catching_up", data: { since_seq: 0, last_seq: 2 } },
@@ -151,7 +151,7 @@ describe("around the events", () => {
     expect(withFrames(behind, says("a"), says("b")).link).toEqual({ state: "live" });
   });
 
-  test("a session that was closed closes what is open; what comes later opens it again", () => {
+  test("a closed session closes what is open; later events open it again", () => {
     const view = applyInputs(viewOf([delta("x"), call("t", "a", {})]), [
       { kind: "closed", data: { reason: "gone" } },
     ]);
@@ -159,7 +159,7 @@ describe("around the events", () => {
     expect(withFrames(view, says("back"))).not.toHaveProperty("closed");
   });
 
-  test("what we say ourselves, the session, the queue and the link are taken as they come", () => {
+  test("our own lines, the session, the queue and the link are taken unchanged", () => {
     const session = { session_id: "s1" } as never;
     const view = applyInputs(viewOf([]), [
       { kind: "local", level: "error", text: "no such model", at_ms: 7 },
@@ -172,7 +172,7 @@ describe("around the events", () => {
     ]);
   });
 
-  test("a reset begins the feed anew, and what the manager said stays", () => {
+  test("a reset clears the feed and keeps session, requests and queue", () => {
     const session = { session_id: "s1" } as never;
     const before = applyInputs(viewOf([says("b"), delta("c")]), [{ kind: "session", session }]);
     const view = applyInputs(before, [{ kind: "reset" }]);

@@ -24,7 +24,7 @@ export function withFrames(view: View, ...frames: Frame[]): View {
   return applyInputs(view, inputsOf(frames, view.seq));
 }
 
-/** Without what only says where it came from. */
+/** Without the fields that only name the origin. */
 export function contentOf(entries: readonly Entry[]): object[] {
   return entries.map(({ id: _id, seq: _seq, at_ms: _at, ...entry }) => {
     const { ended_at_ms: _ended, waited_ms: _waited, ...rest } = entry as Record<string, unknown>;
@@ -79,7 +79,7 @@ export interface Recorded {
   frames: Frame[];
 }
 
-/** What the backends made of recorded traffic. Lines without a type are signals to the session. */
+/** The backends' translation of recorded traffic. Lines without a type are signals to the session. */
 export function recordedStreams(): Recorded[] {
   return ["acp", "claude", "codex", "codex-mcp"].flatMap((folder) =>
     readdirSync(join(FIXTURES, folder))

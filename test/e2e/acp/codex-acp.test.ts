@@ -1,11 +1,11 @@
-// codex-acp, the ACP door of codex, behind the daemon.
+// codex-acp, Codex's ACP adapter, under the daemon.
 import { testAgent } from "./suite.ts";
 import { openCodexAcp } from "./world.ts";
 
 testAgent({
   title: /codex/i,
   open: openCodexAcp,
-  // In the sandbox codex asks nobody.
+  // In the sandbox codex never asks.
   command: (line) => `#mock:escalate ${line}`,
   declined: "interrupted",
   rules: ["codex/config.toml", "codex/rules", "project/.codex"],
@@ -18,6 +18,6 @@ testAgent({
     ["#mock:cut half an answer", "stream_cut"],
     ["#mock:failed context_length_exceeded", "context_exceeded"],
   ],
-  // In the project and in /tmp it asks nobody.
+  // It never asks in the project and in /tmp.
   change: { place: "outside", prompt: (path) => `#mock:patch ${path} hello` },
 });

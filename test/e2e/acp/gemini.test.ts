@@ -1,4 +1,4 @@
-// Google's gemini behind the daemon.
+// Google's gemini under the daemon.
 import { testAgent } from "./suite.ts";
 import { openGemini } from "./world.ts";
 

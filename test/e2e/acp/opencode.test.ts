@@ -1,4 +1,4 @@
-// opencode behind the daemon.
+// opencode under the daemon.
 import { testAgent } from "./suite.ts";
 import { openOpencode } from "./world.ts";
 

@@ -1,4 +1,4 @@
-// What the daemon promises for every ACP agent, on one session of a real one: in the order of a working day, because
+// The daemon's guarantees for every ACP agent, tested on one session of a real one: tests share it in order, because
 // such an agent needs seconds to start.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -10,24 +10,24 @@ import { ofType, resume, type Talk, type World } from "../world.ts";
 
 /** What differs from agent to agent. */
 export interface Manners {
-  /** The name of the agent in its own words. */
+  /** The agent's own name for itself. */
   title: RegExp;
   open(): Promise<World<{ close(): Promise<void> }>>;
-  /** A prompt that makes it want to run this, and ask. */
+  /** A prompt that makes it ask to run this. */
   command(line: string): string;
-  /** How a turn ends in which a command was declined. */
+  /** How a turn with a declined command ends. */
   declined: "success" | "interrupted";
-  /** Below the home: where it keeps what it is allowed to do for ever. */
+  /** Below the home: where it stores its permanent permissions. */
   rules: readonly string[];
-  /** Whether it tells enough of a command for a rule of the daemon's own. */
+  /** Whether it reports enough of a command for the daemon's own rule. */
   forSession: boolean;
-  /** Prompts on which the model fails, and the code of that: what the agent does not try again for minutes. */
+  /** Prompts on which the model fails, with the error code: failures that the agent does not retry for minutes. */
   failures?: ReadonlyArray<readonly [prompt: string, code: string]>;
-  /** A prompt that makes it want to add this file, and ask; absent: it does not ask for that, or tells no diff. */
+  /** A prompt that makes it ask to add this file; absent if it does not ask for that, or sends no diff. */
   change?: { place: "project" | "outside"; prompt(path: string): string };
 }
 
-/** gemini loses a session that it loads in the minute in which it made it, so it may have to wait for the next one. */
+/** gemini loses a session that it loads in the minute of its creation, so it may have to wait for the next one. */
 const PATIENT = { timeout: 150_000 };
 
 export function testAgent(manners: Manners): void {
@@ -50,7 +50,7 @@ export function testAgent(manners: Manners): void {
     frames.filter((frame) => frame["category"] === "request_pending");
 
   describe("one session", () => {
-    test("it says who it is, and streams its answer word by word", async () => {
+    test("it reports its identity, and streams its answer word by word", async () => {
       const { result, text, frames } = await talk.say("#mock:text one two three remember the red fox");
       expect(result).toMatchObject({ subtype: "success", backend: world.backend });
       expect(text).toBe("one two three remember the red fox");
@@ -64,7 +64,7 @@ export function testAgent(manners: Manners): void {
       });
     });
 
-    test("a command waits for its answer: accepted it runs, and the model is told", async () => {
+    test("a command waits for its answer: if accepted it runs, and the model gets the result", async () => {
       const turn = begin(talk, manners.command("echo ran > accepted; printf 'done-%s' 42"));
       const row = await turn.asked();
       expect(row).toMatchObject({ request_type: "command", status: "pending", backend: world.backend });
@@ -81,7 +81,7 @@ export function testAgent(manners: Manners): void {
       ]);
     });
 
-    test("declined it does not run, its tool is told as failed, and the session goes on", async () => {
+    test("a declined command does not run, its tool is reported as failed, and the session continues", async () => {
       const turn = begin(talk, manners.command("echo ran > declined"));
       await settle(turn, await turn.asked(), { decision: "decline" });
       const { result, frames } = await turn.end();
@@ -92,7 +92,7 @@ export function testAgent(manners: Manners): void {
     });
 
     test.runIf(manners.forSession)(
-      "for the session: the daemon answers the same command itself, and the agent writes nothing down",
+      "for the session: the daemon answers the same command itself, and the agent stores nothing",
       async () => {
         const before = contents(world.home, manners.rules);
         const prompt = manners.command("echo again >> twice");
@@ -101,14 +101,14 @@ export function testAgent(manners: Manners): void {
         expect(choiceOf(row, "acceptForSession").remembers).toEqual(["this exact command"]);
         await settle(turn, row, { decision: "acceptForSession" });
         await turn.end();
-        // opencode sends the input of a call sometimes before it asks, sometimes after.
+        // opencode sends a call's input sometimes before it asks, sometimes after.
         for (const _time of ["second", "third", "fourth"]) {
           const again = await talk.say(prompt);
           expect(asksIn(again.frames)).toEqual([]);
           expect(again.frames.filter((frame) => frame["category"] === "permission_granted")).toHaveLength(1);
         }
         expect(readFileSync(join(world.cwd, "twice"), "utf8")).toBe("again\n".repeat(4));
-        // Another command is asked for.
+        // Another command is asked.
         const other = begin(talk, manners.command("echo other >> twice"));
         await settle(other, await other.asked(), { decision: "decline" });
         await other.end();
@@ -117,7 +117,7 @@ export function testAgent(manners: Manners): void {
     );
 
     test.runIf(manners.change !== undefined)(
-      "for the session: the same change of a file is not asked for again, that of another file is",
+      "for the session: the same change of a file is not asked again, one of another file is",
       async () => {
         const { place, prompt } = manners.change ?? { place: "project", prompt: () => "" };
         const outside = mkdtempSync(join(import.meta.dirname, "../../../.e2e/outside-"));
@@ -141,7 +141,7 @@ export function testAgent(manners: Manners): void {
     );
 
     test.runIf(!manners.forSession)(
-      "for the session is not offered where the agent tells no input, and the same command is asked for again",
+      "for the session is not offered if the agent sends no input, and the same command is asked again",
       async () => {
         const before = contents(world.home, manners.rules);
         for (const _time of ["first", "second"]) {
@@ -171,7 +171,7 @@ export function testAgent(manners: Manners): void {
       expect((await talk.say("#mock:text go on")).text).toBe("go on");
     });
 
-    test("an interrupt in the middle of a command leaves no process of it behind", async () => {
+    test("an interrupt in the middle of a command leaves no process of it running", async () => {
       const mark = markOf(talk.session_id);
       const turn = begin(talk, manners.command(long(61)));
       await settle(turn, await turn.asked(), { decision: "accept" });
@@ -181,12 +181,12 @@ export function testAgent(manners: Manners): void {
       expect(result["subtype"]).toBe("interrupted");
       expect(ofType(frames, "agent.tool_result")).toHaveLength(1);
       await untilGone(mark, "sleep 61");
-      // It was asked to stop, not killed: the same conversation goes on.
+      // It was interrupted, not killed: the same conversation continues.
       const { text } = await talk.say("#mock:context");
       expect(text).toContain("remember the red fox");
     });
 
-    test("an interrupt takes back what was asked, and nothing runs", async () => {
+    test("an interrupt withdraws the request, and nothing runs", async () => {
       const turn = begin(talk, manners.command("echo ran > too-late"));
       const row = await turn.asked();
       interrupt();
@@ -205,7 +205,7 @@ export function testAgent(manners: Manners): void {
   });
 
   test.each(manners.failures ?? [])(
-    "%s is an error with the code %s and the agent's words",
+    "%s is an error with the code %s and the agent's message",
     async (prompt, code) => {
       const { result } = await talk.say(prompt);
       expect(result).toMatchObject({
@@ -218,7 +218,7 @@ export function testAgent(manners: Manners): void {
 
   describe("a new process", () => {
     test(
-      "a daemon that is killed in the middle of a command leaves nothing behind; the session resumes with all that was said",
+      "a daemon that is killed in the middle of a command leaves nothing running; the session resumes with its whole context",
       PATIENT,
       async () => {
         const mark = markOf(talk.session_id);
@@ -236,10 +236,10 @@ export function testAgent(manners: Manners): void {
         expect(result).toMatchObject({ subtype: "error", error: { code: "backend_crashed" } });
         const { text } = await again.say("#mock:context");
         expect(text).toContain("remember the red fox");
-        // What the agent repeats of the conversation is not told again.
+        // The agent's replay of the conversation is not reported again.
         expect(ofType(again.client.frames, "agent.result")).toHaveLength(2);
         expect(ofType(again.client.frames, "agent.message")).toHaveLength(1);
-        // Longer than any start may take: then it was told what it waits for.
+        // Longer than any start may take: then the reason for the wait was reported.
         const waits = again.client.frames.filter((frame) => frame["category"] === "resume_waits");
         if (tookMs > 35_000) expect(waits).toMatchObject([{ text: expect.stringMatching(/waiting \d+ s$/) }]);
         expect(await listRequests(again.client, { session_id: talk.session_id })).toEqual([]);
@@ -248,7 +248,7 @@ export function testAgent(manners: Manners): void {
     );
 
     test.runIf(manners.forSession)(
-      "what was allowed for the session is asked again in a new process",
+      "a command allowed for the session is asked again in a new process",
       async () => {
         const turn = begin(talk, manners.command("echo again >> twice"));
         await settle(turn, await turn.asked(), { decision: "decline" });
@@ -258,7 +258,7 @@ export function testAgent(manners: Manners): void {
     );
 
     test(
-      "closing the session in the middle of a command leaves no process, and it can be taken up again",
+      "closing the session in the middle of a command leaves no process, and it can be resumed",
       PATIENT,
       async () => {
         const mark = markOf(talk.session_id);
@@ -276,12 +276,12 @@ export function testAgent(manners: Manners): void {
   });
 }
 
-/** codex-acp ends a command only that has just begun; one that runs for a while survives its cancel. */
+/** codex-acp ends only a command that has just begun; one that has run for a while survives its cancel. */
 function long(seconds: number): string {
   return `sleep 0.8; sleep ${seconds}; echo over`;
 }
 
-/** Every file there, with what is in it. */
+/** Every file there, with its content. */
 function contents(home: string, places: readonly string[]): Record<string, string> {
   const found: Record<string, string> = {};
   const look = (path: string): void => {

@@ -1,5 +1,5 @@
-// Agents that somebody else wrote, each in a world of its own: listed under `[agents.NAME]` of the daemon's config file,
-// with a home and a scripted model.
+// Third-party agents, each in its own environment: listed under `[agents.NAME]` of the daemon's config file, with a
+// home and a scripted model.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "smol-toml";
@@ -8,7 +8,7 @@ import { type MockGemini, startMockGemini } from "../../tools/mock-gemini.mjs";
 import { codexConfigToml, type MockResponses, startMockResponses } from "../../tools/mock-responses.mjs";
 import { createWorld, type World } from "../world.ts";
 
-/** What stands below `[agents.NAME]`. */
+/** The keys of `[agents.NAME]`. */
 interface Entry {
   command: string;
   args?: string[];
@@ -40,7 +40,8 @@ export async function openOpencode(): Promise<World<MockChat>> {
       OPENCODE_DISABLE_MODELS_FETCH: "1",
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
       OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
-      // It installs a package of its own beside its settings, and nothing switches that off: let nobody answer.
+      // It installs its own package beside its settings, and this cannot be disabled: give it a registry that does not
+      // answer.
       npm_config_registry: "http://127.0.0.1:9/",
     };
     return { command: program("E2E_OPENCODE"), args: ["acp"], env };
@@ -72,7 +73,7 @@ export async function openCodexAcp(): Promise<World<MockResponses>> {
       CODEX_HOME: codexHome,
       MOCK_KEY: "sk-mock",
       NO_BROWSER: "1",
-      // In its default mode a model decides, and nobody is asked.
+      // In its default mode a model decides, and the user is not asked.
       INITIAL_AGENT_MODE: "workspace-write",
     };
     return { command: program("E2E_CODEX_ACP"), env };

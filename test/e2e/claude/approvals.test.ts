@@ -1,4 +1,4 @@
-// What the real claude asks when its session wants to be asked, and what each answer does to it.
+// The requests of the real claude in a session with approvals, and the effect of each answer.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -10,7 +10,7 @@ import { ofType, resume, type Talk } from "../world.ts";
 import { type ClaudeWorld, openWorld } from "./world.ts";
 
 let world: ClaudeWorld;
-/** For tests that leave nothing behind in their session: each claude costs a second to start. */
+/** For tests that leave nothing in their session: each claude takes a second to start. */
 let shared: Talk;
 beforeAll(async () => {
   world = await openWorld();
@@ -21,7 +21,7 @@ afterAll(() => world.close());
 const has = (file: string) => existsSync(join(world.cwd, file));
 const asking = (permission_mode = "default"): Promise<Talk> =>
   world.session({ approvals: true, permission_mode });
-/** What people said in the conversation that the model was sent; claude adds reminders of its own. */
+/** The user's texts in the conversation that the model received; claude adds its own reminders. */
 const userTexts = (request: MockAnthropic["requests"][number] | undefined): string[] =>
   (request?.messages ?? [])
     .filter(({ role }) => role === "user")
@@ -30,7 +30,7 @@ const userTexts = (request: MockAnthropic["requests"][number] | undefined): stri
     .filter((text) => !text.startsWith("<system-reminder>"));
 const tool = (name: string, input: object) => `#mock:tool ${name} ${JSON.stringify(input)}`;
 
-test("a command waits for its answer: accepted as it is, accepted with another input, declined with a message", async () => {
+test("a command waits for its answer: accepted unchanged, accepted with another input, declined with a message", async () => {
   const talk = shared;
   const first = begin(talk, "#mock:bash mkdir accepted");
   const row = await first.asked();
@@ -83,7 +83,7 @@ test("for the session: the same command is not asked again in it, but in another
   expect(has("for-session")).toBe(true);
   const again = await talk.say(command);
   expect(again.frames.filter((frame) => frame["category"] === "request_pending")).toEqual([]);
-  // It ran: only the command itself knows that.
+  // It ran: only the command itself can show that.
   expect(again.text).toContain("File exists");
   const other = begin(await asking(), command);
   await settle(other, await other.asked(), { decision: "decline" });
@@ -94,7 +94,7 @@ test("for the session covers the command itself: another command and a change of
   const talk = await asking();
   const turn = begin(talk, "#mock:bash touch x");
   const row = await turn.asked();
-  // What claude suggests beside it is there to be chosen, each by its own name.
+  // claude's suggestions can be chosen too, each by its own name.
   const options = row.payload.choices.flatMap(({ option }) => option ?? []);
   expect(options).toEqual(expect.arrayContaining(["directories", "mode-acceptEdits"]));
   await settle(turn, row, { decision: "acceptForSession" });
@@ -114,7 +114,7 @@ test("for the session covers the command itself: another command and a change of
   expect([has("x"), has("y"), has("not-asked.txt")]).toEqual([true, false, false]);
 });
 
-test("a permission mode that claude suggests is switched to by its option, and only then", async () => {
+test("a permission mode that claude suggests is set by its option, and only then", async () => {
   const talk = await asking();
   const turn = begin(talk, "#mock:bash touch moded");
   const row = await turn.asked();
@@ -147,7 +147,7 @@ test("two sessions ask at once; answered crosswise, each gets its own answer", a
   expect([has("crosswise-one"), has("crosswise-two")]).toEqual([true, false]);
 });
 
-test("always: the file that was shown gets the rule that was shown, and nobody is asked again", async () => {
+test("always: the shown file gets the shown rule, and it is not asked again", async () => {
   const talk = await asking();
   const turn = begin(talk, "#mock:bash truncate -s 3 always");
   const row = await turn.asked();
@@ -167,7 +167,7 @@ test("always: the file that was shown gets the rule that was shown, and nobody i
   }
 });
 
-test("always, in a directory that nobody declared trusted: claude remembers it at least as long as it lives", async () => {
+test("always, in a directory that is not trusted: claude remembers it at least as long as it runs", async () => {
   const cwd = join(world.cwd, "untrusted");
   mkdirSync(cwd);
   const talk = await world.session({ approvals: true, permission_mode: "default", cwd });
@@ -178,7 +178,7 @@ test("always, in a directory that nobody declared trusted: claude remembers it a
   expect(again.frames.filter((frame) => frame["category"] === "request_pending")).toEqual([]);
 });
 
-test("a change of a file shows what will be in it", async () => {
+test("a change of a file shows its new content", async () => {
   const talk = shared;
   const file_path = join(world.cwd, "poem.txt");
   const turn = begin(talk, tool("Write", { file_path, content: "a rose is a rose\n" }));
@@ -210,7 +210,7 @@ test("a question is shown with its options, and claude gets the answer", async (
   expect(text).toMatch(/Which paint\?.*Blue/s);
 });
 
-test("a plan is shown whole, and accepting it leaves plan mode", async () => {
+test("a plan is shown completely, and accepting it leaves plan mode", async () => {
   const talk = await asking("plan");
   const plan = "1. Paint it blue.";
   const turn = begin(talk, tool("ExitPlanMode", { plan }));
@@ -226,7 +226,7 @@ test("a plan is shown whole, and accepting it leaves plan mode", async () => {
   expect(has("after-the-plan")).toBe(true);
 });
 
-test("what a sub-agent asks reaches the session with its path", async () => {
+test("a sub-agent's request reaches the session with its path", async () => {
   const talk = await asking();
   const prompt = "#mock:bash mkdir below";
   const turn = begin(talk, tool("Agent", { description: "sub", prompt, subagent_type: "general-purpose" }));
@@ -234,11 +234,11 @@ test("what a sub-agent asks reaches the session with its path", async () => {
   expect(row.path).toHaveLength(1);
   await settle(turn, row, { decision: "accept" });
   expect((await turn.end()).result["subtype"]).toBe("success");
-  // Since 2.1.325 it works on behind the turn.
+  // Since 2.1.325 it continues after the turn.
   await vi.waitFor(() => expect(has("below")).toBe(true), PATIENT);
 });
 
-test("an interrupt takes the request back; an answer comes too late, and the next turn works", async () => {
+test("an interrupt withdraws the request; an answer comes too late, and the next turn works", async () => {
   const talk = shared;
   const turn = begin(talk, "#mock:bash mkdir too-late");
   const row = await turn.asked();
@@ -259,7 +259,7 @@ test("a killed daemon leaves no claude, one result and an orphaned request; the 
   await world.restart("SIGKILL");
   await untilGone(markOf(talk.session_id));
   const of = { session_id: talk.session_id };
-  // Told without anybody opening the session again.
+  // Reported without the session being opened again.
   const client = await world.connect();
   expect(await listRequests(client, of)).toEqual([]);
   expect(await listRequests(client, { ...of, include_orphaned: true })).toMatchObject([
@@ -281,7 +281,7 @@ test("a killed daemon leaves no claude, one result and an orphaned request; the 
   expect(has("orphan")).toBe(true);
 });
 
-test("a session resumes in a new daemon: the model gets all that was said before, and claude asks again", async () => {
+test("a session resumes in a new daemon: the model gets the whole conversation, and claude asks again", async () => {
   const talk = await asking();
   await talk.say("remember the blue heron");
   const command = "#mock:bash mkfifo heron";
@@ -293,7 +293,7 @@ test("a session resumes in a new daemon: the model gets all that was said before
   await untilGone(markOf(talk.session_id));
   const again = await resume(world, talk);
   expect(again.opened["subprocess_pid"]).not.toBe(talk.opened["subprocess_pid"]);
-  // What was remembered for the session went with the process that remembered it.
+  // Permissions for the session ended with the process that remembered them.
   const after = begin(again, command);
   await settle(after, await after.asked(), { decision: "accept" });
   expect((await after.end()).text).toContain("File exists");
@@ -303,7 +303,7 @@ test("a session resumes in a new daemon: the model gets all that was said before
   expect(now).toEqual(expect.arrayContaining(earlier));
 });
 
-test("without approvals claude refuses by itself and asks nobody", async () => {
+test("without approvals claude refuses on its own and does not ask", async () => {
   const talk = await world.session({ permission_mode: "default" });
   const turn = await talk.say("#mock:bash mkdir unasked");
   expect(turn.frames.filter((frame) => frame["category"] === "request_pending")).toEqual([]);

@@ -1,4 +1,4 @@
-// Owners of a session that come and go while the real claude talks. Nothing of it depends on claude's version.
+// Owners of a session that come and go while the real claude streams. Independent of claude's version.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resume } from "../world.ts";
 import { type ClaudeWorld, openWorld } from "./world.ts";
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test("a turn goes on without its owner and is replayed to the next one", async () => {
+test("a turn continues without its owner and is replayed to the next one", async () => {
   const talk = await world.session();
   talk.send("#mock:slow 20 50");
   const seen = await talk.until((frame) => frame.type === "agent.delta");

@@ -1,4 +1,4 @@
-// What a conversation with the real claude looks like through the daemon.
+// A conversation with the real claude through the daemon.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PATIENT } from "../../support/patience.ts";
 import { ofType, resume, type Talk } from "../world.ts";
@@ -8,7 +8,7 @@ const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 let world: ClaudeWorld;
-/** For tests that leave nothing behind in their session: each claude costs a second to start. */
+/** For tests that leave nothing in their session: each claude takes a second to start. */
 let shared: Talk;
 beforeAll(async () => {
   world = await openWorld();
@@ -34,7 +34,7 @@ test("turns follow each other in one process, and the context grows", async () =
   expect(info).toMatchObject({ turns: 2, context_tokens: 18, cwd: world.cwd, subprocess_running: true });
 });
 
-test("text and thinking arrive word by word, then whole", async () => {
+test("text and thinking arrive word by word, then as a complete message", async () => {
   const talk = shared;
   const turn = await talk.say("#mock:think I see now");
   const deltas = ofType(turn.frames, "agent.delta");
@@ -71,7 +71,7 @@ test("an image reaches the model", async () => {
   expect(turn.text).toBe("images: image/png");
 });
 
-test("what a sub-agent does carries the tool call that started it", async () => {
+test("a sub-agent's events carry the tool call that started it", async () => {
   const talk = await world.session();
   const input = {
     description: "sub",
@@ -80,7 +80,7 @@ test("what a sub-agent does carries the tool call that started it", async () => 
   };
   const turn = await talk.say(`#mock:tool Agent ${JSON.stringify(input)}`);
   const use = ofType(turn.frames, "agent.tool_use").find((frame) => frame["name"] === "Agent");
-  // Since 2.1.325 it works on behind the turn.
+  // Since 2.1.325 it continues after the turn.
   const childrenSoFar = () => {
     const found = talk.client.frames.filter((frame) => frame["parent_tool_use_id"] !== undefined);
     expect(JSON.stringify(ofType(found, "agent.tool_result"))).toContain("from-below");

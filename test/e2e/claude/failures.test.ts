@@ -1,4 +1,4 @@
-// Things that go wrong outside of us: the API, the login, ids that claude refuses.
+// External failures: the API, the login, ids that claude refuses.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { markOf, untilGone } from "../processes.ts";
@@ -22,7 +22,7 @@ test.each([429, 500])(
   },
 );
 
-test("to resume what claude does not know is refused, or fails as the turn's error", async () => {
+test("resuming a session unknown to claude is refused, or fails as the turn's error", async () => {
   const client = await world.connect();
   const session_id = randomUUID();
   const opened = await client.open(session_id, { cwd: world.cwd }, { resume: true });
@@ -36,7 +36,7 @@ test("to resume what claude does not know is refused, or fails as the turn's err
   }
 });
 
-test("an id that claude has a transcript of already is refused in claude's own words", async () => {
+test("an id for which claude already has a transcript is refused with claude's own message", async () => {
   const talk = await world.session();
   await talk.say("hello");
   await talk.client.request({ type: "blemeesd.close", session_id: talk.session_id, delete: true });
@@ -44,12 +44,12 @@ test("an id that claude has a transcript of already is refused in claude's own w
   const error = await talk.client.open(talk.session_id, { cwd: world.cwd });
   expect(error).toMatchObject({ type: "blemeesd.error", code: "spawn_failed" });
   expect(error["message"]).toContain("is already in use");
-  // Our own record was deleted with the session, so the directory has to be named again.
+  // Our own record was deleted with the session, so the directory must be given again.
   const again = await talk.client.open(talk.session_id, { cwd: world.cwd }, { resume: true });
   expect(again.type).toBe("blemeesd.opened");
 });
 
-test("an id that is no UUID is refused in claude's own words", async () => {
+test("an id that is not a UUID is refused with claude's own message", async () => {
   const client = await world.connect();
   const error = await client.open("not-a-uuid", { cwd: world.cwd });
   expect(error).toMatchObject({ type: "blemeesd.error", code: "spawn_failed" });

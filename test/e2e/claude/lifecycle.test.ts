@@ -1,5 +1,5 @@
-// Interrupts and deaths of the real claude: what is left of its processes and of its memory. Deaths of the daemon are in
-// approvals.test.ts.
+// Interrupts and crashes of the real claude: what is left of its processes and of its context. Crashes of the daemon
+// are in approvals.test.ts.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { markOf, processesWith, untilGone, untilRuns } from "../processes.ts";
 import { ofType } from "../world.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test("an interrupt in the middle of a text keeps claude warm and the half answer in its memory", async () => {
+test("an interrupt in the middle of a text keeps claude running and the partial answer in its context", async () => {
   const talk = await world.session();
   talk.send("#mock:slow 200 50");
   await talk.until((frame) => frame.type === "agent.delta" && String(frame["text"]).startsWith("tick2"));
@@ -29,7 +29,7 @@ test("an interrupt in the middle of a text keeps claude warm and the half answer
   expect(processesWith(markOf(talk.session_id))[0]?.pid).toBe(pid);
 });
 
-test("an interrupt in the middle of a tool leaves no process of the tool behind", async () => {
+test("an interrupt in the middle of a tool leaves no process of the tool running", async () => {
   const talk = await world.session();
   talk.send("#mock:bash (setsid sleep 4321 &) ; sleep 1234");
   const [foreground] = await Promise.all([

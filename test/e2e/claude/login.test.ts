@@ -1,4 +1,4 @@
-// A key that the API refuses. Claude itself would go on trying for minutes (ten times, 2.1.197).
+// A key that the API refuses. Claude itself would retry for minutes (ten times, 2.1.197).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ofType } from "../world.ts";
 import { type ClaudeWorld, openWorld } from "./world.ts";
@@ -9,10 +9,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test("401 is told at once, as one error and one result, and the session can be used again", async () => {
+test("401 is reported at once, as one error and one result, and the session can be used again", async () => {
   const talk = await world.session();
   const turn = await talk.say("#mock:err 401");
-  // Far from the eleven that claude would send.
+  // Far fewer than the eleven that claude would send.
   expect(world.model.requests.length).toBeLessThan(5);
   expect(ofType(turn.frames, "blemeesd.error").map((frame) => frame["code"])).toEqual(["auth_failed"]);
   expect(turn.result).toMatchObject({ subtype: "error", error: { code: "auth_failed" } });

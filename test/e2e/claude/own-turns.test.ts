@@ -1,4 +1,4 @@
-// Turns that claude begins by itself when a background task ends, and messages that meet them.
+// Turns that claude begins on its own when a background task ends, and messages that meet them.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PATIENT } from "../../support/patience.ts";
 import type { Frame } from "../../support/raw-client.ts";
@@ -40,12 +40,12 @@ test.each([
 ])("a message that crosses with the end of a background task is not lost, %s", async (_when, description) => {
   const talk = await world.session();
   await talk.say(background("sleep 1", description));
-  // The task has ended and claude is about to begin its turn: now the message goes out.
+  // The task has ended and claude is about to begin its turn: now the message is sent.
   await talk.until((frame) => frame["category"] === "claude_system_task_updated");
   const from = talk.client.frames.length;
   const answer = await send(talk, "two #mock:text TWO");
   const isTaken = answer["code"] === undefined;
-  // The message's turn ends with the answer to it, or with that of the turn that took it in.
+  // The message's turn ends with its own answer, or with that of the turn it was folded into.
   if (isTaken) expect(textOf(talk.client.frames.slice(from))).toMatch(/^(TWO|tool said: .*begun)/s);
   await untilIdle(talk);
   const last = await talk.say("#mock:text THREE");
@@ -55,7 +55,7 @@ test.each([
   expectPaired(talk);
 });
 
-test("an asynchronous sub-agent works on behind the turn, and claude begins a turn of its own for it", async () => {
+test("an asynchronous sub-agent continues after the turn, and claude starts a turn for it", async () => {
   const talk = await world.session();
   const sub = { description: "sub", prompt: "#mock:bash echo from-below", subagent_type: "general-purpose" };
   const turn = await talk.say(`#mock:tool Agent ${JSON.stringify({ ...sub, run_in_background: true })}`);
@@ -71,7 +71,7 @@ test("an asynchronous sub-agent works on behind the turn, and claude begins a tu
   expectPaired(talk);
 });
 
-test("an interrupt behind the turn stops an asynchronous sub-agent", async () => {
+test("an interrupt after the turn stops an asynchronous sub-agent", async () => {
   const talk = await world.session();
   const sub = { description: "sub", prompt: "#mock:slow 1000 100", subagent_type: "general-purpose" };
   await talk.say(`#mock:tool Agent ${JSON.stringify({ ...sub, run_in_background: true })}`);
@@ -87,8 +87,8 @@ function background(command: string, description: string): string {
 }
 
 /**
- * Sends a message and waits for what becomes of it: a refusal, or the end of its turn. By the turn's id: on a slow
- * machine claude's own turn may be over before the message is sent, and its result is not read yet.
+ * Sends a message and waits for its outcome: a refusal, or the end of its turn. By the turn's id: on a slow machine
+ * claude's own turn may be over before the message is sent, and its result is not read yet.
  */
 async function send(talk: Talk, content: string): Promise<Frame> {
   const from = talk.client.frames.length;
@@ -112,7 +112,7 @@ async function untilIdle(talk: Talk): Promise<void> {
   }, PATIENT);
 }
 
-/** Each turn that was announced has one result, and there are no others. */
+/** Each announced turn has one result, and there are no others. */
 function expectPaired(talk: Talk): void {
   const started = talk.client.frames.filter((frame) => frame["category"] === "task_started");
   const ids = started.map((frame) => (frame["data"] as { turn_id: string }).turn_id);

@@ -1,4 +1,4 @@
-// The real claude in a world of its own.
+// The real claude in its own environment.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type MockAnthropic, startMockAnthropic } from "../../tools/mock-anthropic.mjs";
@@ -6,7 +6,7 @@ import { createWorld, type World } from "../world.ts";
 
 export type ClaudeWorld = World<MockAnthropic>;
 
-/** Sessions may do everything unless they say otherwise. */
+/** Sessions may do everything unless they set otherwise. */
 export async function openWorld(env: Record<string, string> = {}): Promise<ClaudeWorld> {
   const claude = claudeProgram();
   const model = await startMockAnthropic();
@@ -36,7 +36,7 @@ export function trust(configDir: string, cwd: string): void {
   writeFileSync(join(configDir, ".claude.json"), JSON.stringify(state));
 }
 
-/** facts §1.1: no account, no traffic to anybody else, no minutes of retries. */
+/** No account, no traffic to any other host, no minutes of retries. */
 export function claudeEnvironment(url: string): Record<string, string> {
   return {
     ANTHROPIC_BASE_URL: url,

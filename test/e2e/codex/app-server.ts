@@ -1,4 +1,4 @@
-// Somebody else's codex on the same CODEX_HOME, as a user's editor or terminal would have it.
+// Another codex on the same CODEX_HOME, like a user's editor or terminal.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ interface Reply {
   error?: { message: string };
 }
 
-/** Holds the thread open until it is called back. */
+/** Keeps the thread open until the returned function is called. */
 export async function holdThread(world: CodexWorld, threadId: string): Promise<() => Promise<void>> {
   const child = spawn(codexProgram(), ["app-server"], {
     env: {

@@ -1,4 +1,4 @@
-// What the real codex asks, and what each answer does to it.
+// The requests of the real codex, and the effect of each answer.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -46,7 +46,7 @@ test("accepted for the session: the same command is not asked again, another one
   await third.end();
 });
 
-test("a declined command does not run, the model is told, and the turn goes on", async () => {
+test("a declined command does not run, the model gets the refusal, and the turn continues", async () => {
   const talk = await world.session();
   const turn = begin(talk, "#mock:exec touch declined");
   await settle(turn, await turn.asked(), { decision: "decline" });
@@ -63,13 +63,13 @@ test("cancel declines the command and interrupts the turn; the next one works", 
   await settle(turn, await turn.asked(), { decision: "cancel" });
   const { result, frames } = await turn.end();
   expect(result["subtype"]).toBe("interrupted");
-  // Nothing that began stays open for whoever draws it.
+  // Every item that began is closed.
   expect(ofType(frames, "agent.tool_result")).toHaveLength(ofType(frames, "agent.tool_use").length);
   expect(has("cancelled")).toBe(false);
   expect((await talk.say("#mock:text go on")).text).toBe("go on");
 });
 
-test("always: the file that was shown gets the line that was shown, and the command is not asked again", async () => {
+test("always: the shown file gets the shown line, and the command is not asked again", async () => {
   const talk = await world.session();
   const turn = begin(talk, "#mock:exec touch always");
   const row = await turn.asked();
@@ -85,7 +85,7 @@ test("always: the file that was shown gets the line that was shown, and the comm
   expect(again.frames.filter((frame) => frame["category"] === "request_pending")).toEqual([]);
 });
 
-test("a change of files shows its diff, and the file is there once it is accepted", async () => {
+test("a change of files shows its diff, and the file exists once it is accepted", async () => {
   const talk = await world.session({ sandbox: "read-only", "approval-policy": "on-request" });
   const turn = begin(talk, "#mock:patch poem.txt a rose is a rose");
   const row = await turn.asked();
@@ -109,7 +109,7 @@ test("a cancelled change of files leaves no file and an interrupted turn with ev
   expect(has("unwanted.txt")).toBe(false);
 });
 
-test("a command that wants out of the sandbox says why", async () => {
+test("a command that needs to leave the sandbox gives the reason", async () => {
   const talk = await world.session({ sandbox: "read-only", "approval-policy": "on-request" });
   const turn = begin(talk, "#mock:escalate touch escaped");
   const row = await turn.asked();
@@ -132,7 +132,7 @@ test("a question is shown with its options, and the model gets the answer", asyn
   expect(text).toBe('tool said: {"answers":{"color":{"answers":["Blue"]}}}');
 });
 
-test("an interrupt takes the request back; an answer comes too late, and the next turn works", async () => {
+test("an interrupt withdraws the request; an answer comes too late, and the next turn works", async () => {
   const talk = await world.session();
   const turn = begin(talk, "#mock:exec touch too-late");
   const row = await turn.asked();
@@ -179,7 +179,7 @@ test("two commands of one answer ask at once, and each gets its own answer", asy
   expect([has("one"), has("two")]).toEqual([false, true]);
 });
 
-test("what a sub-agent asks reaches the session with its path, and the answer lets it run", async () => {
+test("a sub-agent's request reaches the session with its path, and the answer lets it run", async () => {
   const talk = await world.session();
   const turn = begin(talk, "#mock:agent #mock:exec touch below");
   const row = await turn.asked();
@@ -196,7 +196,7 @@ test("what a sub-agent asks reaches the session with its path, and the answer le
   expect(ofType(frames, "agent.result")).toHaveLength(1);
 });
 
-test("a sub-agent that outlives the turn still gets its answer, and no message goes past its request", async () => {
+test("a sub-agent that outlives the turn still gets its answer, and no message overtakes its request", async () => {
   const talk = await world.session();
   const turn = begin(talk, "#mock:spawn #mock:exec touch later");
   const [row, { result }] = await Promise.all([turn.asked(), turn.end()]);
@@ -211,7 +211,7 @@ test("a sub-agent that outlives the turn still gets its answer, and no message g
   expect((await talk.say("#mock:text past it")).text).toBe("past it");
 });
 
-test("an interrupt takes back what a sub-agent asks", async () => {
+test("an interrupt withdraws a sub-agent's request", async () => {
   const talk = await world.session();
   const turn = begin(talk, "#mock:agent #mock:exec touch below-too-late");
   const row = await turn.asked();

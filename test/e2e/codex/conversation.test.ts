@@ -1,4 +1,4 @@
-// What a conversation with the real codex looks like through the daemon.
+// A conversation with the real codex through the daemon.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ofType } from "../world.ts";
@@ -28,7 +28,7 @@ test("turns follow each other in one thread, and the context grows", async () =>
   expect(info).toMatchObject({ turns: 2, cwd: world.cwd, subprocess_running: true });
 });
 
-test("what codex says while it starts reaches whoever opened the session", async () => {
+test("codex's notices during its start reach the client that opened the session", async () => {
   const talk = await world.session();
   await talk.say("hello");
   const [first] = talk.client.frames.filter(
@@ -37,7 +37,7 @@ test("what codex says while it starts reaches whoever opened the session", async
   expect(first).toMatchObject({ type: "agent.system_init", seq: 1, model: "gpt-5.5", cwd: world.cwd });
 });
 
-test("text and reasoning arrive word by word, then whole", async () => {
+test("text and reasoning arrive word by word, then as a complete message", async () => {
   const talk = await world.session();
   const turn = await talk.say("#mock:think I see now");
   const said = (kind: string) =>
@@ -78,7 +78,7 @@ test("sessions share one codex process, and each keeps its own thread", async ()
   expect(rightSays.text).toBe('1 earlier: ["I am right"]');
 });
 
-test("a session may have a process of its own", async () => {
+test("a session may have its own process", async () => {
   const [shared, own] = [await world.session(), await world.session({ own_process: true })];
   expect(own.opened["subprocess_pid"]).not.toBe(shared.opened["subprocess_pid"]);
   expect((await own.say("#mock:text alone")).text).toBe("alone");
@@ -96,7 +96,7 @@ test("a message during a turn is refused as busy and never steers it", async () 
   expect((await talk.say("#mock:context")).text).toBe('1 earlier: ["#mock:slow 20 30"]');
 });
 
-test("a thread is listed with its first words, also when its session is closed", async () => {
+test("a thread is listed with its first text, also when its session is closed", async () => {
   const talk = await world.session();
   await talk.say("please find me in the list");
   const preview = "please find me in the list";
@@ -111,7 +111,7 @@ test("a thread is listed with its first words, also when its session is closed",
   expect(await find({ cwd: "/somewhere/else" })).toEqual([]);
 });
 
-test("an approval policy that codex no longer has is refused by the names of those it has", async () => {
+test("an approval policy that codex no longer has is refused with the valid names", async () => {
   const client = await world.connect();
   const options = { cwd: world.cwd, "approval-policy": "on-failure" };
   const error = await world.open(client, randomUUID(), options);

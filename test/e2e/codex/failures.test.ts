@@ -1,16 +1,16 @@
-// Things that go wrong outside of us: the API and the login.
+// External failures: the API and the login.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ofType } from "../world.ts";
 import { type CodexWorld, openWorld } from "./world.ts";
 
 let world: CodexWorld;
 beforeAll(async () => {
-  // Codex itself would wait for ever for a server that refuses the connection (0.166).
+  // Codex itself would wait forever for a server that refuses the connection (0.166).
   world = await openWorld({ BLEMEESD_CODEX_RETRY_S: "2" });
 });
 afterAll(() => world.close());
 
-test("401 is told as one error and one result, and the session can be used again", async () => {
+test("401 is reported as one error and one result, and the session can be used again", async () => {
   const talk = await world.session();
   const turn = await talk.say("#mock:err 401");
   expect(ofType(turn.frames, "blemeesd.error").map((frame) => frame["code"])).toEqual(["auth_failed"]);
@@ -31,7 +31,7 @@ test.each(["err 429", "err 500", "failed context_length_exceeded", "cut half a"]
   },
 );
 
-test("a server that refuses the connection ends the turn by the bound, and not never", async () => {
+test("a server that refuses the connection ends the turn within the limit", async () => {
   const talk = await world.session();
   await world.model.close();
   const turn = await talk.say("is anybody there?");

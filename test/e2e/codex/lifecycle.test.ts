@@ -1,4 +1,4 @@
-// Interrupts, deaths and restarts of the real codex and of the daemon: what is left of processes, turns and requests.
+// Interrupts, crashes and restarts of the real codex and of the daemon: what is left of processes, turns and requests.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -17,7 +17,7 @@ afterAll(async () => {
   await untilGone(markOf(world));
 });
 
-test("an interrupt in the middle of a text ends the turn; the thread goes on", async () => {
+test("an interrupt in the middle of a text ends the turn; the thread continues", async () => {
   const talk = await world.session();
   talk.send("#mock:slow 200 50");
   await talk.until((frame) => frame.type === "agent.delta" && String(frame["text"]).startsWith("tick2"));
@@ -29,7 +29,7 @@ test("an interrupt in the middle of a text ends the turn; the thread goes on", a
   expect((await talk.say("#mock:context")).text).toContain("1 earlier");
 });
 
-test("an interrupt in the middle of a command leaves no process of it behind", async () => {
+test("an interrupt in the middle of a command leaves no process of it running", async () => {
   const talk = await world.session({ "approval-policy": "never" });
   const turn = begin(talk, "#mock:exec sleep 61");
   await talk.until((frame) => frame.type === "agent.tool_use");
@@ -67,7 +67,7 @@ test("the end of the shared process ends each turn once; the next message resume
   expect(existsSync(join(world.cwd, "never-answered"))).toBe(false);
 });
 
-test("close leaves no command running, and other sessions alone", async () => {
+test("close leaves no command running, and does not affect other sessions", async () => {
   const [talk, other] = [await world.session({ "approval-policy": "never" }), await world.session()];
   talk.send("#mock:exec sleep 62");
   await untilRuns(markOf(world), "sleep 62");
@@ -106,7 +106,7 @@ test("a killed daemon leaves no codex, one result and an orphaned request; the n
   await world.restart("SIGKILL");
   await untilGone(markOf(world), "app-server");
   const of = { session_id: talk.session_id };
-  // Told without anybody opening the session again.
+  // Reported before any client opens the session again.
   const client = await world.connect();
   expect(await listRequests(client, of)).toEqual([]);
   expect(await listRequests(client, { ...of, include_orphaned: true })).toMatchObject([

@@ -1,4 +1,4 @@
-// What the real codex writes into its own settings when the daemon opens a session: docs/security.md says so.
+// What the real codex writes into its own settings when the daemon opens a session, as documented in docs/security.md.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

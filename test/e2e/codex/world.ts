@@ -1,4 +1,4 @@
-// The real codex in a world of its own: its home is CODEX_HOME, its model the scripted one.
+// The real codex in its own environment: its home is CODEX_HOME, its model the scripted one.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codexConfigToml, type MockResponses, startMockResponses } from "../../tools/mock-responses.mjs";
@@ -6,7 +6,7 @@ import { createWorld, type World } from "../world.ts";
 
 export type CodexWorld = World<MockResponses>;
 
-/** Sessions run outside the sandbox and ask before every command, unless they say otherwise. */
+/** Sessions run outside the sandbox and ask before every command, unless they set otherwise. */
 export async function openWorld(env: Record<string, string> = {}): Promise<CodexWorld> {
   const model = await startMockResponses();
   return createWorld({
@@ -28,12 +28,12 @@ export function codexProgram(): string {
   return codex;
 }
 
-/** What all processes of this world's codex have in their environment, and nobody else's. */
+/** An environment entry that all processes of this codex have, and no others. */
 export function markOf(world: CodexWorld): string {
   return `CODEX_HOME=${join(world.home, "codex")}`;
 }
 
-/** Makes CODEX_HOME below `home`; gives the environment that goes with it. */
+/** Creates CODEX_HOME below `home`; returns the environment for it. */
 export function furnishCodex(home: string, url: string): Record<string, string> {
   const codexHome = join(home, "codex");
   mkdirSync(codexHome, { recursive: true });

@@ -1,4 +1,4 @@
-// Claude Code as demian's agent, by its program.
+// Claude Code as demian's agent, run as a program.
 import { testClaudeCode } from "./claudecode-suite.ts";
 
 testClaudeCode("cli");

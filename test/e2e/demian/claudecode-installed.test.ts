@@ -1,9 +1,9 @@
-// demian as it is built, with an Agent SDK that is installed elsewhere.
+// The built demian, with an Agent SDK that is installed elsewhere.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ROOT } from "../../support/daemon.ts";
+import { ROOT } from "../../support/root.ts";
 import { ClaudeCodeWorld } from "./claudecode-world.ts";
 
 const start = promisify(execFile);
@@ -19,18 +19,18 @@ afterEach(() => world.close());
 function demian(...args: string[]) {
   const { cwd, env } = world.place;
   const running = start(process.execPath, [join(ROOT, "dist/demian-cli.js"), ...args], { cwd, env });
-  // It would take what is piped into it for a part of the question.
+  // It would treat piped input as part of the question.
   running.child.stdin?.end();
   return running;
 }
 
-test("the SDK that a variable names is used, and what it does is shown", async () => {
+test("the SDK in the variable is used, and its actions are shown", async () => {
   const { stdout, stderr } = await demian("--yes", "#mock:bash echo from there");
   expect(stdout).toBe("tool said: from there\n");
   expect(stderr).toMatch(/CC Bash: echo from there/);
 });
 
-test("without the SDK it says what to install, and starts nothing", async () => {
+test("without the SDK it reports what to install, and starts nothing", async () => {
   delete world.place.env["DEMIAN_CLAUDE_SDK"];
   await expect(demian("#mock:text never")).rejects.toMatchObject({
     code: 1,

@@ -1,4 +1,4 @@
-// Claude Code as demian's agent, by its Agent SDK.
+// Claude Code as demian's agent, run with its Agent SDK.
 import { testClaudeCode } from "./claudecode-suite.ts";
 
 testClaudeCode("agent-sdk");

@@ -1,5 +1,5 @@
-// The sessions of the real Claude Code behind demian's: what goes on, what begins anew, what it may cost. By its program
-// only: nothing of this depends on how it is run.
+// The real Claude Code's sessions under demian: what is resumed, what starts over, the budget. Only as a program: none
+// of this depends on how it is run.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -16,19 +16,19 @@ afterEach(async () => {
   await world.close();
 });
 
-/** The user's texts that arrived with a request. */
+/** The user's texts of a request. */
 function textsOf(request: { messages: { role: string; content: unknown }[] } | undefined): string {
   return JSON.stringify(request?.messages.filter(({ role }) => role === "user") ?? []);
 }
 
-/** Where demian keeps which session goes on. */
+/** Where demian stores the session to resume. */
 function mapFile(): string {
   const projects = join(world.place.env["XDG_STATE_HOME"] ?? "", "demian/projects");
   const [project = ""] = readdirSync(projects);
   return join(projects, project, "claude-code-sessions.json");
 }
 
-/** What the real claude wrote down, a file a session. */
+/** The real claude's transcripts, one file per session. */
 function transcripts(): string[] {
   const projects = join(world.place.home, ".claude/projects");
   return readdirSync(projects, { recursive: true, encoding: "utf8" }).filter((path) =>
@@ -37,7 +37,7 @@ function transcripts(): string[] {
 }
 
 describe("36: sessions of the real program", () => {
-  test("the second message goes on in the same session, also after demian was started anew", async () => {
+  test("the second message continues in the same session, even after a restart of demian", async () => {
     const first = await world.session({ sessionId: "ses_heron" });
     await first.session.run({ text: "remember the blue heron" });
     await first.session.run({ text: "and the red fox" });
@@ -55,7 +55,7 @@ describe("36: sessions of the real program", () => {
     expect(of([...first.events, ...second.events], "session.context.split")).toEqual([]);
   });
 
-  test("another model is another session, and that is told", async () => {
+  test("another model is another session, and that is reported", async () => {
     const { session, events } = await world.session();
     await session.run({ text: "remember the blue heron" });
     await session.use({ model: "haiku" });
@@ -65,7 +65,7 @@ describe("36: sessions of the real program", () => {
     expect(transcripts()).toHaveLength(2);
   });
 
-  /** As if its files had been cleaned away. */
+  /** As if its files had been cleaned up. */
   async function losingIt(more: Record<string, unknown>) {
     world.configure(more);
     const { session, events } = await world.session();
@@ -82,18 +82,18 @@ describe("36: sessions of the real program", () => {
     return textsOf(world.model.requests[1]);
   }
 
-  test("a session that is gone: it begins anew", async () => {
+  test("a lost session: it starts a new one", async () => {
     expect(await losingIt({})).not.toContain("heron");
   });
 
-  test("a session that is gone: it begins anew with what was said", async () => {
+  test("a lost session: it starts a new one with a summary", async () => {
     expect(await losingIt({ onInvalidResume: "auto-recover" })).toContain("remember the blue heron");
   });
 });
 
 describe("36: the budget", () => {
-  test("when it is spent the next message is refused and nobody is asked, also by another process", async () => {
-    // By its own name: what other tests spent in this process is not its business.
+  test("when it is spent the next message is refused without calling the model, also in another process", async () => {
+    // By its own name: what other tests spent in this process does not count.
     const frugal = {
       ...{ type: "claudecode", runtime: "cli", model: "sonnet", cliPath: claudeProgram() },
       ...{ budgetUsd: 0.0001, usageLedgerScope: "daily" },
@@ -106,7 +106,7 @@ describe("36: the budget", () => {
     const other = await world.session();
     expect(await other.session.run({ text: "hello again" })).toMatchObject({
       outcome: "failed",
-      message: expect.stringMatching(/Claude Code was not asked: \$\S+ of the \$0\.0001 .* today; raise/),
+      message: expect.stringMatching(/not sent to Claude Code: \$\S+ of the \$0\.0001 .* today; raise/),
     });
     expect(world.model.requests).toHaveLength(1);
   });

@@ -1,4 +1,4 @@
-// Claude Code as a sub-agent of demian: what it gets of the main conversation, what it finds, and who is asked.
+// Claude Code as a sub-agent of demian: what it gets of the main conversation, what it can read, and how it asks.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => main.close());
 
-/** The main agent thinks elsewhere; its reviewer is Claude Code. */
+/** The main agent uses another provider; its reviewer is Claude Code. */
 function configure(world: ClaudeCodeWorld, runtime: Runtime): void {
   world.place.configure({
     agentMode: "multi-agent",
@@ -37,7 +37,7 @@ function configure(world: ClaudeCodeWorld, runtime: Runtime): void {
 }
 
 test.each(["agent-sdk", "cli"] as const)(
-  "by %s: it finds neither the main conversation nor what the user denies, and asks with its path",
+  "by %s: it can read neither the main conversation nor what the user denies, and asks with its path",
   async (runtime) => {
     const world = await ClaudeCodeWorld.open(runtime);
     configure(world, runtime);

@@ -1,5 +1,5 @@
-// Claude Code as demian's agent, as it is installed: what it says, what it may do, what it leaves behind. The same by its
-// Agent SDK and by its program.
+// The installed Claude Code as demian's agent: its output, its permissions, and what it leaves on disk. The same tests
+// with its Agent SDK and as a program.
 import { execFileSync } from "node:child_process";
 import { existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,14 +33,14 @@ export function testClaudeCode(runtime: Runtime): void {
     ).toContain("Two.");
     expect(of(events, "model.text")).toMatchObject([{ text: "Hello from there.", final: true }]);
     const asked = JSON.stringify(world.model.requests[0]);
-    // The agent's own words are added to Claude Code's.
+    // The agent's prompt is appended to Claude Code's.
     for (const words of ["You are Claude Code", "You are demian"]) expect(asked).toContain(words);
     const next = await session.run({ text: "#mock:context" });
     expect(next.text).toContain("Hello from there.");
     expect(session.history.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
   });
 
-  test("the login pays: no key reaches it, nor its commands", async () => {
+  test("the login pays: no key reaches it or its commands", async () => {
     world.place.env["ANTHROPIC_API_KEY"] = "sk-ant-of-the-company";
     world.place.env["ANTHROPIC_AUTH_TOKEN"] = "of-the-company";
     const { session, events } = await world.session();
@@ -51,7 +51,7 @@ export function testClaudeCode(runtime: Runtime): void {
     expect(new Set(world.model.payers)).toEqual(new Set([`Bearer ${LOGIN}`]));
   });
 
-  test("what changes something is asked for, shown as it will be, and done when it is allowed", async () => {
+  test("changes are asked, shown exactly, and made when they are allowed", async () => {
     world.place.write("a.txt", "one\ntwo\n");
     const { session, events, prompts } = await world.session();
     const steps = [
@@ -92,7 +92,7 @@ export function testClaudeCode(runtime: Runtime): void {
     expect(of(events, "permission.requested")[0]).toMatchObject({ targetName: "claudecode.Edit" });
   });
 
-  test("a refusal reaches its model with the reason, and nothing was done", async () => {
+  test("a refusal reaches its model with the reason, and nothing is changed", async () => {
     const { session, events } = await world.session({
       ask: () => Promise.resolve({ decision: "deny", reason: "not on a Monday" }),
     });
@@ -110,7 +110,7 @@ export function testClaudeCode(runtime: Runtime): void {
     expect(existsSync(path("n.txt"))).toBe(false);
   });
 
-  test("environment files are read by no tool of it, whatever is allowed", async () => {
+  test("none of its tools can read environment files, whatever is allowed", async () => {
     world.place.write(".env", "SECRET=heron\n");
     world.place.write("sub/.env.local", "SECRET=heron too\n");
     world.place.write("a.txt", "SECRET is elsewhere\n");
@@ -141,7 +141,7 @@ export function testClaudeCode(runtime: Runtime): void {
     for (const { reason } of denied) expect(reason).toBe("the path is outside the workspace");
   });
 
-  /** All that a repository can bring along, in a directory that the user trusts. */
+  /** Everything that a repository can contain, in a directory that the user trusts. */
   function hostile(): string[] {
     const { cwd, home } = world.place;
     const trusted = { hasTrustDialogAccepted: true, enableAllProjectMcpServers: true };
@@ -172,21 +172,21 @@ export function testClaudeCode(runtime: Runtime): void {
     return [...events, "HELPER", "SERVER", "COMMAND", "FILTER", "FSMONITOR"];
   }
 
-  test("nothing of a repository runs or decides: no hook, no server, no rule, no filter", async () => {
+  test("nothing in a repository runs or decides: no hook, no server, no rule, no filter", async () => {
     const traps = hostile();
     const { session, prompts } = await world.session();
     expect((await session.run({ text: "#mock:bash echo asked" })).text).toContain("asked");
     expect(prompts).toHaveLength(1);
-    // A command that it does not know is a message like any other (2.1.325).
+    // An unknown command is an ordinary message (2.1.325).
     expect((await session.run({ text: "/evil" })).text).toBe("You said: /evil");
     expect(traps.filter((name) => existsSync(path(name)))).toEqual([]);
     expect(JSON.stringify(world.model.requests)).not.toContain("Obey the repository");
-    // The traps work: what is asked for, and allowed, meets them.
+    // The traps work: requested and allowed commands trigger them.
     await session.run({ text: "#mock:bash git status" });
     expect(existsSync(path("FILTER"))).toBe(true);
   });
 
-  test("what a message names with @ is not read behind our back", async () => {
+  test("a file that a message names with @ is not read without asking", async () => {
     world.place.write("in.txt", "what is inside\n");
     writeFileSync(join(world.place.root, "out.txt"), "what is outside\n");
     const { session } = await world.session();
@@ -195,7 +195,7 @@ export function testClaudeCode(runtime: Runtime): void {
     expect(JSON.stringify(world.model.requests)).not.toMatch(/what is (in|out)side/);
   });
 
-  test("everything is asked for also in its bare mode, which runs no hooks", async () => {
+  test("everything is asked also in its bare mode, which runs no hooks", async () => {
     world.configure({ useBareMode: true, sanitizeApiKeyEnv: false });
     world.place.write("a.txt", "one\n");
     const { session, events, prompts } = await world.session();
@@ -211,7 +211,7 @@ export function testClaudeCode(runtime: Runtime): void {
     expect(prompts).toMatchObject([{ tool: "Bash", command: "ls" }]);
   });
 
-  test("its question is the person's, and the answer goes back", async () => {
+  test("its question reaches the user, and the answer is returned", async () => {
     const asked: unknown[] = [];
     const { session } = await world.session({
       question: (question) => {
@@ -226,7 +226,7 @@ export function testClaudeCode(runtime: Runtime): void {
     expect(report.text).toContain('"Which?"="B"');
   });
 
-  test("its sub-agents are not offered unless the user wants them", async () => {
+  test("its sub-agents are not offered unless the user enables them", async () => {
     const { session } = await world.session();
     const input = { description: "d", prompt: "#mock:text from below", subagent_type: "general-purpose" };
     expect((await session.run({ text: tool("Agent", input) })).text).toContain("No such tool available");
@@ -248,7 +248,7 @@ export function testClaudeCode(runtime: Runtime): void {
     expect(report.text).toBe("images: image/png");
   });
 
-  test("an abort in the middle of an answer keeps what was said, and leaves no process", async () => {
+  test("an abort in the middle of an answer keeps the partial answer, and leaves no process", async () => {
     const { session, events } = await world.session();
     const running = session.run({ text: "#mock:slow 500 20" });
     await expect.poll(() => of(events, "model.text.delta").length, PATIENT).toBeGreaterThan(1);
@@ -259,7 +259,7 @@ export function testClaudeCode(runtime: Runtime): void {
     await untilGone(world.mark);
   });
 
-  test("an abort while its command runs ends the command too, and the session goes on", async () => {
+  test("an abort while its command runs ends the command too, and the session continues", async () => {
     const { session, events } = await world.session();
     await session.run({ text: "remember the blue heron" });
     const running = session.run({ text: "#mock:bash sleep 4241 & sleep 4242" });
@@ -267,13 +267,13 @@ export function testClaudeCode(runtime: Runtime): void {
     await session.abort();
     const report = await running;
     expect(report).toMatchObject({ outcome: "aborted" });
-    if (runtime === "cli") expect(report.message).toContain("it stopped when it was interrupted");
+    if (runtime === "cli") expect(report.message).toContain("it stopped when interrupted");
     await untilGone(world.mark);
     expect(of(events, "tool.failed")).toMatchObject([{ name: "Bash", reason: "aborted" }]);
     expect((await session.run({ text: "#mock:context" })).text).toContain("remember the blue heron");
   });
 
-  test("an abort while a person is asked ends the question", async () => {
+  test("an abort while the user is asked ends the question", async () => {
     let ended = false;
     const { session } = await world.session({
       ask: (_prompt, signal) =>
@@ -293,7 +293,7 @@ export function testClaudeCode(runtime: Runtime): void {
     await untilGone(world.mark);
   });
 
-  test("a plan is the answer, and nothing of it is carried out", async () => {
+  test("a plan is the answer, and none of it is executed", async () => {
     const { session, prompts } = await world.session({ provider: "claudecode-plan", yes: true });
     const steps = [
       ["Bash", { command: `touch ${path("DONE")}` }],
@@ -308,7 +308,7 @@ export function testClaudeCode(runtime: Runtime): void {
     expect(existsSync(path("DONE"))).toBe(false);
   });
 
-  test("the number of its turns has an end, and that is said", async () => {
+  test("the number of its turns is limited, and that is reported", async () => {
     world.configure({}, { maxTurns: 2 });
     const { session } = await world.session({ yes: true });
     const step = ["Bash", { command: "true" }];
@@ -316,7 +316,7 @@ export function testClaudeCode(runtime: Runtime): void {
     expect(report).toMatchObject({ outcome: "max_turns" });
   });
 
-  test("without a login nothing is started, and what to do is said", async () => {
+  test("without a login nothing is started, and the error says what to do", async () => {
     world.place.env["CLAUDE_CONFIG_DIR"] = join(world.place.home, "elsewhere");
     const { session } = await world.session();
     const report = await session.run({ text: "#mock:text never" });
@@ -325,7 +325,7 @@ export function testClaudeCode(runtime: Runtime): void {
     expect(world.model.requests).toEqual([]);
   });
 
-  test("a login that the vendor refuses is a failure with what to do", async () => {
+  test("a login that the vendor refuses is an error that says what to do", async () => {
     const { session } = await world.session();
     const report = await session.run({ text: "#mock:err 401" });
     expect(report).toMatchObject({ outcome: "failed", failure: { kind: "auth" } });

@@ -1,5 +1,5 @@
-// demian with the real Claude Code as its agent: by its Agent SDK or by its program, with a login that nobody issued, on
-// the scripted model.
+// demian with the real Claude Code as its agent: with its Agent SDK or as a program, with a made-up login, on the
+// scripted model.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EventBody, RuntimeEvent } from "../../../src/runtime/events.ts";
@@ -31,7 +31,7 @@ export class ClaudeCodeWorld {
     return world;
   }
 
-  /** What everything of it can be found by. */
+  /** Identifies everything that belongs to it. */
   get mark(): string {
     return `HOME=${this.place.home}`;
   }

@@ -1,12 +1,11 @@
-// demian as it is installed, with a login of the Codex CLI: fixture logins and a vendor on loopback that behaves as the
-// real one does, also in that a refresh token can be used once.
+// The installed demian with a login of the Codex CLI: fixture logins and a vendor on loopback that behaves like the
+// real one, including single-use refresh tokens.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { jwt, loginFile, renewed } from "../../runtime/providers/codex/logins.ts";
-import { ROOT } from "../../support/daemon.ts";
 import { type Exchange, type ModelServer, startModelServer, status } from "../../support/model-server.ts";
 import {
   completed,
@@ -17,6 +16,7 @@ import {
   responsesReply,
   thought,
 } from "../../support/responses.ts";
+import { ROOT } from "../../support/root.ts";
 import { writeRepository } from "./repository.ts";
 
 let directory: string;
@@ -76,7 +76,7 @@ function demian(...args: string[]): Promise<Ended> {
   });
 }
 
-test("a turn with a tool call: the thoughts go back sealed, and the answer is on stdout alone", async () => {
+test("a turn with a tool call: reasoning is returned encrypted, and only the answer is on stdout", async () => {
   const read = functionCall(1, { id: "call_read", name: "read_file", input: { path: "sum.js" } });
   vendor.script(
     responsesEvents(created, ...thought(0), ...read, completed()),
@@ -102,7 +102,7 @@ test("a turn with a tool call: the thoughts go back sealed, and the answer is on
   });
 });
 
-test("a login that the vendor refuses is renewed once, stored for the user only, and the turn goes on", async () => {
+test("a login that the vendor refuses is renewed once, stored for the user only, and the turn continues", async () => {
   vendor.script(
     status(401, { error: { code: "token_expired", message: "expired" } }),
     renewed("second"),
@@ -116,20 +116,18 @@ test("a login that the vendor refuses is renewed once, stored for the user only,
   expect(statSync(authFile()).mode & 0o777).toBe(0o600);
 });
 
-test("a usage limit is told with the time at which it ends, without asking again", async () => {
+test("a usage limit is reported with the time at which it ends, without a retry", async () => {
   const resets_at = Math.floor(Date.now() / 1000) + 3 * 86_400;
   vendor.script(
     status(429, { error: { type: "usage_limit_reached", message: "limit", plan_type: "plus", resets_at } }),
   );
   const { code, stdout, stderr } = await demian("-p", "are you there?");
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toMatch(
-    /usage limit of your plan \(plus\) is reached; it can be used again at 20\S+ \S+ \(in 3 days\)/,
-  );
+  expect(stderr).toMatch(/usage limit \(plus\) is reached; it resets at 20\S+ \S+ \(in 3 days\)/);
   expect(paths()).toEqual([ASK]);
 });
 
-test("processes that begin in the same moment with an ended login use its refresh token once, and all answer", async () => {
+test("processes that start at the same moment with an expired login use its refresh token once, and all answer", async () => {
   logIn(loginFile({ access_token: jwt(-60) }));
   const used = new Set<unknown>();
   const answer = (exchange: Exchange): Promise<void> | void => {
@@ -146,7 +144,7 @@ test("processes that begin in the same moment with an ended login use its refres
   expect(paths().filter((path) => path === RENEW)).toHaveLength(1);
 });
 
-test("without a login demian says what to do, and asks nobody", async () => {
+test("without a login demian reports what to do, and sends no request", async () => {
   rmSync(authFile());
   const { code, stderr } = await demian("-p", "are you there?");
   expect(code).toBe(1);
@@ -170,12 +168,12 @@ describe.runIf(CODEX !== undefined)("with the real Codex", () => {
     });
   };
 
-  test("the login that it made with a key is known as a key, and used only where that is allowed", async () => {
+  test("its login with a key is recognized as a key, and used only if that is allowed", async () => {
     rmSync(authFile());
     const made = await codex(["login", "--with-api-key"], "sk-fixture-0123456789");
     expect(made.code, made.stderr).toBe(0);
     expect((await demian("-p", "are you there?")).stderr).toMatch(
-      /auth\.json holds an API key.*allowApiKeyFallback/,
+      /auth\.json contains an API key.*allowApiKeyFallback/,
     );
     const file = join(home, ".demian/config.json");
     const config = JSON.parse(readFileSync(file, "utf8")) as {
@@ -190,7 +188,7 @@ describe.runIf(CODEX !== undefined)("with the real Codex", () => {
     ]);
   });
 
-  test("a login that demian renewed is one for it as well", async () => {
+  test("Codex accepts a login that demian renewed", async () => {
     logIn(loginFile({ access_token: jwt(-60) }));
     vendor.script(renewed("second"), responsesReply("Here I am."));
     expect((await demian("-p", "are you there?")).code).toBe(0);

@@ -1,4 +1,4 @@
-// Interrupts, deaths and restarts of demian behind the daemon: what is left of processes, turns and conversations.
+// Interrupts, crashes and restarts of demian under the daemon: what is left of processes, turns and conversations.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bash, chatReply, type ModelServer, startModelServer, stuck } from "../../support/model-server.ts";
@@ -39,7 +39,7 @@ test("an interrupt in the middle of a text ends the turn and the request to the 
   expect((await talk.say("are you there?")).text).toBe("Here I am.");
 });
 
-test("an interrupt in the middle of a command leaves no process of it behind", async () => {
+test("an interrupt in the middle of a command leaves no process of it running", async () => {
   const talk = await world.session();
   world.model.script(bash("sleep 61 & sleep 62"), chatReply("Here I am."));
   const mark = markOf(talk.session_id);
@@ -54,7 +54,7 @@ test("an interrupt in the middle of a command leaves no process of it behind", a
   expect((await talk.say("are you there?")).text).toBe("Here I am.");
 });
 
-test("demian is killed in the middle of a turn: one result with the reason, and the next message has the whole story", async () => {
+test("demian is killed in the middle of a turn: one result with the reason, and the next message has the whole context", async () => {
   const talk = await world.session();
   world.model.script(chatReply("Noted."), bash("sleep 63"), chatReply("It was the red fox."));
   await talk.say("remember the red fox");
@@ -97,7 +97,7 @@ test("the daemon is killed in the middle of a command: nothing of demian is left
   expect(before).not.toContain(after[0]);
 });
 
-test("two sessions share a process and nothing else; closing one leaves the other at work", async () => {
+test("two sessions share a process and nothing else; closing one does not affect the other", async () => {
   const [left, right] = [await world.session(), await world.session()];
   expect(left.opened["subprocess_pid"]).toBe(right.opened["subprocess_pid"]);
   world.model.script(bash("sleep 65"), chatReply("Right is here."));

@@ -1,5 +1,5 @@
-// A delegation that is cut off at each of its moments: by a person, by the death of demian, by the death of the daemon.
-// What was begun has its end, in the order in which it was begun, nobody waits, nothing runs, and the session goes on.
+// A delegation that is cut off at each of its stages: by the user, by a crash of demian, by a crash of the daemon.
+// Everything that began ends, in order, nothing waits or runs, and the session continues.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bash, chatReply, type Reply, stuck } from "../../support/model-server.ts";
 import type { Frame } from "../../support/raw-client.ts";
@@ -20,7 +20,7 @@ afterAll(() => team.close());
 
 type Reach = (talk: Talk) => Promise<Asking>;
 
-/** `next` is what the main agent's model says to the sub-agent's answer, which may come at any time. */
+/** `next` is the main agent's reply to the sub-agent's answer, which may come at any time. */
 async function started(talk: Talk, ...next: Reply[]): Promise<Asking> {
   world.model.script(delegation(), ...next);
   const turn = begin(talk, "is the sum right?");
@@ -82,7 +82,7 @@ const MOMENTS: [name: string, reach: Reach][] = [
   ],
 ];
 
-/** Each call and each sub-agent has one end, in its place. */
+/** Each call and each sub-agent has one end, in order. */
 function checkEnds(frames: readonly Frame[]): void {
   const open: string[] = [];
   for (const { type, category, tool_use_id, parent_tool_use_id: parent } of frames) {
@@ -102,7 +102,7 @@ async function goesOn(talk: Talk): Promise<void> {
   expect(danglingCalls(world.model)).toEqual([]);
 }
 
-/** All that is kept, as one sees it who comes from `since`. */
+/** All stored frames after `since`, as a client sees them. */
 async function replayed(talk: Talk, since: number): Promise<Frame[]> {
   const client = await world.connect();
   const { session_id } = talk;

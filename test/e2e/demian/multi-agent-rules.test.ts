@@ -1,5 +1,5 @@
-// Who may what in a session of several agents behind the daemon: rules of an agent that only a person can go beyond, what
-// an answer for the session holds for, and agents below agents with their path and their costs.
+// Permissions in a session of several agents under the daemon: an agent's rules that only the user can override, the
+// scope of an answer for the session, and nested agents with their paths and costs.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -33,7 +33,7 @@ const give = (agent: string): Reply =>
 const notices = (frames: readonly Frame[], category: string) =>
   frames.filter((frame) => frame["category"] === category);
 
-test("without approvals all is allowed but what an agent's own rules deny, and its model hears why", async () => {
+test("without approvals everything is allowed except what an agent's own rules deny, and its model gets the reason", async () => {
   const talk = await world.session({ approvals: false });
   world.model.script(bash("echo main"), give("strict"), chatReply("Done."));
   other.script(bash("echo strict"), chatReply("I may not."));
@@ -67,7 +67,7 @@ test("a command allowed for the session is allowed to every agent, but not beyon
   expect(notices(frames, "permission_granted")).toMatchObject([{ parent_tool_use_id: expect.any(String) }]);
 });
 
-test("an agent below an agent asks with its whole path, and all that was spent is in the result", async () => {
+test("a nested agent asks with its whole path, and the total cost is in the result", async () => {
   const talk = await world.session();
   const [here, there] = [world.model.requests.length, other.requests.length];
   world.model.script(give("head"), chatReply("Done."));
@@ -98,7 +98,7 @@ test("an agent below an agent asks with its whole path, and all that was spent i
   ]);
 });
 
-test("a sub-agent that says very much is told whole and in order, in few pieces", async () => {
+test("a sub-agent with much output is reported completely and in order, in few pieces", async () => {
   const talk = await world.session();
   const words = Array.from({ length: 20_000 }, (_, index) => `w${index} `);
   const said = words.map((content) => sse(chunk({ content }))).join("");

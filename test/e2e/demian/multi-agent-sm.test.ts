@@ -1,5 +1,5 @@
-// Several agents of demian, as a person uses them with sm: the sub-agent's start and its command are approved from a
-// shell, by their path, and what it does is seen in the tail.
+// Several agents of demian, as a user runs them with sm: the sub-agent's start and its command are approved from a
+// shell, by their path, and its actions appear in the tail.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bash, chatReply, type ModelServer, startModelServer } from "../../support/model-server.ts";
 import { Machine } from "../manager/machine.ts";
@@ -23,7 +23,7 @@ afterAll(async () => {
   await other.close();
 });
 
-test("a session of several agents is started by an option, and each step of a sub-agent is approved and seen", async () => {
+test("a session of several agents is started by an option, and each step of a sub-agent is approved and shown", async () => {
   model.script(chatReply("Hello to you."), delegation(), chatReply("The reviewer says no."));
   other.script(bash(TEST_COMMAND), chatReply("It fails."));
   await machine.spawn("demian", "lead", "--option", "agent_mode=multi-agent", "hello");

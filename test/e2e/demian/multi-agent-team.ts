@@ -1,4 +1,4 @@
-// A sub-agent that thinks with another provider than the main agent, and the call that gives it a task.
+// A sub-agent with another provider than the main agent, and the call that gives it a task.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chatReply, type ModelServer, type Reply, startModelServer } from "../../support/model-server.ts";
@@ -10,11 +10,11 @@ export const TASK = "Run the test and say what it says.";
 
 /** A daemon with demian in multi-agent mode, and two models. */
 export interface Team {
-  /** Its model is that of the main agent. */
+  /** The main agent's model. */
   world: World<ModelServer>;
-  /** Where the sub-agent thinks. */
+  /** The sub-agent's model. */
   other: ModelServer;
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when none of its processes are left. */
   close(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export async function createTeam(): Promise<Team> {
   return { world, other, close };
 }
 
-/** Into what `configure` wrote: the agent `reviewer` with the provider `elsewhere`. */
+/** Adds to the configuration of `configure`: the agent `reviewer` with the provider `elsewhere`. */
 export function addReviewer(home: string, url: string): void {
   const path = join(home, ".demian/config.json");
   const config = JSON.parse(readFileSync(path, "utf8")) as { providers: { local: object } };

@@ -1,5 +1,5 @@
-// Several agents of demian behind the daemon: the main agent thinks with one provider, its sub-agent with another one,
-// and all that the sub-agent does and asks is in the session's stream and in its ledger.
+// Several agents of demian under the daemon: the main agent uses one provider, its sub-agent another one, and
+// everything the sub-agent does and asks is in the session's stream and in its ledger.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
 import { bash, chatReply, stuck } from "../../support/model-server.ts";
@@ -21,14 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => team.close());
 
-/** A turn in which the main agent delegates, as far as the sub-agent's own question. */
+/** A turn in which the main agent delegates, up to the sub-agent's own question. */
 async function delegated(talk: Talk, text = REQUEST): Promise<{ turn: Asking; row: RequestRow }> {
   const turn = begin(talk, text);
   await settle(turn, await turn.asked(), { decision: "accept" });
   return { turn, row: await turn.asked(1) };
 }
 
-/** Of the main agent, as its model was told of them last. */
+/** The main agent's tools in the last request to its model. */
 function toolNames(): string[] {
   const { tools } = (world.model.requests.at(-1)?.body ?? { tools: [] }) as {
     tools: { function: { name: string } }[];
@@ -36,7 +36,7 @@ function toolNames(): string[] {
   return tools.map(({ function: { name } }) => name);
 }
 
-/** What tells the story of a turn, by what stands under the call of the sub-agent. */
+/** The main events of a turn, with those under the sub-agent's call. */
 function story(frames: readonly Frame[]): string[] {
   return frames.flatMap((frame) => {
     const { type, category, name, parent_tool_use_id: parent } = frame;
@@ -53,7 +53,7 @@ function story(frames: readonly Frame[]): string[] {
   });
 }
 
-test("a delegation is seen from its start to its end, asks by its path in the ledger, and is counted in the result", async () => {
+test("a delegation is visible from its start to its end, asks by its path in the ledger, and counts in the result", async () => {
   const talk = await world.session();
   world.model.script(delegation(), chatReply("The reviewer says no."));
   other.script(bash("node sum.test.js"), chatReply("It fails: one and two are not three."));
@@ -105,13 +105,13 @@ test("a delegation is seen from its start to its end, asks by its path in the le
     { data: who },
     { data: { ...who, subtype: "success", num_turns: 2, usage: { input_tokens: 20, output_tokens: 10 } } },
   ]);
-  // Twice asked here, twice there: each time 10 in and 5 out.
+  // Two requests to each model: each time 10 in and 5 out.
   expect(result).toMatchObject({ subtype: "success", usage: { input_tokens: 40, output_tokens: 20 } });
   const info = await talk.client.request({ type: "blemeesd.session_info", session_id: talk.session_id });
   expect(info).toMatchObject({ cumulative_usage: { input_tokens: 40, output_tokens: 20 } });
 });
 
-test("what the other provider reads is the handoff, and nothing that was said before", async () => {
+test("the other provider receives the handoff, and nothing of the conversation before", async () => {
   const talk = await world.session();
   const [here, there] = [world.model.requests.length, other.requests.length];
   world.model.script(chatReply("Noted: kumquat."), delegation(), chatReply("Yes."));
@@ -126,7 +126,7 @@ test("what the other provider reads is the handoff, and nothing that was said be
   expect(JSON.stringify(world.model.requests.slice(here).map(({ body }) => body))).toContain("pomegranate");
 });
 
-test("who is not allowed to start does not start, and the main agent goes on with the reason", async () => {
+test("a sub-agent that is not allowed to start does not start, and the main agent continues with the reason", async () => {
   const talk = await world.session();
   const before = other.requests.length;
   world.model.script(delegation(), chatReply("Then I look myself."));

@@ -1,13 +1,13 @@
-// demian-plain as it is installed, at a real terminal: it mends a failing test, step by step, with a scripted model
-// behind real HTTP and commands in the sandbox.
+// The installed demian-plain at a real terminal: it fixes a failing test, step by step, with a scripted model over real
+// HTTP and commands in the sandbox.
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { ASKED, acceptSettings, READY } from "../../cli/demian/every-terminal.ts";
 import { hasPty, Pty, plain } from "../../cli/demian/pty.ts";
-import { ROOT } from "../../support/daemon.ts";
 import { bash, chatReply, type ModelServer, startModelServer } from "../../support/model-server.ts";
+import { ROOT } from "../../support/root.ts";
 import { untilGone, untilRuns } from "../processes.ts";
 import {
   BROKEN,
@@ -55,7 +55,7 @@ async function start(args: string[] = []): Promise<string> {
 }
 
 describe.runIf(hasPty)("at a terminal", () => {
-  test("a failing test is read, run in the sandbox, mended and run again, with a question before each effect", async () => {
+  test("a failing test is read, run in the sandbox, fixed and run again, with a prompt before each effect", async () => {
     model.script(...mendingReplies());
     expect(await start()).toContain(
       "provider local (config) · model the-model (config) · agent build (config)",
@@ -101,7 +101,7 @@ describe.runIf(hasPty)("at a terminal", () => {
     ]);
   });
 
-  test("what is refused is not done, and the model is told why", async () => {
+  test("a refused action is not done, and the model gets the reason", async () => {
     model.script(
       chatReply("", [{ name: "write_file", input: { path: "sum.js", content: "" } }]),
       chatReply("Then not."),
@@ -115,7 +115,7 @@ describe.runIf(hasPty)("at a terminal", () => {
     expect(content()).toBe(BROKEN);
   });
 
-  test("Ctrl-C in the middle of a command ends it and all that it began, and the talk goes on", async () => {
+  test("Ctrl-C in the middle of a command ends it and all its processes, and the chat continues", async () => {
     model.script(bash("sleep 64 & sleep 65"), chatReply("Here I am."));
     await start();
     terminal.enter("take your time");

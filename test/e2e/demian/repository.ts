@@ -1,5 +1,5 @@
-// A small repository with a test that fails, demian's configuration for a scripted model, and the model's part of the
-// conversation that mends it.
+// A small repository with a failing test, demian's configuration for a scripted model, and the model's part of the
+// conversation that fixes it.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { whyNoSandbox } from "../../runtime/sandbox/ground.ts";
@@ -22,7 +22,9 @@ export function writeRepository(directory: string): void {
   writeFileSync(join(directory, "sum.test.js"), TEST);
 }
 
-/** Gives the adapter that holds commands here; where none can, demian runs them by consent, and that is told. */
+/**
+ * Returns the sandbox adapter used here; if there is none, demian runs commands after consent, and that is reported.
+ */
 export async function configure(home: string, modelUrl: string): Promise<string> {
   const lacking = await whyNoSandbox();
   if (lacking !== undefined) console.warn(`NO SANDBOX HERE, commands run without one: ${lacking}`);
@@ -38,7 +40,7 @@ export async function configure(home: string, modelUrl: string): Promise<string>
   return process.platform === "darwin" ? "macos-sandbox-exec" : "linux-bwrap";
 }
 
-/** Reads, sees the test fail, mends it, sees it pass, and says so. */
+/** Reads, sees the test fail, fixes it, sees it pass, and reports it. */
 export function mendingReplies(): Reply[] {
   const edit = { path: "sum.js", oldString: "a - b", newString: "a + b" };
   return [
@@ -50,7 +52,7 @@ export function mendingReplies(): Reply[] {
   ];
 }
 
-/** What the model was sent last in its request with this number, when that has come. */
+/** The last message of the model's request with this number, once it has arrived. */
 export async function lastSent(
   model: ModelServer,
   index: number,
@@ -60,7 +62,7 @@ export async function lastSent(
   return messages.at(-1) ?? { role: "nobody", content: "" };
 }
 
-/** All that people said in the conversation that the model was sent last. */
+/** All user texts in the model's last request. */
 export function userTexts(model: ModelServer): unknown[] {
   const { messages } = (model.requests.at(-1)?.body ?? { messages: [] }) as {
     messages: { role: string; content: unknown }[];
@@ -68,7 +70,7 @@ export function userTexts(model: ModelServer): unknown[] {
   return messages.filter(({ role }) => role === "user").map(({ content }) => content);
 }
 
-/** Calls without a result behind them, in the conversation that the model was sent last: a strict server refuses them. */
+/** Calls without a result in the model's last request: a strict server refuses them. */
 export function danglingCalls(model: ModelServer): string[] {
   const { messages } = (model.requests.at(-1)?.body ?? { messages: [] }) as {
     messages: { tool_calls?: { id: string }[]; tool_call_id?: string }[];
@@ -86,7 +88,7 @@ export interface TranscriptLine {
   sandbox?: string;
 }
 
-/** Of the one session that worked in the repository. */
+/** Of the only session in the repository. */
 export function transcriptOf(directory: string): TranscriptLine[] {
   const transcripts = join(directory, ".demian/transcripts");
   const sessions = readdirSync(transcripts).filter((name) => name !== ".gitignore");
@@ -97,7 +99,7 @@ export function transcriptOf(directory: string): TranscriptLine[] {
   return lines.map((line) => JSON.parse(line) as TranscriptLine);
 }
 
-/** Which tools ran, how they ended, and what held them. */
+/** Which tools ran, how they ended, and their sandbox. */
 export function toolsOf(transcript: readonly TranscriptLine[]): unknown[] {
   const held = transcript.filter(({ type }) => type === "tool.started").map(({ sandbox }) => sandbox);
   return transcript

@@ -1,4 +1,4 @@
-// demian through the daemon, as a person uses it with sm: the same failing test is mended, and each effect is approved
+// demian through the daemon, as a user runs it with sm: the same failing test is fixed, and each effect is approved
 // from a shell.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const content = () => readFileSync(join(machine.cwd, "sum.js"), "utf8");
 
-test("a failing test is mended: every effect is asked for, approved by sm approve, and seen in sm tail", async () => {
+test("a failing test is fixed: every effect is asked, approved by sm approve, and shown in sm tail", async () => {
   model.script(...mendingReplies());
   await machine.spawn("demian", "fixer", "make the test pass");
   const approveNext = async (shown: string): Promise<void> => {
@@ -65,7 +65,7 @@ test("a failing test is mended: every effect is asked for, approved by sm approv
   ]);
 });
 
-test("what is declined is not done, and the model reads the words of the person", async () => {
+test("a declined action is not done, and the model gets the user's message", async () => {
   const from = model.requests.length;
   model.script(
     ...mendingReplies().slice(1, 2), // the test, once more

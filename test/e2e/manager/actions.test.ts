@@ -1,5 +1,5 @@
-// What is known of what the real agents did: commands and changes of files told apart, with exit code, diff and
-// outcome, in the same words for both.
+// The actions of the real agents: commands and file changes, with exit code, diff and outcome, in the same format for
+// both.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Action } from "../../../src/protocol/actions.ts";
@@ -23,7 +23,7 @@ interface Case {
   may: string[];
   /** A command that fails, a new file, a change of it, a command that is interrupted. */
   does: () => [string, string, string, string];
-  /** What the first change says of the file; Claude tells no diff of a new one. */
+  /** The first change's description of the file; Claude sends no diff of a new one. */
   added: string;
 }
 
@@ -55,7 +55,7 @@ const CASES: Case[] = [
 ];
 
 test.each(CASES)(
-  "commands and changes of files of $agent are told apart, how they went, and one that was interrupted",
+  "commands and file changes of $agent are distinguished, with their outcome, and one that was interrupted",
   async (of) => {
     const [fails, adds, changes, hangs] = of.does();
     const id = await machine.spawn(of.agent, of.agent, "--no-approvals", ...of.may, fails);
@@ -86,7 +86,7 @@ test.each(CASES)(
       expect([typeof item_id, typeof turn_id]).toEqual(["string", "string"]);
       expect(ended_at_ms).toBeGreaterThanOrEqual(started_at_ms);
     }
-    // What people see of it is made of the same.
+    // What users see is made from the same data.
     expect((await machine.sm("tail", id)).stdout).toMatch(/✓ edited \w+\.txt \(\+1 -1\)[\s\S]*sleep 4325/);
   },
 );

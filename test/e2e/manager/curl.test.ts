@@ -1,5 +1,4 @@
-// What sm does, done with curl on the Unix socket: the HTTP API with the real agents behind it, through the death of
-// the daemon.
+// sm's operations with curl on the Unix socket: the HTTP API with the real agents, through a crash of the daemon.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createParser } from "eventsource-parser";
@@ -34,7 +33,7 @@ async function spawn(body: object): Promise<string> {
   return reply.session.session_id;
 }
 
-/** All events behind a cursor, a page at a time. */
+/** All events after a cursor, a page at a time. */
 async function eventsBehind(id: string, cursor: number): Promise<EventView[]> {
   const all: EventView[] = [];
   for (let since_seq = cursor; ; ) {
@@ -108,7 +107,7 @@ test.each([
   ["codex", "codex"],
   ["claude", "claude"],
 ])(
-  "a cursor and a stream of %s go on behind the death of the daemon, each event once",
+  "a cursor and a stream of %s continue after a crash of the daemon, each event once",
   async (_, backend) => {
     const id = await spawn({ backend, prompt: "remember the red fox" });
     await get(`/sessions/${id}/wait`);

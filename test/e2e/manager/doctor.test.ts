@@ -25,7 +25,7 @@ async function checks(env: Record<string, string> = {}): Promise<Record<string, 
   return Object.fromEntries(report.checks.map((check) => [check.name, check]));
 }
 
-test("both agents are found with their versions; no daemon is started by looking", async () => {
+test("both agents are found with their versions; no daemon is started for it", async () => {
   const found = await checks();
   expect(found["claude"]).toMatchObject({ status: "ok", text: expect.stringMatching(/\d+\.\d+\.\d+/) });
   expect(found["codex"]).toMatchObject({ status: "ok", text: expect.stringMatching(/\d+\.\d+\.\d+/) });
@@ -38,7 +38,7 @@ test("both agents are found with their versions; no daemon is started by looking
   expect([after["daemon"]?.status, after["socket"]?.status]).toEqual(["ok", "ok"]);
 });
 
-test("without an agent it says what to install, and what works all the same", async () => {
+test("without an agent it reports what to install, and what still works", async () => {
   const bare = join(machine.home, "bare");
   mkdirSync(bare);
   symlinkSync(process.execPath, join(bare, "node"));
@@ -48,5 +48,5 @@ test("without an agent it says what to install, and what works all the same", as
   expect(found["codex"]).toMatchObject({ status: "warn", todo: expect.stringContaining("BLEMEESD_CODEX") });
   expect(found["agents"]).toMatchObject({ status: "warn", todo: expect.stringContaining("sm spawn demo") });
   const told = await machine.start("sm", ["doctor"], { PATH: bare, NO_COLOR: "1" }).ended();
-  expect(told.stdout).toMatch(/^! codex +codex was not found; install it/m);
+  expect(told.stdout).toMatch(/^! codex +codex not found; install it/m);
 });

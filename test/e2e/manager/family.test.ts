@@ -1,5 +1,5 @@
-// The EM pattern: a real claude runs sm in its Bash tool, spawns two children, sleeps, is woken once for each, and
-// reports. The scripted model knows only what it is told.
+// A managing agent: a real claude runs sm in its Bash tool, spawns two children, sleeps, is woken once for each, and
+// reports. The scripted model knows only its messages.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   expect(await machine.sm("rm", "manager", "--tree", "--yes")).toMatchObject({ code: 0 });
-  // All of the family, each in a process of its own.
+  // The whole family, each in its own process.
   await untilGone(`HOME=${machine.home}`, "stream-json");
   machine.anthropic.requests.length = 0;
 });
@@ -28,7 +28,7 @@ const SPAWN = [
 const REPORT = '#mock:on /"patient" .* has (finished|failed)/ bash sm children | cut -c1-50';
 const QUICK = "#mock:text the docs are written";
 
-/** The files hold what the models of the manager (plan.md) and of its children do. */
+/** The files contain the scripts of the manager's model (plan.md) and of its children's. */
 async function spawnManager(files: Record<string, string>): Promise<void> {
   for (const [file, text] of Object.entries(files)) writeFileSync(join(machine.cwd, file), text);
   const may = ["--no-approvals", "-o", "permission_mode=bypassPermissions"];
@@ -40,7 +40,7 @@ async function wakes(): Promise<QueueReply["recent"]> {
   return recent.filter(({ kind }) => kind === "wake");
 }
 
-/** Waits until exactly so many wakes of the manager have had their turn, and it sleeps again. */
+/** Waits until exactly this many wakes of the manager have had their turn, and it sleeps again. */
 async function untilWoken(count: number): Promise<void> {
   const look = async () => {
     expect((await wakes()).map(({ state }) => state)).toEqual(Array(count).fill("done"));
@@ -50,7 +50,7 @@ async function untilWoken(count: number): Promise<void> {
   await look();
 }
 
-/** The session manager's messages as the model was sent them, in order. */
+/** The session manager's messages in the model's requests, in order. */
 function told(): string[] {
   const last = machine.anthropic.requests.findLast(({ messages }) =>
     JSON.stringify(messages).includes("[blemees]"),
@@ -91,13 +91,13 @@ test("a manager spawns two children, sleeps, is woken once for each, and reports
   expect(last_result?.text).toMatch(/tool said: .*manager .*├─ \w+ +quick .*└─ \w+ +patient /s);
 });
 
-test("a daemon killed with a wake in the queue tells it once, and also what the death did to the other child", async () => {
+test("a daemon killed with a wake in the queue delivers it once, and also reports what the crash did to the other child", async () => {
   await spawnManager({
     "plan.md": `Have it done by two.\n${REPORT}\n#mock:bash ${SPAWN}; exec sleep 4323\n`,
     "quick.md": QUICK,
     "patient.md": "#mock:exec exec sleep 4324",
   });
-  // The manager still works when its first child has finished, so that it is told later.
+  // The manager still works when its first child has finished, so that the wake is delivered later.
   await untilRuns(markOf(manager), "sleep 4323");
   await machine.sm("wait", "quick");
   await vi.waitFor(async () => {
@@ -114,7 +114,7 @@ test("a daemon killed with a wake in the queue tells it once, and also what the 
   expect((await machine.view("manager")).last_result?.text).toMatch(/├─ \w+ +quick .*└─ \w+ +patient /s);
 });
 
-test("a child that asks wakes its manager, who sees the request and approves it", async () => {
+test("a child that asks wakes its manager, which sees the request and approves it", async () => {
   await spawnManager({
     "plan.md":
       "Have it done.\n#mock:on /`(sm approve req_\\w+)`/ bash sm requests manager --ids | grep -q req_ && $1\n#mock:bash sm spawn claude --name asker --file ask.md\n",
@@ -130,7 +130,7 @@ test("a child that asks wakes its manager, who sees the request and approves it"
   expect(row).toMatchObject({ status: "resolved", answer: { decision: "accept" } });
 });
 
-test("a codex manages as well: what it spawns is its child, and wakes it", async () => {
+test("a codex can manage too: what it spawns is its child, and wakes it", async () => {
   const may = ["--no-approvals", "-o", "sandbox=danger-full-access"];
   const spawn = "#mock:exec sm spawn claude --name quick --file quick.md";
   writeFileSync(join(machine.cwd, "quick.md"), QUICK);

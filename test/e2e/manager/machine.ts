@@ -1,5 +1,5 @@
-// The machine of a new user: sm, claude and codex on the PATH, scripted models, no daemon. sm starts it, and each
-// sm is a process of its own, as from another shell.
+// A new user's machine: sm, claude and codex on the PATH, scripted models, no daemon. sm starts it, and each sm is its
+// own process, as from another shell.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import {
   mkdirSync,
@@ -17,8 +17,8 @@ import { expect, vi } from "vitest";
 import { HttpClient } from "../../../src/client/index.ts";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
 import type { SessionView } from "../../../src/protocol/views.ts";
-import { ROOT } from "../../support/daemon.ts";
 import { PATIENT } from "../../support/patience.ts";
+import { ROOT } from "../../support/root.ts";
 import { type MockAnthropic, startMockAnthropic } from "../../tools/mock-anthropic.mjs";
 import { codexConfigToml, type MockResponses, startMockResponses } from "../../tools/mock-responses.mjs";
 import { claudeEnvironment, claudeProgram, trust } from "../claude/world.ts";
@@ -35,7 +35,7 @@ export class Machine {
   readonly home: string;
   readonly cwd: string;
   readonly socket: string;
-  /** For what is asked again and again: an sm costs 0.2 s of a core. */
+  /** For repeated queries: an sm costs 0.2 s of a core. */
   readonly http: HttpClient;
   readonly env: Readonly<Record<string, string>>;
   readonly anthropic: MockAnthropic;
@@ -53,9 +53,9 @@ export class Machine {
       mkdirSync(join(home, name), { mode: 0o700 });
     trust(join(home, "claude"), this.cwd);
     writeFileSync(join(home, "codex/config.toml"), codexConfigToml(responses.url));
-    // As npm install -g leaves it.
+    // As after npm install -g.
     for (const name of ["sm", "blemees"]) symlinkSync(join(ROOT, `dist/${name}.js`), join(home, "bin", name));
-    // Codex runs its commands in a login shell, and /etc/profile may begin the PATH anew.
+    // Codex runs its commands in a login shell, and /etc/profile may reset the PATH.
     writeFileSync(join(home, ".profile"), 'PATH="$HOME/bin:$PATH"\n');
     symlinkSync(claudeProgram(), join(home, "bin/claude"));
     symlinkSync(codexProgram(), join(home, "bin/codex"));
@@ -88,12 +88,12 @@ export class Machine {
     return running;
   }
 
-  /** Any sm, whatever it ends with. */
+  /** Runs sm, whatever its exit code. */
   sm(...args: string[]): Promise<Ran> {
     return this.start("sm", args).ended();
   }
 
-  /** An sm that must go well; its document. */
+  /** Runs sm, which must succeed; returns its JSON document. */
   async json<T>(...args: string[]): Promise<T> {
     const { code, stdout, stderr } = await this.sm(...args, "--json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^(· .*\n)*$/) });
@@ -114,7 +114,7 @@ export class Machine {
     return stdout;
   }
 
-  /** curl on the daemon's socket: the status and the JSON that came. */
+  /** curl on the daemon's socket: the status and the JSON of the reply. */
   async curl<T>(method: string, path: string, body?: object): Promise<{ status: number; body: T }> {
     const json =
       body === undefined ? [] : ["-H", "Content-Type: application/json", "-d", JSON.stringify(body)];
@@ -125,7 +125,7 @@ export class Machine {
     return { status: Number(status), body: JSON.parse(text) as T };
   }
 
-  /** curl that goes on reading a stream of events. */
+  /** curl that keeps reading a stream of events. */
   stream(path: string, ...headers: string[]): Running {
     const how = ["-sN", "--unix-socket", this.socket, "-H", "Accept: text/event-stream"];
     return this.start("curl", [
@@ -143,14 +143,14 @@ export class Machine {
     return (await this.json<{ requests: RequestRow[] }>("requests", ...args)).requests;
   }
 
-  /** kill -9; nobody starts it again but the next sm. */
+  /** kill -9; only the next sm starts it again. */
   async killDaemon(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const { daemon } = await this.json<{ daemon: { pid: number } }>("status", "--no-start");
     process.kill(daemon.pid, signal);
     await vi.waitFor(() => expect(isAlive(daemon.pid)).toBe(false), PATIENT);
   }
 
-  /** Ends what is left and holds that nothing stays behind: no process, no fault in the daemon's log. */
+  /** Ends the rest and checks that nothing is left: no process, no error in the daemon's log. */
   async close(): Promise<void> {
     for (const running of this.#started) await running.stop("SIGKILL");
     // After a test that failed half-way there may be none.
@@ -163,7 +163,7 @@ export class Machine {
   }
 }
 
-/** A program that runs, and all that it said so far. */
+/** A running program, and all its output so far. */
 export class Running {
   stdout = "";
   stderr = "";
@@ -188,7 +188,7 @@ export class Running {
     return this.#ended;
   }
 
-  /** Waits until it has said this. */
+  /** Waits for this output. */
   until(text: string): Promise<void> {
     return vi.waitFor(() => expect(this.stdout + this.stderr).toContain(text), PATIENT);
   }

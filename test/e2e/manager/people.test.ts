@@ -1,5 +1,5 @@
-// What a new user does with sm: the real claude and the real codex, answered from another shell, through the death of
-// the daemon. Nobody starts a daemon here but sm itself.
+// What a new user does with sm: the real claude and the real codex, answered from another shell, through a crash of the
+// daemon. Only sm starts the daemon here.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -18,11 +18,11 @@ const states = async (): Promise<Record<string, string>> => {
   const { sessions } = await machine.json<{ sessions: { session: SessionView }[] }>("children");
   return Object.fromEntries(sessions.map(({ session }) => [session.name ?? "", session.activity_state]));
 };
-/** How often the model was asked to go on behind exactly this message. */
+/** How often the model was called to continue after exactly this message. */
 const timesTold = (text: string) =>
   machine.responses.requests.filter(({ input }) => JSON.stringify(input.at(-1)).includes(text)).length;
 
-test("two agents ask, one is approved from another shell, the daemon is killed, and all go on where they were", async () => {
+test("two agents ask, one is approved from another shell, the daemon is killed, and all continue where they were", async () => {
   await machine.spawn("codex", "coder", "#mock:escalate touch from-codex");
   const writer = await machine.spawn("claude", "writer", "#mock:bash mkdir from-claude");
   const idler = await machine.sm("spawn", "claude", "-n", "idler", "--wait", "remember the grey owl");
@@ -50,9 +50,9 @@ test("two agents ask, one is approved from another shell, the daemon is killed, 
   expect(queued).toMatchObject({ input: { state: "queued" }, position: 0 });
   expect(await machine.sm("wait", "coder", "--timeout", "0.2")).toMatchObject({ code: 124 });
   await machine.killDaemon();
-  await tail.until("looking for it again");
+  await tail.until("reconnecting");
 
-  // The next sm starts it again. What the dead one asked is told, and nobody can say yes to it any more.
+  // The next sm starts it again. The dead daemon's requests are reported, and can no longer be approved.
   const again = await machine.sm("requests", "--all");
   expect(again.stderr).toContain("started blemeesd");
   expect(again.stdout).toMatch(new RegExp(`${orphan?.request_id} .*orphaned`));
@@ -77,7 +77,7 @@ test("two agents ask, one is approved from another shell, the daemon is killed, 
   expect(has("from-claude")).toBe(false);
 });
 
-test("the exit status of wait tells a failed turn, a stopped session and one that never was", async () => {
+test("the exit status of wait distinguishes a failed turn, a stopped session and an unknown one", async () => {
   await machine.spawn("codex", "failing", "#mock:err 400");
   expect(await machine.sm("wait", "failing")).toMatchObject({
     code: 1,

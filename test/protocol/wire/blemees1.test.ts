@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { INBOUND, OPEN_FIELDS } from "../../../src/protocol/wire/blemees1.ts";
 
-test("open carries its options at the top level, nulls included", () => {
+test("open has its options at the top level, including nulls", () => {
   const frame = {
     type: "blemeesd.open",
     id: "req_001",

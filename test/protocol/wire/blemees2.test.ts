@@ -1,4 +1,4 @@
-// The frames of blemees/2 as the spec prints them: accepted, given back unchanged, and strict where it says so.
+// The frames of blemees/2 as in docs/protocol.md: accepted, returned unchanged, and strict where the protocol is.
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { INBOUND, type InboundType } from "../../../src/protocol/wire/blemees2.ts";
@@ -6,7 +6,7 @@ import { AGENT_FRAMES, OUTBOUND } from "../../../src/protocol/wire/blemees2-outb
 
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } };
 
-/** Good frames, most of them from the spec's own text (§5). */
+/** Good frames, most of them from the protocol's examples. */
 const GOOD: { [T in InboundType]: object[] } = {
   "blemeesd.hello": [
     { client: "your-tool/0.1", protocol: "blemees/2" },
@@ -57,7 +57,7 @@ const GOOD: { [T in InboundType]: object[] } = {
   ],
 };
 
-/** Wire facts §1 "Inbound checks": each is one fault. `"false"` once deleted and `"no"` once resumed (§14). */
+/** Inbound checks: each has one fault. `"false"` once deleted and `"no"` once resumed. */
 const BAD: [type: InboundType, frame: object, field: string][] = [
   ["blemeesd.hello", { protocol: 2 }, "protocol"],
   ["blemeesd.hello", { protocol: "blemees/2", extra: 1 }, "extra"],
@@ -138,7 +138,7 @@ const REQUEST = {
   generation: "g",
 };
 
-/** The frames of the spec's examples, as the daemon sends them. */
+/** The frames of the protocol's examples, as the daemon sends them. */
 const SENT: Record<string, unknown>[] = [
   {
     type: "blemeesd.hello_ack",
@@ -166,11 +166,11 @@ const SENT: Record<string, unknown>[] = [
 describe("outbound", () => {
   const schemaOf = (type: string) => AGENT_FRAMES[type] ?? OUTBOUND[type as keyof typeof OUTBOUND];
 
-  test.each(SENT)("$type is described and unchanged", (frame) => {
+  test.each(SENT)("$type matches its schema, unchanged", (frame) => {
     expect(schemaOf(String(frame["type"]))?.parse(frame)).toEqual(frame);
   });
 
-  test("an unknown field, a null or a wrong code is not described", () => {
+  test("an unknown field, a null or a wrong code does not match", () => {
     const closed = { type: "blemeesd.closed", session_id: "s" };
     expect(OUTBOUND["blemeesd.closed"].safeParse({ ...closed, seq: 1 }).success).toBe(false);
     expect(OUTBOUND["blemeesd.closed"].safeParse({ ...closed, id: null }).success).toBe(false);
@@ -178,7 +178,7 @@ describe("outbound", () => {
     expect(OUTBOUND["blemeesd.error"].safeParse(error).success).toBe(false);
   });
 
-  test("the eight agent.* events of the spec are there, each with the envelope", () => {
+  test("the eight agent.* events of the protocol exist, each with the envelope", () => {
     expect(Object.keys(AGENT_FRAMES).sort()).toEqual(
       ["delta", "message", "notice", "result", "system_init", "tool_result", "tool_use", "user_echo"].map(
         (name) => `agent.${name}`,

@@ -1,4 +1,4 @@
-// A runtime whose turns are functions of the test: it tells events, asks and keeps messages as the real one does.
+// A runtime whose turns are functions of the test: it emits events, asks and stores messages like the real one.
 
 import { CodedError } from "../../../src/base/coded-error.ts";
 import { AgentRegistry } from "../../../src/runtime/agents/registry.ts";
@@ -166,7 +166,7 @@ export class FakeRuntimes {
       },
       async use(change) {
         if (change.agent !== undefined && !["build", "plan"].includes(change.agent)) {
-          throw new CodedError("unknown_agent", `no agent is called "${change.agent}"`);
+          throw new CodedError("unknown_agent", `there is no agent "${change.agent}"`);
         }
         // A real one looks for the key of the provider and asks hooks.
         for (let n = 0; n < 5; n += 1) await new Promise((resolve) => setImmediate(resolve));

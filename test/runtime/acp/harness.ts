@@ -1,4 +1,4 @@
-// A client of the SDK in front of serveAcp, over pipes in memory. Every frame of the agent is kept as it came.
+// A client of the SDK in front of serveAcp, over pipes in memory. Every frame of the agent is recorded.
 import type { ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

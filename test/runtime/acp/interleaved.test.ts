@@ -1,4 +1,4 @@
-// Agents below agents, in any order: what a client hears of each of them is what it said and did, and nothing of another.
+// Agents below agents, in any order: a client sees exactly what each of them did, and nothing of another.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Outgoing } from "../../../src/runtime/acp/outbound.ts";
@@ -66,14 +66,14 @@ function saidBy(told: readonly Outgoing[], id: string | undefined, type: string)
     .join("");
 }
 
-test("the words of each agent are told whole, in order and as its own, and every call has one beginning and one end", () => {
+test("the text of each agent is sent completely, in order and as its own, and every call has one beginning and one end", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(who, body, fc.boolean()), { maxLength: 60 }), (steps) => {
       let ids = 0;
       const newId = () => `id-${ids++}`;
       const translator = new Translator({ cwd: "/p", tools: new ToolRegistry(), newId });
       const told = steps.flatMap(([one, event, isLate]) => {
-        // Ids are unique in a root session: each agent has calls of its own.
+        // Ids are unique in a root session: each agent has its own calls.
         const own = "callId" in event ? { callId: `${one}-${event.callId}` } : {};
         const whole = { ...event, ...own, ...WHO[one], sessionId: "s", agent: one, ts: 0 } as RuntimeEvent;
         return [...translator.translate(whole), ...(isLate ? translator.live() : [])];

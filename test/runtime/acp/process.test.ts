@@ -1,12 +1,12 @@
-// `demian acp` as it ships, against a model on loopback: what only a process of its own can show.
+// `demian acp` as shipped, against a model on loopback: behaviour that needs a separate process.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, watch } from "node:fs";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ROOT } from "../../support/daemon.ts";
 import { chatReply, type ModelServer, startModelServer, status } from "../../support/model-server.ts";
+import { ROOT } from "../../support/root.ts";
 import { Place } from "../place.ts";
 import { errorOf, Harness, selected } from "./harness.ts";
 
@@ -95,7 +95,7 @@ describe("demian acp", () => {
   test("edits a file and runs a command, each after it was allowed", async () => {
     place.write("sum.js", "export const sum = (a, b) => a - b;\n");
     model.script(
-      chatReply("I mend it.", [
+      chatReply("I will fix it.", [
         { name: "edit_file", input: { path: "sum.js", oldString: "a - b", newString: "a + b" } },
       ]),
       chatReply("", [{ name: "bash", input: { command: "cat sum.js" } }]),
@@ -103,7 +103,7 @@ describe("demian acp", () => {
     );
     const { acp } = await start();
     const { sessionId } = await acp.open({ env: { BLEMEES_SESSION_ID: "s1" } });
-    const answer = await acp.prompt(sessionId, "mend sum.js");
+    const answer = await acp.prompt(sessionId, "fix sum.js");
     expect(answer).toMatchObject({
       stopReason: "end_turn",
       usage: { inputTokens: 30, outputTokens: 15, totalTokens: 45 },
@@ -126,7 +126,7 @@ describe("demian acp", () => {
     expect(acp.ofKind(sessionId, "usage_update").at(-1)).toMatchObject({ size: 48_000 });
   });
 
-  test("a refused command is not run, and the model hears of it", async () => {
+  test("a refused command is not run, and the model is informed", async () => {
     model.script(
       chatReply("", [{ name: "bash", input: { command: "touch made.txt" } }]),
       chatReply("I see."),
@@ -140,7 +140,7 @@ describe("demian acp", () => {
     expect(JSON.stringify(model.requests[1]?.body)).toContain("denied");
   });
 
-  test("what the provider refuses is an error, and the session goes on", async () => {
+  test("what the provider refuses is an error, and the session continues", async () => {
     model.script(status(401, { error: { message: "bad key" } }), chatReply("Now."));
     const { acp } = await start();
     const { sessionId } = await acp.open();
@@ -163,7 +163,7 @@ describe("demian acp", () => {
     expect(acp.ofKind(sessionId, "tool_call_update").at(-1)).toMatchObject({ status: "failed" });
   });
 
-  test("the end of stdin kills the command that runs, and the process ends by itself", async () => {
+  test("the end of stdin kills the running command, and the process exits on its own", async () => {
     model.script(chatReply("", [{ name: "bash", input: { command: SLEEP } }]));
     const { acp, child } = await start();
     const { sessionId } = await acp.open({ approvals: false });

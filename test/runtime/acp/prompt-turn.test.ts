@@ -28,7 +28,7 @@ describe("session/prompt", () => {
     );
   });
 
-  test("each response of the model has a message id of its own", async () => {
+  test("each response of the model has its own message id", async () => {
     const acp = await Harness.start();
     const { sessionId } = await acp.open();
     acp.fakes.script = async (turn) => {
@@ -78,7 +78,7 @@ describe("session/prompt", () => {
     },
   );
 
-  test("text that was not streamed is told whole, and streamed text is not told twice", async () => {
+  test("text that was not streamed is sent whole, and streamed text is not sent twice", async () => {
     const acp = await Harness.start();
     const { sessionId } = await acp.open();
     acp.fakes.script = async (turn) => {
@@ -140,7 +140,7 @@ describe("session/prompt", () => {
     expect((await acp.prompt(sessionId, "again")).stopReason).toBe("end_turn");
   });
 
-  test("a second prompt while one runs is refused, and the first goes on", async () => {
+  test("a second prompt while one runs is refused, and the first continues", async () => {
     const acp = await Harness.start();
     const { sessionId } = await acp.open();
     const held = gate();
@@ -179,7 +179,7 @@ describe("session/prompt", () => {
     expect(acp.fakes.created).toBe(1);
   });
 
-  test("the context's fill and the session's title are told", async () => {
+  test("context usage and the session's title are reported", async () => {
     const acp = await Harness.start();
     const { sessionId } = await acp.open();
     acp.fakes.script = async (turn) => {
@@ -204,12 +204,12 @@ describe("session/prompt", () => {
     const { sessionId } = await acp.open();
     await acp.update(({ sessionUpdate }) => sessionUpdate === "available_commands_update");
     expect((await acp.prompt(sessionId, "/compact")).stopReason).toBe("end_turn");
-    expect(textsOf(acp.ofKind(sessionId, "agent_message_chunk"))).toMatch(/too little/);
+    expect(textsOf(acp.ofKind(sessionId, "agent_message_chunk"))).toMatch(/not enough to compact/);
     await acp.prompt(sessionId, "one");
     await acp.prompt(sessionId, "two");
     acp.fakes.script = () => Promise.reject(new Error("the model was asked"));
     await acp.prompt(sessionId, " /compact ");
-    expect(textsOf(acp.ofKind(sessionId, "agent_message_chunk"))).toMatch(/Compacted: 3 messages/);
+    expect(textsOf(acp.ofKind(sessionId, "agent_message_chunk"))).toMatch(/Compacted 3 messages/);
     await acp.agent.request("session/close", { sessionId });
     await acp.agent.request("session/load", { sessionId, cwd: acp.cwd, mcpServers: [] });
     expect(acp.ofKind(sessionId, "user_message_chunk")).toMatchObject([{ content: { text: "summary" } }]);

@@ -30,8 +30,8 @@ describe("initialize", () => {
 describe("session/new", () => {
   test.each([
     ["relative", /must be an absolute path/],
-    ["/no/such/directory", /there is no such directory/],
-    ["/dev/null", /no directory/],
+    ["/no/such/directory", /no such directory/],
+    ["/dev/null", /not a directory/],
   ])("refuses the cwd %s and says why", async (cwd, message) => {
     const acp = await Harness.start();
     const error = await errorOf(acp.agent.request("session/new", { cwd, mcpServers: [] }));
@@ -68,7 +68,7 @@ describe("session/new", () => {
     });
   });
 
-  test("tells that MCP servers are not supported, as a notice where the client shows those", async () => {
+  test("reports that MCP servers are not supported, as a notice where the client shows those", async () => {
     const plain = await Harness.start();
     const showing = await Harness.start({ capabilities: { session: { notices: {} } } });
     const mcpServers = [{ name: "files", command: "x", args: [], env: [] }];
@@ -85,7 +85,7 @@ describe("session/new", () => {
     const acp = await Harness.start();
     acp.fakes.openFailure = new CodedError("missing_key", "set OPENAI_API_KEY");
     expect(await errorOf(acp.open())).toMatchObject({ code: -32000, message: "set OPENAI_API_KEY" });
-    acp.fakes.openFailure = new CodedError("unknown_agent", "no agent is called x");
+    acp.fakes.openFailure = new CodedError("unknown_agent", "there is no agent x");
     expect(await errorOf(acp.open())).toMatchObject({ code: -32602 });
     expect(acp.fakes.closedRuntimes).toBe(2);
     expect(readdirSync(join(acp.home, "state/demian/sessions"))).toEqual([]);
@@ -106,7 +106,7 @@ describe("session/new", () => {
 });
 
 describe("modes and models", () => {
-  test("are told in every shape that clients read", async () => {
+  test("are sent in every form that clients read", async () => {
     const acp = await Harness.start();
     const { modes, models, configOptions } = await acp.open();
     expect(modes).toMatchObject({
@@ -119,7 +119,7 @@ describe("modes and models", () => {
     expect(configOptions?.map(({ category }) => category)).toEqual(["mode", "model"]);
   });
 
-  test("change between prompts by every method, and the client is told", async () => {
+  test("change between prompts by every method, and the client is notified", async () => {
     const acp = await Harness.start();
     const { sessionId } = await acp.open();
     await acp.agent.request("session/set_mode", { sessionId, modeId: "plan" });
@@ -173,7 +173,7 @@ describe("modes and models", () => {
     await prompted;
   });
 
-  test("a prompt sent right behind a change uses what was chosen", async () => {
+  test("a prompt sent right after a change uses the new choice", async () => {
     const acp = await Harness.start();
     const { sessionId } = await acp.open();
     let used = "";
@@ -226,7 +226,7 @@ describe("a kept session", () => {
     expect(acp.fakes.orders.at(-1)?.history).toHaveLength(4);
   });
 
-  test("is resumed without a word, with its agent and model", async () => {
+  test("is resumed silently, with its agent and model", async () => {
     const { acp, sessionId } = await talked();
     await acp.agent.request("session/set_mode", { sessionId, modeId: "plan" });
     await acp.agent.request("session/close", { sessionId });
@@ -237,13 +237,13 @@ describe("a kept session", () => {
     expect(acp.fakes.orders.at(-1)).toMatchObject({ agent: "plan", history: { length: 4 } });
   });
 
-  test("goes on with the default when its agent is gone, and says so", async () => {
+  test("continues with the default if its agent is gone, and says so", async () => {
     const { acp, sessionId } = await talked();
     await acp.agent.request("session/close", { sessionId });
-    acp.fakes.openFailure = new CodedError("unknown_agent", "no agent is called build");
+    acp.fakes.openFailure = new CodedError("unknown_agent", "there is no agent build");
     await acp.agent.request("session/resume", { sessionId, cwd: acp.cwd });
     const notice = await acp.frame(({ method }) => method === "_demian/notice");
-    expect(notice.params?.["message"]).toMatch(/no agent is called build.*default/);
+    expect(notice.params?.["message"]).toMatch(/there is no agent build.*default/);
     expect(acp.fakes.orders.at(-1)?.agent).toBeUndefined();
   });
 
@@ -278,7 +278,7 @@ describe("a kept session", () => {
     expect(await errorOf(acp.agent.request("session/resume", where))).toMatchObject({ code: -32002 });
   });
 
-  test("that could not be written is told of, and written when the turn ends", async () => {
+  test("that could not be written is reported, and written when the turn ends", async () => {
     const acp = await Harness.start();
     const { sessionId } = await acp.open();
     const file = join(acp.home, "state/demian/sessions", sessionId, "history.jsonl");
@@ -290,7 +290,7 @@ describe("a kept session", () => {
     };
     await acp.prompt(sessionId, "a question");
     const notice = await acp.frame(({ method }) => method === "_demian/notice");
-    expect(notice.params?.["message"]).toMatch(/not kept/);
+    expect(notice.params?.["message"]).toMatch(/not stored/);
     await acp.agent.request("session/load", { sessionId, cwd: acp.cwd, mcpServers: [] });
     expect(acp.fakes.orders.at(-1)?.history).toEqual([
       { role: "user", content: "a question" },

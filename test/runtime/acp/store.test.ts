@@ -39,7 +39,7 @@ async function kept(messages: readonly Message[]) {
   const reopen = () => {
     record.close();
     const opened = store.open(id, META, onFault);
-    if (opened === undefined) throw new Error("it is not there");
+    if (opened === undefined) throw new Error("it is missing");
     return opened;
   };
   return { store, id, record, directory, history: join(directory, "history.jsonl"), faults, reopen };
@@ -57,7 +57,7 @@ describe("the resume store", () => {
     }
   });
 
-  test("a torn last line is left out, and what comes then stands on a line of its own", async () => {
+  test("a torn last line is dropped, and the next one starts on a new line", async () => {
     const session = await kept([ASKED]);
     appendFileSync(session.history, '{"role":"assistant","content":"ha');
     const opened = session.reopen();
@@ -131,7 +131,7 @@ describe("the resume store", () => {
     expect(await store.list()).toMatchObject([{ title: "something" }]);
   });
 
-  test("what cannot be written is told once, and written when it can be again", async () => {
+  test("a failed write is reported once, and repeated when possible", async () => {
     const { record, history, faults } = await kept([]);
     writeFileSync(`${history}`, "");
     record.append(ASKED);
@@ -143,7 +143,7 @@ describe("the resume store", () => {
     record.append(CALLED);
     expect(record.isFaulty).toBe(true);
     record.rewrite([ASKED]);
-    expect(faults).toEqual([expect.stringMatching(/not kept/)]);
+    expect(faults).toEqual([expect.stringMatching(/not stored/)]);
     // It would take the room that the disk lacks.
     expect(existsSync(`${history}.new`)).toBe(false);
     rmSync(history, { recursive: true });
@@ -153,7 +153,7 @@ describe("the resume store", () => {
     record.close();
   });
 
-  test("an entry that cannot be written is told when that begins, and not with every turn", async () => {
+  test("metadata that cannot be written is reported once, not with every turn", async () => {
     const { record, directory, faults } = await kept([]);
     const entry = join(directory, "meta.json");
     const { rmSync, mkdirSync } = await import("node:fs");
@@ -164,7 +164,7 @@ describe("the resume store", () => {
     block();
     record.update({ title: "a" });
     record.update({ title: "b" });
-    expect(faults).toEqual([expect.stringMatching(/entry cannot be written/)]);
+    expect(faults).toEqual([expect.stringMatching(/cannot write the session.s metadata/)]);
     rmSync(entry, { recursive: true });
     record.update({ title: "c" });
     expect(JSON.parse(readFileSync(entry, "utf8"))).toMatchObject({ title: "c" });

@@ -1,4 +1,4 @@
-// What a client is told of sub-agents, and of agents that run their tools themselves.
+// Updates about sub-agents, and about agents that run their own tools.
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -77,7 +77,7 @@ const eventsOf = (frames: Frame[]) =>
   );
 
 describe("a sub-agent", () => {
-  test("calls tools as ordinary calls that name who called, in every update", async () => {
+  test("calls tools as ordinary calls that name the caller, in every update", async () => {
     const acp = await Harness.start();
     const frames = await played(acp, (turn) => {
       delegate(turn);
@@ -99,11 +99,11 @@ describe("a sub-agent", () => {
     const own = updatesOf(frames).filter(({ toolCallId }) => toolCallId === "d1");
     expect(own[0]).toMatchObject({ kind: "think", title: "delegate_agent: reviewer", rawInput: input });
     expect(JSON.stringify(own)).not.toContain("parentToolCallId");
-    // What it was asked about must not be taken back.
+    // The input of the permission request must not be replaced.
     expect(own.slice(1).filter((step) => "rawInput" in step)).toEqual([]);
   });
 
-  test("is told by the name that the call which started it has on the wire", async () => {
+  test("is identified by the wire id of the call that started it", async () => {
     const acp = await Harness.start();
     await acp.open();
     const frames = await played(acp, (turn) => {
@@ -119,7 +119,7 @@ describe("a sub-agent", () => {
     expect(told.map(({ toolCallId }) => toolCallId)).toEqual(["d1", "d1~2"]);
   });
 
-  test("speaks in events of its own, in few pieces and in order, and never in the answer", async () => {
+  test("sends its own events, in few pieces and in order, and never in the answer", async () => {
     const acp = await Harness.start();
     const frames = await played(acp, (turn) => {
       turn.say("I ask the reviewer.");
@@ -181,7 +181,7 @@ describe("a sub-agent", () => {
     expect(order).toEqual(["pending", "model.text.delta", "completed"]);
   });
 
-  test("that says much is heard before it is done, and not word by word", async () => {
+  test("with a long text is shown before it is done, and not word by word", async () => {
     const acp = await Harness.start();
     const first = acp.frame(
       ({ method, params }) => method === "_demian/event" && "messageId" in (params ?? {}),
@@ -199,7 +199,7 @@ describe("a sub-agent", () => {
     expect(pieces[1]).toMatchObject({ event: { text: "end" } });
   });
 
-  test("is shown to any client as lines under the call that started it, and how full its context is to nobody", async () => {
+  test("is shown to any client as lines under the call that started it, and its context usage is not sent", async () => {
     const acp = await Harness.start();
     const shown = acp.update((update) => JSON.stringify(update).includes("reviewer: read_file: src/a.ts"));
     const frames = await played(acp, async (turn) => {
@@ -224,7 +224,7 @@ describe("a sub-agent", () => {
     expect(usage).toEqual([{ sessionUpdate: "usage_update", used: 10, size: 100 }]);
   });
 
-  test("asks with its path, and its start shows word for word what it is given", async () => {
+  test("asks with its path, and its start shows the full text it receives", async () => {
     const acp = await Harness.start();
     acp.onPermission = () => selected("allow_once");
     const invocation = {
@@ -262,7 +262,7 @@ describe("a sub-agent", () => {
     });
     const text = JSON.stringify(start?.["content"]);
     for (const words of [
-      "The agent reviewer starts",
+      "Starts the agent reviewer",
       "another provider: big",
       "file paths",
       "# Task\\nlook at it",
@@ -295,7 +295,7 @@ test("money of the main agent and of sub-agents is added up for the session, als
   expect(costs).toEqual([0.1, 0.3, 0.4, 0.6].map((amount) => ({ amount, currency: "USD" })));
 });
 
-test("tools of Claude Code have the kinds, places and changes that their names and inputs say, and who runs them", async () => {
+test("tools of Claude Code have the kinds, locations and changes of their names and inputs, and the agent that runs them", async () => {
   const acp = await Harness.start();
   const edit = { file_path: "src/a.ts", old_string: "a", new_string: "b" };
   const frames = await played(acp, async (turn) => {
@@ -338,7 +338,7 @@ test("tools of Claude Code have the kinds, places and changes that their names a
   expect(JSON.stringify(acp.permissions[0]?.toolCall.content)).toContain("claudecode runs it itself");
 });
 
-test("an agent with a loop of its own is heard once, message by message, streamed or not, in every turn", async () => {
+test("an agent with its own loop is shown once, message by message, streamed or not, in every turn", async () => {
   const acp = await Harness.start();
   const { sessionId } = await acp.open();
   const whole = (text: string, final = false) => ({ type: "model.text", text, final }) as const;
@@ -362,7 +362,7 @@ test("an agent with a loop of its own is heard once, message by message, streame
   expect(new Set(said.map(({ messageId }) => messageId)).size).toBe(6);
 });
 
-test("what sub-agents do never changes what is told of the main agent", () => {
+test("what sub-agents do never changes the updates of the main agent", () => {
   const event = (body: EventBody & object): RuntimeEvent => ({ ...body, sessionId: "s", agent: "a", ts: 1 });
   const text = fc.string({ unit: "binary", minLength: 1, maxLength: 6 });
   const tool = fc.constantFrom("t1", "t2");
@@ -415,7 +415,7 @@ test("what sub-agents do never changes what is told of the main agent", () => {
 });
 
 describe("a plan", () => {
-  test("can be carried out once there is one, with the words behind the command", async () => {
+  test("can be carried out once there is one, with the text after the command", async () => {
     const acp = await Harness.start();
     const { sessionId } = await acp.open();
     const inputs: unknown[] = [];

@@ -45,7 +45,7 @@ describe("tool calls", () => {
     ]);
   });
 
-  test("tell the end of what a command writes while it runs, as a whole each time", async () => {
+  test("show the end of a running command's output, complete each time", async () => {
     const acp = await Harness.start();
     const shown = gate();
     void acp
@@ -127,7 +127,7 @@ describe("permission", () => {
     return answers[0];
   }
 
-  test("shows what will happen, after the client has heard of the call", async () => {
+  test("shows what will happen, after the client has received the call", async () => {
     const acp = await Harness.start();
     expect(await asked(acp)).toEqual({ decision: "allow" });
     const at = acp.frames.findIndex(({ method }) => method === "session/request_permission");
@@ -145,7 +145,7 @@ describe("permission", () => {
     });
   });
 
-  test("always is offered only with words for what it remembers", async () => {
+  test("always is offered only with a description of its scope", async () => {
     const acp = await Harness.start();
     acp.onPermission = () => selected("allow_always");
     expect(await asked(acp, "writes below src")).toEqual({ decision: "allow", always: true });
@@ -168,13 +168,13 @@ describe("permission", () => {
         throw new Error("no dialog");
       },
     ],
-  ])("%s is a refusal, and the turn goes on", async (_name, answer) => {
+  ])("%s is a refusal, and the turn continues", async (_name, answer) => {
     const acp = await Harness.start();
     acp.onPermission = answer;
     expect(await asked(acp)).toMatchObject({ decision: "deny" });
   });
 
-  test("a person's words with a refusal reach the model", async () => {
+  test("the user's reason for a refusal reaches the model", async () => {
     const acp = await Harness.start();
     acp.onPermission = () => ({ ...selected("reject_once"), _meta: { blemees: { reason: "use pnpm" } } });
     expect(await asked(acp)).toEqual({ decision: "deny", reason: "use pnpm" });
@@ -204,7 +204,7 @@ describe("permission", () => {
 });
 
 describe("cancel", () => {
-  test("ends a turn in the middle of its text, and the session goes on", async () => {
+  test("ends a turn in the middle of its text, and the session continues", async () => {
     const acp = await Harness.start();
     const { sessionId } = await acp.open();
     acp.fakes.script = async (turn) => {
@@ -220,7 +220,7 @@ describe("cancel", () => {
     expect((await acp.prompt(sessionId, "again")).stopReason).toBe("end_turn");
   });
 
-  test("that is sent right behind the prompt is not lost", async () => {
+  test("that is sent right after the prompt is not lost", async () => {
     const acp = await Harness.start();
     const { sessionId } = await acp.open();
     acp.fakes.script = async (turn) => {
@@ -248,7 +248,7 @@ describe("cancel", () => {
     });
   });
 
-  test("without a prompt does nothing, also for a session that is not there", async () => {
+  test("without a prompt does nothing, also for an unknown session", async () => {
     const acp = await Harness.start();
     const { sessionId } = await acp.open();
     await acp.cancel(sessionId);

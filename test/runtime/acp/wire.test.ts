@@ -47,7 +47,7 @@ describe("the wire", () => {
     const { sessionId, prompted, ended } = await running(acp);
     prompted.catch(() => undefined);
     acp.input.write(Buffer.alloc(64 * 1024 * 1024 + 1, " "));
-    await expect(acp.done).rejects.toThrow(/longer than 64 MiB.*send less/);
+    await expect(acp.done).rejects.toThrow(/exceeds 64 MiB.*send smaller/);
     await ended;
     expect(acp.fakes.closed).toEqual([sessionId]);
   });
@@ -152,7 +152,7 @@ describe("the wire", () => {
   });
 });
 
-/** A prompt whose turn has begun, and ends only when it is aborted. */
+/** A prompt whose turn has started, and ends only when it is aborted. */
 async function running(acp: Harness) {
   const { sessionId } = await acp.open();
   const [begun, ended] = [gate(), gate()];

@@ -1,7 +1,7 @@
 // The built-in agents, those of the configuration, and the prompt that a session gets.
 import { describe, expect, test } from "vitest";
 import { BUILTIN_AGENTS } from "../../../src/runtime/agents/builtin.ts";
-import { createAgentRegistry, mainAgent } from "../../../src/runtime/agents/from-config.ts";
+import { createAgentRegistry, findMainAgent } from "../../../src/runtime/agents/from-config.ts";
 import { buildSystemPrompt } from "../../../src/runtime/agents/system-prompt.ts";
 import type { RegistrySource } from "../../../src/runtime/agents/types.ts";
 import { DemianConfig } from "../../../src/runtime/config/schema.ts";
@@ -46,7 +46,7 @@ describe("built-in agents", () => {
     ]);
   });
 
-  test.each(["explorer", "critic"])("%s works for other agents only, reads, and starts nobody", (name) => {
+  test.each(["explorer", "critic"])("%s works for other agents only, reads, and starts no agents", (name) => {
     const { agents } = registry({});
     expect(agents.get(name)).toMatchObject({
       mode: "subagent",
@@ -56,8 +56,8 @@ describe("built-in agents", () => {
     const allowed = agents.get(name).permissions.filter(({ decision }) => decision !== "deny");
     expect(allowed.map(({ tool }) => tool)).toEqual(["read_file", "grep", "glob", ...CLAUDE_CODE_READS]);
     expect(agents.get(name).permissions.at(-1)).toMatchObject({ tool: "*", decision: "deny" });
-    expect(agents.primary().map((agent) => agent.name)).toEqual(["build", "plan"]);
-    expect(() => mainAgent(agents, name)).toThrow(/only works for other agents/);
+    expect(agents.listPrimary().map((agent) => agent.name)).toEqual(["build", "plan"]);
+    expect(() => findMainAgent(agents, name)).toThrow(/only works for other agents/);
   });
 
   test("plan delegates only to agents that read: nothing is changed on its behalf", () => {
@@ -68,7 +68,7 @@ describe("built-in agents", () => {
     expect(allowed.length).toBeGreaterThan(0);
   });
 
-  test("the agent of the specification keeps its name", () => {
+  test("the documented agent keeps its name", () => {
     const { agents, warnings } = registry({ reviewer: { mode: "subagent", provider: { profile: "fast" } } });
     expect(warnings).toEqual([]);
     expect(agents.get("reviewer").provider).toEqual({ profile: "fast" });
@@ -95,12 +95,12 @@ describe("agents of the configuration", () => {
   });
 
   test.each([
-    ["build", {}, /"build" is left out: that name belongs to a built-in agent/],
+    ["build", {}, /"build" is ignored: the name belongs to a built-in agent/],
     ["a", { name: "b" }, /its "name" is "b"; make it "a" or remove it/],
     ["a", { tools: { visible: ["gerp"] } }, /no tool "gerp"; did you mean "grep"\?/],
-    ["a", { tools: { visible: ["deploy"] } }, /no tool "deploy"; there are read_file/],
+    ["a", { tools: { visible: ["deploy"] } }, /no tool "deploy"; known: read_file/],
     ["a", { provider: { profile: "fats" } }, /no provider "fats"; did you mean "fast"\?/],
-  ])("the agent %s with %j is left out and told", (name, agent, pattern) => {
+  ])("the agent %s with %j is skipped and reported", (name, agent, pattern) => {
     const { agents, warnings } = registry({ [name]: agent, fine: {} });
     expect(warnings).toEqual([expect.stringMatching(pattern)]);
     expect(warnings[0]).toContain(source.path);
@@ -121,7 +121,7 @@ describe("agents of the configuration", () => {
     expect(agents.get("a").tools.visible).toEqual(["bash"]);
   });
 
-  test("authority narrows the tools and stands before the rules", () => {
+  test("authority narrows the tools and is checked before the rules", () => {
     const authority = {
       tools: ["grep"],
       permissions: [{ tool: "grep", decision: "ask" }],
@@ -145,11 +145,11 @@ describe("agents of the configuration", () => {
 
   test("one that works for other agents only cannot talk to the user", () => {
     const { agents } = registry({ helper: { mode: "subagent" } });
-    expect(() => mainAgent(agents, "helper")).toThrow(
+    expect(() => findMainAgent(agents, "helper")).toThrow(
       /only works for other agents; choose one of build, plan/,
     );
-    expect(mainAgent(agents, "plan").name).toBe("plan");
-    expect(() => mainAgent(agents, "biuld")).toThrow(/did you mean build/);
+    expect(findMainAgent(agents, "plan").name).toBe("plan");
+    expect(() => findMainAgent(agents, "biuld")).toThrow(/did you mean build/);
   });
 });
 

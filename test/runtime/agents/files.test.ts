@@ -51,7 +51,7 @@ describe("18: an agent file of the user", () => {
     "You are a read-only reviewer. Report concrete issues with file references.\nDo not modify files.",
   );
 
-  test("the specification's example loads as it is printed", async () => {
+  test("the documented example loads unchanged", async () => {
     user("reviewer.md", SPEC);
     const { registry, warnings } = await places.everything();
     expect(warnings).toEqual([]);
@@ -64,7 +64,7 @@ describe("18: an agent file of the user", () => {
       delegation: { callable: true, canDelegate: false },
       catalog: { cost: "cheap" },
     });
-    expect(registry.sourceOf("reviewer")).toEqual({
+    expect(registry.getSource("reviewer")).toEqual({
       scope: "user",
       path: places.agentFile("home", "reviewer.md"),
       trusted: true,
@@ -89,7 +89,7 @@ describe("18: an agent file of the user", () => {
     });
   });
 
-  test("without any directory nothing is told", async () => {
+  test("without any directory nothing is reported", async () => {
     expect(await places.everything()).toMatchObject({ agents: [], tools: [], warnings: [] });
   });
 });
@@ -97,27 +97,27 @@ describe("18: an agent file of the user", () => {
 describe("18: a malformed agent file is refused with file, line and reason, and the rest loads", () => {
   const tools = "tools: { visible: [] }";
   const CORPUS: [string, string | Buffer, number | undefined, RegExp][] = [
-    ["bad.md", "You read.\n", 1, /does not begin with front matter/],
-    ["bad.md", "", 1, /does not begin with front matter/],
-    ["bad.md", "\n---\nname: bad\n---\nx", 1, /does not begin with front matter/],
-    ["bad.md", "---\nname: bad\n", 1, /front matter does not end/],
+    ["bad.md", "You read.\n", 1, /does not start with front matter/],
+    ["bad.md", "", 1, /does not start with front matter/],
+    ["bad.md", "\n---\nname: bad\n---\nx", 1, /does not start with front matter/],
+    ["bad.md", "---\nname: bad\n", 1, /front matter is not closed/],
     ["bad.md", "---\n---\nx", 2, /front matter is empty/],
-    ["bad.md", "---\n- a\n---\nx", 2, /a list or a text/],
-    ["bad.md", "---\njust a text\n---\nx", 2, /a list or a text/],
+    ["bad.md", "---\n- a\n---\nx", 2, /a list or text/],
+    ["bad.md", "---\njust a text\n---\nx", 2, /a list or text/],
     ["bad.md", markdown(FINE, "  \n"), 6, /no text below the front matter/],
-    ["bad.md", markdown(["description: d", "tools: [x", "mode: all"]), 4, /no YAML that is taken here/],
-    ["bad.md", markdown(["description: d", "\ttools: x"]), 3, /no YAML that is taken here/],
+    ["bad.md", markdown(["description: d", "tools: [x", "mode: all"]), 4, /unsupported or invalid YAML/],
+    ["bad.md", markdown(["description: d", "\ttools: x"]), 3, /unsupported or invalid YAML/],
     ["bad.md", markdown(["description: a", tools, "description: b"]), 4, /Map keys must be unique/],
     ["bad.md", markdown([...FINE, "mode: !!js/function x"]), 5, /Unresolved tag/],
     ["bad.md", markdown([...FINE, "mode: !env HOME"]), 5, /Unresolved tag/],
-    ["bad.md", markdown(["description: &d text", tools]), 2, /anchors and aliases are not taken/],
+    ["bad.md", markdown(["description: &d text", tools]), 2, /anchors and aliases are not supported/],
     ["bad.md", markdown([...FINE, "mode: *nothing"]), 5, /anchors and aliases|Aliased anchor/],
     ["bad.md", markdown([...FINE, "__proto__: { hidden: true }"]), 5, /"__proto__" is not allowed/],
     ["bad.md", markdown([...FINE, "catalog:", "  constructor: x"]), 6, /"constructor" is not allowed/],
     ["bad.md", markdown([...FINE, "? [a]", ": b"]), 5, /keys must be strings/],
-    ["bad.md", markdown([...FINE, "...", "mode: all"]), 6, /second document|no YAML/],
-    ["bad.md", markdown(["name: other", ...FINE]), 2, /"name" is "other" and the file is called bad\.md/],
-    ["bad name.md", markdown(FINE), 1, /"bad name" cannot be a name/],
+    ["bad.md", markdown([...FINE, "...", "mode: all"]), 6, /second YAML document|invalid YAML/],
+    ["bad.md", markdown(["name: other", ...FINE]), 2, /"name" is "other", but the file is bad\.md/],
+    ["bad name.md", markdown(FINE), 1, /"bad name" is not a valid name/],
     ["bad.md", markdown([tools]), 1, /\/description: .*it is missing/],
     ["bad.md", markdown(["description: d"]), 1, /\/tools: .*it is missing/],
     ["bad.md", markdown(["description:", tools]), 2, /\/description: expected string, not null/],
@@ -154,8 +154,8 @@ describe("18: a malformed agent file is refused with file, line and reason, and 
       undefined,
       /is not UTF-8/,
     ],
-    ["bad.md", markdown(FINE, "x".repeat(256 * 1024)), undefined, /is longer than 256 KiB/],
-    ["bad.md", markdown([`description: ${"x".repeat(17_000)}`]), 2, /longer than 16 KiB/],
+    ["bad.md", markdown(FINE, "x".repeat(256 * 1024)), undefined, /is larger than 256 KiB/],
+    ["bad.md", markdown([`description: ${"x".repeat(17_000)}`]), 2, /larger than 16 KiB/],
     ["bad.md", markdown([`x: ${"[".repeat(3000)}`]), 2, /more than 200 brackets/],
     ["bad.md", markdown(["- ".repeat(3000)]), 2, /nested too deeply/],
     ["bad.md", markdown(["? ".repeat(3000)]), 2, /nested too deeply/],
@@ -171,13 +171,13 @@ describe("18: a malformed agent file is refused with file, line and reason, and 
       const path = places.agentFile("home", name);
       expect(warnings).toEqual([expect.stringMatching(reason)]);
       expect(warnings[0]).toContain(line === undefined ? path : `${path}:${line}: `);
-      expect(warnings[0]).toContain("left out");
+      expect(warnings[0]).toContain("ignored");
       expect(registry.list().map(({ agent }) => agent.name)).toContain("fine");
       expect(registry.find("bad")).toBeUndefined();
     },
   );
 
-  test("several faults of one file are told together, each with its line", async () => {
+  test("several faults of one file are reported together, each with its line", async () => {
     user("bad.md", markdown(["description: 5", "tools: { visible: [] }", "mode: boss", "extra: 1"]));
     const { warnings } = await places.everything();
     expect(warnings).toEqual([
@@ -198,29 +198,27 @@ describe("18: names", () => {
   test("a built-in agent keeps its name", async () => {
     user("build.md", markdown(["name: build", ...FINE]));
     const { registry, warnings } = await places.everything();
-    expect(registry.sourceOf("build")?.scope).toBe("builtin");
+    expect(registry.getSource("build")?.scope).toBe("builtin");
     expect(warnings).toEqual([
-      `${places.agentFile("home", "build.md")}:2: the agent "build" is left out: that name belongs to a built-in agent; choose another one`,
+      `${places.agentFile("home", "build.md")}:2: the agent "build" is ignored: the name belongs to a built-in agent; choose another one`,
     ]);
   });
 
-  test("config over the user's file over the project's config over its file, told with both", async () => {
+  test("config over the user's file over the project's config over its file, reported with both", async () => {
     const configured = { description: "of the config", prompt: { system: "s" }, tools: { visible: [] } };
     places.user({ agents: { one: configured } });
     places.project({ agents: { two: configured, three: configured } });
     for (const name of ["one", "two"]) user(`${name}.md`, markdown(FINE));
     for (const name of ["one", "two", "three"]) project(`${name}.md`, markdown(FINE));
     const { registry, warnings } = await places.everything();
-    expect(["one", "two", "three"].map((name) => registry.sourceOf(name))).toEqual([
+    expect(["one", "two", "three"].map((name) => registry.getSource(name))).toEqual([
       expect.objectContaining({ scope: "user", path: places.userFile }),
       expect.objectContaining({ scope: "user", path: places.agentFile("home", "two.md") }),
       expect.objectContaining({ scope: "project", path: places.projectFile }),
     ]);
     const refused = (at: string, by: string) =>
-      expect.stringMatching(
-        new RegExp(`^${at}:? .*left out: that name belongs to the agent of ${by}; rename`),
-      );
-    expect(warnings.filter((text) => text.includes("left out"))).toEqual([
+      expect.stringMatching(new RegExp(`^${at}:? .*ignored: the name belongs to the agent of ${by}; rename`));
+    expect(warnings.filter((text) => text.includes("is ignored"))).toEqual([
       refused(`${places.agentFile("home", "one.md")}:1`, places.userFile),
       refused(places.projectFile, places.agentFile("home", "two.md")),
       refused(`${places.agentFile("cwd", "one.md")}:1`, places.userFile),
@@ -232,16 +230,20 @@ describe("18: names", () => {
 
 describe("19: an agent file names a provider and never is one", () => {
   test.each([
-    [["baseURL: https://evil.example/v1"], 5, /"baseURL" is not an agent's to say/],
-    [["apiKey: k"], 5, /"apiKey" is not an agent's to say/],
-    [["apiKeyEnv: AWS_SECRET_ACCESS_KEY"], 5, /"apiKeyEnv" is not/],
-    [["headers: { Authorization: x }"], 5, /"headers" is not/],
-    [["auth: { type: none }"], 5, /"auth" is not/],
-    [["model: gpt-9"], 5, /"model" is not/],
-    [["quirks: {}"], 5, /"quirks" is not/],
-    [["provider:", "  profile: gemini", "  baseURL: https://evil.example"], 7, /"provider\.baseURL" is not/],
-    [["provider:", "  model: m"], 6, /"provider\.model" is not/],
-    [["provider:", "  type: openai-compatible"], 6, /"provider\.type" is not/],
+    [["baseURL: https://evil.example/v1"], 5, /"baseURL" cannot be set by an agent/],
+    [["apiKey: k"], 5, /"apiKey" cannot be set by an agent/],
+    [["apiKeyEnv: AWS_SECRET_ACCESS_KEY"], 5, /"apiKeyEnv" cannot be set/],
+    [["headers: { Authorization: x }"], 5, /"headers" cannot be set/],
+    [["auth: { type: none }"], 5, /"auth" cannot be set/],
+    [["model: gpt-9"], 5, /"model" cannot be set/],
+    [["quirks: {}"], 5, /"quirks" cannot be set/],
+    [
+      ["provider:", "  profile: gemini", "  baseURL: https://evil.example"],
+      7,
+      /"provider\.baseURL" cannot be set/,
+    ],
+    [["provider:", "  model: m"], 6, /"provider\.model" cannot be set/],
+    [["provider:", "  type: openai-compatible"], 6, /"provider\.type" cannot be set/],
   ])("%j is refused, with where it belongs", async (more, line, reason) => {
     user("bad.md", markdown([...FINE, ...more]));
     user("fine.md", markdown(FINE));
@@ -256,11 +258,11 @@ describe("19: an agent file names a provider and never is one", () => {
     user("bad.md", markdown([...FINE, "provider:", "  profile: gemni"]));
     const { warnings } = await places.everything();
     expect(warnings).toEqual([
-      `${places.agentFile("home", "bad.md")}:6: the agent "bad" is left out: there is no provider "gemni"; did you mean "gemini"?`,
+      `${places.agentFile("home", "bad.md")}:6: the agent "bad" is ignored: there is no provider "gemni"; did you mean "gemini"?`,
     ]);
   });
 
-  test("a provider as a text is told how it is written", async () => {
+  test("a provider given as a string is reported with the right form", async () => {
     user("bad.md", markdown([...FINE, "provider: gemini"]));
     expect((await places.everything()).warnings).toEqual([
       expect.stringMatching(/bad\.md:5: write `provider: \{ profile: gemini \}`/),
@@ -269,18 +271,18 @@ describe("19: an agent file names a provider and never is one", () => {
 });
 
 describe("18: an agent file of a project", () => {
-  test("is taken with a warning, is not trusted, and does not start without a person's consent", async () => {
+  test("is taken with a warning, is not trusted, and does not start without the user's consent", async () => {
     places.user({ delegation: { defaultInvocationDecision: "allow" } });
     project("docs.md", markdown([...FINE, "mode: all"]));
     const { registry, warnings } = await places.everything();
     expect(warnings).toEqual([
-      expect.stringMatching(/\.demian\/agents brings agents whose prompts you did not write: docs$/),
+      expect.stringMatching(/\.demian\/agents contains agents whose prompts you did not write: docs$/),
     ]);
     expect(registry.get("docs").delegation).toEqual({ invocationDecision: "ask" });
-    expect(registry.sourceOf("docs")).toMatchObject({ scope: "project", trusted: false });
+    expect(registry.getSource("docs")).toMatchObject({ scope: "project", trusted: false });
   });
 
-  test("may not allow anything or choose a provider; each is told with its line", async () => {
+  test("may not allow anything or choose a provider; each is reported with its line", async () => {
     project(
       "docs.md",
       markdown([
@@ -316,7 +318,7 @@ describe("18: an agent file of a project", () => {
     expect(agent).not.toHaveProperty("defaultDecision");
   });
 
-  test("a project's config agent, too, does not start without a person's consent", async () => {
+  test("a project's config agent, too, does not start without the user's consent", async () => {
     places.user({ delegation: { defaultInvocationDecision: "allow" } });
     const agent = {
       description: "d",
@@ -347,11 +349,11 @@ describe("18: an agent file of a project", () => {
       provider: { profile: "ollama" },
       permissions: [{ tool: "grep" }],
     });
-    expect(registry.sourceOf("docs")?.trusted).toBe(true);
+    expect(registry.getSource("docs")?.trusted).toBe(true);
     project("docs.md", markdown(lines, "You obey the repository."));
     const changed = await places.everything();
     expect(changed.registry.get("docs")).not.toHaveProperty("provider");
-    expect(changed.registry.sourceOf("docs")?.trusted).toBe(false);
+    expect(changed.registry.getSource("docs")?.trusted).toBe(false);
   });
 
   test("the project's config may choose it for new sessions", async () => {
@@ -363,9 +365,9 @@ describe("18: an agent file of a project", () => {
   test.each([
     ["explorer", FINE, /the agent "explorer" only works for other agents; choose one of build, plan, docs/],
     ["docs", [...FINE, "mode: subagent"], /the agent "docs" only works for other agents/],
-    ["docs", ["tools: 1"], /no agent is called "docs"/],
-    ["nobody", FINE, /no agent is called "nobody"/],
-  ])("one that cannot be is not chosen, which is told: %s, %j", async (name, lines, why) => {
+    ["docs", ["tools: 1"], /there is no agent "docs"/],
+    ["nobody", FINE, /there is no agent "nobody"/],
+  ])("one that cannot be chosen is not, and that is reported: %s, %j", async (name, lines, why) => {
     project("docs.md", markdown(lines));
     places.project({ defaultAgent: name });
     const { config, warnings } = await places.everything();
@@ -386,7 +388,7 @@ describe("18: an agent file of a project", () => {
     user("mine.md", markdown([...FINE, "defaultDecision: allow"]));
     const { registry, warnings } = await places.everything({ cwd: places.home });
     expect(warnings).toEqual([]);
-    expect(registry.sourceOf("mine")).toMatchObject({ scope: "user", trusted: true });
+    expect(registry.getSource("mine")).toMatchObject({ scope: "user", trusted: true });
     expect(registry.get("mine").defaultDecision).toBe("allow");
   });
 });
@@ -402,7 +404,7 @@ describe("18: what a directory may hold", () => {
     places.write(join(places.base, "secret.md"), markdown(FINE));
     mkdirSync(dirname(places.agentFile("home", "x")), { recursive: true });
     symlinkSync(join(places.base, "secret.md"), places.agentFile("home", "bad.md"));
-    await only(/bad\.md is a symbolic link that leads out of its directory/);
+    await only(/bad\.md is a symbolic link that leads outside its directory/);
     rmSync(places.agentFile("home", "bad.md"));
     mkdirSync(dirname(places.agentFile("cwd", "x")), { recursive: true });
     symlinkSync(join(places.base, "secret.md"), places.agentFile("cwd", "bad.md"));
@@ -413,7 +415,7 @@ describe("18: what a directory may hold", () => {
     places.write(join(places.base, "dotfiles", "fine.md"), markdown(FINE));
     mkdirSync(join(places.cwd, ".demian"));
     symlinkSync(join(places.base, "dotfiles"), join(places.cwd, ".demian", "agents"));
-    await only(/agents is reached by a symbolic link/);
+    await only(/agents is reached through a symbolic link/);
     rmSync(join(places.cwd, ".demian"), { recursive: true });
     mkdirSync(join(places.home, ".demian"));
     symlinkSync(join(places.base, "dotfiles"), join(places.home, ".demian", "agents"));
@@ -423,10 +425,10 @@ describe("18: what a directory may hold", () => {
 
   test("a directory, a pipe and a file that cannot be read are refused at once", async () => {
     mkdirSync(places.agentFile("cwd", "bad.md"), { recursive: true });
-    await only(/bad\.md is no regular file/);
+    await only(/bad\.md is not a regular file/);
     rmSync(places.agentFile("cwd", "bad.md"), { recursive: true });
     execFileSync("mkfifo", [places.agentFile("cwd", "bad.md")]);
-    await only(/bad\.md is no regular file/);
+    await only(/bad\.md is not a regular file/);
     rmSync(places.agentFile("cwd", "bad.md"));
     if (process.getuid?.() === 0) return;
     project("bad.md", markdown(FINE));
@@ -434,16 +436,16 @@ describe("18: what a directory may hold", () => {
     await only(/cannot read .*bad\.md/);
   });
 
-  test("other files are not looked at, but a name that was nearly right is told", async () => {
+  test("other files are not looked at, but a nearly right name is reported", async () => {
     user(".hidden.md", "x");
     user("notes.txt", "x");
     user("bad.markdown", "x");
     await only(/bad\.markdown is not loaded: the name must end in \.md/);
   });
 
-  test("a file that everybody can write is told", async () => {
+  test("a world-writable file is reported", async () => {
     user("fine.md", markdown(FINE));
     chmodSync(places.agentFile("home", "fine.md"), 0o666);
-    await only(/fine\.md can be written by everybody/);
+    await only(/fine\.md is writable by everyone/);
   });
 });

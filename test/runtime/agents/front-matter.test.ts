@@ -1,4 +1,4 @@
-// Front matter comes from anybody: whatever it holds is plain data or a fault with a line, and never the end of the process.
+// Front matter is untrusted: any content is plain data or a fault with a line, and never ends the process.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseFrontMatter } from "../../../src/runtime/agents/front-matter.ts";
@@ -70,7 +70,7 @@ test("any text is an object or a fault with a line of the file", async () => {
   );
 });
 
-test("what is found has the line where it stands", async () => {
+test("each value has its line number", async () => {
   const matter = await parseFrontMatter(
     "---\na:\n  b:\n    - x\n    - y: 1\n# c\nc: {d: 1,\n  e: 2}\n---\n\nbody\n",
   );

@@ -6,7 +6,7 @@ import { buildSystemPrompt } from "../../../src/runtime/agents/system-prompt.ts"
 describe("17: single-agent prompts do not know of delegation", () => {
   test.each(
     BUILTIN_AGENTS.filter(({ mode }) => mode === "primary").map((agent) => [agent.name, agent] as const),
-  )("%s is told what it was told before, byte by byte", (_, agent) => {
+  )("the prompt of %s is unchanged, byte by byte", (_, agent) => {
     const { system, append } = agent.prompt;
     const own = [system, ...(append === undefined ? [] : [append])].join("\n\n");
     expect(buildSystemPrompt(agent)).toBe(own);

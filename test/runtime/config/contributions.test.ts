@@ -1,12 +1,12 @@
-// Areas 18 and 38 of the specification's tests, for tool modules: code is loaded only when somebody trusted exactly this
-// content, and never silently.
+// Areas 18 and 38 of the specification's tests, for tool modules: code is loaded only when the user trusted exactly
+// this content, and never silently.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { contributionStamp } from "../../../src/runtime/config/scope.ts";
+import { readContributionStamp } from "../../../src/runtime/config/scope.ts";
 import { decideTrust } from "../../../src/runtime/config/trust.ts";
 import { listTrustables } from "../../../src/runtime/config/trustable.ts";
-import { projectDir, stateDir } from "../../../src/runtime/state-dir.ts";
+import { getProjectDir, getStateDir } from "../../../src/runtime/state-dir.ts";
 import { Places } from "./places.ts";
 
 let places: Places;
@@ -18,7 +18,7 @@ afterEach(() => places.remove());
 const trusting = { flags: { trust: { project: true } } };
 const trustingUser = { flags: { trust: { userTools: true } } };
 
-/** Loading it leaves a file behind, so that no code can run unnoticed. */
+/** Loading it creates a file, so that no code can run unnoticed. */
 function module(name: string): string {
   return `import { writeFileSync } from "node:fs";
 writeFileSync(${JSON.stringify(join(places.base, `${name}-ran`))}, "x");
@@ -45,13 +45,13 @@ async function decide(path: string, decision: "trusted" | "refused") {
 }
 
 describe("18 and 38: a tool module of a project", () => {
-  test("is not run until it is trusted, and that is told with what to do", async () => {
+  test("is not run until it is trusted, and that is reported with what to do", async () => {
     project("deploy");
     const { names, warnings } = await loaded();
     const path = places.toolFile("cwd", "deploy.mjs");
     expect(names).toEqual([]);
     expect(warnings).toEqual([
-      `${path} is not loaded: it is code that you did not trust yet. Read it, then run \`demian trust ${path}\``,
+      `${path} is not loaded: it is code that you have not trusted yet. Read it, then run \`demian trust ${path}\``,
     ]);
     expect(hasRun("deploy")).toBe(false);
   });
@@ -113,7 +113,7 @@ describe("18 and 38: a tool module of a project", () => {
   test("trust is kept in the state directory and nothing is written into the project", async () => {
     project("deploy");
     await loaded(trusting);
-    const text = readFileSync(join(projectDir(places.env, places.cwd), "trust.json"), "utf8");
+    const text = readFileSync(join(getProjectDir(places.env, places.cwd), "trust.json"), "utf8");
     expect(JSON.parse(text)).toMatchObject({
       version: 1,
       records: [{ path: places.toolFile("cwd", "deploy.mjs"), kind: "tool", decision: "trusted" }],
@@ -121,7 +121,7 @@ describe("18 and 38: a tool module of a project", () => {
     expect(existsSync(join(places.cwd, ".demian", "trust.json"))).toBe(false);
   });
 
-  test("a link is not followed, and a file that everybody can write is not loaded", async () => {
+  test("a link is not followed, and a world-writable file is not loaded", async () => {
     places.write(join(places.base, "evil.mjs"), module("evil"));
     mkdirSync(dirname(places.toolFile("cwd", "x")), { recursive: true });
     symlinkSync(join(places.base, "evil.mjs"), places.toolFile("cwd", "evil.mjs"));
@@ -131,7 +131,7 @@ describe("18 and 38: a tool module of a project", () => {
     expect(names).toEqual([]);
     expect(warnings).toEqual([
       expect.stringMatching(/evil\.mjs is a symbolic link/),
-      expect.stringMatching(/open\.mjs is not loaded: it can be written by everybody/),
+      expect.stringMatching(/open\.mjs is not loaded: it is writable by everyone/),
     ]);
     expect([hasRun("evil"), hasRun("open")]).toEqual([false, false]);
   });
@@ -160,7 +160,7 @@ describe("18 and 38: a tool module of the user", () => {
     expect((await loaded()).names).toEqual([]);
     await decide(path, "trusted");
     expect((await loaded()).tools[0]?.source).toEqual({ scope: "user", path, trusted: true });
-    expect(existsSync(join(stateDir(places.env), "trust.json"))).toBe(true);
+    expect(existsSync(join(getStateDir(places.env), "trust.json"))).toBe(true);
     user("mine", `${module("mine")}\n`);
     expect((await loaded()).names).toEqual([]);
     places.user({ trust: { userTools: true } });
@@ -187,7 +187,7 @@ describe("18: names of tools", () => {
     const { names, warnings } = await loaded(trustingUser);
     expect(names).toEqual([]);
     expect(warnings).toEqual([
-      expect.stringMatching(`x\\.mjs is left out: the name "${name}" belongs to a built-in tool`),
+      expect.stringMatching(`x\\.mjs is ignored: the name "${name}" belongs to a built-in tool`),
     ]);
   });
 
@@ -199,8 +199,8 @@ describe("18: names of tools", () => {
     expect(tools.map(({ source }) => source.path)).toEqual([places.toolFile("home", "same.mjs")]);
     const by = `the name "same" belongs to the tool of ${places.toolFile("home", "same.mjs")}; rename one of them`;
     expect(warnings).toEqual([
-      `${places.toolFile("home", "twin.mjs")} is left out: ${by}`,
-      `${places.toolFile("cwd", "same.mjs")} is left out: ${by}`,
+      `${places.toolFile("home", "twin.mjs")} is ignored: ${by}`,
+      `${places.toolFile("cwd", "same.mjs")} is ignored: ${by}`,
     ]);
   });
 
@@ -213,14 +213,14 @@ describe("18: names of tools", () => {
     expect(names).toEqual(["fine"]);
     expect(warnings).toEqual([
       expect.stringMatching(/old\.js is not loaded: the name must end in \.mjs/),
-      expect.stringMatching(/broken\.mjs is left out: Unexpected end of input/),
-      expect.stringMatching(/typed\.mjs is left out: it has no default export/),
+      expect.stringMatching(/broken\.mjs is ignored: Unexpected end of input/),
+      expect.stringMatching(/typed\.mjs is ignored: it has no default export/),
     ]);
   });
 });
 
 describe("what was loaded is known to be out of date", () => {
-  const stamp = () => contributionStamp({ cwd: places.cwd, env: places.env });
+  const stamp = () => readContributionStamp({ cwd: places.cwd, env: places.env });
 
   test("when a file comes, changes or goes, and when trust is given", async () => {
     const stamps = [await stamp()];

@@ -1,5 +1,5 @@
-// A repository that somebody cloned, and that wants to be taken for more than it is: names that a shell carries out, names
-// that look like others, and so many faults that nobody reads them. What it may bring along as trust: trust.test.ts.
+// A cloned repository with a hostile config: names that a shell would execute, names that look like others, and too many
+// faults to read. For trust see trust.test.ts.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const agent = (name: string, ...lines: string[]) =>
   places.write(places.agentFile("cwd", `${name}.md`), markdown(...lines));
 
 describe("names", () => {
-  test("the command that a warning tells people to run carries out nothing but itself", async () => {
+  test("the command that a warning suggests runs nothing but itself", async () => {
     places.write(places.toolFile("cwd", "x$(touch evil);touch evil2;.mjs"), "");
     const [warning = ""] = (await places.everything()).warnings;
     const [, told = ""] = /`demian (trust .*)`$/.exec(warning) ?? [];
@@ -36,7 +36,7 @@ describe("names", () => {
     const { registry, warnings } = await places.everything();
     expect(registry.find(name)).toBeUndefined();
     expect(warnings).toContainEqual(
-      expect.stringMatching(new RegExp(`"${name}" is left out: that name belongs to a built-in agent`)),
+      expect.stringMatching(new RegExp(`"${name}" is ignored: the name belongs to a built-in agent`)),
     );
   });
 
@@ -45,9 +45,7 @@ describe("names", () => {
     agent("Reviewer");
     const { registry, warnings } = await places.everything();
     expect(registry.find("Reviewer")).toBeUndefined();
-    expect(warnings).toContainEqual(
-      expect.stringMatching(/that name belongs to the agent of .*config\.json/),
-    );
+    expect(warnings).toContainEqual(expect.stringMatching(/the name belongs to the agent of .*config\.json/));
   });
 });
 
@@ -65,23 +63,23 @@ describe("where it thinks", () => {
 });
 
 describe("many faults", () => {
-  test("of one config are told as a few, and hide nothing else", async () => {
+  test("of one config are reported as a few, and hide nothing else", async () => {
     const permissions = Array.from({ length: 5000 }, () => ({ tool: "bash", decision: "allow" }));
     places.project({ permissions, transcript: { enabled: false }, agents: { docs: mine() } });
     const { warnings } = await places.load();
     expect(warnings).toHaveLength(8);
     expect(warnings).toContainEqual(expect.stringMatching(/turns transcripts off/));
     expect(warnings).toContainEqual(expect.stringMatching(/prompts you did not write: docs/));
-    expect(warnings.at(-1)).toMatch(/config\.json: and 4995 more like that$/);
+    expect(warnings.at(-1)).toMatch(/config\.json: and 4995 more like this$/);
   });
 
-  test("more agents than anybody has are not taken, and named as a few", async () => {
+  test("an absurd number of agents is refused, and named as a few", async () => {
     const agents = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`a${at}`, mine()]));
     places.project({ agents });
     const { config, warnings } = await places.load();
     expect(Object.keys(config.agents)).toHaveLength(100);
     expect(warnings).toEqual([
-      `${places.projectFile} brings 300 agents; the first 100 are taken`,
+      `${places.projectFile} contains 300 agents; only the first 100 are used`,
       expect.stringMatching(/did not write: a0, a1, .*, a19 and 80 more$/),
     ]);
   });
@@ -104,7 +102,7 @@ describe("many faults", () => {
   test("what a parser quotes of a file is short", async () => {
     places.write(places.agentFile("cwd", "bad.md"), `---\na: ${"!".repeat(16_000)}\n---\nx\n`);
     const { warnings } = await places.everything();
-    expect(warnings[0]).toMatch(/bad\.md:2: this is no YAML/);
+    expect(warnings[0]).toMatch(/bad\.md:2: unsupported or invalid YAML/);
     expect(warnings[0]?.length).toBeLessThan(600);
   });
 });
@@ -117,18 +115,18 @@ describe("records of trust", () => {
     expect(config.hooks).toHaveLength(1);
     expect(warnings).toContainEqual(
       expect.stringMatching(
-        /config\.json is trusted for now only: trust cannot be kept: .*set XDG_STATE_HOME/,
+        /config\.json is trusted for this run only: trust cannot be saved: .*set XDG_STATE_HOME/,
       ),
     );
   });
 
-  test("a record that is none is told, and not taken for an empty one", async () => {
+  test("an invalid record is reported, and not treated as empty", async () => {
     const directory = join(places.base, "state", "demian");
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     writeFileSync(join(directory, "trust.json"), '{"version":2,"records":{}}', { mode: 0o600 });
     expect(await readTrust(directory)).toMatchObject({
       records: [],
-      warning: expect.stringMatching(/trust\.json cannot be read.*no record of trust; delete it/),
+      warning: expect.stringMatching(/trust\.json cannot be read.*not a trust record; delete it/),
     });
   });
 });

@@ -1,10 +1,10 @@
-// The layers of the configuration: which one wins, how they are put together, and how faults are told.
+// The layers of the configuration: which one wins, how they are put together, and how faults are reported.
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PRESETS } from "../../../src/runtime/providers/presets.ts";
-import { ROOT } from "../../support/daemon.ts";
+import { ROOT } from "../../support/root.ts";
 import { Places } from "./places.ts";
 
 let places: Places;
@@ -67,7 +67,7 @@ describe("precedence", () => {
     expect(providers["groq"]).toEqual({ type: "anthropic", model: "c" });
   });
 
-  test("a key given as it is replaces the variable of the preset, and the other way round", async () => {
+  test("a literal key replaces the variable of the preset, and vice versa", async () => {
     places.user({ providers: { openai: { apiKey: "k" } } });
     expect((await places.load()).config.providers["openai"]).not.toHaveProperty("apiKeyEnv");
     const flags = { providers: { openai: { apiKeyEnv: "OTHER" } } };
@@ -76,7 +76,7 @@ describe("precedence", () => {
     expect(openai).not.toHaveProperty("apiKey");
   });
 
-  test("an agent of a stronger layer replaces one of the same name as a whole, and that is told", async () => {
+  test("an agent of a stronger layer replaces one of the same name as a whole, and that is reported", async () => {
     const agent = (description: string) => ({ description, prompt: { system: "s" }, tools: { visible: [] } });
     places.user({ agents: { a: { ...agent("first"), hidden: true } } });
     const { config, warnings, agentSources } = await places.load({
@@ -84,7 +84,7 @@ describe("precedence", () => {
     });
     expect(config.agents["a"]).toMatchObject({ description: "second" });
     expect(config.agents["a"]).not.toHaveProperty("hidden");
-    expect(warnings.join()).toMatch(/"a" replaces that of .*config\.json/);
+    expect(warnings.join()).toMatch(/"a" replaces the one of .*config\.json/);
     expect(agentSources.get("a")).toMatchObject({ scope: "user", trusted: true });
   });
 
@@ -100,8 +100,8 @@ describe("precedence", () => {
   });
 });
 
-describe("older names and what the specification prints", () => {
-  test("the configuration of the specification loads as it is printed", async () => {
+describe("older names and the documented example", () => {
+  test("the documented configuration loads unchanged", async () => {
     places.user(readFileSync(join(ROOT, "test/fixtures/demian/config-of-the-spec.json"), "utf8"));
     const { config, warnings } = await places.load();
     expect(config.providers["azure"]).toMatchObject({ model: "azure-deployment-name" });
@@ -138,17 +138,17 @@ describe("faults", () => {
   };
 
   test.each([
-    ['{\n  "maxTurns": 5,\n}', /config\.json:3:1: expected a key in double quotes, found "}" \(after a ","/],
+    ['{\n  "maxTurns": 5,\n}', /config\.json:3:1: expected a key in double quotes, found "}" \(an extra ","/],
     ['{"a" 1}', /:1:6: expected ":" after "a", found "1"/],
-    ["// hello\n{}", /:1:1: .*a comment, which JSON does not have/],
+    ["// hello\n{}", /:1:1: .*a comment, which JSON does not allow/],
     ['{"maxTurns": 5', /:1:15: expected "," or "}", found the end of the file/],
     ['{"maxTurns": 5} x', /:1:17: expected the end of the file, found "x"/],
     ['{"a": tru}', /:1:7: expected a value/],
-    ['{"a": "x\ny"}', /:1:7: a text that does not end/],
+    ['{"a": "x\ny"}', /:1:7: an unterminated string/],
     ['{"a": "\\q"}', /:1:7: .*escape/],
     ['{"a": 1e999}', /out of range/],
     ['{"a": 01}', /expected "," or "}", found "1"/],
-    ['{"permissions": [],\n "permissions": []}', /:2:2: the key "permissions" stands here a second time/],
+    ['{"permissions": [],\n "permissions": []}', /:2:2: duplicate key "permissions"/],
     ['{"x": {"__proto__": {}}}', /:1:8: the key "__proto__" is not allowed/],
     ['{"constructor": {}}', /"constructor" is not allowed/],
     [`${'{"a":'.repeat(80)}1${"}".repeat(80)}`, /nested deeper than 64/],
@@ -160,7 +160,7 @@ describe("faults", () => {
   test.each([
     [{ maxTurn: 5 }, /config\.json: \/maxTurn: unknown key; did you mean "maxTurns"\?/],
     [{ sandbox: { mod: "off" } }, /\/sandbox\/mod: unknown key; did you mean "mode"\?/],
-    [{ sandbox: { zzzzzz: 1 } }, /\/sandbox\/zzzzzz: unknown key; known are mode, network/],
+    [{ sandbox: { zzzzzz: 1 } }, /\/sandbox\/zzzzzz: unknown key; known keys: mode, network/],
     [{ maxTurns: "many" }, /\/maxTurns: expected (number|int), not "many"/],
     [{ maxTurns: 0 }, /\/maxTurns: .*>=1, not 0/],
     [{ sandbox: "off" }, /\/sandbox: expected object, not "off"/],
@@ -195,7 +195,7 @@ describe("faults", () => {
       },
       /\/agents\/a\/provider\/baseURL: unknown key/,
     ],
-    [{ agents: { "a b": {} } }, /"a b" cannot be a name/],
+    [{ agents: { "a b": {} } }, /"a b" is not a valid name/],
     [{ context: { main: { maxContextTokens: -1 } } }, /\/context\/main\/maxContextTokens/],
     [{ hooks: [{ name: "x", event: "PreTool", command: "x" }] }, /\/hooks\/0\/event/],
   ])("%j is refused with field, expectation and guess", async (content, pattern) => {
@@ -211,7 +211,7 @@ describe("faults", () => {
     });
   });
 
-  test("several faults are told at once", async () => {
+  test("several faults are reported at once", async () => {
     await fails({ maxTurns: 0, defaultAgent: 5 }, /maxTurns[\s\S]*defaultAgent|defaultAgent[\s\S]*maxTurns/);
   });
 
@@ -231,14 +231,14 @@ describe("faults", () => {
   });
 
   test("a file longer than 1 MiB, a directory and a pipe are refused at once", async () => {
-    await fails(`"${"x".repeat(1_048_576)}"`, /longer than 1 MiB/);
+    await fails(`"${"x".repeat(1_048_576)}"`, /larger than 1 MiB/);
     places.user({});
     await expect(places.load({ configPath: "." })).rejects.toMatchObject({
-      message: expect.stringMatching(/no regular file/),
+      message: expect.stringMatching(/not a regular file/),
     });
     execFileSync("mkfifo", [join(places.cwd, "pipe")]);
     await expect(places.load({ configPath: "pipe" })).rejects.toMatchObject({
-      message: expect.stringMatching(/no regular file/),
+      message: expect.stringMatching(/not a regular file/),
     });
   });
 
@@ -248,17 +248,17 @@ describe("faults", () => {
 
   test("--config must exist", async () => {
     await expect(places.load({ configPath: "none.json" })).rejects.toMatchObject({
-      message: expect.stringMatching(/--config: there is no file .*none\.json/),
+      message: expect.stringMatching(/--config: no such file: .*none\.json/),
     });
   });
 
-  test("a file that everybody can write is told; one that is a link is fine for the user", async () => {
+  test("a world-writable file is reported; a symlink is fine for the user", async () => {
     places.write(join(places.base, "dotfiles.json"), { maxTurns: 7 });
     mkdirSync(join(places.home, ".demian"));
     symlinkSync(join(places.base, "dotfiles.json"), places.userFile);
     chmodSync(join(places.base, "dotfiles.json"), 0o666);
     const { config, warnings } = await places.load();
     expect(config.maxTurns).toBe(7);
-    expect(warnings).toEqual([expect.stringMatching(/can be written by everybody/)]);
+    expect(warnings).toEqual([expect.stringMatching(/is writable by everyone/)]);
   });
 });

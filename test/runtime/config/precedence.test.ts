@@ -22,7 +22,7 @@ describe("39: mode: flags, agentMode, mode, multiAgent, default", () => {
   });
 
   test.each([[{ agentMode: MULTI }], [{ mode: MULTI }], [{ multiAgent: { enabled: true } }]])(
-    "%j turns multi-agent mode on, without a word",
+    "%j turns multi-agent mode on, silently",
     async (file) => {
       places.user(file);
       const { config, warnings } = await places.load();
@@ -102,7 +102,7 @@ describe("19: budgets: file, variable, flag", () => {
     return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Record<string, unknown>;
   }
 
-  test("the table is that of the specification", () => {
+  test("the table matches the specification", () => {
     expect(VARIABLES.map(([name]) => name)).toEqual([
       "DEMIAN_MAIN_MAX_CONTEXT_TOKENS",
       "DEMIAN_MAIN_COMPACT_AT_RATIO",
@@ -134,7 +134,7 @@ describe("19: budgets: file, variable, flag", () => {
     expect(await told({ configPath, env, flags: layer(path, flag ?? 0) })).toBe(flag);
   });
 
-  test.each(VARIABLES)("%s that is no such number is refused by its name", async (variable) => {
+  test.each(VARIABLES)("%s that is not such a number is refused by name", async (variable) => {
     for (const text of ["many", "-1", "1e3", "0x10"]) {
       const env = { ...places.env, [variable]: text };
       await expect(places.load({ env })).rejects.toMatchObject({

@@ -231,7 +231,7 @@ test("an agent file of a project, whatever it says, changes and runs nothing wit
       const after = await places.everything(flags);
       for (const { agent, source } of before.registry.list()) {
         expect(after.registry.get(agent.name)).toEqual(agent);
-        expect(after.registry.sourceOf(agent.name)).toEqual(source);
+        expect(after.registry.getSource(agent.name)).toEqual(source);
       }
       const brought = after.registry.find("third");
       if (brought === undefined) return;

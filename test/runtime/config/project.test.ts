@@ -1,4 +1,4 @@
-// A project's configuration comes with a repository: it only tightens, whatever it says, and what it may not is told.
+// A project's configuration comes with a repository: it only tightens, whatever it says, and what it may not do is reported.
 import {
   chmodSync,
   mkdirSync,
@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { projectDir } from "../../../src/runtime/state-dir.ts";
+import { getProjectDir } from "../../../src/runtime/state-dir.ts";
 import { Places } from "./places.ts";
 
 let places: Places;
@@ -47,7 +47,7 @@ describe("what tightens is taken", () => {
     expect(config).toMatchObject(content);
   });
 
-  test("transcripts may be turned off, which is told", async () => {
+  test("transcripts may be turned off, which is reported", async () => {
     places.project({ transcript: { enabled: false } });
     const { config, warnings } = await places.load();
     expect(config.transcript.enabled).toBe(false);
@@ -65,7 +65,7 @@ describe("what tightens is taken", () => {
   });
 });
 
-describe("what does not is left out, and told with where it belongs", () => {
+describe("what does not is skipped, and reported with where it belongs", () => {
   const loosening: [string, object][] = [
     ["sandbox.writable", { sandbox: { writable: ["/var/lib"] } }],
     ["context.main.maxContextTokens", { context: { main: { maxContextTokens: 48_001 } } }],
@@ -157,7 +157,7 @@ describe("what does not is left out, and told with where it belongs", () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test("the agent that the user chose for new sessions stands", async () => {
+  test("the agent that the user chose for new sessions is kept", async () => {
     places.user({ defaultAgent: "plan" });
     places.project({ defaultAgent: "build" });
     const { config, warnings } = await places.load();
@@ -176,7 +176,7 @@ describe("what does not is left out, and told with where it belongs", () => {
     },
   );
 
-  test("the same for an agent of --config, which is laid over the project's", async () => {
+  test("the same for an agent of --config, which overrides the project's", async () => {
     places.project({ permissions: [{ tool: "bash", decision: "ask" }] });
     places.write(join(places.base, "more.json"), { agents: { shut: agent({ defaultDecision: "deny" }) } });
     const { config } = await places.load({ configPath: join(places.base, "more.json") });
@@ -191,7 +191,7 @@ describe("what does not is left out, and told with where it belongs", () => {
     expect(config.agents["mine"]?.prompt.system).toBe("s");
     expect(agentSources.get("mine")?.scope).toBe("user");
     expect(warnings).toEqual([
-      expect.stringMatching(/"agents\.mine" is ignored: you have an agent of that name/),
+      expect.stringMatching(/"agents\.mine" is ignored: you have an agent with that name/),
     ]);
   });
 
@@ -220,7 +220,7 @@ describe("what does not is left out, and told with where it belongs", () => {
 describe("the file itself", () => {
   const refused = async () =>
     await expect(places.load()).rejects.toMatchObject({
-      message: expect.stringMatching(/symbolic link|no regular file/),
+      message: expect.stringMatching(/symbolic link|not a regular file/),
     });
 
   test("a link in its place is refused, wherever it leads", async () => {
@@ -291,7 +291,7 @@ describe("trust", () => {
   test("it is kept outside of the workspace, for the user alone", async () => {
     places.project(content);
     await places.load(trusting);
-    const directory = projectDir(places.env, places.cwd);
+    const directory = getProjectDir(places.env, places.cwd);
     expect(readdirSync(directory)).toEqual(["trust.json"]);
     expect(statSync(join(directory, "trust.json")).mode & 0o777).toBe(0o600);
     expect(statSync(directory).mode & 0o777).toBe(0o700);
@@ -301,15 +301,15 @@ describe("trust", () => {
   test.each(["garbage", '{"sha256": true}', ""])("a record that holds %j trusts nothing", async (text) => {
     places.project(content);
     await places.load(trusting);
-    writeFileSync(join(projectDir(places.env, places.cwd), "trust.json"), text);
+    writeFileSync(join(getProjectDir(places.env, places.cwd), "trust.json"), text);
     expect((await places.load()).config.hooks).toEqual([]);
   });
 
-  test("a record that somebody else could have written trusts nothing", async () => {
+  test("a record that another user could have written trusts nothing", async () => {
     places.project({ hooks: [{ name: "h", event: "Stop", command: "true" }] });
     await places.load(trusting);
     expect((await places.load()).project).toMatchObject({ isTrusted: true });
-    chmodSync(join(projectDir(places.env, places.cwd), "trust.json"), 0o622);
+    chmodSync(join(getProjectDir(places.env, places.cwd), "trust.json"), 0o622);
     const { project, warnings } = await places.load();
     expect(project).toMatchObject({ isTrusted: false });
     expect(warnings).toContainEqual(expect.stringMatching(/can be written by others/));
@@ -318,12 +318,14 @@ describe("trust", () => {
   test("a record that is a link trusts nothing", async () => {
     places.project(content);
     await places.load(trusting);
-    const path = join(projectDir(places.env, places.cwd), "trust.json");
+    const path = join(getProjectDir(places.env, places.cwd), "trust.json");
     writeFileSync(join(places.cwd, "planted.json"), readFileSync(path));
     rmSync(path);
     symlinkSync(join(places.cwd, "planted.json"), path);
     const { config, warnings } = await places.load();
     expect(config.hooks).toEqual([]);
-    expect(warnings).toContainEqual(expect.stringMatching(/cannot be read, so the project is not trusted/));
+    expect(warnings).toContainEqual(
+      expect.stringMatching(/cannot be read, so the project and its files are not trusted/),
+    );
   });
 });

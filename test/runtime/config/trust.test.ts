@@ -1,5 +1,5 @@
-// Area 38 of the specification's tests: trust is for a content and is kept outside of the workspace. (By the hash instead of
-// the time of the last change, which anybody can set.)
+// Area 38 of the specification's tests: trust is for a content and is kept outside the workspace. (By hash, because
+// anyone can set the time of the last change.)
 import {
   chmodSync,
   mkdirSync,
@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { decideTrust, forgetTrust, readTrust, trustOf } from "../../../src/runtime/config/trust.ts";
-import { projectDir } from "../../../src/runtime/state-dir.ts";
+import { decideTrust, forgetTrust, getTrust, readTrust } from "../../../src/runtime/config/trust.ts";
+import { getProjectDir } from "../../../src/runtime/state-dir.ts";
 import { Places } from "./places.ts";
 
 let places: Places;
@@ -35,20 +35,20 @@ describe("38: trust", () => {
       { ...file("/a"), decision: "trusted", decidedAtMs: 5 },
       { ...file("/b"), decision: "refused", decidedAtMs: 6 },
     ]);
-    expect(trustOf(trust, file("/a"))).toBe("trusted");
-    expect(trustOf(trust, file("/a", "2"))).toBe("changed");
-    expect(trustOf(trust, file("/b"))).toBe("refused");
-    expect(trustOf(trust, file("/c"))).toBe("unknown");
+    expect(getTrust(trust, file("/a"))).toBe("trusted");
+    expect(getTrust(trust, file("/a", "2"))).toBe("changed");
+    expect(getTrust(trust, file("/b"))).toBe("refused");
+    expect(getTrust(trust, file("/c"))).toBe("unknown");
   });
 
   test("a new decision replaces the old one, and what is forgotten is unknown again", async () => {
     await decideTrust(directory, [file("/a"), file("/b")], "trusted", 5);
     await decideTrust(directory, [file("/a", "2")], "refused", 6);
-    expect(trustOf(await readTrust(directory), file("/a"))).toBe("changed");
+    expect(getTrust(await readTrust(directory), file("/a"))).toBe("changed");
     expect(await forgetTrust(directory, "/a")).toBe(true);
     expect(await forgetTrust(directory, "/a")).toBe(false);
     const trust = await readTrust(directory);
-    expect([trustOf(trust, file("/a")), trustOf(trust, file("/b"))]).toEqual(["unknown", "trusted"]);
+    expect([getTrust(trust, file("/a")), getTrust(trust, file("/b"))]).toEqual(["unknown", "trusted"]);
   });
 
   test("many writers at once lose nothing", async () => {
@@ -66,7 +66,7 @@ describe("38: trust", () => {
     chmodSync(join(directory, "trust.json"), 0o666);
     const trust = await readTrust(directory);
     expect(trust).toEqual({ records: [], warning: expect.stringMatching(/can be written by others/) });
-    expect(trustOf(trust, file("/a"))).toBe("unknown");
+    expect(getTrust(trust, file("/a"))).toBe("unknown");
   });
 
   test.each([
@@ -74,18 +74,18 @@ describe("38: trust", () => {
     "[]",
     '{"version": 2, "records": []}',
     '{"version": 1, "records": [{"path": "/a"}]}',
-  ])("a file that holds %j trusts nothing, and can be written anew", async (text) => {
+  ])("a file that holds %j trusts nothing, and can be rewritten", async (text) => {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     writeFileSync(join(directory, "trust.json"), text, { mode: 0o600 });
     expect((await readTrust(directory)).records).toEqual([]);
     await decideTrust(directory, [file("/a")], "trusted", 5);
-    expect(trustOf(await readTrust(directory), file("/a"))).toBe("trusted");
+    expect(getTrust(await readTrust(directory), file("/a"))).toBe("trusted");
   });
 
   test("what an older demian wrote for a project's config still counts", async () => {
     places.project({ hooks: [{ name: "x", event: "Stop", command: "true" }] });
     await places.load({ flags: { trust: { project: true } } });
-    const path = join(projectDir(places.env, places.cwd), "trust.json");
+    const path = join(getProjectDir(places.env, places.cwd), "trust.json");
     const { records } = JSON.parse(readFileSync(path, "utf8")) as { records: { sha256: string }[] };
     const older = { path: places.projectFile, sha256: records[0]?.sha256, trustedAtMs: 1 };
     writeFileSync(path, JSON.stringify(older));
@@ -94,11 +94,11 @@ describe("38: trust", () => {
     expect((await places.load()).project).toMatchObject({ isTrusted: false });
   });
 
-  test("a config that somebody refused stays so, also with --trust-project", async () => {
+  test("a config that the user refused stays refused, also with --trust-project", async () => {
     places.project({ hooks: [{ name: "x", event: "Stop", command: "true" }] });
     const sha256 = (await places.load()).project?.sha256 ?? "";
     const own = { path: places.projectFile, sha256, kind: "config" as const };
-    await decideTrust(projectDir(places.env, places.cwd), [own], "refused", 1);
+    await decideTrust(getProjectDir(places.env, places.cwd), [own], "refused", 1);
     expect((await places.load({ flags: { trust: { project: true } } })).config.hooks).toEqual([]);
   });
 
@@ -124,7 +124,7 @@ describe("38: trust", () => {
       const env = { ...places.env, XDG_STATE_HOME: of() };
       const sha256 = (await places.load()).project?.sha256 ?? "";
       const own = { path: places.projectFile, sha256, kind: "config" as const };
-      await decideTrust(projectDir(env, places.cwd), [own], "trusted", 1);
+      await decideTrust(getProjectDir(env, places.cwd), [own], "trusted", 1);
       const { project, warnings } = await places.load({ env });
       expect(project).toMatchObject({ isTrusted: false });
       expect(warnings).toContainEqual(expect.stringMatching(/could bring its own trust/));

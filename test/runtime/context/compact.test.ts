@@ -59,7 +59,7 @@ function systemOf(messages: readonly Message[]): string {
   return messages[0]?.role === "system" ? messages[0].content : "";
 }
 
-/** Every call has its result right behind it, and there is no other. */
+/** Every call has its result right after it, and there is no other. */
 function isWhole(messages: readonly Message[]): boolean {
   let open: string[] = [];
   for (const message of messages) {
@@ -125,7 +125,7 @@ describe("a request", () => {
     expect(second.compacted).toBeUndefined();
   });
 
-  test("after a history that was rewritten begins anew", () => {
+  test("after a rewritten history starts again", () => {
     const { view } = compile(turns(12));
     const { messages } = compileContext({ system: "be good", history: turns(2), policy, view });
     expect(messages.slice(1)).toEqual(turns(2));
@@ -143,7 +143,7 @@ describe("a request", () => {
     const results = messages.filter(({ role }) => role === "tool");
     expect(results.map(({ content }) => String(content).length <= 400)).toEqual([true, true]);
     expect(String(results[0]?.content)).toMatch(
-      /^x+\n\[… 4000 bytes in all, cut here to save space; ask for less at a time to see the rest …\]\nx+$/,
+      /^x+\n\[… 4000 bytes in total, cut here to save space; request less at a time to see the rest …\]\nx+$/,
     );
     expect(estimatedTokens).toBeLessThan(1400);
   });
@@ -202,7 +202,7 @@ describe("a request", () => {
     expect(compile(history, { maxRawMessages: 10 }).compacted).toMatchObject({ kept: 8 });
   });
 
-  test("mends a history that a crash left without results, or with one too many", () => {
+  test("repairs a history that a crash left without results, or with one too many", () => {
     const { messages } = compile([
       user("a"),
       result("zz", "lost"),
@@ -218,7 +218,7 @@ describe("the summary", () => {
   const summaryOf = (history: readonly Message[], target = 3000) =>
     renderSummary(extendSummary(emptySummary(), toSteps(history)), target);
 
-  test("tells requests, answers, files, commands with their exit, and failures", () => {
+  test("includes requests, answers, files, commands with their exit, and failures", () => {
     const text = summaryOf([
       user("make the parser fast"),
       answer(
@@ -311,7 +311,7 @@ describe("for every history", () => {
         { role: "assistant", content: null, toolCalls: [{ id, name, input: { command: a, path: a } }] },
         { role: "tool", toolCallId: id, name, content: b, isError },
       ]),
-    // What a crash or a bad store leaves behind.
+    // What a crash or a bad store leaves.
     fc.uuid().map((id): Message[] => [{ role: "tool", toolCallId: id, name: "bash", content: "" }]),
     fc
       .uuid()

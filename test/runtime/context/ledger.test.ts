@@ -79,7 +79,7 @@ describe("29: main delegate-result ledger compaction", () => {
     const [shown = ""] = results(compile([ask, ...delegation(0, report(0, 9000))]).messages);
     expect(estimateText(shown)).toBeLessThanOrEqual(1000);
     expect(shown).toMatch(
-      /^Report 0: x+\n\[… \d+ bytes in all, cut here to save space …\]\nx+\n\n\[Reference: invocation inv_0 in t\.jsonl\]$/,
+      /^Report 0: x+\n\[… \d+ bytes in total, cut here to save space …\]\nx+\n\n\[Reference: invocation inv_0 in t\.jsonl\]$/,
     );
   });
 

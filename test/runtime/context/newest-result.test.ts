@@ -100,7 +100,7 @@ describe("the mark of a cut", () => {
   test("of anything else says to ask for less, and with no room for that is short", () => {
     const cut = (maxTokens: number) =>
       cutResult("z".repeat(9000), { call: call("a", {}, "grep"), maxTokens, isNewest: true });
-    expect(cut(500)).toContain("cut here to save space; ask for less at a time to see the rest …]");
-    expect(cut(60)).toContain("9000 bytes in all, cut here to save space …]");
+    expect(cut(500)).toContain("cut here to save space; request less at a time to see the rest …]");
+    expect(cut(60)).toContain("9000 bytes in total, cut here to save space …]");
   });
 });

@@ -29,7 +29,7 @@ export function registry(...agents: AgentDefinition[]): AgentRegistry {
   return made;
 }
 
-/** `path`: from the main agent down to the one that calls. */
+/** `path`: from the main agent down to the caller. */
 export function caller(agents: AgentRegistry, ...path: string[]): Caller {
   return { invocationId: "main", agent: agents.get(path.at(-1) ?? ""), provider, path };
 }

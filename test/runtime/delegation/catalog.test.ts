@@ -1,9 +1,9 @@
-// Whom an agent may delegate to: as its prompt says it, and as the schema of the tool does.
+// The agents that an agent may delegate to: in its prompt, and in the schema of the tool.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildSystemPrompt } from "../../../src/runtime/agents/system-prompt.ts";
 import { estimateText } from "../../../src/runtime/context/estimate.ts";
-import { catalogText } from "../../../src/runtime/delegation/catalog.ts";
+import { renderCatalog } from "../../../src/runtime/delegation/catalog.ts";
 import { createDelegateTool } from "../../../src/runtime/delegation/delegate-tool.ts";
 import type { Delegator, PlannedInvocation } from "../../../src/runtime/delegation/types.ts";
 import type { ToolContext } from "../../../src/runtime/tools/types.ts";
@@ -23,7 +23,7 @@ const builder = agent("builder", { description: "Implements scoped changes." });
 
 describe("20: callable catalog and schema enum", () => {
   test("the catalog has the form of the architecture, and no triggers", () => {
-    expect(catalogText([reviewer, builder])).toBe(
+    expect(renderCatalog([reviewer, builder])).toBe(
       [
         "Available sub agents (use delegate_agent to invoke):",
         "",
@@ -34,7 +34,7 @@ describe("20: callable catalog and schema enum", () => {
         "- builder: Implements scoped changes.",
       ].join("\n"),
     );
-    expect(catalogText([])).toBe("");
+    expect(renderCatalog([])).toBe("");
   });
 
   test("over its budget it drops the hints first, then shortens descriptions; names stay", () => {
@@ -43,17 +43,17 @@ describe("20: callable catalog and schema enum", () => {
       name: `agent${n}`,
       description: "x".repeat(300),
     }));
-    const without = catalogText(many, 4000);
+    const without = renderCatalog(many, 4000);
     expect(without).not.toContain("Use when");
     expect(without).toContain("x".repeat(300));
-    const short = catalogText(many, 1500);
+    const short = renderCatalog(many, 1500);
     expect(estimateText(short)).toBeLessThanOrEqual(1500);
     expect(short).toMatch(/^- agent39 \(reviewer, cheap\): x+…$/m);
-    for (const text of [without, short, catalogText(many, 1)])
+    for (const text of [without, short, renderCatalog(many, 1)])
       expect(text.match(/^- agent\d+/gm)).toHaveLength(40);
   });
 
-  test("no text of an agent makes an entry of its own, or hides something", () => {
+  test("no text of an agent makes its own entry, or hides something", () => {
     const texts = fc.string({
       unit: fc.constantFrom("\n", "\r", "\u2028", "\u001b", "\u202e", "- ", "x", " (", ")", ": "),
     });
@@ -63,7 +63,7 @@ describe("20: callable catalog and schema enum", () => {
           description: a,
           catalog: { category: b, useWhen: [c], avoidWhen: [d] },
         });
-        const text = catalogText([evil, builder], budget);
+        const text = renderCatalog([evil, builder], budget);
         const entries = text
           .split("\n")
           .slice(2)
@@ -155,7 +155,7 @@ describe("20: callable catalog and schema enum", () => {
     });
   });
 
-  test("the registry knows who can be called, from where they are, and what may be told of them", () => {
+  test("the registry knows which agents can be called, their source, and what may be shown of them", () => {
     const agents = registry(
       agent("main", { mode: "primary" }),
       reviewer,
@@ -163,13 +163,13 @@ describe("20: callable catalog and schema enum", () => {
       agent("ghost", { hidden: true }),
       agent("shut", { delegation: { callable: false } }),
     );
-    expect(agents.callable().map(({ name }) => name)).toEqual(["reviewer", "both"]);
+    expect(agents.listCallable().map(({ name }) => name)).toEqual(["reviewer", "both"]);
     expect(agents.list({ hidden: true }).map(({ agent: { name } }) => name)).toEqual(["ghost"]);
     expect(agents.list({ mode: "subagent", callable: false }).length).toBe(2);
     expect(agents.list({ scope: "project" })).toEqual([]);
-    expect(agents.sourceOf("both")).toEqual({ scope: "user", trusted: true });
-    expect(agents.sourceOf("nobody")).toBeUndefined();
-    expect(agents.catalog()[0]).toEqual({
+    expect(agents.getSource("both")).toEqual({ scope: "user", trusted: true });
+    expect(agents.getSource("nobody")).toBeUndefined();
+    expect(agents.listCatalog()[0]).toEqual({
       name: "reviewer",
       description: "Read-only code reviewer.",
       category: "reviewer",
@@ -180,8 +180,8 @@ describe("20: callable catalog and schema enum", () => {
     });
   });
 
-  test("the prompt of an agent that may delegate ends with the catalog; a sub-agent's says for whom it works", () => {
-    const catalog = catalogText([reviewer]);
+  test("the prompt of an agent that may delegate ends with the catalog; a sub-agent's names its caller", () => {
+    const catalog = renderCatalog([reviewer]);
     expect(buildSystemPrompt(builder, { catalog })).toBe(`You are builder.\n\n${catalog}`);
     const prompt = buildSystemPrompt(builder, { isSubAgent: true, memory: "# notes", catalog });
     expect(prompt.startsWith("You are builder.\n\n# You work for another agent\n")).toBe(true);

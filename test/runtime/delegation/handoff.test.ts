@@ -1,4 +1,4 @@
-// What a sub-agent is told of its task.
+// The task text that a sub-agent gets.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { estimateText } from "../../../src/runtime/context/estimate.ts";
@@ -19,7 +19,7 @@ const contextOf = (
 });
 
 describe("26: the structured handoff excludes the main history", () => {
-  test("it has what was given, under headings, and lists it in words", () => {
+  test("it has the given parts, under headings, with lists as text", () => {
     const { text, receives } = renderHandoff(
       contextOf({
         context: "The parser is slow.",
@@ -34,7 +34,7 @@ describe("26: the structured handoff excludes the main history", () => {
     );
     expect(text).toBe(
       [
-        "You are the agent reviewer. The agent build hands this task over to you.",
+        "You are the agent reviewer. The agent build gives you this task.",
         "\n## Task\nReview src/a.ts.",
         "\n## Expected output\nA list of bugs.",
         "\n## Constraints\n- Change nothing.\n- Two\n  lines.",
@@ -72,9 +72,9 @@ describe("27: delegate context and result caps: the handoff", () => {
     const { text } = renderHandoff(contextOf({ context: `begin ${"c".repeat(9000)} end` }), limits);
     const body = /## Context\n(.*?)\n\n##/s.exec(text)?.[1] ?? "";
     expect(estimateText(body)).toBeLessThanOrEqual(1000);
-    expect(body).toMatch(/^begin c+\n\[… 9010 bytes in all, cut here to save space …\]\nc+ end$/);
+    expect(body).toMatch(/^begin c+\n\[… 9010 bytes in total, cut here to save space …\]\nc+ end$/);
     expect(text).toMatch(
-      /\[This handoff was too long, so parts of it were cut: Context\. Say in your report/,
+      /\[This handoff was too long, so parts of it were cut: Context\. Mention in your report/,
     );
   });
 
@@ -97,11 +97,11 @@ describe("27: delegate context and result caps: the handoff", () => {
       limits,
     );
     expect(estimateText(text)).toBeLessThanOrEqual(2000);
-    expect(text).toMatch(/left out: .*Context/);
+    expect(text).toMatch(/omitted: .*Context/);
     expect(text).not.toContain("ccc");
     expect(receives).not.toContain("context");
     const longer = renderHandoff(contextOf({ task: "t".repeat(20_000) }), limits);
-    expect(longer.text).toMatch(/## Task\nt+\n\[… 20000 bytes in all, cut here to save space …\]\nt+\n/);
+    expect(longer.text).toMatch(/## Task\nt+\n\[… 20000 bytes in total, cut here to save space …\]\nt+\n/);
     expect(longer.text).toMatch(/parts of it were cut: Task/);
   });
 
@@ -109,7 +109,7 @@ describe("27: delegate context and result caps: the handoff", () => {
     const relevantFiles = Array.from({ length: 50 }, (_, n) => `src/${"d".repeat(190)}/file${n}.ts`);
     const { text } = renderHandoff(contextOf({ relevantFiles }), { ...limits, maxHandoffTokens: 500 });
     const lines = /## Relevant files\n(.*?)\n\n/s.exec(text)?.[1]?.split("\n") ?? [];
-    expect(lines.at(-1)).toMatch(/^\[… \d+ more left out to save space …\]$/);
+    expect(lines.at(-1)).toMatch(/^\[… \d+ more omitted to save space …\]$/);
     expect(lines.slice(0, -1).every((line) => relevantFiles.includes(line.slice(2)))).toBe(true);
     expect(lines.length).toBeGreaterThan(2);
   });
@@ -133,11 +133,11 @@ describe("27: delegate context and result caps: the handoff", () => {
   });
   const FIXED = [
     /^$/,
-    /^You are the agent reviewer\. The agent build hands this task over to you\.$/,
+    /^You are the agent reviewer\. The agent build gives you this task\.$/,
     /^## (?:Task|Expected output|Constraints|Context|Relevant files|Context references|Working directory|What the user asked for, as background)$/,
-    /^\[… \d+ bytes in all, cut here to save space …\]$/,
-    /^\[… \d+ more left out to save space …\]$/,
-    /^\[This handoff was too long, so parts of it were [A-Za-z,:; ]+\. Say in your report what you missed\.\]$/,
+    /^\[… \d+ bytes in total, cut here to save space …\]$/,
+    /^\[… \d+ more omitted to save space …\]$/,
+    /^\[This handoff was too long, so parts of it were [A-Za-z,:; ]+\. Mention in your report what you missed\.\]$/,
   ];
 
   test("never over the limit, and never anything that was not given", () => {

@@ -33,7 +33,7 @@ describe("27: delegate context and result caps: the result", () => {
     expect(estimateText(text)).toBeLessThanOrEqual(1000);
     expect(estimateText(text)).toBeGreaterThan(950);
     expect(text).toMatch(
-      /^first x+\n\[… 9011 bytes in all, cut here to save space …\]\nx+ last\n\n\[Reference: invocation inv_1 in .*; the whole report is in \.demian\/tmp\/call_1\.txt\]$/,
+      /^first x+\n\[… 9011 bytes in total, cut here to save space …\]\nx+ last\n\n\[Reference: invocation inv_1 in .*; the full report is in \.demian\/tmp\/call_1\.txt\]$/,
     );
     expect(given.kept).toEqual([answer]);
   });
@@ -49,7 +49,7 @@ describe("27: delegate context and result caps: the result", () => {
   test("that it could not be kept is said, and no report is said too", async () => {
     const keep = () => Promise.reject(new Error("disk full"));
     expect(await compactResult(order("z".repeat(9000), { keep }))).toMatch(
-      /the whole report could not be kept: disk full\]$/,
+      /the full report could not be saved: disk full\]$/,
     );
     expect(await compactResult(order("\n"))).toMatch(/^The sub-agent gave no report\./);
   });

@@ -1,8 +1,8 @@
-// Who may delegate to whom.
+// Which agent may delegate to which.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { AgentDefinition } from "../../../src/runtime/agents/types.ts";
-import { callableFor, checkDelegation } from "../../../src/runtime/delegation/validate.ts";
+import { checkDelegation, listCallableFor } from "../../../src/runtime/delegation/validate.ts";
 import { ToolError } from "../../../src/runtime/tools/types.ts";
 import { agent, caller, registry } from "./agents.ts";
 
@@ -32,7 +32,7 @@ describe("21: hidden, non-callable, self, cycle and depth are refused", () => {
     expect(attempt(agents, ["main"], "solo")).toEqual({
       code: "agent_not_callable",
       message:
-        'The agent "solo" does not work for other agents. You can delegate to reviewer, builder, both, or do the task yourself.',
+        'The agent "solo" does not accept tasks from other agents. You can delegate to reviewer, builder, both, or do the task yourself.',
     });
   });
 
@@ -68,7 +68,7 @@ describe("21: hidden, non-callable, self, cycle and depth are refused", () => {
     });
   });
 
-  test("someone who waits for it is a circle, and the message shows it", () => {
+  test("an agent that waits for it is a cycle, and the message shows it", () => {
     const agents = team(agent("helper", { mode: "all", delegation: { canDelegate: true } }));
     expect(attempt(agents, ["main", "helper", "builder"], "helper", 9)).toEqual({
       code: "delegation_cycle",
@@ -102,13 +102,13 @@ describe("21: hidden, non-callable, self, cycle and depth are refused", () => {
   test("a sub-agent may delegate only when it says so, the main agent unless it says not", () => {
     expect(attempt(team(), ["main", "reviewer"], "builder", 5)).toEqual({
       code: "delegation_not_allowed",
-      message: expect.stringMatching(/"reviewer" may not delegate\. There is nobody to delegate to/),
+      message: expect.stringMatching(/"reviewer" may not delegate\. There is no agent to delegate to/),
     });
     const closed = registry(main({ canDelegate: false }), agent("reviewer"));
     expect(attempt(closed, ["main"], "reviewer")).toMatchObject({ code: "delegation_not_allowed" });
   });
 
-  test("a list of allowed agents is all there is, an empty one is nobody, and a denied one is out", () => {
+  test("a list of allowed agents is exhaustive, an empty one allows none, and a denied one is excluded", () => {
     const with_ = (delegation: AgentDefinition["delegation"]) =>
       registry(main(delegation), agent("reviewer"), agent("builder"));
     const only = with_({ allowedAgents: ["builder"] });
@@ -125,7 +125,7 @@ describe("21: hidden, non-callable, self, cycle and depth are refused", () => {
     const others = registry(agent("x"), agent("y"), agent("z"));
     const may = (delegation: NonNullable<AgentDefinition["delegation"]>, depth: number, maxDepth: number) => {
       const path = [...["x", "y"].slice(0, depth), "a"];
-      return callableFor({ agent: agent("a", { delegation }), path }, others, maxDepth).length > 0;
+      return listCallableFor({ agent: agent("a", { delegation }), path }, others, maxDepth).length > 0;
     };
     expect(may({}, 0, 1)).toBe(true);
     expect(may({}, 1, 5)).toBe(false);
@@ -134,7 +134,7 @@ describe("21: hidden, non-callable, self, cycle and depth are refused", () => {
     expect(may({ maxDepth: 0 }, 0, 2)).toBe(false);
   });
 
-  test("what is offered is exactly what is not refused, whoever calls", () => {
+  test("an agent is offered exactly when it is not refused, for any caller", () => {
     const names = ["a", "b", "c", "d", "e"];
     const some = fc.option(fc.subarray(names), { nil: undefined });
     const flag = fc.option(fc.boolean(), { nil: undefined });
@@ -152,7 +152,7 @@ describe("21: hidden, non-callable, self, cycle and depth are refused", () => {
       fc.property(fc.tuple(made, made, made, made, made), paths, fc.nat(4), (all, path, maxDepth) => {
         const given = all.map((one, n) => agent(names[n] ?? "", one as Partial<AgentDefinition>));
         const agents = registry(...given);
-        const offered = callableFor(caller(agents, ...path), agents, maxDepth).map(({ name }) => name);
+        const offered = listCallableFor(caller(agents, ...path), agents, maxDepth).map(({ name }) => name);
         const taken = names.filter((name) => attempt(agents, path, name, maxDepth) === name);
         expect(offered).toEqual(taken);
         expect(offered.filter((name) => path.includes(name))).toEqual([]);

@@ -1,4 +1,5 @@
-// What the demo says about a decision is true also when no person made one: a flag allows it, or nobody can be asked.
+// The demo's statements about a decision are true even if no user made one: a flag allows it, or there is no user to
+// ask.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,18 +24,18 @@ async function answerTo(text: string, order: { yes?: boolean } = {}): Promise<st
   return report.text;
 }
 
-describe("nobody is asked", () => {
-  test("a flag allows it: the demo does not say that a person did", async () => {
+describe("the user is not asked", () => {
+  test("a flag allows it: the demo does not say that the user did", async () => {
     expect(await answerTo("approve", { yes: true })).toBe(
       "It was allowed, so I pretended to run `rm -rf build`.",
     );
   });
 
-  test("nobody can be asked: it was not allowed, and nobody declined it", async () => {
+  test("without a user: it was not allowed, and not declined", async () => {
     expect(await answerTo("approve")).toBe("It was not allowed. I did nothing.");
   });
 
-  test("a question without anybody there gets no answer, and nobody refused one", async () => {
+  test("a question without a user gets no answer", async () => {
     expect(await answerTo("ask me")).toBe("I got no answer.");
   });
 });

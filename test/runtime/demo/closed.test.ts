@@ -45,7 +45,7 @@ test("no agent, tool or model but its own can be chosen", async () => {
     await expect(runtime.openSession({ ...session, provider, model: "m" })).rejects.toThrow(provider);
   }
   await expect(runtime.openSession({ ...session, agent: "build" })).rejects.toThrow(
-    /no agent is called "build"/,
+    /there is no agent "build"/,
   );
   await runtime.close();
 });

@@ -142,7 +142,7 @@ describe("rules", () => {
     });
   });
 
-  test("never open what is closed to everybody", async () => {
+  test("never open what is closed to all agents", async () => {
     const rules: PermissionRule[] = [{ tool: "*", decision: "allow" }];
     const { decide, prompts } = stage({ rules, fallback: "allow" });
     for (const [tool, input] of [
@@ -158,7 +158,7 @@ describe("rules", () => {
   });
 });
 
-describe("what is told", () => {
+describe("what is shown", () => {
   test("are the same events as for our own tools, with the name that rules have", async () => {
     const { decide, basis } = stage({ answer: { decision: "deny", reason: "later" } });
     expect(await decide("Write", { file_path: "a.txt", content: "x" })).toEqual({
@@ -172,18 +172,18 @@ describe("what is told", () => {
     ]);
   });
 
-  test("to the person: who asks, down to its own sub-agents", async () => {
+  test("to the user: the asking agent, down to its own sub-agents", async () => {
     const { decide, prompts } = stage({ agentPath: ["reviewer"] });
     await decide("Bash", { command: "ls" }, { agentPath: ["Explore"] });
     expect(prompts).toMatchObject([{ agentPath: ["reviewer", "Explore"], command: "ls", cwd: root }]);
   });
 
-  test("that the person wants no more of it is passed on", async () => {
+  test("the user's wish to stop is passed on", async () => {
     const { decide } = stage({ answer: { decision: "deny", stop: true } });
     expect(await decide("Bash", { command: "ls" })).toMatchObject({ allowed: false, stop: true });
   });
 
-  test("a hook may refuse before the person is asked", async () => {
+  test("a hook may refuse before the user is asked", async () => {
     const { decide, prompts } = stage({
       hooks: ({ event }) => (event === "PermissionRequest" ? { blocked: true, reason: "hooked" } : {}),
     });

@@ -1,4 +1,4 @@
-// One message to an agent with a loop of its own: hooks, history, events and the report around it.
+// One message to an agent with its own loop: hooks, history, events and the report around it.
 import { describe, expect, test } from "vitest";
 import { runExternalTurn } from "../../../src/runtime/external/turn.ts";
 import type { ExternalCall, ExternalReport, ExternalTurn } from "../../../src/runtime/external/types.ts";
@@ -33,7 +33,7 @@ function stage(run: Run, options: StageOptions = {}) {
 }
 
 describe("a message", () => {
-  test("is told, answered, kept and counted", async () => {
+  test("is reported, answered, kept and counted", async () => {
     const { send, turns, basis } = stage(() => ({ turns: 2 }));
     const report = await send();
     expect(report).toEqual({
@@ -101,7 +101,7 @@ describe("an answer", () => {
   const mask: StageOptions["hooks"] = ({ event, text }) =>
     event === "AfterModelResponse" ? { patch: { text: text?.replaceAll("secret", "***") } } : {};
 
-  test("is kept, told and reported as hooks leave it, and so is what was said on the way", async () => {
+  test("is kept, emitted and reported as hooks leave it, and so are intermediate texts", async () => {
     const { send, basis } = stage(
       ({ emit }) => {
         emit({ type: "model.text", text: "a secret first", final: false });
@@ -156,7 +156,7 @@ describe("an answer", () => {
     expect(basis.services.history.messages).toHaveLength(4);
   });
 
-  test("that never comes does not go on for ever for a hook", async () => {
+  test("that never comes does not loop forever for a hook", async () => {
     const { send, turns } = stage(() => ({ turns: 0 }), {
       config: { maxTurns: 3 },
       hooks: ({ event }) => (event === "Stop" ? { blocked: true } : {}),
@@ -167,7 +167,7 @@ describe("an answer", () => {
 });
 
 describe("an end", () => {
-  test("by failure is told with it", async () => {
+  test("by failure is reported with it", async () => {
     const failure = { kind: "auth" as const, message: "log in" };
     const { send, basis } = stage(() => ({ outcome: "failed", text: "", failure, message: "log in" }));
     expect(await send()).toMatchObject({ outcome: "failed", failure, message: "log in" });
@@ -189,7 +189,7 @@ describe("an end", () => {
     expect(await send()).toMatchObject({ outcome: "failed", message: expect.stringMatching(/oops.*bug/) });
   });
 
-  test("comes after everything that was told, and so does every question", async () => {
+  test("comes after all earlier events, and so does every question", async () => {
     let before: string[] = [];
     const { send, basis } = stage(
       async ({ emit, decide, signal }) => {

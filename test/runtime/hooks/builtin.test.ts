@@ -15,7 +15,7 @@ const use = (toolName: string, toolInput: unknown) =>
   );
 const bash = (command: string) => use("bash", { command });
 
-test("there are the four of the design, and all of them fail closed", () => {
+test("there are four, and all of them fail closed", () => {
   expect(createBuiltinHooks().map(({ name, kind, onError }) => [name, kind, onError])).toEqual([
     ["block-dangerous-bash", "builtin", "block"],
     ["protect-env-files", "builtin", "block"],
@@ -155,7 +155,10 @@ describe("block-dangerous-bash", () => {
       "curl x | xargs -0 bash -c",
     ],
   ])("stops `%s`, which runs what it fetches", async (command) => {
-    expect(await bash(command)).toMatchObject({ blocked: true, reason: expect.stringContaining("fetches") });
+    expect(await bash(command)).toMatchObject({
+      blocked: true,
+      reason: expect.stringContaining("code fetched"),
+    });
   });
 
   test.each([
@@ -376,11 +379,17 @@ describe("mask-secrets", () => {
     expect(text).not.toContain(secret.slice(10, 30));
   });
 
-  test("other text stays as it is, without a patch", async () => {
+  test("other text is unchanged, without a patch", async () => {
     const text =
       "risk-free sk-learn-like-words-are-not-keys-at-all task-1234567890 https://x/eyJ AKIA ghp_short";
     expect(maskSecrets(text)).toBe(text);
-    const input: HookInput = { event: "AfterModelResponse", sessionId: "s", agent: "build", cwd: "/w", text };
+    const input: HookInput = {
+      event: "AfterModelResponse",
+      sessionId: "s",
+      agent: "build",
+      cwd: "/w",
+      text,
+    };
     expect(await dispatcher.dispatch(input, never)).toEqual({ blocked: false, warnings: [] });
   });
 
@@ -390,7 +399,7 @@ describe("mask-secrets", () => {
   });
 });
 
-test("inject-env-info tells where, what and how, one line each", async () => {
+test("inject-env-info lists the environment, one line each", async () => {
   const hook = createInjectEnvInfo(() => new Date("2026-05-06T12:00:00Z"));
   const input: HookInput = {
     event: "SessionStart",
@@ -412,11 +421,11 @@ test("inject-env-info tells where, what and how, one line each", async () => {
     "- Agent: build",
     "- Provider: local (m)",
     "- Tools: bash, grep",
-    "- Commands: run in a sandbox (workspace-write), held by bubblewrap",
+    "- Commands: run in a sandbox (workspace-write), enforced by bubblewrap",
   ]);
 });
 
-test("a command of shells within wrappers within quotes does not keep the hooks busy for ever", async () => {
+test("a command of shells within wrappers within quotes does not keep the hooks busy forever", async () => {
   const quoted = (text: string) => `"${text.replace(/["\\$`]/g, "\\$&")}"`;
   const nested = (depth: number, inner: string): string =>
     depth === 0 ? inner : `sudo ${"sh ".repeat(60)}${quoted(nested(depth - 1, inner))}`;

@@ -94,14 +94,14 @@ describe("a command hook", () => {
   });
 
   test.each([
-    ["a code other than 0", "echo broken >&2; exit 2", /ended with code 2: broken/],
-    ["a signal", "kill -9 $$", /ended by SIGKILL/],
-    ["no JSON", "echo fine", /its output is no JSON: fine/],
-    ["a list", "echo '[]'", /not understood/],
+    ["a code other than 0", "echo broken >&2; exit 2", /exited with code 2: broken/],
+    ["a signal", "kill -9 $$", /killed by SIGKILL/],
+    ["no JSON", "echo fine", /its output is not JSON: fine/],
+    ["a list", "echo '[]'", /its output is invalid/],
     ["an unknown field", `echo '{"decison":"block"}'`, /\/decison: unexpected property/],
     ["an unknown decision", `echo '{"decision":"deny"}'`, /\/decision/],
     ["too much output", "yes", /more than 1048576 bytes/],
-    ["a command that is not there", "no-such-program-here", /code 127/],
+    ["a missing command", "no-such-program-here", /code 127/],
     ["a time-out", "sleep 1000", /longer than 300 ms/],
   ])("that ends with %s is a warning, and as a gate a block", async (_name, command, fault) => {
     const timeoutMs = command.startsWith("sleep") ? 300 : 10_000;

@@ -63,7 +63,7 @@ describe("the chain", () => {
     expect(await dispatcher.dispatch(PRE, never)).toMatchObject({ patch: { command: "ls one two" } });
   });
 
-  test("block stops the chain and gives its reason; warn goes on", async () => {
+  test("block stops the chain and gives its reason; warn continues", async () => {
     const warn = hook("slow", () => ({ decision: "warn", message: "may take a while" }));
     const block = hook("no", () => ({ decision: "block", message: "not here", patch: { command: "evil" } }));
     const late = hook("late", () => Promise.reject(new Error("must not run")));
@@ -104,7 +104,7 @@ describe("the chain", () => {
     ]);
     expect(await dispatcher.dispatch(input("UserPromptSubmit"), never)).toEqual({
       blocked: false,
-      warnings: ['the hook x failed: its patch has no text "prompt"'],
+      warnings: ['the hook x failed: its patch has no string "prompt"'],
     });
     expect(told).toMatchObject([{ hook: "x", blocked: false }]);
   });
@@ -149,7 +149,7 @@ describe("what a hook is about", () => {
 describe("a hook that fails", () => {
   const broken = () => Promise.reject(new Error("broken"));
 
-  test("is a warning, and the others go on", async () => {
+  test("is a warning, and the others continue", async () => {
     const { dispatcher, told } = stage([hook("x", broken), hook("y", () => ({ patch: { command: "new" } }))]);
     expect(await dispatcher.dispatch(PRE, never)).toEqual({
       blocked: false,
@@ -178,7 +178,7 @@ describe("a hook that fails", () => {
     expect(told).toMatchObject([{ message: "broken", blocked: true }]);
   });
 
-  test("is one that takes too long, and it is told to end", async () => {
+  test("is one that takes too long, and it is aborted", async () => {
     let signal: AbortSignal | undefined;
     const slow = (_input: HookInput, given: AbortSignal) => {
       signal = given;

@@ -28,7 +28,7 @@ describe("a stream", () => {
     expect(shownOf([...text]).join("")).toBe(maskSecrets(text));
   });
 
-  test("shows words as they come, also of languages without blanks", () => {
+  test("shows text as it arrives, also in languages without spaces", () => {
     const pieces = ["Hello ", "wor", "ld, ", "日本", "語", "thinking"];
     expect(shownOf(pieces)).toEqual([...pieces, ""]);
   });
@@ -69,7 +69,7 @@ describe("a stream", () => {
   });
 });
 
-test("a key that the model streams is masked before it is told, in words and in thoughts", async () => {
+test("a key that the model streams is masked before it is emitted, in text and in reasoning", async () => {
   const stage = new Stage({
     replies: [{ reasoning: `I saw ${KEY} there`, text: `The key is ${KEY} indeed.` }],
   });

@@ -1,4 +1,4 @@
-// A delegation that is aborted at each of its moments: no child goes on, no line of the transcript is cut, the result is
+// A delegation that is aborted at each of its moments: no child continues, no line of the transcript is cut, the result is
 // clear, and the next turn works.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { anthropicReply, chatReply, type Reply } from "../../support/model-serve
 import { abortAtEveryEvent, PAUSES } from "../every-moment.ts";
 import { delegate, subAgent, Team, wire } from "./team.ts";
 
-/** No other process sleeps so long. */
+/** No other process sleeps this long. */
 const SLEEP = `0.0${process.pid}02`;
 const COMMAND = `sleep ${SLEEP}; echo one`;
 
@@ -23,13 +23,13 @@ beforeEach(async () => {
 
 afterEach(() => team.close());
 
-/** To a user's "work" a delegation, to anything else words. */
+/** Answers a user's "work" with a delegation, anything else with text. */
 const mainReply: Reply = (exchange) => {
   const { messages } = exchange.request.body as { messages: { content: unknown }[] };
   return (messages.at(-1)?.content === "work" ? delegate("runner", "Run it.") : chatReply("Done."))(exchange);
 };
 
-/** To a task a command, to its result words. */
+/** Answers a task with a command, its result with text. */
 const childReply: Reply = (exchange) => {
   const { messages } = exchange.request.body as { messages: { content: unknown }[] };
   const isTask = !JSON.stringify(messages.at(-1)?.content).includes("tool_result");
@@ -51,7 +51,7 @@ describe("40: root abort cancels the active child", () => {
     expect(lines.some(({ type }) => type === "agent.invocation.cancelled")).toBe(true);
   });
 
-  test("while the child waits for its model: the connection is cut, and the main agent is told so", async () => {
+  test("while the child waits for its model: the connection is cut, and the main agent is informed", async () => {
     let cut = false;
     team.main.script(delegate("runner", "Run it."), chatReply("Next."));
     team.other.script(async ({ head, gone }) => {
@@ -69,10 +69,10 @@ describe("40: root abort cancels the active child", () => {
       targetAgent: "runner",
     });
     await session.run({ text: "and now?" });
-    expect(wire(team.main, 1)).toContain("was stopped before it was done");
+    expect(wire(team.main, 1)).toContain("was stopped before it finished");
   });
 
-  test("while a person is asked for the child: the question is withdrawn", async () => {
+  test("while the user is asked for the child: the request is withdrawn", async () => {
     team.main.script(delegate("runner", "Run it."));
     team.other.script(childReply);
     let asked: AbortSignal | undefined;
@@ -92,7 +92,7 @@ describe("40: root abort cancels the active child", () => {
 });
 
 describe("what goes wrong in a child", () => {
-  test("a provider that fails is a result with the reason, and the main agent goes on", async () => {
+  test("a provider that fails is a result with the reason, and the main agent continues", async () => {
     team.main.script(delegate("runner", "Run it."), chatReply("Then without."));
     team.other.script(({ head, write, end }) => {
       head(401, { "content-type": "application/json" });
@@ -109,7 +109,7 @@ describe("what goes wrong in a child", () => {
     expect(events.find((event) => event.type === "tool.failed")).toMatchObject({ name: "delegate_agent" });
   });
 
-  test("a hook that blocks its start is a result with the hook's words", async () => {
+  test("a hook that blocks its start is a result with the hook's message", async () => {
     const hook = `grep -q '"agent":"runner"' && echo '{"decision":"block","message":"no helpers here"}' || true`;
     const hooks = [{ name: "alone", event: "SessionStart", command: hook }];
     team.configure({ agents: { runner: subAgent({ provider: { profile: "b" } }) }, hooks });

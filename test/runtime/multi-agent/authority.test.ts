@@ -1,4 +1,4 @@
-// Authority stays at the root: who is asked, what an "always" is worth, and what no agent can widen.
+// Authority stays at the root: where requests go, the scope of an "always", and what no agent can widen.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -16,7 +16,7 @@ afterEach(() => team.close());
 const write = (path: string) => ({ name: "write_file", input: { path, content: "x\n" } });
 
 describe("23: what a child wants to do", () => {
-  test("is asked at the root, with the path to the one who asks", async () => {
+  test("is asked at the root, with the path to the requesting agent", async () => {
     team.main.script(delegate("writer", "Write it."), chatReply("", [write("a.txt")]), chatReply("Written."));
     team.main.script(chatReply("Done."));
     const { session, prompts, events } = await team.open();
@@ -33,7 +33,7 @@ describe("23: what a child wants to do", () => {
     expect(existsSync(join(team.place.cwd, "a.txt"))).toBe(true);
   });
 
-  test("a no with reason reaches the child, and the main agent goes on", async () => {
+  test("a refusal with its reason reaches the child, and the main agent continues", async () => {
     team.main.script(
       delegate("writer", "Write it."),
       chatReply("", [write("a.txt")]),
@@ -80,7 +80,7 @@ describe("24: an always that was given to a child", () => {
     expect(existsSync(join(team.place.cwd, "dir/b.txt"))).toBe(true);
   });
 
-  test("makes nothing visible: who does not see the tool cannot call it", async () => {
+  test("makes nothing visible: an agent that does not see the tool cannot call it", async () => {
     team.main.script(
       delegate("writer", "Write."),
       chatReply("", [write("dir/a.txt")]),
@@ -95,7 +95,7 @@ describe("24: an always that was given to a child", () => {
   });
 });
 
-describe("25: what nobody can widen", () => {
+describe("25: limits that no agent can widen", () => {
   test("a global denial holds in a child, whatever it was granted and with --yes", async () => {
     team.configure({ permissions: [{ tool: "write_file", decision: "deny", reason: "frozen" }] });
     team.main.script(
@@ -111,7 +111,7 @@ describe("25: what nobody can widen", () => {
     expect(existsSync(join(team.place.cwd, "a.txt"))).toBe(false);
   });
 
-  test("secrets are out of reach for a child as for everybody", async () => {
+  test("secrets are out of reach for a child as for any agent", async () => {
     team.place.write(".env", "KEY=secret-value\n");
     team.main.script(delegate("reviewer", "Read it."), chatReply("Done."));
     team.other.script(
@@ -123,7 +123,7 @@ describe("25: what nobody can widen", () => {
     expect(wire(team.other, 1)).not.toContain("secret-value");
   });
 
-  test("an agent's own denial is a question to the person, which --yes does not answer", async () => {
+  test("an agent's own denial is a request to the user, which --yes does not answer", async () => {
     team.place.write("a.txt", "text\n");
     const denying = subAgent({
       permissions: [{ tool: "read_file", decision: "deny", reason: "by its own rule" }],
@@ -145,7 +145,7 @@ describe("25: what nobody can widen", () => {
   });
 });
 
-describe("26: what was not handed over", () => {
+describe("26: what was not in the handoff", () => {
   const read = (path: string) => anthropicReply("", [{ name: "read_file", input: { path } }]);
   const grep = anthropicReply("", [{ name: "grep", input: { pattern: "marzipan", path: ".demian" } }]);
 
@@ -171,7 +171,7 @@ describe("26: what was not handed over", () => {
     expect(wire(team.other, 1)).toContain("belongs to the main conversation");
   });
 
-  test("an output that the handoff names was handed over, and the main agent reads everything", async () => {
+  test("an output that the handoff names is readable, and the main agent reads everything", async () => {
     const file = ".demian/tmp/output-call_of_main.txt";
     team.place.write(file, "marzipan\n");
     team.main.script(delegate("reviewer", "Look.", { contextRefs: [file] }));
@@ -186,7 +186,7 @@ describe("26: what was not handed over", () => {
 });
 
 describe("30: a delegation to another provider", () => {
-  test("is asked with who, where and what will be sent, word for word", async () => {
+  test("is asked with agent, provider and the exact text to be sent", async () => {
     team.main.script(delegate("reviewer", "Look at a.txt."), chatReply("Done."));
     team.other.script(anthropicReply("Fine."));
     const { session, prompts } = await team.open();
@@ -227,7 +227,7 @@ describe("30: a delegation to another provider", () => {
     }
   });
 
-  test("refused, nothing is sent, and the main agent is told", async () => {
+  test("refused, nothing is sent, and the main agent is informed", async () => {
     team.main.script(delegate("reviewer", "Look."), chatReply("Then not."));
     const { session, events } = await team.open({
       ask: () => Promise.resolve({ decision: "deny", reason: "keep it here" }),

@@ -1,4 +1,4 @@
-// The fixture of the specification (§20) over real HTTP with two providers: delegation, a child's tool, its permission at
+// The multi-agent fixture over real HTTP with two providers: delegation, a child's tool, its permission at
 // the root, the compact result, and the order of everything.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ function script(): void {
 }
 
 describe("22: a child invocation", () => {
-  test("runs on its own provider, and its result is what the main agent goes on with", async () => {
+  test("runs on its own provider, and the main agent continues with its result", async () => {
     script();
     const { session } = await team.open();
     await session.run({ text: "an earlier question" });
@@ -59,13 +59,15 @@ describe("22: a child invocation", () => {
     const { session, events } = await team.open();
     await session.run({ text: "review" });
     expect(team.other.requests).toHaveLength(1);
-    expect(wire(team.main, 1)).toMatch(/stopped after 1 requests.*raise delegation\.subInvocationMaxTurns/);
+    expect(wire(team.main, 1)).toMatch(
+      /stopped after 1 model requests.*raise delegation\.subInvocationMaxTurns/,
+    );
     expect(events.find(({ type }) => type === "agent.invocation.completed")).toMatchObject({ turns: 1 });
   });
 });
 
 describe("26: a structured handoff", () => {
-  test("is all that the other provider gets: nothing of the main conversation", async () => {
+  test("is the only text the other provider gets: nothing of the main conversation", async () => {
     script();
     const { session } = await team.open();
     await session.run({ text: "an earlier question about gingerbread" });
@@ -92,7 +94,7 @@ describe("26: a structured handoff", () => {
 });
 
 describe("31: one transcript at the root", () => {
-  test("holds main and child in the order in which it happened, with who did it", async () => {
+  test("has main and child in the order of events, with the agent of each", async () => {
     script();
     const { session, events } = await team.open();
     await session.run({ text: "an earlier question" });
@@ -150,7 +152,7 @@ describe("31: one transcript at the root", () => {
 });
 
 describe("28: repeated delegation to the same agent", () => {
-  test("goes on in the same session, which remembers the first task; another agent's does not", async () => {
+  test("continues in the same session, which remembers the first task; another agent's does not", async () => {
     team.configure({ agents: { second: subAgent({ provider: { profile: "b" } }) } });
     team.main.script(delegate("reviewer", "First task: walnut."), delegate("reviewer", "Second task."));
     team.main.script(delegate("second", "Third task."), chatReply("Done."));

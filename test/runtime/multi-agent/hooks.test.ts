@@ -1,4 +1,4 @@
-// Hooks and sub-agents: what they see of a delegation, what they may do to it, and whose deeds they are told to be.
+// Hooks and sub-agents: what they see of a delegation, what they may do to it, and which agent they are attributed to.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -25,7 +25,7 @@ interface Seen {
   prompt?: string;
 }
 
-/** Writes down what each is told. */
+/** Records the input of each. */
 const watching = (...events: string[]) =>
   events.map((event) => ({ name: `watch-${event}`, event, command: `cat >> '${log}'; echo >> '${log}'` }));
 const seen = () =>
@@ -36,7 +36,7 @@ const seen = () =>
 const says = (result: object) => `cat > /dev/null; echo '${JSON.stringify(result)}'`;
 
 describe("a hook", () => {
-  test("on delegate_agent changes what is planned: the person is asked about that, and that is sent", async () => {
+  test("on delegate_agent changes the plan: the user is asked about that, and that is sent", async () => {
     const patch = { agent: "reviewer", task: "Look at b.txt." };
     const match = { tool: "delegate_agent" };
     team.configure({ hooks: [{ name: "other-task", event: "PreToolUse", match, command: says({ patch }) }] });
@@ -66,7 +66,7 @@ describe("a hook", () => {
     ]);
   });
 
-  test("that fires for a sub-agent is told with who that was", async () => {
+  test("that fires for a sub-agent is reported with that agent", async () => {
     team.place.write("a.txt", "a\n");
     const warns = { name: "warns", event: "PreToolUse", command: says({ decision: "warn", message: "hm" }) };
     const fails = { name: "fails", event: "BeforeModelRequest", command: "exit 7" };
@@ -93,7 +93,7 @@ describe("a hook", () => {
     ]);
   });
 
-  test("for the user's words is not given a handoff, nor changes it after the person allowed it", async () => {
+  test("for user messages is not given a handoff, nor changes it after the user allowed it", async () => {
     const adds = { name: "adds", event: "UserPromptSubmit", command: says({ patch: { prompt: "changed" } }) };
     team.configure({ hooks: [...watching("UserPromptSubmit", "Stop"), adds] });
     team.main.script(delegate("reviewer", "Look."), chatReply("Done."));
@@ -174,7 +174,7 @@ describe("a tool of an embedding program", () => {
     });
     const { cwd, env } = team.place;
     const runtime = await createRuntime({ cwd, env, tools });
-    expect(runtime.warnings.join("\n")).toMatch(/"delegate_agent".*left out/);
+    expect(runtime.warnings.join("\n")).toMatch(/"delegate_agent".*ignored/);
     team.main.script(chatReply("", [{ name: "spy", input: {} }]), chatReply("Done."));
     const session = await runtime.openSession({
       agent: "main",
@@ -189,7 +189,7 @@ describe("a tool of an embedding program", () => {
     expect(contexts[0]).not.toHaveProperty("delegator");
   });
 
-  test("of a sub-agent cannot ask the person as if it were the main agent's", async () => {
+  test("of a sub-agent cannot ask the user as if it were the main agent's", async () => {
     const asked: string[] = [];
     const tool = testTool({ name: "asker" });
     const asker = {

@@ -1,7 +1,7 @@
-// Three agents deep: an abort within any event, who did what, and what it cost, are right at every level.
+// Three agents deep: an abort within any event, attribution, and cost are right at every level.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RuntimeEvent } from "../../../src/runtime/events.ts";
-import { answered } from "../../../src/runtime/history.ts";
+import { completeToolCalls } from "../../../src/runtime/history.ts";
 import { anthropicReply, chatReply, type Reply } from "../../support/model-server.ts";
 import { delegate, story, subAgent, Team } from "./team.ts";
 
@@ -21,14 +21,14 @@ afterEach(() => team.close());
 const lastOf: (exchange: Parameters<Reply>[0]) => string = ({ request }) =>
   JSON.stringify((request.body as { messages: unknown[] }).messages.at(-1));
 
-/** The main agent to "work" and the lead to its task: a delegation. To a report: words. */
+/** The main agent to "work" and the lead to its task: a delegation. To a report: text. */
 const mainReply: Reply = (exchange) => {
   const last = lastOf(exchange);
   if (last.includes('"work"')) return delegate("lead", "Lead.")(exchange);
   return (last.includes("## Task") ? delegate("reviewer", "Look.") : chatReply("Done."))(exchange);
 };
 
-/** A task may stand in one message with the results of one that was aborted before. */
+/** A task may share a message with the results of one that was aborted before. */
 const otherReply: Reply = (exchange) =>
   anthropicReply(
     "Looked.",
@@ -37,7 +37,7 @@ const otherReply: Reply = (exchange) =>
       : [],
   )(exchange);
 
-test("every event says who it was, all the way up, and everything is paid for at the root", async () => {
+test("every event names its agent, all the way up, and all usage is counted at the root", async () => {
   const { session, events } = await team.open();
   const { usage } = await session.run({ text: "work" });
   const started = events.filter((event) => event.type === "agent.invocation.started");
@@ -92,7 +92,7 @@ test("an abort within any event ends every level, with what was spent and a resu
     expect(ends.length, abortAt).toBe(
       events.filter(({ type }) => type === "agent.invocation.started").length,
     );
-    expect(answered(session.history)).toEqual(session.history);
+    expect(completeToolCalls(session.history)).toEqual(session.history);
     const contents = session.history.map(({ content }) => content);
     expect(contents, abortAt).not.toContain("undefined");
   }

@@ -1,5 +1,5 @@
-// A sub-agent on another provider that wants what was not handed over: the conversation, what other agents got, the
-// person, and agents of its own.
+// A sub-agent on another provider that wants what was not in its handoff: the conversation, what other agents got, the
+// user, and its own agents.
 import { existsSync, linkSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -52,7 +52,7 @@ describe("the transcript", () => {
   );
 
   test.runIf(hasBwrap)(
-    "and outputs of other agents are not there for its commands; those of the main agent read them",
+    "and outputs of other agents are invisible to its commands; those of the main agent read them",
     async () => {
       team.configure({ agents: { runner: runner() }, sandbox: { mode: "workspace-write" } });
       team.place.write(".demian/tmp/output-call_of_main.txt", "marzipan\n");
@@ -102,7 +102,7 @@ describe("the transcript", () => {
     expect(sentToOther()).not.toMatch(/session\.jsonl/);
   });
 
-  test("keeps who did it also where an event is too long for a line", async () => {
+  test("keeps the agent even if an event is too long for a line", async () => {
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`k${at}`, "x".repeat(60_000)]));
     team.main.script(delegate("reviewer", "Send much."), chatReply("Done."));
     team.other.script(call("read_file", many), anthropicReply("Sent."));
@@ -133,7 +133,7 @@ describe("a sub-agent that may delegate", () => {
     });
   const file = ".demian/tmp/output-call_of_main.txt";
 
-  test("cannot hand over what it may not read itself", async () => {
+  test("cannot pass on what it may not read itself", async () => {
     team.configure({ agents: { lead: lead(), reviewer: subAgent() }, delegation: { maxDepth: 2 } });
     team.place.write(file, "marzipan\n");
     team.main.script(delegate("lead", "Lead."));
@@ -178,7 +178,7 @@ describe("a sub-agent that may delegate", () => {
     expect(wire(team.main, 6)).toMatch(/walnut.*hazel/s);
   });
 
-  test("hands over what it was given, and reads the whole of a report that was cut for it", async () => {
+  test("passes on its own input, and reads all of a report that was cut for it", async () => {
     team.configure({ agents: { lead: lead(), reviewer: subAgent() }, delegation: { maxDepth: 2 } });
     team.place.write(file, "marzipan\n");
     team.main.script(delegate("lead", "Lead.", { contextRefs: [file] }));

@@ -1,4 +1,4 @@
-// Which provider a sub-agent thinks with (§8), and how deep delegation goes.
+// Which provider a sub-agent uses, and how deep delegation goes.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RuntimeEvent } from "../../../src/runtime/events.ts";
 import type { ExternalRuntime, ExternalTurn } from "../../../src/runtime/external/types.ts";
@@ -47,7 +47,7 @@ describe("19: the provider of a sub-agent", () => {
     expect(team.other.requests).toHaveLength(1);
   });
 
-  test("that is not ready is a refusal with what to set, and nobody is asked in vain", async () => {
+  test("that is not ready is a refusal with what to set, and the user is not asked", async () => {
     const keyless = {
       type: "openai-compatible",
       model: "m",
@@ -68,12 +68,12 @@ describe("19: the provider of a sub-agent", () => {
     team.configure({ agents: { helper: subAgent({ provider: { profile: "bb" } }) } });
     const runtime = await team.place.runtime();
     expect(runtime.agents.list().map(({ agent }) => agent.name)).not.toContain("helper");
-    expect(runtime.warnings.join("\n")).toMatch(/"helper" is left out.*no provider "bb"/s);
+    expect(runtime.warnings.join("\n")).toMatch(/"helper" is ignored.*no provider "bb"/s);
   });
 });
 
-describe("a sub-agent with a loop of its own", () => {
-  test("is told nothing of our tools, our sandbox and our agents, and what it spends counts", async () => {
+describe("a sub-agent with its own loop", () => {
+  test("gets nothing about our tools, our sandbox and our agents, and its usage counts", async () => {
     const turns: ExternalTurn[] = [];
     const report = { outcome: "completed", text: "Done there.", turns: 1 } as const;
     const external: ExternalRuntime = {
@@ -162,7 +162,7 @@ describe("21: how deep delegation goes", () => {
     );
   });
 
-  test("nobody delegates to itself, to a caller, to the hidden, or to those that only talk to users", async () => {
+  test("no agent delegates to itself, to a caller, to the hidden, or to those that only talk to users", async () => {
     const hidden = subAgent({ hidden: true });
     const shy = subAgent({ delegation: { callable: false } });
     team.configure({ agents: { lead: { ...lead, mode: "all" }, hidden, shy }, delegation: { maxDepth: 3 } });

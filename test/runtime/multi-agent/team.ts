@@ -1,4 +1,4 @@
-// A workspace in multi-agent mode: a main agent on one provider, sub-agents on another one, both behind real HTTP.
+// A workspace in multi-agent mode: a main agent on one provider, sub-agents on another one, both over real HTTP.
 import type { AgentConfig } from "../../../src/runtime/config/schema.ts";
 import type { RuntimeEvent } from "../../../src/runtime/events.ts";
 import type { SessionOrder } from "../../../src/runtime/session-types.ts";
@@ -82,7 +82,7 @@ export function wire(server: ModelServer, index: number): string {
   return JSON.stringify(server.requests[index]?.body);
 }
 
-/** What tells a story: without what only measures. */
+/** The events without measurements. */
 export function story(events: readonly RuntimeEvent[]): string[] {
   const noise = new Set(["context.compiled", "model.usage", "model.text.delta", "session.started"]);
   return events

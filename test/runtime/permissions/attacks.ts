@@ -1,5 +1,5 @@
 // Ways to make a harmless-looking command do something else, each written so that MARK appears when it works. `unproven`:
-// needs something that is not there everywhere (a program, an older version, another shell); it must be refused all the same.
+// needs something that is not available everywhere (a program, an older version, another shell); it must be refused all the same.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts for a shell
 
 export interface Attack {

@@ -1,4 +1,4 @@
-// Calls of sub-agents at the gate of the root: who is asked, what they are shown, and what an "always" is good for.
+// Permission prompts for sub-agents: what the user is shown, and what an "always" covers.
 import { describe, expect, test } from "vitest";
 import type { AgentDefinition } from "../../../src/runtime/agents/types.ts";
 import type { GateCall } from "../../../src/runtime/permissions/gate.ts";
@@ -69,16 +69,16 @@ describe("23: a sub-agent's call", () => {
     expect(asked[0]).not.toHaveProperty("mainAgent");
   });
 
-  test("that its own rules deny goes to the person, who is told so and may go beyond them", async () => {
+  test("that its own rules deny is asked, with the reason, and the user may override them", async () => {
     const { gate, asked } = await scene({ answer: { decision: "allow" } });
     expect(await gate.decide(bash("ls", by(reviewer)), never)).toMatchObject({ allowed: true, by: "user" });
     expect(asked[0]).toMatchObject({
       widens: true,
-      reason: "the rules of the agent reviewer deny it (reviewer is read-only): a yes goes beyond them",
+      reason: "the rules of the agent reviewer deny it (reviewer is read-only); allowing it overrides them",
     });
   });
 
-  test("that its own rules deny is not allowed by --yes, which says what to do, and asks nobody", async () => {
+  test("that its own rules deny is not allowed by --yes, which says what to do, and the user is not asked", async () => {
     const { gate, asked } = await scene({ options: { yes: true } });
     const told: string[] = [];
     const onRequest = async (): Promise<undefined> => {
@@ -87,7 +87,7 @@ describe("23: a sub-agent's call", () => {
     expect(await gate.decide(bash("ls", { ...by(reviewer), onRequest }), never)).toEqual({
       allowed: false,
       by: "agent_deny",
-      reason: expect.stringMatching(/reviewer is read-only.*--yes does not.*run it without --yes/),
+      reason: expect.stringMatching(/reviewer is read-only.*--yes does not.*run without --yes/),
       always: false,
     });
     const closed = { name: "closed", permissions: [], defaultDecision: "deny" as const };
@@ -96,7 +96,7 @@ describe("23: a sub-agent's call", () => {
     expect(await gate.decide(bash("ls", by(builder)), never)).toMatchObject({ allowed: true, by: "yes" });
   });
 
-  test("that its own rules deny is denied when nobody is there, and with one agent without a question", async () => {
+  test("that its own rules deny is denied without a user, and in single-agent mode without a question", async () => {
     const nobody = await scene({ answer: { decision: "deny", by: "nobody" } });
     expect(await nobody.gate.decide(bash("ls", by(reviewer)), never)).toMatchObject({
       allowed: false,
@@ -142,7 +142,7 @@ describe("24: an always that was given to a sub-agent", () => {
 });
 
 describe("30: starting an agent", () => {
-  test("is asked with what is sent, to whom, and whether that is another provider", async () => {
+  test("is asked with the text, its recipient, and whether that is another provider", async () => {
     const { gate, asked } = await scene();
     expect(await gate.decide(starts(), never)).toMatchObject({ allowed: false, by: "user" });
     expect(asked).toMatchObject([
@@ -173,7 +173,7 @@ describe("30: starting an agent", () => {
   test("always for an agent of the project ends with its definition", async () => {
     const { gate, asked } = await scene({ answer: ALWAYS });
     await gate.decide(starts({ digest: "aa" }), never);
-    expect(asked[0]?.always).toContain("until the project changes its definition");
+    expect(asked[0]?.always).toContain("until its definition in the project changes");
     expect(await gate.decide(starts({ digest: "aa" }), never)).toMatchObject({ by: "grant" });
     expect(await gate.decide(starts({ digest: "bb" }), never)).toMatchObject({ by: "user" });
     expect(await gate.decide(starts(), never)).toMatchObject({ by: "user" });
@@ -201,7 +201,7 @@ describe("searches", () => {
     },
   );
 
-  test("that a person allowed beyond the agent's rules find something, but for what is denied by path", async () => {
+  test("that the user allowed against the agent's rules find everything except denied files by path", async () => {
     const { gate } = await scene();
     const closed: GateCall["agent"] = {
       name: "closed",

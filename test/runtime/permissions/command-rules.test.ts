@@ -123,7 +123,7 @@ test("letters of short options are found in any arrangement", () => {
   expect(mightRun("rm -rf", "rm -r x")).toBe(false);
 });
 
-describe("a command that was made to be looked at for ever", () => {
+describe("a command made to take forever", () => {
   const quoted = (text: string) => `"${text.replace(/["\\$`]/g, "\\$&")}"`;
   const nested = (depth: number): string =>
     depth === 0 ? "echo a b" : `sudo ${"sh ".repeat(60)}${quoted(nested(depth - 1))}`;
@@ -131,13 +131,13 @@ describe("a command that was made to be looked at for ever", () => {
   test.each([
     ["shells within wrappers", nested(4)],
     ["very many shells", `sudo ${"sh ".repeat(40_000)}`],
-    ["very many wrappers with words", `sudo ${"env x ".repeat(20_000)}`],
+    ["very many wrappers with arguments", `sudo ${"env x ".repeat(20_000)}`],
     ["substitutions that do not end", "$(".repeat(60_000)],
-  ])("counts as one that nobody can tell: %s", (_name, command) => {
+  ])("counts as unknown: %s", (_name, command) => {
     expect(mightRun("git push", command)).toBe(true);
   });
 
-  test("is no long list of files behind a wrapper", () => {
+  test("a long list of files after a wrapper does not", () => {
     const files = Array.from({ length: 5000 }, (_, n) => `src/file-${n}.ts`).join(" ");
     expect(mightRun("git push", `timeout 60 npx eslint ${files}`)).toBe(false);
   });

@@ -65,7 +65,7 @@ describe("parsePlain", () => {
     ["a text that is not composed", "cat 'cafe\u0301'"],
     ["an invisible character in quotes", "cat 'a\u200bb'"],
     ["an odd blank in quotes", "cat 'a\u00a0b'"],
-    ["half a character in quotes", "cat 'a\ud800b'"],
+    ["a lone surrogate in quotes", "cat 'a\ud800b'"],
     ["a control in quotes", "cat 'a\u001bb'"],
     ["an empty command", ""],
     ["an empty first word", "'' a"],

@@ -1,11 +1,11 @@
-// Whatever a person allowed, nothing but that is allowed by it. The attacks are run as well: those are real.
+// A permission allows exactly what the user allowed. The attacks are run as well: those are real.
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { evaluate } from "../../../src/runtime/permissions/evaluate.ts";
-import { resolveCommand, writablePlaces } from "../../../src/runtime/permissions/grantable.ts";
+import { listWritableDirs, resolveCommand } from "../../../src/runtime/permissions/grantable.ts";
 import type { Grant, PermissionRule, Verdict } from "../../../src/runtime/permissions/types.ts";
 import { tempDir } from "../../backends/temp-dir.ts";
 import { ATTACKS } from "./attacks.ts";
@@ -15,7 +15,7 @@ const workspace = join(base, "workspace");
 const BIN = "/usr/local/bin:/usr/bin:/bin";
 const EVIL = "#!/bin/sh\n/usr/bin/touch MARK\n";
 
-/** All of them in the exact words that the corpus attacks, more than anybody would allow. */
+/** Rules with the exact commands that the corpus attacks, more than any user would allow. */
 const GRANTED = [
   ["npm", "test"],
   ["npm", "run", "build"],
@@ -76,7 +76,7 @@ const RULES: PermissionRule[] = PREFIXES.map((commandPrefix) => ({
   match: { commandPrefix },
   decision: "allow",
 }));
-/** What a rule with these first words is there for. */
+/** The legitimate use of a rule with these first words. */
 const SAID_BY_RULE = new Set(["git status src", "npm test evil"]);
 
 let granted: Grant[] = [];
@@ -139,7 +139,7 @@ interface Situation {
 
 async function judge(command: string, situation: Situation = {}): Promise<Verdict> {
   const cwd = situation.cwd ?? workspace;
-  const writable = await writablePlaces(workspace, "/tmp");
+  const writable = await listWritableDirs(workspace, "/tmp");
   const context = { cwd, writable, path: situation.path ?? BIN, isSandboxed: situation.isSandboxed ?? true };
   const resolved = await resolveCommand(command, context);
   const target = { kind: "command" as const, command, cwd, ...(resolved === undefined ? {} : { resolved }) };
@@ -269,14 +269,14 @@ describe("what was allowed", () => {
     }
   });
 
-  test("without a sandbox only what reads is allowed: what `npm test` does stands in files of the agent", async () => {
+  test("without a sandbox only what reads is allowed: what `npm test` does is in files of the agent", async () => {
     for (const command of ["npm test", "make", "git status", "find ."]) {
       expect(await judge(command, { isSandboxed: false })).toMatchObject({ decision: "ask" });
     }
     expect(await judge("ls", { isSandboxed: false })).toMatchObject({ decision: "allow" });
   });
 
-  test("the same words in another directory are asked", async () => {
+  test("the same command in another directory is asked about", async () => {
     expect(await judge("ls", { cwd: join(workspace, "sub") })).toMatchObject({ decision: "ask" });
   });
 
@@ -319,8 +319,8 @@ describe("the program that would run", () => {
     expect(await judge("ls", { grants: other })).toMatchObject({ decision: "ask" });
   });
 
-  test("in a directory for temporary files anybody could have put it there", async () => {
-    const writable = await writablePlaces(workspace, base);
+  test("in a directory for temporary files any user could have put it there", async () => {
+    const writable = await listWritableDirs(workspace, base);
     mkdirSync(join(base, "tools"), { recursive: true });
     cpSync(join(workspace, "bin", "ls"), join(base, "tools", "ls"));
     const context = { cwd: workspace, path: join(base, "tools"), isSandboxed: true };

@@ -1,4 +1,4 @@
-// Tools that another agent runs itself (§8): which rules are about them, and that nothing of ours is allowed by theirs.
+// Tools that another agent runs itself: which rules apply to them, and that nothing of ours is allowed by theirs.
 import { describe, expect, test } from "vitest";
 import { plan } from "../../../src/runtime/agents/plan.ts";
 import { evaluate } from "../../../src/runtime/permissions/evaluate.ts";
@@ -153,7 +153,7 @@ describe("an always", () => {
     const theirs = await scene({ answer: ALWAYS });
     expect(await theirs.gate.decide(claude("ls"), never)).toMatchObject({ by: "user", always: true });
     expect(theirs.asked[0]?.always).toMatch(
-      /^exactly this command \(\/.*\) of claudecode, wherever its shell is, for 1 h in this project$/,
+      /^exactly this command \(\/.*\) by claudecode, in any directory, for 1 h in this project$/,
     );
     expect(await theirs.gate.decide(claude("ls"), never)).toMatchObject({ by: "grant" });
     expect(await theirs.gate.decide(bash("ls"), never)).toMatchObject({ by: "user" });
@@ -174,7 +174,7 @@ describe("an always", () => {
     const over = { tool: "Edit", executor: "claudecode", agent: { name: "build", permissions: [] } };
     const { gate, asked } = await scene({ answer: ALWAYS });
     await gate.decide(edit("src/a.ts", over), never);
-    expect(asked[0]?.always).toContain("claudecode.Edit for every file directly in src/");
+    expect(asked[0]?.always).toContain("claudecode.Edit for all files directly in src/");
     expect(await gate.decide(edit("src/b.ts", over), never)).toMatchObject({ by: "grant" });
     for (const other of [
       edit("src/b.ts"),
@@ -193,7 +193,7 @@ describe("an always", () => {
     expect(await gate.decide(bash("ls -la"), never)).toMatchObject({ allowed: false, by: "user" });
   });
 
-  test("a program by a relative path is not certain: nobody knows where Claude Code's shell is", async () => {
+  test("a program by a relative path is not certain: the directory of Claude Code's shell is unknown", async () => {
     const relative = "../bin/ls";
     const globalRules = [rule("*", "allow", { commandPrefix: relative })];
     const { gate } = await scene({ options: { globalRules } });

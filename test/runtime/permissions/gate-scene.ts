@@ -1,4 +1,4 @@
-// A gate with a person who always gives the same answer, and calls for it.
+// A gate with a user who always gives the same answer, and calls for it.
 import { join } from "node:path";
 import {
   createPermissionGate,
@@ -21,7 +21,7 @@ export interface Scene {
 export const ALWAYS: PermissionAnswer = { decision: "allow", always: true };
 export const never = new AbortController().signal;
 
-/** Each scene has a directory of its own below `base`. */
+/** Each scene has its own directory below `base`. */
 export function sceneMaker(base: string) {
   let count = 0;
   return async ({

@@ -5,7 +5,7 @@ import { bash, edit, never, sceneMaker } from "./gate-scene.ts";
 
 const scene = sceneMaker(tempDir("gate"));
 
-describe("the answer of a person", () => {
+describe("the user's answer", () => {
   test("allows once, and is asked again the next time", async () => {
     const { gate, asked } = await scene({ answer: { decision: "allow" } });
     expect(await gate.decide(bash("ls"), never)).toEqual({ allowed: true, by: "user", always: false });
@@ -19,7 +19,7 @@ describe("the answer of a person", () => {
     expect(await gate.decide(bash("ls"), never)).toEqual(decision);
   });
 
-  test("that nobody could give is not called a person's", async () => {
+  test("without a user is not reported as the user's", async () => {
     const { gate } = await scene({ answer: { decision: "deny", by: "nobody" } });
     expect(await gate.decide(bash("ls"), never)).toEqual({ allowed: false, by: "nobody", always: false });
   });
@@ -52,7 +52,7 @@ describe("the answer of a person", () => {
   test("always of a file change is for the tool and the directory", async () => {
     const { gate, asked } = await scene({ answer: { decision: "allow", always: true } });
     await gate.decide(edit("src/a.ts"), never);
-    expect(asked[0]?.always).toBe("edit_file for every file directly in src/, for 1 h in this project");
+    expect(asked[0]?.always).toBe("edit_file for all files directly in src/, for 1 h in this project");
     expect(await gate.decide(edit("src/b.ts"), never)).toMatchObject({ by: "grant" });
     expect(await gate.decide(edit("src/.env"), never)).toMatchObject({ allowed: false, by: "hard_deny" });
     await gate.decide(edit("lib/b.ts"), never);
@@ -88,7 +88,7 @@ describe("the answer of a person", () => {
 });
 
 describe("--yes", () => {
-  test("allows what would be asked, asks nobody and remembers nothing", async () => {
+  test("allows what would be asked, does not ask and stores nothing", async () => {
     const { gate, asked, store } = await scene({ options: { yes: true } });
     expect(await gate.decide(bash("ls"), never)).toEqual({ allowed: true, by: "yes", always: false });
     expect(asked).toEqual([]);
@@ -111,7 +111,7 @@ describe("--yes", () => {
 });
 
 describe("around the question", () => {
-  test("it is told before it is asked, and a hook can block it", async () => {
+  test("it is reported before the user is asked, and a hook can block it", async () => {
     const { gate, asked } = await scene({ options: { yes: true } });
     const told: string[] = [];
     const onRequest = async (prompt: PermissionPrompt) => {
@@ -128,7 +128,7 @@ describe("around the question", () => {
     expect(asked).toEqual([]);
   });
 
-  test("nothing is told when rules decide", async () => {
+  test("nothing is reported when rules decide", async () => {
     const { gate } = await scene({ options: { globalRules: [{ tool: "bash", decision: "allow" }] } });
     const onRequest = () => Promise.reject(new Error("asked"));
     expect(await gate.decide(bash("ls", { onRequest }), never)).toMatchObject({ allowed: true, by: "rule" });

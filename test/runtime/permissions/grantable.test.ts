@@ -8,7 +8,7 @@ const base = tempDir("grantable");
 const workspace = join(base, "workspace");
 const bin = join(base, "bin");
 
-/** Programs outside the workspace that stand for the real ones. */
+/** Programs outside the workspace, in place of the real ones. */
 function install(...names: string[]): void {
   mkdirSync(bin, { recursive: true });
   for (const name of names) {
@@ -61,7 +61,7 @@ describe("always", () => {
     expect(await resolve(command)).toMatchObject({ isGrantable: false });
   });
 
-  test("is a matter of the program behind a link, too", async () => {
+  test("depends on the target of a link, too", async () => {
     symlinkSync(join(bin, "python3.12"), join(bin, "tool"));
     symlinkSync(join(bin, "busybox"), join(bin, "wc"));
     expect(await resolve("tool x")).toMatchObject({

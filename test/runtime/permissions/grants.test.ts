@@ -192,10 +192,10 @@ describe("a file that is not as we wrote it", () => {
         rmSync(file);
         mkdirSync(file);
       },
-      "no regular file",
+      "not a regular file",
     ],
-    ["is too long", (file: string) => writeFileSync(file, " ".repeat(1024 * 1024 + 1)), "longer than 1 MiB"],
-  ])("is ignored and told when it %s", async (_name, change, fault) => {
+    ["is too long", (file: string) => writeFileSync(file, " ".repeat(1024 * 1024 + 1)), "larger than 1 MiB"],
+  ])("is ignored and reported when it %s", async (_name, change, fault) => {
     const { warnings, found } = await withFile(change);
     expect(found).toBe(0);
     expect(warnings).toEqual([expect.stringContaining(fault)]);
@@ -210,7 +210,7 @@ describe("a file that is not as we wrote it", () => {
     ],
     ["another root", '{"version":1,"root":"/elsewhere","grants":[]}'],
     ["an unknown field", '{"version":1,"root":"/work-space","grants":[],"all":true}'],
-  ])("with %s is kept aside and told", async (_name, text) => {
+  ])("with %s is set aside and reported", async (_name, text) => {
     const { warnings, found, directory } = await withFile((file) => writeFileSync(file, text));
     expect(found).toBe(0);
     expect(warnings).toEqual([expect.stringMatching(/is damaged .* was moved to .*grants\.json\.bad-5000/)]);

@@ -1,5 +1,5 @@
 // What tests of the pure decision have in common: a command that is certain, an empty policy, a grant that holds.
-import { grantKeyOf } from "../../../src/runtime/permissions/grant-key.ts";
+import { toGrantKey } from "../../../src/runtime/permissions/grant-key.ts";
 import type { Grant, PermissionTarget, Policy } from "../../../src/runtime/permissions/types.ts";
 
 export const command = (text: string): PermissionTarget => ({
@@ -18,7 +18,7 @@ export const policy = (over: Partial<Policy> = {}): Policy => ({
 });
 
 export const grantFor = (tool: string, target: PermissionTarget): Grant => {
-  const key = grantKeyOf(tool, target);
+  const key = toGrantKey(tool, target);
   if (key === undefined) throw new Error("no key");
   return { key, scope: "project", grantedAtMs: 0, expiresAtMs: 1000 };
 };

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { unifiedDiff } from "../../../src/runtime/permissions/diff.ts";
-import { promptLines } from "../../../src/runtime/permissions/prompt.ts";
+import { formatUnifiedDiff } from "../../../src/runtime/permissions/diff.ts";
+import { formatPromptLines } from "../../../src/runtime/permissions/prompt.ts";
 import type { PermissionPrompt } from "../../../src/runtime/permissions/types.ts";
 import { tempDir } from "../../backends/temp-dir.ts";
 
@@ -19,9 +19,9 @@ const prompt = (over: Partial<PermissionPrompt>): PermissionPrompt => ({
   ...over,
 });
 
-describe("promptLines", () => {
+describe("formatPromptLines", () => {
   test("shows the command, where it runs, how it is held, why it is asked and what always means", () => {
-    const lines = promptLines(
+    const lines = formatPromptLines(
       prompt({
         command: "npm test",
         cwd: "/w",
@@ -41,25 +41,27 @@ describe("promptLines", () => {
   });
 
   test("says what it means when nothing holds the command", () => {
-    expect(promptLines(prompt({ command: "ls", sandbox: "off" })).join("\n")).toContain("everything you can");
+    expect(formatPromptLines(prompt({ command: "ls", sandbox: "off" })).join("\n")).toContain(
+      "anything you can",
+    );
   });
 
   test("a long command of many lines is shown whole, and nothing in it is hidden", () => {
     const command = `echo ${"x".repeat(5000)}\nrm \u202etxt.exe \u200b\u001b[2K\rls\u00a0a`;
-    const text = promptLines(prompt({ command })).join("\n");
+    const text = formatPromptLines(prompt({ command })).join("\n");
     expect(text).toContain("x".repeat(5000));
     expect(text).toContain("  > rm <U+202E>txt.exe <U+200B>\\x1b[2K\\x0dls<U+00A0>a");
   });
 
   test("a title cannot make up lines", () => {
-    expect(promptLines(prompt({ title: "bash: a\n  always   allows nothing", command: "a" }))[0]).toContain(
-      "\\n",
-    );
+    expect(
+      formatPromptLines(prompt({ title: "bash: a\n  always   allows nothing", command: "a" }))[0],
+    ).toContain("\\n");
   });
 
   test("a change is shown as a diff, a long one says at the very end how much is missing, and whole when it is asked for", () => {
     const changes = [{ path: "a.ts", oldText: "one\ntwo\n", newText: "one\n2\u202e\n" }];
-    expect(promptLines(prompt({ changes })).slice(1)).toEqual([
+    expect(formatPromptLines(prompt({ changes })).slice(1)).toEqual([
       "  --- a/a.ts",
       "  +++ b/a.ts",
       "  @@ -1,2 +1,2 @@",
@@ -68,29 +70,29 @@ describe("promptLines", () => {
       "  +2<U+202E>",
     ]);
     const long = prompt({ changes: [{ path: "b", newText: "x\n".repeat(1000) }], always: "this" });
-    expect(promptLines(long).at(-1)).toBe(
-      "  !! 603 of 1003 lines of this change are NOT SHOWN; d shows them all",
+    expect(formatPromptLines(long).at(-1)).toBe(
+      "  !! 603 of 1003 lines of this change are NOT SHOWN; press d to show all",
     );
-    const whole = promptLines(long, { wholeDiff: true });
+    const whole = formatPromptLines(long, { wholeDiff: true });
     expect(whole.filter((line) => line === "  +x")).toHaveLength(1000);
     expect(whole.at(-1)).toBe("  always   allows this");
   });
 
   test("a change of very many lines can be shown", () => {
     const changes = [{ path: "b", oldText: "", newText: "x\n".repeat(300_000) }];
-    expect(promptLines(prompt({ changes })).at(-1)).toContain("299603 of 300003 lines");
+    expect(formatPromptLines(prompt({ changes })).at(-1)).toContain("299603 of 300003 lines");
   });
 
-  test("the input of another tool is shown as it is", () => {
+  test("the input of another tool is shown unchanged", () => {
     expect(
-      promptLines(prompt({ tool: "fetch", title: "fetch", input: { url: "http://x" } })).join("\n"),
+      formatPromptLines(prompt({ tool: "fetch", title: "fetch", input: { url: "http://x" } })).join("\n"),
     ).toContain('"url": "http://x"');
   });
 });
 
 describe("23: a question of a sub-agent", () => {
   const child = { agent: "reviewer", tool: "read_file", title: "read_file: x" };
-  const head = (over: Partial<PermissionPrompt>) => promptLines(prompt({ ...child, ...over }))[0];
+  const head = (over: Partial<PermissionPrompt>) => formatPromptLines(prompt({ ...child, ...over }))[0];
 
   test("names the agents from the main one down to it", () => {
     expect(head({ agentPath: ["reviewer"], mainAgent: "build" })).toBe(
@@ -110,7 +112,7 @@ describe("23: a question of a sub-agent", () => {
 
 describe("a tool that another executor runs", () => {
   test("is said to run outside of our sandbox, whatever that would have been", () => {
-    const lines = promptLines(
+    const lines = formatPromptLines(
       prompt({
         executor: "claudecode",
         tool: "Bash",
@@ -122,8 +124,8 @@ describe("a tool that another executor runs", () => {
     expect(lines).toEqual([
       "Allow build -> Bash: npm test?",
       "  $ npm test",
-      "  in       /w, or where its shell went since",
-      "  run by   claudecode itself, outside of demian's sandbox",
+      "  in       /w, or the current directory of its shell",
+      "  run by   claudecode itself, outside demian's sandbox",
     ]);
   });
 });
@@ -137,18 +139,18 @@ describe("30: the question before another agent starts", () => {
     receives: ["the current user request", "relevant file paths"],
     handoff: "# Task\nReview src/a.ts.",
   };
-  const shown = (over: Partial<typeof invocation>, options?: Parameters<typeof promptLines>[1]) =>
-    promptLines(
+  const shown = (over: Partial<typeof invocation>, options?: Parameters<typeof formatPromptLines>[1]) =>
+    formatPromptLines(
       prompt({ tool: "delegate_agent", title: "t", invocation: { ...invocation, ...over } }),
       options,
     );
 
-  test("says who, where, that it is another provider, and shows what is sent word for word", () => {
+  test("names agent and provider, says that it is another provider, and shows the exact text to be sent", () => {
     expect(shown({})).toEqual([
       "Allow build -> agent reviewer using provider gemini-fast?",
       "  model    gemini-small",
-      "  sent to  gemini-fast, which is another provider than the one that build uses",
-      "  It will receive: the current user request, relevant file paths. Word for word:",
+      "  sent to  gemini-fast, not the provider of build",
+      "  It will receive: the current user request, relevant file paths. Full text:",
       "  | # Task",
       "  | Review src/a.ts.",
     ]);
@@ -172,7 +174,7 @@ describe("30: the question before another agent starts", () => {
   test("a long one says at the very end how much is missing, and is shown whole when it is asked for", () => {
     const handoff = Array.from({ length: 200 }, (_, line) => `line ${line}`).join("\n");
     const lines = shown({ handoff });
-    expect(lines.at(-1)).toBe("  !! 80 of 200 lines of this handoff are NOT SHOWN; d shows them all");
+    expect(lines.at(-1)).toBe("  !! 80 of 200 lines of this handoff are NOT SHOWN; press d to show all");
     expect(lines).not.toContain("  | line 120");
     const whole = shown({ handoff }, { wholeDiff: true });
     expect(whole.at(-1)).toBe("  | line 199");
@@ -195,7 +197,7 @@ describe("unifiedDiff", () => {
     for (const [index, [oldText, newText]] of pairs.entries()) {
       const path = `f${index}`;
       writeFileSync(join(dir, path), oldText);
-      writeFileSync(join(dir, "all.patch"), `${unifiedDiff({ path, oldText, newText }).join("\n")}\n`, {
+      writeFileSync(join(dir, "all.patch"), `${formatUnifiedDiff({ path, oldText, newText }).join("\n")}\n`, {
         flag: index === 0 ? "w" : "a",
       });
     }
@@ -205,15 +207,15 @@ describe("unifiedDiff", () => {
   });
 
   test("a new file comes from nowhere, and an endless rewrite is cut short", () => {
-    expect(unifiedDiff({ path: "a", newText: "x\n" })).toEqual([
+    expect(formatUnifiedDiff({ path: "a", newText: "x\n" })).toEqual([
       "--- /dev/null",
       "+++ b/a",
       "@@ -0,0 +1,1 @@",
       "+x",
     ]);
     const numbers = (from: number) => Array.from({ length: 20_000 }, (_, n) => `${from + n}`).join("\n");
-    expect(unifiedDiff({ path: "a", oldText: numbers(0), newText: numbers(50_000) }).length).toBeGreaterThan(
-      40_000,
-    );
+    expect(
+      formatUnifiedDiff({ path: "a", oldText: numbers(0), newText: numbers(50_000) }).length,
+    ).toBeGreaterThan(40_000);
   });
 });

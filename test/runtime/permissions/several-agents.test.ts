@@ -1,8 +1,8 @@
-// The order of decisions with several agents (§6), and that it left the one of a single agent alone.
+// Precedence in multi-agent mode, which leaves single-agent mode unchanged.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { evaluate } from "../../../src/runtime/permissions/evaluate.ts";
-import { grantKeyOf } from "../../../src/runtime/permissions/grant-key.ts";
+import { toGrantKey } from "../../../src/runtime/permissions/grant-key.ts";
 import type {
   Decision,
   PermissionRule,
@@ -28,7 +28,7 @@ const READ_ONLY: PermissionRule[] = [
 const ASKED = { decision: "ask", by: "agent_deny", reason: "reviewer is read-only" };
 
 describe("with several agents", () => {
-  test("what the agent's own rules deny is a question to the person", () => {
+  test("what the agent's own rules deny is a request to the user", () => {
     expect(decide("bash", command("ls"), { agentRules: READ_ONLY })).toEqual(ASKED);
     expect(decide("read_file", path("a"), { agentRules: READ_ONLY })).toMatchObject({ decision: "allow" });
     const glob: PermissionRule = { tool: "*", match: { pathGlob: "gen/**" }, decision: "deny" };
@@ -62,7 +62,7 @@ describe("with several agents", () => {
     expect(decide("x", path("a"), { rootDefault: "deny" })).toEqual({ decision: "deny", by: "default" });
   });
 
-  test("of several targets the one that only a person can allow counts, whatever the order", () => {
+  test("of several targets, the one only the user can allow counts, whatever the order", () => {
     const agentRules: PermissionRule[] = [
       { tool: "edit_file", match: { pathGlob: "gen/**" }, decision: "deny" },
       { tool: "edit_file", decision: "ask" },
@@ -181,7 +181,7 @@ describe("17: a single agent", () => {
   });
 });
 
-/** The order of §6 once more, as plainly as it can be said for the rules and targets above. */
+/** The precedence again, as plainly as possible for the rules and targets above. */
 function expected(tool: string, touched: readonly PermissionTarget[], given: Partial<Policy>): Decision {
   const all = touched.length === 0 ? [undefined] : touched;
   const decisions = all.map((one) => expectedOne(tool, one, given));
@@ -201,7 +201,7 @@ function expectedOne(tool: string, one: PermissionTarget | undefined, given: Par
   );
   const floor = (it: PermissionRule) => isWild(it) && !hasMatch(it) && isNamed;
   if (agentRules.some((it) => it.decision === "deny" && fits(it) && !floor(it))) return "deny";
-  const key = one === undefined ? undefined : JSON.stringify(grantKeyOf(tool, one));
+  const key = one === undefined ? undefined : JSON.stringify(toGrantKey(tool, one));
   if (key !== undefined && grants.some((grant) => JSON.stringify(grant.key) === key)) return "allow";
   const weight = (it: PermissionRule): number[] => {
     const length = (it.match?.pathGlob ?? it.match?.commandPrefix ?? "").length;
@@ -232,7 +232,7 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
 }
 
-test("a verdict says who decided", () => {
+test("a verdict says what decided it", () => {
   const verdicts: Verdict[] = [
     decide("x", path(".env")),
     decide("x", path("a"), { globalRules: [{ tool: "x", decision: "deny" }] }),

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { unknownTools } from "../../../src/runtime/permissions/unknown-tools.ts";
+import { findUnknownTools } from "../../../src/runtime/permissions/unknown-tools.ts";
 
 const TOOLS = ["read_file", "bash", "grep"];
-const told = (tool: string) => unknownTools([{ tool, decision: "deny" }], TOOLS, "permissions");
+const told = (tool: string) => findUnknownTools([{ tool, decision: "deny" }], TOOLS, "permissions");
 
 test.each([
   ["Bash", 'did you mean "bash"?'],
   ["demian.bahs", 'did you mean "bash"?'],
-  ["*.shell", "there are read_file, bash, grep"],
-  ["WebFetch", 'Of Claude Code it would be "claudecode.WebFetch".'],
-  ["Bash", 'Of Claude Code it would be "claudecode.Bash".'],
-])("a rule for %s is told: %s", (tool, hint) => {
+  ["*.shell", "known tools: read_file, bash, grep"],
+  ["WebFetch", `Claude Code's tool is "claudecode.WebFetch".`],
+  ["Bash", `Claude Code's tool is "claudecode.Bash".`],
+])("a rule for %s is reported: %s", (tool, hint) => {
   expect(told(tool)).toEqual([expect.stringContaining(hint)]);
 });
 
@@ -25,11 +25,11 @@ test.each([...FITTING, "claudecode.Bash", "claudecode.*", "*.Bash", "ClaudeCode.
 
 test("a tool of a module is known like any other", () => {
   const rules = [{ tool: "lsp_references", decision: "ask" as const }];
-  expect(unknownTools(rules, [...TOOLS, "lsp_references"], "permissions")).toEqual([]);
-  expect(unknownTools(rules, TOOLS, "permissions")).toHaveLength(1);
+  expect(findUnknownTools(rules, [...TOOLS, "lsp_references"], "permissions")).toEqual([]);
+  expect(findUnknownTools(rules, TOOLS, "permissions")).toHaveLength(1);
 });
 
-test("each name is told once", () => {
+test("each name is reported once", () => {
   const rule = { tool: "Bash", decision: "deny" } as const;
-  expect(unknownTools([rule, rule], TOOLS, "permissions")).toHaveLength(1);
+  expect(findUnknownTools([rule, rule], TOOLS, "permissions")).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-// Asks a provider as the loop does, and keeps what it says. Waits between retries are recorded, not waited for.
+// Sends requests as the agent loop does, and collects the events. Waits between retries are recorded and skipped.
 import { beforeEach } from "vitest";
 import type { ProviderConfig } from "../../../src/runtime/config/schema.ts";
 import { type ResolveOptions, resolveProvider } from "../../../src/runtime/providers/resolve.ts";
@@ -27,7 +27,7 @@ export const TOOL = {
   },
 };
 
-/** Every test of the file has a model server of its own. */
+/** Every test of the file has its own model server. */
 export function eachWithServer(take: (fresh: ModelServer) => void): void {
   beforeEach(async () => {
     const server = await startModelServer();
@@ -81,7 +81,7 @@ export async function listen(provider: Provider, request: ChatRequest = askOf())
   return { events, text: textOf("text_delta"), reasoning: textOf("reasoning_delta"), response };
 }
 
-/** What it says to somebody who goes at its first words. */
+/** Aborts at the first text, and returns all events. */
 export async function abortAtFirstWords(provider: Provider): Promise<ChatStreamEvent[]> {
   const abort = new AbortController();
   const events: ChatStreamEvent[] = [];

@@ -3,7 +3,7 @@ import { ClaudeCode, Codex } from "../../../src/runtime/config/login-providers.t
 import { DemianConfig, ProviderConfig } from "../../../src/runtime/config/schema.ts";
 import { PRESETS } from "../../../src/runtime/providers/presets.ts";
 import {
-  providerChoices,
+  listProviderChoices,
   type ResolveOptions,
   resolveProvider,
 } from "../../../src/runtime/providers/resolve.ts";
@@ -131,7 +131,7 @@ describe("the presets", () => {
   });
 });
 
-describe("a vendor that nobody has heard of", () => {
+describe("an unknown vendor", () => {
   let server: ModelServer | undefined;
   afterEach(() => server?.close());
 
@@ -181,14 +181,7 @@ describe("what is missing is named, with what to set", () => {
 
   test.each([
     ["an unknown key", { ...PRESETS }, "opnai", {}, "unknown_provider", /did you mean openai\?/],
-    [
-      "a name that every object has",
-      {},
-      "constructor",
-      {},
-      "unknown_provider",
-      /no provider is called "constructor"/,
-    ],
+    ["a name that every object has", {}, "constructor", {}, "unknown_provider", /no provider "constructor"/],
     [
       "azure without an endpoint",
       { ...PRESETS },
@@ -220,7 +213,7 @@ describe("what is missing is named, with what to set", () => {
       "x",
       { X_KEY: "abc\ndef" },
       "bad_key",
-      /the variable X_KEY holds characters/,
+      /the variable X_KEY contains characters/,
     ],
     [
       "the name of the header",
@@ -245,7 +238,7 @@ describe("what is missing is named, with what to set", () => {
       "x",
       {},
       "missing_login",
-      /log in with `codex login`, or name another place in providers\.x\.codexHome/,
+      /log in with `codex login`, set another directory in providers\.x\.codexHome/,
     ],
     [
       "Claude Code",
@@ -253,7 +246,7 @@ describe("what is missing is named, with what to set", () => {
       "x",
       {},
       "not_installed",
-      /providers\.x\.cliPath is \/nowhere\/at\/all, and there is no such program/,
+      /providers\.x\.cliPath: \/nowhere\/at\/all is not an executable file/,
     ],
     [
       "the imitated login",
@@ -272,7 +265,7 @@ describe("what is missing is named, with what to set", () => {
   test("no error names the key itself", () => {
     const act = () =>
       resolveProvider("x", at({ ...remote, apiKey: `${KEY}\u00fc` }), { env: {}, model: "m" });
-    expect(act).toThrow(/^providers\.x\.apiKey holds/);
+    expect(act).toThrow(/^providers\.x\.apiKey contains/);
   });
 });
 
@@ -288,8 +281,8 @@ test("a key in the configuration wins over the variable, and blanks around a key
   expect(own.headers.get("authorization")).toBe("Bearer mine");
 });
 
-test("the choices tell which providers are ready, and what the others need", () => {
-  const choices = providerChoices(
+test("the choices show which providers are ready, and what the others need", () => {
+  const choices = listProviderChoices(
     {
       ...withDefaults(PRESETS),
       codex: { ...CODEX, codexHome: "/nowhere/at/all" },

@@ -107,7 +107,7 @@ describe("what is retried", () => {
     expect(
       isRetryable(new ProviderError({ kind: "network", message: "x" }, new Error("socket hang up"))),
     ).toBe(true);
-    expect(isRetryable(new ProviderError({ kind: "network", message: "said nothing for 300 s" }))).toBe(
+    expect(isRetryable(new ProviderError({ kind: "network", message: "sent nothing for 300 s" }))).toBe(
       false,
     );
   });

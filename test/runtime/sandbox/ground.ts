@@ -15,17 +15,18 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSandbox } from "../../../src/runtime/sandbox/index.ts";
-import { findHolder, thisHost } from "../../../src/runtime/sandbox/probe.ts";
+import { findLauncher, thisHost } from "../../../src/runtime/sandbox/probe.ts";
 import type { CommandResult, Sandbox, SandboxConfig } from "../../../src/runtime/sandbox/types.ts";
 import { SANDBOX } from "../../support/plain-sandbox.ts";
 
 /** What a machine can lack. Anything else that keeps commands from being held is a fault of ours. */
-const LACKING = /not installed|kernel refuses|container|no sandbox for|no table of system calls|no seccomp/;
+const LACKING =
+  /not installed|kernel refuses|container|no sandbox for|does not support the architecture|no seccomp/;
 
 /** Undefined: commands can be held here. Where they must be (CI), not being able to is a failure. */
 export async function whyNoSandbox(): Promise<string | undefined> {
-  const found = await findHolder(thisHost());
-  if ("holder" in found) return undefined;
+  const found = await findLauncher(thisHost());
+  if ("launcher" in found) return undefined;
   if (!LACKING.test(found.problem)) throw new Error(found.problem);
   if (process.env["CI_REQUIRE_SANDBOX"] === "1")
     throw new Error(`CI_REQUIRE_SANDBOX is set: ${found.problem}`);
@@ -68,7 +69,7 @@ export class Ground {
   #bystander: ChildProcess | undefined;
   port = 0;
 
-  /** Everything as it was, whatever the last attack did. */
+  /** Restores everything after an attack. */
   lay(): void {
     for (const path of [this.workspace, this.outside]) {
       rmSync(path, { recursive: true, force: true });
@@ -100,7 +101,7 @@ export class Ground {
     chmodSync(join(this.outside, "victim"), 0o644);
   }
 
-  /** Servers that answer ESCAPED to whoever reaches them, and a process that nobody may end. */
+  /** Servers that answer ESCAPED, and a process that must not be killed. */
   async listen(): Promise<void> {
     this.lay();
     for (const path of [join(this.state, "daemon.sock"), join(this.base, "open.sock")]) {

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { createSandbox } from "../../../src/runtime/sandbox/index.ts";
-import { findHolder, type Host, thisHost } from "../../../src/runtime/sandbox/probe.ts";
+import { findLauncher, type Host, thisHost } from "../../../src/runtime/sandbox/probe.ts";
 import { SANDBOX } from "../../support/plain-sandbox.ts";
 import { runIn } from "./ground.ts";
 
@@ -37,7 +37,7 @@ describe.skipIf(process.platform !== "linux")("without a sandbox that works", ()
 
   test.each<[string, Host, RegExp]>([
     [
-      "is not there",
+      "is missing",
       { ...linux, bwrapPaths: ["/nonexistent/bwrap"] },
       /bubblewrap is not installed: apt install bubblewrap/,
     ],
@@ -54,9 +54,9 @@ describe.skipIf(process.platform !== "linux")("without a sandbox that works", ()
       ),
       /container/,
     ],
-    ["holds nothing", fakeBwrap("open", holdsNothing), /it does not hold: "written escaped seen"/],
+    ["holds nothing", fakeBwrap("open", holdsNothing), /it does not isolate: "written escaped seen"/],
     ["runs nothing", fakeBwrap("mute", "echo '\"exit-code\": 0' >&4"), /cannot write to its workspace/],
-    ["is for another processor", { ...linux, arch: "mips" }, /processor "mips"/],
+    ["is for another processor", { ...linux, arch: "mips" }, /architecture "mips"/],
     ["is for another system", { ...linux, platform: "freebsd" }, /no sandbox for freebsd/],
   ])("commands are refused when bubblewrap %s, with the reason", async (_what, host, problem) => {
     const sandbox = await createSandbox(SANDBOX, place, host);
@@ -67,7 +67,7 @@ describe.skipIf(process.platform !== "linux")("without a sandbox that works", ()
     expect(existsSync(join(root, "ran"))).toBe(false);
   });
 
-  test("with consent they run, told as env-only", async () => {
+  test("with consent they run, reported as env-only", async () => {
     const host = { ...linux, bwrapPaths: ["/nonexistent/bwrap"] };
     const sandbox = await createSandbox({ ...SANDBOX, allowEnvOnly: true }, place, host);
     expect(sandbox).toMatchObject({
@@ -95,17 +95,17 @@ test("the machine is looked at once in a process, and again after a failure", as
   expect(looks()).toBe(host.isRoot ? 4 : 2);
 });
 
-test.skipIf(!("holder" in (await findHolder(thisHost()))))("what was found stays", () => {
-  expect(findHolder(thisHost())).toBe(findHolder(thisHost()));
+test.skipIf(!("launcher" in (await findLauncher(thisHost()))))("what was found stays", () => {
+  expect(findLauncher(thisHost())).toBe(findLauncher(thisHost()));
 });
 
-test("a workspace in which the rules would mean nothing is refused", async () => {
+test("a workspace that cannot be sandboxed is refused", async () => {
   for (const [place, problem] of [
     ["/", /whole file system/],
-    ["/proc", /made up by the kernel/],
-    ["/proc/sys", /made up by the kernel/],
-    ["/dev", /made up by the kernel/],
-    ["/sys/fs", /made up by the kernel/],
+    ["/proc", /is a kernel file system/],
+    ["/proc/sys", /is a kernel file system/],
+    ["/dev", /is a kernel file system/],
+    ["/sys/fs", /is a kernel file system/],
   ] as const) {
     for (const mode of ["workspace-write", "read-only"] as const) {
       const refused = await createSandbox({ ...SANDBOX, mode }, { root: place, hide: [] });
@@ -113,11 +113,14 @@ test("a workspace in which the rules would mean nothing is refused", async () =>
     }
   }
   const hidden = await createSandbox(SANDBOX, { root, hide: [root] });
-  expect(hidden).toMatchObject({ adapter: undefined, problem: expect.stringMatching(/may not see/) });
+  expect(hidden).toMatchObject({
+    adapter: undefined,
+    problem: expect.stringMatching(/hidden from commands/),
+  });
 });
 
-test.skipIf(!("holder" in (await findHolder(thisHost()))))(
-  "in a home directory, and above one, commands write nothing, and people are told",
+test.skipIf(!("launcher" in (await findLauncher(thisHost()))))(
+  "in a home directory, and above one, commands cannot write, and that is reported",
   async () => {
     for (const home of [root, join(root, "me")]) {
       const sandbox = await createSandbox(SANDBOX, { root, hide: [], home });

@@ -146,13 +146,13 @@ describe.skipIf(process.platform !== "linux").each(modes)("with mode $mode", ({ 
     expect(ran.output.split("\n")).toHaveLength(50_005);
   });
 
-  test("a shell that kills itself is told as what it was", async () => {
+  test("a shell that kills itself is reported as such", async () => {
     const { code, signal } = await runIn(sandbox, root, "kill -KILL $$");
     expect(code === 137 || signal === "SIGKILL").toBe(true);
   });
 
   test.runIf(mode !== "off")(
-    "a sandbox that somebody kills is told as what it was: the command had begun",
+    "a sandbox that is killed is reported as such: the command had started",
     async () => {
       const seconds = ownTime();
       const ran = await sandbox.run({

@@ -1,20 +1,20 @@
-// What the adapters are told, as text: order matters in both languages.
+// The arguments and profiles of the adapters; order matters in both.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bwrapArguments } from "../../../src/runtime/sandbox/bwrap.ts";
-import { findProtected, isWithin } from "../../../src/runtime/sandbox/places.ts";
-import { seatbeltProfile } from "../../../src/runtime/sandbox/seatbelt.ts";
+import { buildBwrapArguments } from "../../../src/runtime/sandbox/bwrap.ts";
+import { findProtected, isWithin } from "../../../src/runtime/sandbox/protected-paths.ts";
+import { buildSeatbeltProfile } from "../../../src/runtime/sandbox/seatbelt.ts";
 import { Tree } from "../../../src/runtime/sandbox/tree.ts";
 
-const places = {
+const protectedPaths = {
   maskedFiles: ["/home/me/project/.env"],
   maskedDirectories: [],
   readOnly: ["/home/me/project/.git"],
   writable: [],
 };
-const bounds = { root: "/home/me/project", isWritable: true, isNetworkDenied: false, places };
+const bounds = { root: "/home/me/project", isWritable: true, isNetworkDenied: false, protectedPaths };
 
 describe("bubblewrap", () => {
   const profile = {
@@ -25,7 +25,7 @@ describe("bubblewrap", () => {
     cwd: "/home/me/project",
     unset: [],
   };
-  const line = (more: object = {}): string => bwrapArguments({ ...profile, ...more }).join(" ");
+  const line = (more: object = {}): string => buildBwrapArguments({ ...profile, ...more }).join(" ");
 
   test("everything is read-only before the workspace is writable, and its protected parts come after it", () => {
     const text = line({ hidden: [{ path: "/home/me/.local/state/demian", kind: "directory" }] });
@@ -66,7 +66,7 @@ describe("sandbox-exec", () => {
 
   test("writes are denied, then allowed in the workspace, then denied in its protected parts", () => {
     const hidden = [{ path: "/Users/me/state", kind: "directory" as const }];
-    expect(seatbeltProfile({ ...profile, hidden }).split("\n")).toEqual([
+    expect(buildSeatbeltProfile({ ...profile, hidden }).split("\n")).toEqual([
       "(version 1)",
       "(allow default)",
       "(deny file-write*)",
@@ -86,16 +86,16 @@ describe("sandbox-exec", () => {
 
   test("read-only and no network are said, and a name cannot end its string", () => {
     const root = '/Users/me/a") (allow default) ("';
-    const text = seatbeltProfile({ ...profile, root, isWritable: false, isNetworkDenied: true });
+    const text = buildSeatbeltProfile({ ...profile, root, isWritable: false, isNetworkDenied: true });
     expect(text).not.toContain("/Users/me/a");
     expect(text).toContain("(deny network*)");
-    expect(seatbeltProfile({ ...profile, root })).toContain(
+    expect(buildSeatbeltProfile({ ...profile, root })).toContain(
       '(subpath "/Users/me/a\\") (allow default) (\\"")',
     );
   });
 });
 
-describe("the protected places of a workspace", () => {
+describe("the protected paths of a workspace", () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "demian-places-")));
   const at = (path: string): string => join(root, path);
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ROOT } from "../../support/daemon.ts";
+import { ROOT } from "../../support/root.ts";
 import { asleep, isAsleep, whyNoSandbox } from "./ground.ts";
 
 const reason = process.platform === "linux" ? await whyNoSandbox() : "the programs here are for Linux";

@@ -54,12 +54,12 @@ test("what is known for long is found again, and what changed since then as well
   for (const _ of [1, 2]) expect((await tree.search()).secrets).toEqual([at("a/b/.env")]);
   write("a/c/.env.new");
   renameSync(at("a/b"), at("moved"));
-  // Times that somebody set back mean nothing.
+  // Times that were set back mean nothing.
   for (const path of [".", "a", "moved"]) utimesSync(at(path), 1, 1);
   expect((await tree.search()).secrets.sort()).toEqual([at("a/c/.env.new"), at("moved/.env")]);
 });
 
-test("a directory that has just changed is listed anew: two changes may carry the same time", async () => {
+test("a directory that has just changed is listed again: two changes may carry the same time", async () => {
   const tree = new Tree(root);
   for (let count = 1; count <= 100; count += 1) {
     await tree.search();
@@ -86,7 +86,7 @@ test("a workspace that is too large to be searched is refused", async () => {
   for (const path of ["a/x", "b/x", "c/x"]) write(path);
   await expect(new Tree(root, 3).search()).rejects.toMatchObject({
     code: "workspace_too_large",
-    message: expect.stringMatching(/more than 3 directories.*could not be protected/),
+    message: expect.stringMatching(/more than 3 directories, too many to protect/),
   });
   expect(await new Tree(root, 4).search()).toEqual({ secrets: [], gits: [] });
 });

@@ -61,7 +61,11 @@ describe.skipIf(reason !== undefined)(
     });
 
     test.each([
-      ["whose name is no text", "mkdir -p b/$'x\\xff' && mv packages/a b/$'x\\xff'", "cat b/*/a/.env.local"],
+      [
+        "whose name is not UTF-8",
+        "mkdir -p b/$'x\\xff' && mv packages/a b/$'x\\xff'",
+        "cat b/*/a/.env.local",
+      ],
       ["that is too deep to be named", `mv packages/a s; ${DEEP.make}`, `${DEEP.enter}; cat s/.env.local`],
     ])("reads an environment file in a directory %s", async (_which, first, second) => {
       expect(await twice(first, second)).not.toContain("TOPSECRET");
@@ -72,13 +76,13 @@ describe.skipIf(reason !== undefined)(
       await runIn(off, ground.workspace, "rm -rf *");
     });
 
-    test("reads an environment file at the top, in a directory whose name is no text", async () => {
+    test("reads an environment file at the top, in a directory whose name is not UTF-8", async () => {
       const first = "mkdir $'x\\xff' && mv packages/a $'x\\xff'";
       await expect(twice(first, "cat x*/a/.env.local")).rejects.toMatchObject({
         code: "workspace_too_odd",
-        message: expect.stringMatching(/holds environment files.*rename or delete it/),
+        message: expect.stringMatching(/contains environment files.*rename or delete it/),
       });
-      // One that holds nothing is in nobody's way.
+      // One without secrets does no harm.
       ground.lay();
       expect(await twice("mkdir $'x\\xff'; touch $'y\\xff'", "ls | wc -l")).toBe("4\nran\n");
     });
@@ -121,7 +125,7 @@ describe.skipIf(reason !== undefined)(
   },
 );
 
-test.skipIf(reason !== undefined)("hidden places may lie in one another, in any order", async () => {
+test.skipIf(reason !== undefined)("hidden paths may be nested, in any order", async () => {
   ground.lay();
   const inner = join(ground.state, "inner");
   mkdirSync(inner, { recursive: true });

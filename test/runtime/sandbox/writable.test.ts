@@ -51,7 +51,7 @@ describe.skipIf(reason !== undefined)("in the sandbox a command", () => {
   afterEach(() => rmSync(base, { recursive: true, force: true }));
 
   test.each([true, false])(
-    "installs a package with npm (~/.npm exists: %s), and the user's cache stays as it was",
+    "installs a package with npm (~/.npm exists: %s), and the user's cache is unchanged",
     async (hasCache) => {
       if (hasCache) put("home/.npm/_cacache/mine", "mine\n");
       put("work/package.json", JSON.stringify({ name: "app", version: "1.0.0", private: true }));

@@ -1,4 +1,4 @@
-// What those who watch a running command get to see.
+// What watchers of a running command see.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
   LiveOutput,

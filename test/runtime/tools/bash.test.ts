@@ -132,7 +132,7 @@ describe("the result", () => {
       content: "begun\n[aborted]",
       metadata: { aborted: true },
     });
-    expect((await run({ command: "kill -SEGV $$" })).content).toMatch(/ended by SIGSEGV/);
+    expect((await run({ command: "kill -SEGV $$" })).content).toMatch(/killed by SIGSEGV/);
     const sandbox = scriptedSandbox(() => ({ code: 139 }));
     expect((await run({ command: "x" }, { sandbox })).content).toMatch(/exit code 139: SIGSEGV/);
   });
@@ -153,7 +153,7 @@ describe("the result", () => {
     expect(live.join("")).toBe("a\ufffdb€\n");
   });
 
-  test("100 MB of output take little memory: the ends are told, the whole is in a file", async () => {
+  test("100 MB of output take little memory: both ends are shown, the whole is in a file", async () => {
     let peak = 0;
     const sandbox = await plainSandbox(root);
     const watched: Sandbox = {

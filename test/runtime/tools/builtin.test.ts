@@ -1,4 +1,4 @@
-// The six tools as the model is told of them.
+// The six tools as described to the model.
 import { expect, test } from "vitest";
 import { builtinTools } from "../../../src/runtime/tools/builtin.ts";
 

@@ -1,7 +1,7 @@
-// edit_file: exact replacement, and what it says when the text is not there.
+// edit_file: exact replacement, and its message when the text is missing.
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { diffOf } from "../../../src/runtime/tools/edit-diff.ts";
+import { diffEdits } from "../../../src/runtime/tools/edit-diff.ts";
 import { editFileTool } from "../../../src/runtime/tools/edit-file.ts";
 import { Bench } from "./run-tool.ts";
 
@@ -96,25 +96,29 @@ describe("refusing", () => {
   });
 
   test.each([
-    ["one\r\ntwo\r\n", "one\ntwo", /lines end with CRLF; write \\r\\n/],
-    ["one\ntwo\n", "one\r\ntwo", /lines end with LF/],
+    ["one\r\ntwo\r\n", "one\ntwo", /the file has CRLF line ends; write \\r\\n/],
+    ["one\ntwo\n", "one\r\ntwo", /the file has LF line ends/],
     [
       "if (a) {\n\treturn;\n}\n",
       "if (a) {\n  return;\n}",
-      /only the whitespace differs; line 1 on reads:\nif \(a\) \{\n\treturn;/,
+      /only the whitespace differs; from line 1 the file reads:\nif \(a\) \{\n\treturn;/,
     ],
     ["const a = 1;\nconst b = 2;\n", "     2\tconst b = 2;", /contains the line numbers/],
-    ["function compute(x) {\n", "function conpute(x) {", /nearest is line 1:\nfunction compute\(x\) \{/],
+    [
+      "function compute(x) {\n",
+      "function conpute(x) {",
+      /closest match is line 1:\nfunction compute\(x\) \{/,
+    ],
     [
       "first line\nsecond one\n",
       "first line\nanother second",
-      /first line is there \(line 1\), but what follows differs:\nfirst line\nsecond one/,
+      /first line matches line 1, but the following lines differ:\nfirst line\nsecond one/,
     ],
     ["", "x", /the file is empty; use write_file/],
     ["abc\n", "something quite different", /read the file again/],
   ])("%j without %j: a hint", async (text, wanted, hint) => {
     bench.put("a.ts", text);
-    expect(await fault(wanted, "new")).toMatch(/^no_match: oldString is not in a\.ts/);
+    expect(await fault(wanted, "new")).toMatch(/^no_match: oldString was not found in a\.ts/);
     expect(await fault(wanted, "new")).toMatch(hint);
   });
 
@@ -154,7 +158,7 @@ test("a diff applied to the old text gives the new text", () => {
         edits.push({ at, length: from.length, text: to });
       }
       if (edits.length === 0) return;
-      expect(applyDiff(old, diffOf(old, edits))).toEqual(linesOf(old.split(from).join(to)));
+      expect(applyDiff(old, diffEdits(old, edits))).toEqual(linesOf(old.split(from).join(to)));
     }),
     { numRuns: 2000 },
   );
@@ -176,13 +180,14 @@ function applyDiff(text: string, diff: string): string[] {
     const header = /^@@ -(\d+),(\d+) \+(\d+),(\d+) @@$/.exec(line);
     if (header !== null) {
       expect(counts).toEqual({ old: 0, new: 0 });
-      const start = Number(header[1]) - 1;
+      const start = Number(header[1]) - (header[2] === "0" ? 0 : 1);
       result.push(...old.slice(at, start));
       at = start;
-      expect(Number(header[3]) - 1).toBe(result.length);
+      expect(Number(header[3]) - (header[4] === "0" ? 0 : 1)).toBe(result.length);
       counts = { old: Number(header[2]), new: Number(header[4]) };
       continue;
     }
+    if (line[0] === "\\") continue;
     if (line[0] !== "+") {
       expect(old[at]).toBe(line.slice(1));
       at += 1;
@@ -200,7 +205,7 @@ function applyDiff(text: string, diff: string): string[] {
 test.each([
   ["is put in", { oldString: "x", newString: "\ud83d" }],
   ["is left over", { oldString: "x\ud83d", newString: "" }],
-])("an edit by which half a character %s is refused", async (_name, edit) => {
+])("an edit by which a lone surrogate %s is refused", async (_name, edit) => {
   bench.put("a", "x😀");
   expect(await bench.fault(editFileTool, { path: "a", ...edit })).toMatch(/^invalid_text/);
   expect(bench.get("a")).toBe("x😀");

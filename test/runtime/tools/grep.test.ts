@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, linkSync, mkdirSync, openSync, renameSync, symlinkSync, writeSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { acceptsOf, grepTool } from "../../../src/runtime/tools/grep.ts";
+import { createFileFilter, grepTool } from "../../../src/runtime/tools/grep.ts";
 import { findRipgrep, searchWithRipgrep } from "../../../src/runtime/tools/ripgrep.ts";
 import type { Search, SearchResult } from "../../../src/runtime/tools/search.ts";
 import { searchByWalking } from "../../../src/runtime/tools/walking-search.ts";
@@ -38,7 +38,7 @@ describe.each(WAYS)("searching by %s", (_, way) => {
       workspace: bench.workspace,
       pattern,
       start,
-      accepts: acceptsOf(start, more.glob, () => true),
+      accepts: createFileFilter(start, more.glob, () => true),
       maxHits: more.maxHits ?? 200,
       signal: more.signal ?? new AbortController().signal,
     });
@@ -76,7 +76,7 @@ describe.each(WAYS)("searching by %s", (_, way) => {
     expect(await search(pattern)).toEqual(hits);
   });
 
-  test("CRLF and a byte order mark do not get in the way", async () => {
+  test("CRLF and a byte order mark do not interfere", async () => {
     bench.put("a.txt", "\ufefffirst\r\nsecond\r\n");
     expect(await search("second$")).toEqual(["a.txt:2:second"]);
     expect(await search("first")).toEqual(["a.txt:1:first"]);
@@ -136,7 +136,7 @@ describe.each(WAYS)("searching by %s", (_, way) => {
     await other.close();
   });
 
-  test("names with line breaks, colons and dashes are told apart", async () => {
+  test("names with line breaks, colons and dashes are distinguished", async () => {
     for (const path of ["a\nb.txt", "c:1:d.txt", "-rf"]) bench.put(path, "foo");
     expect(await search("foo")).toEqual(["-rf:1:foo", "a\nb.txt:1:foo", "c:1:d.txt:1:foo"]);
   });
@@ -147,7 +147,7 @@ describe.each(WAYS)("searching by %s", (_, way) => {
     expect(await search("foo")).toEqual(["z:1:foo"]);
   });
 
-  test("no more than asked for, of a million", async () => {
+  test("at most the requested number, of a million", async () => {
     bench.put("a.txt", "foo\n".repeat(1_000_000));
     const hits = await search("foo", { maxHits: 3 });
     expect(hits).toEqual(["a.txt:1:foo", "a.txt:2:foo", "a.txt:3:foo", "…"]);
@@ -176,7 +176,7 @@ describe.each(WAYS)("searching by %s", (_, way) => {
     expect(await search("needle")).toEqual(["big.txt:300001:needle"]);
   });
 
-  test.each(["(foo", "[z", "a{2,1}", "*x"])("the bad pattern %s is told", async (pattern) => {
+  test.each(["(foo", "[z", "a{2,1}", "*x"])("the bad pattern %s is reported", async (pattern) => {
     bench.put("a.txt", "x");
     await expect(search(pattern)).rejects.toMatchObject({ code: "bad_pattern" });
   });
@@ -199,7 +199,7 @@ describe("the walk's own dangers", () => {
     signal,
   });
 
-  test("a pattern that would take for ever is ended, and leaves no thread", async () => {
+  test("a pattern that would take forever is stopped, and leaves no thread", async () => {
     bench.put("a.txt", `${"a".repeat(50)}!\n`);
     const search = await searchOf("^(a+)+$", new AbortController().signal);
     await expect(searchByWalking(search, 100)).rejects.toMatchObject({ code: "pattern_too_slow" });
@@ -232,14 +232,14 @@ describe("ripgrep's own dangers", () => {
     }
   });
 
-  test("one that stands in the workspace is never run", async () => {
+  test("one inside the workspace is never run", async () => {
     bench.put("bin/rg", "#!/bin/sh\n");
     execFileSync("chmod", ["+x", bench.path("bin/rg")]);
     const found = await findRipgrep(bench.root, `${bench.path("bin")}:.:bin`);
     expect(found).not.toBe(bench.path("bin/rg"));
   });
 
-  test("what it says of files is not believed: the line is read again from inside", async () => {
+  test("its output about files is not trusted: the line is read again from inside", async () => {
     bench.put("a.txt", "inside\n");
     bench.put(
       "fake",
@@ -261,7 +261,7 @@ describe("ripgrep's own dangers", () => {
     ]);
   });
 
-  test("one that cannot be run is told", async () => {
+  test("one that cannot be run is reported", async () => {
     const start = await bench.workspace.locate(".");
     const signal = new AbortController().signal;
     const search = {

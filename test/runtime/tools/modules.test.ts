@@ -1,5 +1,5 @@
-// Area 18 of the specification's tests, for tool modules: what a module must be, what it is given, and that nothing that it
-// does gets out of its call.
+// Area 18 of the specification's tests, for tool modules: the form of a module, its inputs, and that its effects
+// stay inside its call.
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import {
@@ -139,19 +139,19 @@ describe("18: a tool module becomes a tool", () => {
   test.each([
     ["export const tool = 1", /no default export/],
     ["export default 5", /no default export/],
-    ["export default {}", /no tool: \/name: .*\/description: .*\/inputSchema: /],
+    ["export default {}", /not a tool: \/name: .*\/description: .*\/inputSchema: /],
     [source({ name: "Look-Up" }), /\/name: expected a name of a-z, 0-9 and _/],
     [source().replace("async execute(input, ctx)", "run()"), /\/execute: expected a function/],
     [source().replace('type: "object"', 'type: "array"'), /\/inputSchema\/type/],
-    [source().replace('type: "string"', 'type: "bogus"'), /inputSchema cannot be checked: .*bogus/],
+    [source().replace('type: "string"', 'type: "bogus"'), /inputSchema is not a valid JSON Schema: .*bogus/],
     [
       source().replace("required:", "if: {}, then: {}, required:"),
-      /inputSchema cannot be checked: Conditional/,
+      /inputSchema is not a valid JSON Schema: Conditional/,
     ],
-    [source().replace("required:", "examples: 1n, required:"), /inputSchema is no JSON: .*BigInt/],
+    [source().replace("required:", "examples: 1n, required:"), /inputSchema is not JSON: .*BigInt/],
     ["\n\nexport default {", /Unexpected end of input/],
     ["\nthrow new Error('broken')", /line 2: broken/],
-    ["import x from './helper.mjs'", /imports "\.\/helper\.mjs": a tool module holds all of its code/],
+    ["import x from './helper.mjs'", /imports "\.\/helper\.mjs": a tool module must be self-contained/],
     ["import x from '/etc/x.mjs'", /imports "\/etc\/x\.mjs": a tool module/],
     ["import x from 'zod'", /imports "zod": a tool module/],
     ["await import('./later.mjs')", /imports "\.\/later\.mjs": a tool module/],
@@ -176,7 +176,7 @@ describe("18: a tool module becomes a tool", () => {
 
   test("code that does not end when it is loaded is given up", async () => {
     const hanging = bytesOf("await new Promise(() => undefined)");
-    await expect(loadModule(hanging, 20)).rejects.toThrow(/did not end within 0\.02 s/);
+    await expect(loadModule(hanging, 20)).rejects.toThrow(/did not finish within 0\.02 s/);
   });
 });
 
@@ -238,11 +238,11 @@ describe("18: one call of a module", () => {
   });
 
   test.each([[undefined], [null], [5], [{ content: "x" }], [{ ok: true, content: { a: 1 } }], [[]]])(
-    "%j is no result, which the model is told",
+    "%j is not a result, which is reported to the model",
     async (value) => {
       await expect(call(() => value, given())).rejects.toMatchObject({
         code: "bad_result",
-        message: expect.stringMatching(/lookup gave back no result: expected/),
+        message: expect.stringMatching(/lookup returned no valid result: expected/),
       });
     },
   );
@@ -262,7 +262,7 @@ describe("18: one call of a module", () => {
     await expect(running).rejects.toThrow("stop");
   });
 
-  test("after an abort it is not begun, and what it throws later is nobody's", async () => {
+  test("after an abort it is not started, and what it throws later is ignored", async () => {
     const place = given();
     let fail: (reason: Error) => void = () => undefined;
     const running = call(
@@ -284,7 +284,7 @@ describe("18: one call of a module", () => {
     expect(isBegun).toBe(false);
   });
 
-  test("one that takes too long is a failure that the model is told, and its signal says so", async () => {
+  test("one that takes too long is a failure reported to the model, and its signal says so", async () => {
     let signal: AbortSignal | undefined;
     const result = await call(
       (_, context) => {

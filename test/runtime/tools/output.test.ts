@@ -12,9 +12,9 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   capOutput,
+  getOutputDirectory,
   keepOutput,
   OutputCollector,
-  outputDirectory,
 } from "../../../src/runtime/tools/output.ts";
 import { Bench } from "./run-tool.ts";
 
@@ -27,7 +27,11 @@ beforeEach(async () => {
 });
 afterEach(() => bench.close());
 
-const order = (more: object = {}) => ({ directory: outputDirectory(bench.root), callId: "call_1", ...more });
+const order = (more: object = {}) => ({
+  directory: getOutputDirectory(bench.root),
+  callId: "call_1",
+  ...more,
+});
 const keep = (output: string | Buffer) => keepOutput(order(), output);
 
 async function collect(chunks: readonly Buffer[], more: object = {}) {
@@ -45,7 +49,7 @@ const WAYS = [
 ] as const;
 
 describe.each(WAYS)("output %s", (_, cap) => {
-  test("of 32 KB is given as it is, and nothing is kept", async () => {
+  test("of 32 KB is returned unchanged, and nothing is kept", async () => {
     const text = "x".repeat(LIMIT);
     expect(await cap(Buffer.from(text))).toEqual({ content: text, truncated: false });
     expect(existsSync(bench.path(".demian"))).toBe(false);
@@ -115,7 +119,7 @@ describe("links that wait where the output goes", () => {
     const { content, truncated, outputFile } = await collect([Buffer.alloc(LIMIT + 1, "x")]);
     expect(truncated).toBe(true);
     if (path === FILE) expect(outputFile).toBe(".demian/tmp/output-call_1-2.txt");
-    else expect(content).toMatch(/the full output could not be kept: nothing can be kept in/);
+    else expect(content).toMatch(/the full output could not be saved: cannot write to/);
     expect(readdirSync(other.root)).toEqual([]);
     await other.close();
   });
@@ -123,7 +127,7 @@ describe("links that wait where the output goes", () => {
   test("capOutput says so as well", async () => {
     writeFileSync(bench.path(".demian"), "a file");
     const { content, outputFile } = await capOutput("x".repeat(LIMIT + 1), keep);
-    expect(content).toMatch(/could not be kept/);
+    expect(content).toMatch(/could not be saved/);
     expect(outputFile).toBeUndefined();
   });
 });

@@ -25,12 +25,12 @@ describe("pages", () => {
     expect(await read("a.txt")).toBe("     1\tone\n     2\ttwo");
   });
 
-  test("an empty file is told as such", async () => {
+  test("an empty file is reported as such", async () => {
     bench.put("a.txt", "");
     expect(await read("a.txt")).toBe("[the file is empty]");
   });
 
-  test("2000 lines come at once, the rest is told with where to go on", async () => {
+  test("2000 lines are returned at once, with where to continue for the rest", async () => {
     bench.put("a.txt", Array.from({ length: 2001 }, (_, index) => `line ${index + 1}\n`).join(""));
     const first = await read("a.txt");
     expect(first).toContain("  2000\tline 2000\n\n[lines 1-2000 of 2001; continue with offset=2001]");
@@ -68,18 +68,18 @@ describe("pages", () => {
   test("a long line is cut between characters, with how much is missing", async () => {
     bench.put("a.txt", `x${"ä".repeat(5000)}\nnext\n`);
     const page = await read("a.txt");
-    expect(page).toMatch(/^ {5}1\txä+… \[line cut; 6001 more bytes\]\n {5}2\tnext$/);
+    expect(page).toMatch(/^ {5}1\txä+… \[line truncated; 6001 more bytes\]\n {5}2\tnext$/);
     expect(page).not.toContain("\ufffd");
   });
 
-  test("a byte order mark and CRLF are not shown, but CRLF is told", async () => {
+  test("a byte order mark and CRLF are not shown, but CRLF is reported", async () => {
     bench.put("a.txt", "\ufeffone\r\ntwo\r\n");
     expect(await read("a.txt")).toMatch(/^ {5}1\tone\n {5}2\ttwo\n\n\[lines end with CRLF: .*\\r\\n.*\]$/);
   });
 
-  test("bytes that are no UTF-8 are shown as such and told", async () => {
+  test("bytes that are not UTF-8 are shown as such and reported", async () => {
     bench.put("a.txt", Buffer.from([0x63, 0x61, 0x66, 0xe9, 0x0a]));
-    expect(await read("a.txt")).toContain("caf\ufffd\n\n[bytes that are not valid UTF-8");
+    expect(await read("a.txt")).toContain("caf\ufffd\n\n[invalid UTF-8 is shown");
   });
 
   test.each([
@@ -123,7 +123,7 @@ describe("big files", () => {
     const before = process.memoryUsage();
     const page = await read("a.txt", { offset: 1, limit: 10 });
     const after = process.memoryUsage();
-    expect(page).toMatch(/… \[line cut; 104853600 more bytes\]$/);
+    expect(page).toMatch(/… \[line truncated; 104853600 more bytes\]$/);
     const grown = after.arrayBuffers + after.heapUsed - before.arrayBuffers - before.heapUsed;
     expect(grown).toBeLessThan(30 * 1024 * 1024);
   });
@@ -167,18 +167,18 @@ describe("what is not read", () => {
     bench.put("harmless", "x");
     symlinkSync("harmless", bench.path(".env.prod"));
     for (const path of [".env", "./.env", "sub/.env.local", "plain.txt", "sub/chain.txt", ".env.prod"]) {
-      expect(await fault(path)).toMatch(/^protected: .* may hold secrets/);
+      expect(await fault(path)).toMatch(/^protected: .* may contain secrets/);
     }
     expect(await read(".env.example")).toBe("     1\tKEY=");
   });
 
-  test("another file than the one that was allowed", async () => {
+  test("another file than the allowed one", async () => {
     bench.put("a.txt", "allowed");
     bench.put("b.txt", "not allowed");
     const { value, plan } = await bench.plan(readFileTool, { path: "a.txt" });
     expect(plan.targets).toEqual([{ kind: "path", access: "read", lexical: "a.txt", real: "a.txt" }]);
     execFileSync("ln", ["-sf", "b.txt", bench.path("a.txt")]);
-    await expect(readFileTool.execute(value, plan, bench.context())).rejects.toThrow(/not what was allowed/);
+    await expect(readFileTool.execute(value, plan, bench.context())).rejects.toThrow(/was not approved/);
   });
 });
 

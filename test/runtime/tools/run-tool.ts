@@ -1,9 +1,9 @@
-// Runs a tool as the loop does: check, plan, execute, in a workspace of its own.
+// Runs a tool as the loop does: check, plan, execute, in its own workspace.
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Sandbox } from "../../../src/runtime/sandbox/types.ts";
-import { keepOutput, outputDirectory } from "../../../src/runtime/tools/output.ts";
+import { getOutputDirectory, keepOutput } from "../../../src/runtime/tools/output.ts";
 import type { ToolContext, ToolDefinition, ToolPlan, ToolResult } from "../../../src/runtime/tools/types.ts";
 import { openWorkspace } from "../../../src/runtime/workspace/open.ts";
 import type { Workspace } from "../../../src/runtime/workspace/types.ts";
@@ -53,7 +53,8 @@ export class Bench {
       dryRun: false,
       mayRead: () => true,
       progress: () => undefined,
-      keepOutput: (output) => keepOutput({ directory: outputDirectory(this.root), callId: "call_1" }, output),
+      keepOutput: (output) =>
+        keepOutput({ directory: getOutputDirectory(this.root), callId: "call_1" }, output),
     };
   }
 

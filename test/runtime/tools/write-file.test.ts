@@ -62,7 +62,7 @@ test("what changed after the plan is not overwritten", async () => {
   expect([bench.get("a.txt"), bench.get("new.txt")]).toEqual(["theirs", "theirs"]);
 });
 
-test("a link is told in the title, written through, and stays", async () => {
+test("a link is shown in the title, written through, and stays", async () => {
   bench.put("real.txt", "old");
   symlinkSync("real.txt", bench.path("link.txt"));
   const { plan } = await bench.plan(writeFileTool, { path: "link.txt", content: "new" });
@@ -110,7 +110,7 @@ test.each([
   expect(bench.get(path)).toBe("secret");
 });
 
-test("half a character is refused: something else would be written than was shown", async () => {
+test("a lone surrogate is refused: the file would differ from what was shown", async () => {
   expect(await bench.fault(writeFileTool, { path: "a", content: "x\ud83dy" })).toMatch(
     /^invalid_text.*surrogate/,
   );

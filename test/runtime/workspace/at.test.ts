@@ -45,7 +45,7 @@ describe.each(waysToLookUp())("by %s", (_, at) => {
     expect([at.readLink(root, "link"), codeOf(() => at.readLink(root, "file"))]).toEqual(["file", "EINVAL"]);
   });
 
-  test("a pipe is opened and looked at without anybody at its other end", () => {
+  test("a pipe is opened and inspected without a process at its other end", () => {
     const fd = at.openFile(root, "pipe", O_RDONLY);
     expect(fstatSync(fd).isFIFO()).toBe(true);
     at.close(fd);
@@ -53,9 +53,9 @@ describe.each(waysToLookUp())("by %s", (_, at) => {
   });
 
   test.each(["", ".", "..", "dir/x", "/etc", "a\0b"])("%j is no name", (name) => {
-    expect(() => at.openFile(root, name, O_RDONLY)).toThrow(/is no name/);
-    expect(() => at.openDirectory(root, name)).toThrow(/is no name/);
-    expect(() => at.rename(root, "file", name)).toThrow(/is no name/);
+    expect(() => at.openFile(root, name, O_RDONLY)).toThrow(/is not a valid file name/);
+    expect(() => at.openDirectory(root, name)).toThrow(/is not a valid file name/);
+    expect(() => at.rename(root, "file", name)).toThrow(/is not a valid file name/);
   });
 
   test("names are listed again and again, by the handle and by another of the same directory", () => {
@@ -65,7 +65,7 @@ describe.each(waysToLookUp())("by %s", (_, at) => {
     at.close(again);
   });
 
-  test("files are made, moved and removed; what is there or missing is told by its code", () => {
+  test("files are made, moved and removed; existing and missing files are reported by code", () => {
     at.close(at.openFile(root, "new", O_CREAT | O_EXCL | O_WRONLY, 0o600));
     expect(at.stat(root, "new").mode & 0o777).toBe(0o600);
     at.rename(root, "new", "file");

@@ -178,7 +178,7 @@ describe.each(waysToLookUp())("by %s", (_, at) => {
     expect(ground.openDescriptors()).toBe(process.platform === "linux" ? 1 : 0);
   });
 
-  test("the control: the same names do lead outside for everybody who just opens them", () => {
+  test("the control: the same names do lead outside when just opened", () => {
     const reached = ATTACKS.map(filled).filter((attack) => {
       try {
         const path = attack.startsWith("/") ? attack : `${ground.root}/${attack}`;

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { At } from "../../../src/runtime/workspace/at.ts";
-import { koffiAt } from "../../../src/runtime/workspace/at-koffi.ts";
+import { createKoffiAt } from "../../../src/runtime/workspace/at-koffi.ts";
 import { procAt } from "../../../src/runtime/workspace/at-proc.ts";
 import { openWorkspace } from "../../../src/runtime/workspace/open.ts";
 import type { Workspace } from "../../../src/runtime/workspace/types.ts";
@@ -30,7 +30,7 @@ export interface Ground {
 
 /** Linux has both; elsewhere there is one. */
 export function waysToLookUp(): [string, At][] {
-  const koffi = koffiAt();
+  const koffi = createKoffiAt();
   return process.platform === "linux"
     ? [
         ["/proc", procAt],
@@ -58,14 +58,14 @@ export async function createGround(at?: At): Promise<Ground> {
   };
 }
 
-/** Below a directory; only Linux tells. Other tests run in the same process. */
+/** Below a directory; Linux only. Other tests run in the same process. */
 function openDescriptors(base: string): number {
   if (process.platform !== "linux") return 0;
   return readdirSync("/proc/self/fd").filter((fd) => {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`).startsWith(base);
     } catch {
-      return false; // the one that listed them
+      return false; // the descriptor that listed them
     }
   }).length;
 }

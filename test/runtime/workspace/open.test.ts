@@ -85,7 +85,7 @@ describe.each(waysToLookUp())("by %s", (_, at) => {
     expect(get("sub/new.txt")).toBe("text");
   });
 
-  test("what is too large, missing or no file is told by its code", async () => {
+  test("a file that is too large, missing or not regular is reported by code", async () => {
     put("big", "x".repeat(101));
     put("file", "x");
     const read = (path: string) => codeOf(ground.workspace.read(path, { maxBytes: 100 }));
@@ -122,7 +122,7 @@ describe.each(waysToLookUp())("by %s", (_, at) => {
     expect(await codeOf(ground.workspace.read("node_modules/a.js", { maxBytes: 100 }))).toBe("no error");
   });
 
-  test("a file that is read-only stays as it is", async () => {
+  test("a read-only file is unchanged", async () => {
     put("a", "old");
     chmodSync(join(ground.root, "a"), 0o444);
     expect(await codeOf(ground.workspace.write("a", "new"))).toBe("read_only");
@@ -199,7 +199,7 @@ describe.each(waysToLookUp())("by %s", (_, at) => {
     expect(readdirSync(ground.root)).toEqual([]);
   });
 
-  test("a root that was deleted is told", async () => {
+  test("a deleted root is reported", async () => {
     rmSync(ground.root, { recursive: true });
     expect(await codeOf(ground.workspace.read("a", { maxBytes: 10 }))).toBe("workspace_gone");
     expect(await codeOf(ground.workspace.write("a", "x"))).toBe("workspace_gone");
@@ -213,12 +213,12 @@ describe.each(waysToLookUp())("by %s", (_, at) => {
   });
 });
 
-test("a working directory that is none is told with what to do", async () => {
+test("an invalid working directory is reported with what to do", async () => {
   const ground = await createGround();
   writeFileSync(join(ground.root, "file"), "");
   for (const path of ["none", "file"]) {
     const failure = openWorkspace(join(ground.root, path));
-    await expect(failure).rejects.toThrow(/give an existing directory/);
+    await expect(failure).rejects.toThrow(/choose an existing directory/);
     expect(await codeOf(openWorkspace(join(ground.root, path)))).toBe("bad_cwd");
   }
   await ground.close();

@@ -34,7 +34,7 @@ describe("secrets", () => {
     ".envrc",
     ".",
     "src/a.ts",
-  ])("%j is none", (path) => {
+  ])("%j is not secret", (path) => {
     expect(isSecretPath(path)).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-// Whoever was told that a message is done, or that a session is idle, reads the history next: the end is in it.
+// A client that learns that a message is done, or that a session is idle, reads the history next: the end is in it.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EventsPage } from "../../../src/protocol/wire/http.ts";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
@@ -17,7 +17,7 @@ afterAll(async () => {
   await daemon.close();
 });
 
-test.each(["message_id", "until"])("behind a wait with %s the result is in the history", async (how) => {
+test.each(["message_id", "until"])("after a wait with %s the result is in the history", async (how) => {
   const id = await http.spawn({ backend: "demo", options: { pace_ms: 0 } });
   const missing: number[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {

@@ -48,7 +48,7 @@ export class HttpClient {
     return new SseReader(await this.open(path, headers));
   }
 
-  /** A stream that nobody reads yet. */
+  /** A stream that is not read yet. */
   open(path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
     return this.#send("GET", path, { headers: { accept: "text/event-stream", ...headers } }, undefined);
   }

@@ -1,5 +1,5 @@
-// 200 sessions in the table, 50 of them at work (issue 4, "Must show"): whoever follows one sees each event once and in
-// order, whoever follows all sees where each ends up, and the list is whole. How fast it is: `npm run bench -- --only http`.
+// 200 sessions in the table, 50 of them working: a client that follows one sees each event once and in order, a client
+// that follows all sees the final state of each, and the list is complete. For speed: `npm run bench -- --only http`.
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SessionView } from "../../../src/protocol/wire/http.ts";
@@ -35,7 +35,7 @@ afterAll(async () => {
   await daemon.close();
 });
 
-test("sessions of an earlier life are in the list with their names and results, without an agent", async () => {
+test("sessions of an earlier daemon are listed with their names and results, without an agent", async () => {
   const { sessions } = await http.get("/sessions");
   expect(new Set(sessions.map(idOf))).toEqual(new Set(cold));
   for (const session of sessions) {
@@ -71,7 +71,7 @@ test("with 50 at work, each follower sees each event once and in order, and one 
     ).toEqual([]);
   }
   const ends: SessionView[] = (await http.get(`/sessions?limit=${ACTIVE}`)).sessions;
-  // Told at most once in a while for each session, but its last state is told.
+  // Changes are throttled per session, but its last state is always sent.
   await all.until(({ events }) => ends.every((end) => isSame(lastTold(events, idOf(end)), end)));
   for (const reader of [all, ...readers]) reader.close();
 });

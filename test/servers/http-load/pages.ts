@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { EventsPage } from "../../../src/protocol/wire/http.ts";
 import type { HttpClient } from "./http-client.ts";
 
-/** Every page behind the cursor. */
+/** Every page after the cursor. */
 export async function pagesBehind(
   http: HttpClient,
   session_id: string,

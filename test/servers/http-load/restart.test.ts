@@ -1,5 +1,5 @@
-// kill -9 with 10,000 events behind (issue 4, "Must show"): a client with an old cursor gets everything from the next
-// daemon, by pages and by stream, or is told of the gap.
+// kill -9 after 10,000 events: a client with an old cursor gets everything from the next daemon, by pages and by
+// stream, or a gap notice.
 import { afterEach, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
 import { HttpClient } from "./http-client.ts";
@@ -16,7 +16,7 @@ afterEach(async () => {
   await daemon.close();
 });
 
-test("everything that was seen before the kill comes again behind an old cursor, by pages and by stream", async () => {
+test("everything seen before the kill is read again after an old cursor, by pages and by stream", async () => {
   const { id, seen } = await floodAndKill();
   await restart();
   const pages = await pagesBehind(http, id, CURSOR);
@@ -46,7 +46,7 @@ test("everything that was seen before the kill comes again behind an old cursor,
   stream.close();
 });
 
-test("what retention has taken is told as a gap, by pages and by stream, and the rest comes whole", async () => {
+test("pruned events are reported as a gap, by pages and by stream, and the rest is complete", async () => {
   const { id } = await floodAndKill();
   await restart({ BLEMEESD_RETENTION_ROWS: String(KEPT_ROWS) });
   const pages = await prunedPages(id);
@@ -87,7 +87,7 @@ async function restart(env: Record<string, string> = {}): Promise<void> {
   http = new HttpClient(daemon.socket);
 }
 
-/** Retention does its work behind the start. */
+/** Retention runs after the start. */
 async function prunedPages(id: string): ReturnType<typeof pagesBehind> {
   for (;;) {
     const pages = await pagesBehind(http, id, CURSOR);

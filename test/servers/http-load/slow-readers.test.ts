@@ -1,5 +1,5 @@
-// 20 clients follow one session and one of them never reads (issue 4, "Must show"): the agent is not held up, the others
-// get everything, what is kept for the slow one is bounded, and after `slow_consumer_s` it is dropped.
+// 20 clients follow one session and one of them never reads: the agent is not delayed, the others get everything, the
+// memory for the slow one is bounded, and after `slow_consumer_s` it is dropped.
 import { afterEach, expect, test, vi } from "vitest";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
 import { SseReader } from "../http/sse-reader.ts";
@@ -19,7 +19,7 @@ afterEach(async () => {
   await daemon.close();
 });
 
-test("a client that never reads is dropped after its time, and nobody else notices", async () => {
+test("a client that never reads is dropped after its time, and no other client notices", async () => {
   const { id, readers } = await follow("1");
   const stuck = await http.open(`/sessions/${id}/events?since_seq=0`);
   expect(await streams()).toBe(READERS + 1);
@@ -38,7 +38,7 @@ test("a client that never reads is dropped after its time, and nobody else notic
 test("a client that reads late gets the rest from the log, and little was kept for it", async () => {
   const { id, readers } = await follow("30");
   const stuck = await http.open(`/sessions/${id}/events?since_seq=0`);
-  // Everybody else has all of it while this one has read nothing.
+  // All others have everything while this one has read nothing.
   const last = await turn(id, readers, FLOOD);
   expect(await streams()).toBe(READERS + 1);
   const late = new SseReader(stuck);
@@ -62,7 +62,7 @@ async function follow(slow_consumer_s: string): Promise<{ id: string; readers: S
   return { id, readers };
 }
 
-/** Resolves when everybody has seen its end: the seq of the result. */
+/** Resolves when every client has seen the end: the seq of the result. */
 async function turn(id: string, readers: readonly SseReader[], text: string): Promise<number> {
   const before = readers.map((reader) => results(reader).length);
   await http.ask("POST", `/sessions/${id}/input`, { body: { text } });

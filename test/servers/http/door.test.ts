@@ -1,4 +1,4 @@
-// The way from the Unix socket to a server that cannot be loaded.
+// The path from the Unix socket to a server that cannot be loaded.
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -31,7 +31,9 @@ test("a server that cannot be loaded is a reply that says so, and is tried again
     const reply = untilClosed(client);
     client.write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
     const text = await reply;
-    expect(text).toMatch(/^HTTP\/1\.1 500 .*content-security-policy.*"code":"internal".*cannot be loaded/s);
+    expect(text).toMatch(
+      /^HTTP\/1\.1 500 .*content-security-policy.*"code":"internal".*could not be loaded/s,
+    );
     expect(tries).toBe(round);
   }
   expect(logged).toEqual(Array(2).fill(["http.load_failed", { message: "a file is missing" }]));

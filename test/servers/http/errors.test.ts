@@ -1,4 +1,4 @@
-// What is refused, and how: every fault is JSON with a code, a status and a sentence, whatever was sent.
+// Refusals: every fault is JSON with a code, a status and a sentence, whatever was sent.
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { unknownSession } from "../../../src/sessions/core/refusals.ts";
@@ -66,11 +66,11 @@ describe("routes", () => {
     expect(text).toMatch(/\r\nallow: POST, GET\r\n/i);
   });
 
-  test("a session that is not there is told without owners, and with where to look", async () => {
+  test("an unknown session is reported without owners, and with where to look", async () => {
     world.manager.refusal = unknownSession("abc");
     const { status, body } = await world.ask("GET", "/sessions/abc");
     expect([status, body.error.code]).toEqual([404, "session_unknown"]);
-    expect(body.error.message).toBe("no session abc; GET /sessions (`sm all`) has those there are");
+    expect(body.error.message).toBe("no session abc; GET /sessions (`sm all`) lists all sessions");
   });
 
   test("HEAD is 405 as well: a stream must not be opened by it", async () => {
@@ -95,7 +95,7 @@ describe("bodies", () => {
     ["a number out of range", '{"backend":"demo","budget":{"max_cost_usd":1e999}}', /out of range/],
     ["deep nesting", `{"options":${"[".repeat(100)}${"]".repeat(100)}}`, /nested deeper/],
     ["__proto__", '{"backend":"demo","options":{"__proto__":{"a":1}}}', /__proto__/],
-    ["half a character", '{"backend":"demo","prompt":"\\ud800"}', /half a character/],
+    ["a lone surrogate", '{"backend":"demo","prompt":"\\ud800"}', /lone surrogate/],
     ["bytes that are not UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), /not UTF-8/],
   ])("%s: 400 and says so", async (_name, body, fault) => {
     const { status, text } = await rawReply(post(body));
@@ -172,7 +172,7 @@ describe("what is not HTTP, or too much of it", () => {
     expect(text).toContain(`"code":"${code}"`);
   });
 
-  test("a client that asks before it sends its body is told to go on only if it may", async () => {
+  test("a client that sends Expect is asked to continue only if it may", async () => {
     const asking = (host: string) =>
       `POST /sessions HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 18\r\nExpect: 100-continue\r\n\r\n`;
     expect((await rawReply(asking("evil"))).text).toMatch(/^HTTP\/1\.1 403 /);
@@ -185,7 +185,7 @@ describe("what is not HTTP, or too much of it", () => {
     expect(await reply).toMatch(/\r\n\r\nHTTP\/1\.1 201 /);
   });
 
-  test("a thousand mutated requests: each gets one reply or an end, and the server lives", async () => {
+  test("a thousand mutated requests: each gets one reply or a closed connection, and the server survives", async () => {
     const good = `GET /sessions/s-1/events?since_seq=1 HTTP/1.1\r\n${head}Accept: */*\r\n\r\n`;
     let random = 42;
     const next = (below: number): number => {

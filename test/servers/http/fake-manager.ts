@@ -1,5 +1,5 @@
-// The sessions behind the HTTP server, under a test's control: what was asked is noted, what is answered is set, and
-// streams are fed by hand from a log of frames.
+// The sessions used by the HTTP server, under a test's control: calls are recorded, answers are preset, and streams are
+// fed from a log of frames.
 import { CodedError } from "../../../src/base/coded-error.ts";
 import type { InputRecord } from "../../../src/protocol/queue.ts";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
@@ -82,7 +82,7 @@ export class FakeManager implements Manager {
     return () => void this.listeners.delete(listener);
   }
 
-  /** One more stored frame for everybody who listens. */
+  /** Stores one more frame and sends it to all listeners. */
   publish(fields: Record<string, unknown> = {}): void {
     const seq = this.log.length + 1;
     const frame = { session_id: SESSION, seq, type: "agent.delta", text: `t${seq}`, ...fields };
@@ -97,7 +97,7 @@ export class FakeManager implements Manager {
       subscriber.write({ session_id: SESSION, first_seq: 0, last_seq: 0, bytes });
   }
 
-  /** The same object for everybody, as live batches are. */
+  /** The same object for every listener, as live batches are. */
   batch(first_seq: number, last_seq: number): Batch {
     const name = `${first_seq}-${last_seq}`;
     const known = this.#batches.get(name);
@@ -132,11 +132,11 @@ export class FakeManager implements Manager {
   }
 }
 
-/** A small copy of sessions/stream/feed.ts: live or behind, never more than the reader takes. */
+/** A small copy of sessions/stream/feed.ts: live or lagging, never more than the reader accepts. */
 export class Ear implements Attachment {
   readonly #manager: FakeManager;
   readonly subscriber: Subscriber;
-  /** The last frame that was handed over. */
+  /** The last frame that was delivered. */
   cursor: number;
   #isStarted = false;
   isOver = false;
@@ -157,7 +157,7 @@ export class Ear implements Attachment {
     this.pump();
   }
 
-  drained(): void {
+  onDrain(): void {
     this.pump();
   }
 

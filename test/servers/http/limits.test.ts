@@ -13,7 +13,7 @@ describe.each([
   ["the Unix socket", false],
   ["loopback", true],
 ])("slow-loris on %s", (_name, tcp) => {
-  test("a head that does not end, and a body that does not come, are ended with 408", async () => {
+  test("a head or a body that never ends gets 408", async () => {
     world = await createWorld({ headersTimeoutMs: 100, requestTimeoutMs: 300, checkEveryMs: 20 });
     const half = await world.raw(tcp);
     half.write("GET /health HTTP/1.1\r\nHost: loc");
@@ -43,7 +43,7 @@ describe.each([
   });
 });
 
-test("connections over the limit are refused, both kinds counted, and room comes back", async () => {
+test("connections over the limit are refused, both kinds counted, and closed ones free their slot", async () => {
   world = await createWorld({}, 3);
   const lines = await world.raw();
   const reader = new SseReader(await world.open("/events"));
@@ -75,7 +75,7 @@ test("over loopback too", async () => {
   ).toBe(200);
 });
 
-test("the first byte tells: lines and requests on one socket, also byte by byte", async () => {
+test("the first byte decides: lines and requests on one socket, also byte by byte", async () => {
   world = await createWorld();
   const lines = await world.raw();
   lines.write('{"type":"blemeesd.hello","protocol":"blemees/2","client":"t/1"}\n');
@@ -94,7 +94,7 @@ test("the first byte tells: lines and requests on one socket, also byte by byte"
   expect(await untilClosed(small)).toMatch(/^\{"type":"blemeesd.error"/);
 });
 
-test("a client that half-closes behind its request still gets its reply", async () => {
+test("a client that half-closes after its request still gets its reply", async () => {
   world = await createWorld();
   const socket = await world.raw();
   const reply = untilClosed(socket);
@@ -102,7 +102,7 @@ test("a client that half-closes behind its request still gets its reply", async 
   expect(await reply).toMatch(/^HTTP\/1\.1 200 OK.*"ok":true/s);
 });
 
-test("when the daemon says good-bye, streams and waits end and every request is daemon_shutdown", async () => {
+test("on shutdown, streams and waits end and every request is daemon_shutdown", async () => {
   world = await createWorld();
   world.manager.waits = new Promise(() => undefined);
   const headers = { accept: "text/event-stream" };
@@ -124,7 +124,7 @@ test("when the daemon says good-bye, streams and waits end and every request is 
   expect(await untilClosed(silent)).toContain('"code":"daemon_shutdown"');
 });
 
-test("a client that came before the good-bye and had said nothing gets it in the words it speaks", async () => {
+test("a client that was silent until shutdown gets the notice in its own protocol", async () => {
   world = await createWorld();
   const opened = () => world.logged.filter(({ event }) => event === "connection.open").length;
   const requesting = await world.raw();
@@ -140,7 +140,7 @@ test("a client that came before the good-bye and had said nothing gets it in the
   await eventually(() => world.logged.filter(({ event }) => event === "connection.close").length).toBe(3);
 });
 
-test("a request that comes when the good-bye is said is not served, and the end is logged once", async () => {
+test("a request that arrives during shutdown is not served, and the end is logged once", async () => {
   world = await createWorld();
   const closed = () => world.logged.filter(({ event }) => event === "connection.close").length;
   const socket = connect({ path: world.path, allowHalfOpen: true });
@@ -154,7 +154,7 @@ test("a request that comes when the good-bye is said is not served, and the end 
   expect(closed()).toBe(1);
 });
 
-test("the end does not wait for a client that has its good-bye and does not hang up", async () => {
+test("shutdown does not wait for a client that was notified and does not disconnect", async () => {
   world = await createWorld();
   const socket = connect({ path: world.path, allowHalfOpen: true });
   const reply = untilClosed(socket);
@@ -171,7 +171,7 @@ test("the end does not wait for a client that has its good-bye and does not hang
   expect(await reply).toContain('"code":"daemon_shutdown"');
 });
 
-test("who is refused again and again does not fill the log", async () => {
+test("a client that is refused repeatedly does not fill the log", async () => {
   world = await createWorld();
   const told = (): number => world.logged.filter(({ event }) => event === "http.refused").length;
   for (let n = 0; n < 110; n += 1)
@@ -179,7 +179,7 @@ test("who is refused again and again does not fill the log", async () => {
   expect(told()).toBe(100);
 });
 
-test("many who find the port full are told in the log as one", async () => {
+test("many clients refused by a full port are logged as one entry", async () => {
   world = await createWorld({}, 1);
   const first = await world.raw(true);
   for (let n = 0; n < 5; n += 1) await untilClosed(await world.raw(true));

@@ -1,10 +1,11 @@
-// One turn has one id, the daemon's, wherever it is seen: in its notices, its result, the pages of events, the queue, the
-// ledger, the actions and the statistics. The agent's own id is `native_turn_id`. And an answer says where it came from.
+// One turn has one id, the daemon's, everywhere: in its notices, its result, the pages of events, the queue, the
+// ledger, the actions and the statistics. The agent's own id is `native_turn_id`. An answer names its source.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HttpClient } from "../../../src/client/http.ts";
 import type { AnswerSource } from "../../../src/protocol/requests.ts";
-import { ROOT, startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { ROOT } from "../../support/root.ts";
 import { claudeFound } from "../socket/talk.ts";
 import { eventually } from "./world.ts";
 

@@ -1,9 +1,9 @@
-// The OpenAPI document says what the server does: every route, every shape, no loose end.
+// The OpenAPI document describes the server: every route and every shape, without dangling references.
 import { expect, test } from "vitest";
-import { openApiDocument } from "../../../src/servers/http/openapi.ts";
+import { createOpenApi } from "../../../src/servers/http/openapi.ts";
 import { ROUTES } from "../../../src/servers/http/routes/index.ts";
 
-const document = openApiDocument(ROUTES);
+const document = createOpenApi(ROUTES);
 
 test("every row is an operation with a name of its own", () => {
   const names = Object.values(document.paths).flatMap((methods) =>

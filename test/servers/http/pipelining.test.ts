@@ -7,7 +7,7 @@ import { createWorld, eventually, untilClosed, type World } from "./world.ts";
 let world: World;
 afterEach(() => world.close());
 
-/** Far more than what the kernel takes for a socket that nobody reads. */
+/** Far more than the kernel buffers for a socket that is not read. */
 const REPLY_CHARS = 4_000_000;
 const REQUESTS = 20;
 
@@ -49,7 +49,7 @@ describe.each([
   ["the Unix socket", false],
   ["loopback", true],
 ])("a client that never reads on %s", (_name, tcp) => {
-  test("is served one request, not all that it has sent, and the rest when it reads", async () => {
+  test("is served one request, not everything it sent, and the rest when it reads", async () => {
     world = await createWorld();
     const count = inflate();
     const socket = await world.raw(tcp);
@@ -135,7 +135,7 @@ test("a connection is used for many requests, also pipelined, and answers in ord
   expect(statuses.every((status, at) => status === `HTTP/1.1 ${at % 2 === 0 ? 200 : 404}`)).toBe(true);
 });
 
-test("a wait is given up when its client goes away, and requests after it are never begun", async () => {
+test("a wait is abandoned when its client disconnects, and requests after it are never started", async () => {
   world = await createWorld();
   world.manager.waits = new Promise(() => undefined);
   const socket = await world.raw();
@@ -146,7 +146,7 @@ test("a wait is given up when its client goes away, and requests after it are ne
   expect(world.manager.named("wait").length).toBe(1);
 });
 
-test("nothing is served behind a stream, which is the last reply of its connection", async () => {
+test("nothing is served after a stream, which is the last reply of its connection", async () => {
   world = await createWorld();
   const socket = await world.raw();
   let reply = "";

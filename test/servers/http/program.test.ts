@@ -1,11 +1,11 @@
-// HTTP on the built program: the real sessions behind it, the loopback port, a kill, and no descriptors left.
+// HTTP on the built program: real sessions, the loopback port, a kill, and no descriptors left.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { matches } from "../../../src/servers/http/lost.ts";
+import { matchPath } from "../../../src/servers/http/find-route.ts";
 import { ROUTES } from "../../../src/servers/http/routes/index.ts";
 import { envOf, launch, newHome, PROGRAM, removeHomes, run } from "../../daemon/program.ts";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
@@ -37,13 +37,15 @@ async function ask(place: object, method: string, path: string, body?: object, h
   for await (const chunk of response) text += String(chunk);
   const status = response.statusCode ?? 0;
   const bare = path.split("?")[0] ?? "";
-  const row = ROUTES.find((one) => one.method.toUpperCase() === method && matches(one.path, bare));
+  const row = ROUTES.find(
+    (one) => one.method.toUpperCase() === method && matchPath(one.path, bare) !== undefined,
+  );
   const reply = JSON.parse(text);
   if (status < 400) row?.replies[status]?.schema?.parse(reply);
   return { status, ...reply };
 }
 
-test("a session is spawned, blocks, is answered and goes on; its replies fit their schemas", async () => {
+test("a session is spawned, blocks, is answered and continues; its replies match their schemas", async () => {
   daemon = await startDaemon();
   const place = { socketPath: daemon.socket };
   const { status, session } = await ask(place, "POST", "/sessions", { backend: "demo", prompt: "approve" });
@@ -73,7 +75,7 @@ test("a session is spawned, blocks, is answered and goes on; its replies fit the
   expect((await ask(place, "GET", at(""))).error.code).toBe("session_unknown");
 });
 
-test("a stream that was cut by kill -9 goes on behind the last event: each once, in order", async () => {
+test("a stream that was cut by kill -9 continues after the last event: each once, in order", async () => {
   const first = await startDaemon();
   const place = { socketPath: first.socket };
   const { session } = await ask(place, "POST", "/sessions", { backend: "demo", prompt: "hello" });
@@ -113,7 +115,7 @@ test("--http: a port on loopback, a token that only its file has, and the same s
   expect(readFileSync(`/proc/${daemon.pid}/cmdline`, "utf8")).not.toContain(token);
 });
 
-test("a port that is taken ends the start with a sentence, and leaves no socket behind", async () => {
+test("a port in use fails the start with a message, and leaves no socket", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => other.once("listening", resolve));
   const { port } = other.address() as { port: number };
@@ -121,7 +123,7 @@ test("a port that is taken ends the start with a sentence, and leaves no socket 
   const { status, stderr } = run(["--http", String(port)], home);
   expect([status, stderr]).toEqual([
     1,
-    expect.stringContaining(`port ${port} on 127.0.0.1 is taken; choose another one (blemeesd --http N`),
+    expect.stringContaining(`port ${port} on 127.0.0.1 is in use; choose another one (blemeesd --http N`),
   ]);
   expect(existsSync(join(home, "run/blemeesd.sock"))).toBe(false);
   removeHomes();
@@ -129,7 +131,7 @@ test("a port that is taken ends the start with a sentence, and leaves no socket 
 });
 
 test.skipIf(process.platform !== "linux")(
-  "200 connections to a port of a daemon with 64 descriptors: it refuses, lives, and recovers",
+  "200 connections to a port of a daemon with 64 descriptors: it refuses, survives, and recovers",
   async () => {
     const home = mkdtempSync(join(tmpdir(), "blemees-fds-"));
     const socket = join(home, "s.sock");
@@ -145,7 +147,7 @@ test.skipIf(process.platform !== "linux")(
       const token = /"token_file":"([^"]+)"/.exec(log)?.[1] ?? "";
       const bearer = { authorization: `Bearer ${readFileSync(token, "utf8").trim()}` };
       const place = { host: "127.0.0.1", port };
-      // The store has its files before the crowd comes.
+      // The store opens its files before the connections arrive.
       expect((await ask(place, "GET", "/sessions", undefined, bearer)).status).toBe(200);
       const crowd = Array.from({ length: 200 }, () => connect(port, "127.0.0.1"));
       await Promise.all(crowd.map(settled));

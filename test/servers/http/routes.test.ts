@@ -1,4 +1,4 @@
-// Each route: what it asks of the sessions, and what it answers. Every reply is checked against its schema (world.ts).
+// Each route: its call to the sessions, and its answer. Every reply is checked against its schema (world.ts).
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { CodedError } from "../../../src/base/coded-error.ts";
 import { SESSION } from "./fake-manager.ts";
@@ -17,7 +17,7 @@ beforeEach(() => {
 const at = (path: string) => `/sessions/${SESSION}${path}`;
 
 describe("the daemon", () => {
-  test("health says that it lives, status what it is", async () => {
+  test("health reports liveness, status the details", async () => {
     expect((await world.ask("GET", "/health")).body).toEqual({ ok: true, daemon: "blemeesd/0.0.1", pid: 1 });
     const { body } = await world.ask("GET", "/status");
     expect(body).toMatchObject({ backends: { demo: "1" }, http: { connections: 1, streams: 0 } });
@@ -122,7 +122,7 @@ describe("sessions", () => {
     expect([reply.status, reply.body.error.code]).toEqual([400, "invalid_message"]);
   });
 
-  test("the tree of a delete is said in the query or in the body, and not both ways at once", async () => {
+  test("the tree of a delete is given in the query or in the body, not in both", async () => {
     const remove = (query: string, body: object) => {
       // Node's client does not count the body of a DELETE.
       const length = String(JSON.stringify(body).length);
@@ -137,7 +137,7 @@ describe("sessions", () => {
       expect((await remove(query, body)).status).toBe(200);
     expect(world.manager.named("remove").slice(-3)).toEqual(Array(3).fill([SESSION, { tree: true }]));
     const before = world.manager.named("remove").length;
-    expect((await remove("?tree=false", { tree: true })).body.error.message).toMatch(/differs/);
+    expect((await remove("?tree=false", { tree: true })).body.error.message).toMatch(/conflicts/);
     expect((await remove("", { trees: true })).body.error.message).toMatch(/unexpected property/);
     expect(world.manager.named("remove")).toHaveLength(before);
   });
@@ -155,7 +155,7 @@ describe("sessions", () => {
     ]);
   });
 
-  test("interrupt and stop say who asked", async () => {
+  test("interrupt and stop name the caller", async () => {
     const headers = { "content-type": "application/json", "x-blemees-session": "boss" };
     expect((await world.ask("POST", at("/interrupt"), { headers })).body.was_idle).toBe(false);
     await world.ask("POST", at("/stop"), { headers, body: { tree: true } });
@@ -242,7 +242,7 @@ describe("wait and events", () => {
     ]);
   });
 
-  test("a client that goes away ends its wait", async () => {
+  test("a client that disconnects ends its wait", async () => {
     let release: () => void = () => undefined;
     world.manager.waits = new Promise<void>((resolve) => {
       release = resolve;
@@ -279,7 +279,7 @@ describe("requests", () => {
     expect([status, body.error.code]).toEqual([404, "request_unknown"]);
   });
 
-  test("are answered with what was shown and by whom", async () => {
+  test("are answered with what was shown and the source", async () => {
     const body = { decision: "accept", shown_hash: "00", source: "tui" };
     await world.ask("POST", at("/requests/r-1/respond"), { body });
     await world.ask("POST", at("/requests/r-1/respond"), { body: { answers: { q: ["a"] } } });
@@ -310,7 +310,7 @@ describe("requests", () => {
 });
 
 describe("the codex routes of sm#288", () => {
-  test("pending requests carry every field of the spec, times as ISO", async () => {
+  test("pending requests have every documented field, times as ISO", async () => {
     const { body } = await world.ask("GET", at("/codex-pending-requests?include_orphaned=true"));
     expect(body.requests[0]).toMatchObject({
       request_id: "r-1",
@@ -325,7 +325,7 @@ describe("the codex routes of sm#288", () => {
     expect(world.manager.named("requests")).toEqual([[{ session_id: SESSION, orphaned: true }]]);
   });
 
-  test("events have the cursor contract and the spec's names", async () => {
+  test("events have the cursor contract and the documented names", async () => {
     const { body } = await world.ask("GET", at("/codex-events?since_seq=4&limit=1"));
     expect(body).toMatchObject({ latest_seq: 5, next_seq: 5, history_gap: false, gap_reason: null });
     expect(body.events[0]).toMatchObject({

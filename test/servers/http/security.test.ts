@@ -1,4 +1,4 @@
-// The rows of the safety table "HTTP", each with a control that shows that the same request passes without the attack.
+// The HTTP rows of docs/security.md, each with a control that shows that the same request passes without the attack.
 import { chmodSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -91,7 +91,7 @@ describe("the token", () => {
     expect((await code("GET", "/health", { headers: bearer }))[0]).toBe(200);
   });
 
-  test("a bad file is told and costs nobody the Unix socket; one that is mended later counts", async () => {
+  test("a bad file is reported and does not affect the Unix socket; one that is fixed later counts", async () => {
     const own = await createWorld();
     const right = { authorization: `Bearer ${own.http.token}` };
     chmodSync(own.tokenFile, 0o644);
@@ -109,7 +109,7 @@ describe("the token", () => {
     await own.close();
   });
 
-  test("its file is 0600, kept from life to life, and never logged", async () => {
+  test("its file is 0600, kept across restarts, and never logged", async () => {
     expect(statSync(world.tokenFile).mode & 0o777).toBe(0o600);
     expect(readFileSync(world.tokenFile, "utf8").trim()).toBe(world.http.token);
     expect(ensureToken(world.tokenFile)).toBe(world.http.token);
@@ -130,10 +130,10 @@ describe("the token", () => {
     expect(() => readToken(file)).toThrow(/mode 0600; remove it/);
     rmSync(file);
     symlinkSync(world.tokenFile, file);
-    expect(() => ensureToken(file)).toThrow(/plain file/);
+    expect(() => ensureToken(file)).toThrow(/regular file/);
     rmSync(file);
     writeFileSync(file, "", { mode: 0o600 });
-    expect(() => ensureToken(file)).toThrow(/holds no token/);
+    expect(() => ensureToken(file)).toThrow(/contains no token/);
     rmSync(file);
   });
 });
@@ -190,14 +190,14 @@ describe("other sites (DNS rebinding, foreign pages)", () => {
   });
 
   test.each(["Idempotency-Key", "X-Blemees-Session", "Content-Type"])(
-    "two headers %s are refused: nobody knows which one counts",
+    "two headers %s are refused as ambiguous",
     async (name) => {
       const type = "Content-Type: application/json\r\nContent-Length: 2\r\n";
       const request = (lines: string) =>
         `POST /sessions/${SESSION}/interrupt HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${type}${lines}\r\n{}`;
       const twice = await world.raw();
       twice.write(request(`${name}: a\r\n${name}: b\r\n`));
-      expect(await untilClosed(twice)).toMatch(/^HTTP\/1\.1 403 .*stands there twice/s);
+      expect(await untilClosed(twice)).toMatch(/^HTTP\/1\.1 403 .*duplicate header: /s);
       expect(world.manager.calls).toEqual([]);
       const once = await world.raw();
       once.write(request(name === "Content-Type" ? "" : `${name}: a\r\n`));
@@ -241,7 +241,7 @@ describe("other sites (DNS rebinding, foreign pages)", () => {
       .flatMap((list) => list ?? [])
       .filter(({ internal, family }) => !internal && family === "IPv4")
       .map(({ address }) => address);
-    // On Linux all of 127/8 is this machine: who listens on every address answers there too.
+    // On Linux all of 127/8 is this machine: a server on every address answers there too.
     if (process.platform === "linux") others.push("127.0.0.2");
     for (const address of others) {
       const refused = await new Promise<boolean>((resolve) => {
@@ -344,7 +344,7 @@ test("every reply, good, bad or broken, has the headers that a browser must see,
   expect(text).not.toContain("access-control");
 });
 
-test("what an agent wrote is JSON or an event's data, never HTML", async () => {
+test("agent text is JSON or an event's data, never HTML", async () => {
   const name = "<script>alert(1)</script>\n\ndata: evil\nevent: x";
   const reply = await world.ask("PATCH", `/sessions/${SESSION}`, { body: { name: name.slice(0, 100) } });
   expect(reply.headers["content-type"]).toBe("application/json; charset=utf-8");

@@ -1,4 +1,4 @@
-// Reads server-sent events as they come.
+// Reads server-sent events as they arrive.
 import type { IncomingMessage } from "node:http";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 

@@ -1,4 +1,5 @@
-// Event streams: in order, once, from where the reader left off, and a reader that does not read harms nobody.
+// Event streams: in order, once, from where the reader left off, and a reader that stops reading does not affect
+// others.
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -33,7 +34,7 @@ describe("the events of a session", () => {
     reader.close();
   });
 
-  test("come behind since_seq, and Last-Event-ID wins over it", async () => {
+  test("start after since_seq, and Last-Event-ID overrides it", async () => {
     for (const _ of range(1, 10)) world.manager.publish();
     const first = await (await follow(`${EVENTS}?since_seq=4`)).until(({ events }) => events.length === 6);
     expect(first.ids()).toEqual(range(5, 10));
@@ -52,7 +53,7 @@ describe("the events of a session", () => {
     expect((await world.ask("GET", "/status")).body.http.streams).toBe(0);
   });
 
-  test("a stream that did not begin leaves nothing behind on its connection, which lives on", () => {
+  test("a stream that did not start leaves nothing on its connection, which stays usable", () => {
     const limits = { maxStreams: 9, outboxBytes: 9, heartbeatMs: 60_000 };
     const streams = new Streams(limits);
     const socket = new Socket();
@@ -80,7 +81,7 @@ describe("the events of a session", () => {
     expect((await world.ask("GET", `${EVENTS}?since_seq=07&wait_s=0.5`)).status).toBe(200);
   });
 
-  test("a gap is told, a frame that was not stored has no id, and closed ends the stream", async () => {
+  test("a gap is reported, a frame that was not stored has no id, and closed ends the stream", async () => {
     for (const _ of range(1, 5)) world.manager.publish();
     world.manager.earliest = 4;
     const reader = await follow(`${EVENTS}?since_seq=1`);
@@ -108,7 +109,7 @@ describe("the events of a session", () => {
     expect(world.manager.ears.size).toBe(0);
   });
 
-  test("a quiet stream says that it lives; a reader that leaves is forgotten", async () => {
+  test("a quiet stream sends keep-alives; a reader that leaves is removed", async () => {
     const reader = await follow();
     await reader.until(({ comments }) => comments.filter((text) => text === "alive").length >= 2);
     expect(world.manager.ears.size).toBe(1);
@@ -116,11 +117,11 @@ describe("the events of a session", () => {
     await eventually(() => world.manager.ears.size).toBe(0);
   });
 
-  test("40,000 frames to a reader that stops and goes on: each once, in order", async () => {
+  test("40,000 frames to a reader that stops and continues: each once, in order", async () => {
     const reader = await follow(`${EVENTS}?since_seq=0`);
     reader.response.pause();
     for (const _ of range(1, 40_000)) world.manager.publish();
-    // Most of it was not handed over: what waits for a reader is bounded.
+    // Most of it was not delivered: the buffer for a reader is bounded.
     expect([...world.manager.ears].map(({ cursor }) => cursor < 20_000)).toEqual([true]);
     reader.response.resume();
     await reader.until(({ events }) => events.length >= 40_000);
@@ -148,7 +149,7 @@ describe("the events of a session", () => {
     for (const reader of readers) reader.close();
   });
 
-  test("so many streams and no more; one that ends makes room", async () => {
+  test("streams are limited; one that ends frees a slot", async () => {
     const readers = await Promise.all(range(1, 30).map(() => follow()));
     const refused = await world.ask("GET", EVENTS, { headers: SSE });
     expect([refused.status, refused.body.error.code]).toEqual([503, "too_many_streams"]);
@@ -182,7 +183,7 @@ describe("the events of a session", () => {
   });
 });
 
-test("a reader that comes in the middle of a time without log is told that something is missing", async () => {
+test("a reader that joins while the log is failing is informed that something is missing", async () => {
   world.manager.hasLost = true;
   const reader = await follow(`${EVENTS}?since_seq=0`);
   await reader.until(({ events }) => events.length >= 1);
@@ -207,7 +208,7 @@ describe("the changes of all sessions", () => {
     reader.close();
   });
 
-  test("a reader that comes back gets what it missed, once", async () => {
+  test("a reader that returns gets what it missed, once", async () => {
     const reader = await follow("/events");
     for (const n of range(1, 3)) world.manager.change(removed(n));
     await reader.until(({ events }) => events.length === 4);
@@ -221,7 +222,7 @@ describe("the changes of all sessions", () => {
   });
 
   test.each(["00000000-5", "nonsense", "ffffffff-99999"])(
-    "behind %s, which is not of this life, comes reset",
+    "after %s, which is from another daemon, comes reset",
     async (last) => {
       const reader = await follow("/events", { "last-event-id": last });
       await reader.until(({ events }) => events.length === 1);

@@ -1,5 +1,5 @@
-// The dashboard's files: served without a token, by their exact names and to nobody but our own page and a person who
-// follows a link. Each row of the safety table "HTTP" again, with a control.
+// The dashboard's files: served without a token, by their exact names, and only to our own page and to a user who
+// follows a link. The HTTP rows of docs/security.md again, each with a control.
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const FILES = [
 const get = (path: string, headers: Record<string, string> = {}, ask: Ask = {}): Promise<Answer> =>
   world.ask("GET", path, { tcp: true, headers, ...ask });
 
-/** The request line goes out as it stands here. */
+/** The request line is sent exactly as written here. */
 async function rawStatus(line: string, headers = ""): Promise<number> {
   const socket = await world.raw(true);
   const host = `Host: 127.0.0.1:${world.http.port}\r\nConnection: close\r\n`;
@@ -53,7 +53,7 @@ describe("what is served", () => {
     expect((await world.ask("GET", path)).status, "on the Unix socket too").toBe(200);
   });
 
-  test("the page lets run only what is ours, and everything else nothing at all", async () => {
+  test("the page may run only our own scripts, and every other reply none at all", async () => {
     const { headers } = await get("/");
     expect(headers["content-security-policy"]).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
@@ -66,7 +66,7 @@ describe("what is served", () => {
       expect(reply.headers["content-security-policy"]).toBe("default-src 'none'; frame-ancestors 'none'");
   });
 
-  test("a name with a hash is kept for ever, the page and the others not at all", async () => {
+  test("a name with a hash is cached forever, the page and the others not at all", async () => {
     const caching = async (path: string) => (await get(path)).headers["cache-control"];
     expect(await caching("/web/main-ABCD1234.js")).toBe("public, max-age=31536000, immutable");
     for (const path of ["/", "/web/icon.svg", "/web/manifest.webmanifest"])
@@ -108,7 +108,7 @@ describe("nothing else is let in without the token", () => {
     expect(await rawStatus(`GET ${path}`)).toBe(401);
   });
 
-  test("with the token a path that walks elsewhere is a file that is not there", async () => {
+  test("with the token a path that walks elsewhere is a missing file", async () => {
     const bearer = `Authorization: Bearer ${world.http.token}\r\n`;
     for (const path of [
       "/web/..%2f..%2fetc%2fpasswd",
@@ -158,7 +158,7 @@ describe("other sites", () => {
   );
 
   const visit = { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
-  test.each(["cross-site", "same-site"])("a person may follow a %s link to the page", async (site) => {
+  test.each(["cross-site", "same-site"])("a user may follow a %s link to the page", async (site) => {
     expect((await get("/", { ...visit, "sec-fetch-site": site })).status).toBe(200);
   });
 
@@ -198,7 +198,7 @@ describe("the table of files", () => {
     return directory;
   };
 
-  test("files that were not built are told with what to do, and looked for again", () => {
+  test("files that were not built are reported with what to do, and looked for again", () => {
     const directory = newDirectory();
     const files = createWebFiles(join(directory, "web"));
     expect(files).toThrow(/files are missing .*npm run build/);

@@ -1,4 +1,4 @@
-// One-time links to the dashboard: who gets one, who gets in by it, and how often.
+// One-time links to the dashboard: which clients get one, which get in with it, and how often.
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -49,7 +49,7 @@ describe("a link", () => {
     expect((await enter(ticket)).status, "and was not used up by that").toBe(200);
   });
 
-  test("each has a word of its own", async () => {
+  test("each has its own code", async () => {
     const tickets = [await newTicket(), await newTicket()];
     expect(new Set(tickets).size).toBe(2);
     for (const ticket of tickets) expect((await enter(ticket)).status).toBe(200);
@@ -63,7 +63,7 @@ describe("getting in", () => {
     expect([status, body]).toEqual([200, { token: world.http.token }]);
     const again = await enter(ticket);
     expect([again.status, again.body.error.code]).toEqual([401, "unauthorized"]);
-    expect(again.body.error.message).toMatch(/used already.*`blemees web`/);
+    expect(again.body.error.message).toMatch(/already used.*`blemees web`/);
     expect(again.text).not.toContain(world.http.token);
   });
 
@@ -131,7 +131,7 @@ describe("other sites cannot use a link", () => {
     expect((await enter(ticket, own)).status, "control: our own page").toBe(200);
   });
 
-  test("two words are refused: nobody knows which one counts", async () => {
+  test("two codes are refused as ambiguous", async () => {
     const ticket = await newTicket();
     const socket = await world.raw(true);
     const line = `Authorization: Bearer ${ticket}\r\n`;
@@ -151,7 +151,7 @@ describe("bounds", () => {
     expect((await enter(tickets[16] ?? "")).status).toBe(200);
   });
 
-  test("who tries words gets 429 after twenty, for a minute; a right one gets in all the same", async () => {
+  test("a client that guesses codes gets 429 after twenty, for a minute; a right one still gets in", async () => {
     const ticket = await newTicket();
     const tries = async (count: number) => {
       const statuses: number[] = [];
@@ -166,7 +166,7 @@ describe("bounds", () => {
     expect(await tries(1)).toEqual([401]);
   });
 
-  test("who has shown nothing yet cannot make the daemon hold a large body", async () => {
+  test("an unauthenticated client cannot make the daemon hold a large body", async () => {
     const long = `{${" ".repeat(2_000)}}`;
     const post = (path: string, authorization: string) =>
       world.ask("POST", path, {
@@ -181,7 +181,7 @@ describe("bounds", () => {
     expect((await enter(ticket)).status, "and it was not used up").toBe(200);
   });
 
-  test("used and old words leave nothing behind", () => {
+  test("used and old codes leave nothing", () => {
     let nowMs = 0;
     const tickets = new Tickets(() => nowMs);
     const old = Array.from({ length: 15 }, () => tickets.issue().ticket);
@@ -254,7 +254,7 @@ describe("the port", () => {
     const { port } = free.address() as { port: number };
     const loopback = newLoopback(0);
     await expect(loopback.link(port)).rejects.toMatchObject({
-      message: expect.stringMatching(new RegExp(`port ${port} on 127\\.0\\.0\\.1 is taken.* sm web --port`)),
+      message: expect.stringMatching(new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use.* sm web --port`)),
     });
     await new Promise((resolve) => free.close(resolve));
     expect((await loopback.link(port)).port, "tried again").toBe(port);
@@ -262,11 +262,11 @@ describe("the port", () => {
     await loopback.close();
   });
 
-  test("without one it is 7433, or any free one when that is taken", async () => {
+  test("without one it is 7433, or any free one when that is in use", async () => {
     const first = newLoopback();
     const second = newLoopback();
     const ports = [(await first.link()).port, (await second.link()).port];
-    // Whoever else runs here may have taken it before.
+    // Another process on this machine may have taken it first.
     expect(ports[1]).not.toBe(ports[0]);
     await Promise.all([first.close(), second.close()]);
   });

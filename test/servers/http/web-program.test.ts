@@ -1,4 +1,4 @@
-// The dashboard and its statistics on the built program: a port that is opened while it runs, real sessions behind it.
+// The dashboard and its statistics on the built program: a port opened at run time, real sessions.
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { HttpClient } from "../../../src/client/index.ts";
 import { Stats } from "../../../src/protocol/stats.ts";
-import { ROOT, startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { ROOT } from "../../support/root.ts";
 import { eventually } from "./world.ts";
 
 const daemons: TestDaemon[] = [];
@@ -52,7 +53,7 @@ test("a daemon without a port opens one for the first link; it leads to the page
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
 });
 
-test("a daemon whose files were replaced while it ran still gives a link to who could speak to it before", async () => {
+test("a daemon whose files were replaced at run time still gives a link to clients that could connect before", async () => {
   const home = mkdtempSync(join(tmpdir(), "bl-old-"));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   cpSync(join(ROOT, "dist"), join(home, "dist"), { recursive: true });

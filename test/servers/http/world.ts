@@ -1,4 +1,4 @@
-// An HTTP server on a Unix socket and on loopback, with a fake manager behind it, and the clients to ask it.
+// An HTTP server on a Unix socket and on loopback, with a fake manager, and clients for it.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, type RequestOptions, request } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { expect, vi } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { ErrorBody } from "../../../src/protocol/wire/http.ts";
+import { matchPath } from "../../../src/servers/http/find-route.ts";
 import { createHttpDoor, HTTP_DEFAULTS, Loopback } from "../../../src/servers/http/index.ts";
 import type { HttpListening } from "../../../src/servers/http/listen.ts";
-import { matches } from "../../../src/servers/http/lost.ts";
 import { ROUTES } from "../../../src/servers/http/routes/index.ts";
 import type { HttpLimits } from "../../../src/servers/http/types.ts";
 import { listenOnSocket } from "../../../src/servers/socket/index.ts";
@@ -110,7 +110,7 @@ export async function createWorld(limits: Partial<HttpLimits> = {}, maxConnectio
   };
 }
 
-/** What a browser loads, with a file beside it that is none of it. */
+/** The files a browser loads, and one file that is not among them. */
 export const WEB_FILES = {
   "index.html": '<!doctype html><script type="module" src="/web/main-ABCD1234.js"></script>',
   "main-ABCD1234.js": 'console.log("here");',
@@ -178,7 +178,9 @@ function checked(method: string, target: string, answer: Answer): Answer {
     return answer;
   }
   const path = target.split("?")[0] ?? "";
-  const row = ROUTES.find((one) => one.method.toUpperCase() === method && matches(one.path, path));
+  const row = ROUTES.find(
+    (one) => one.method.toUpperCase() === method && matchPath(one.path, path) !== undefined,
+  );
   const shape = row?.replies[answer.status];
   if (shape === undefined) throw new Error(`${method} ${target} has no reply ${answer.status} in its row`);
   shape.schema?.parse(answer.body);
@@ -201,7 +203,7 @@ export function eventually<T>(look: () => T) {
   return expect.poll(look, { timeout: 45_000, interval: 10 });
 }
 
-/** Everything that comes until the other side closes. */
+/** Everything received until the other side closes. */
 export function untilClosed(socket: Socket): Promise<string> {
   let text = "";
   socket.on("data", (chunk: Buffer) => {

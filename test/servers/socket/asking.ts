@@ -1,4 +1,4 @@
-// What the tests of requests share: an agent that asks, and the frames around it.
+// Shared by the request tests: an agent that makes requests, and the frames around it.
 import { expect } from "vitest";
 import { RequestRow } from "../../../src/protocol/requests.ts";
 import type { Frame, RawClient } from "../../support/raw-client.ts";
@@ -15,7 +15,7 @@ const isNotice =
   (frame: Frame): boolean =>
     isOf("agent.notice", session_id)(frame) && frame["category"] === `request_${status}`;
 
-/** The request that the next notice of that status tells of. */
+/** The request in the next notice of that status. */
 export async function told(client: RawClient, session_id: string, status: string): Promise<RequestRow> {
   const notice = await client.next(isNotice(session_id, status));
   const { request } = notice["data"] as { request: RequestRow };
@@ -26,7 +26,7 @@ export async function told(client: RawClient, session_id: string, status: string
   return request;
 }
 
-/** How often the stream told of that status. */
+/** How often the stream reported that status. */
 export const timesTold = (client: RawClient, session_id: string, status: string): number =>
   client.frames.filter(isNotice(session_id, status)).length;
 
@@ -50,7 +50,7 @@ export async function waitingClaude(client: RawClient, message = "#ask mkdir x")
   return { client, session_id, row: await told(client, session_id, "pending") };
 }
 
-/** Answers; gives the `responded` frame or the error. */
+/** Answers; returns the `responded` frame or the error. */
 export function respond(
   client: RawClient,
   { session_id, request_id }: Pick<RequestRow, "session_id" | "request_id">,

@@ -1,5 +1,4 @@
-// Spec §9.4, SAFETY "Socket, process, protocol": whatever a client sends, it gets one clear error, and everybody
-// else goes on.
+// Whatever a client sends, it gets one clear error, and other clients are not affected.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -86,7 +85,7 @@ const CORPUS: [what: string, bytes: string | Buffer, code: string][] = [
   ["flag smuggling: by = ", withClaude('{"tools":"--dangerously-skip-permissions=true"}'), "unsafe_flag"],
 ];
 
-describe("one error each, and the connection lives on", () => {
+describe("one error each, and the connection stays open", () => {
   test.each(CORPUS)("%s", async (_what, bytes, code) => {
     const client = await daemon.connect();
     client.sendRaw(Buffer.concat([Buffer.from(bytes as string), Buffer.from("\n")]));
@@ -115,7 +114,7 @@ describe("one error each, and the connection lives on", () => {
     expect(({} as Record<string, unknown>)["x"]).toBeUndefined();
   });
 
-  test("its own session lives on too", async () => {
+  test("its own session survives too", async () => {
     const client = await daemon.connect();
     const session_id = newId();
     await openDemo(client, session_id);
@@ -218,7 +217,7 @@ describe("ids that walk out of a directory", () => {
 
   test("more than 200 of them, in every verb: invalid_message each, and no file is touched", async () => {
     expect(IDS.length).toBeGreaterThanOrEqual(200);
-    // Answered when the store is open: the files of its own are there then.
+    // Answered once the store is open: its own files exist then.
     await ask(await jsonl.connect(), "list_requests", {});
     const client = await jsonl.connect();
     const before = picture();
@@ -249,7 +248,9 @@ describe("ids that walk out of a directory", () => {
 
   test("positive control: a good id does make its two files, and close with delete removes exactly them", async () => {
     const client = await jsonl.connect();
-    const before = Object.keys(picture());
+    // The store's own journal is created by the first append.
+    const listFiles = () => Object.keys(picture()).filter((path) => !/journal-\d+$/.test(path));
+    const before = listFiles();
     const session_id = `good.id-1_x${newId()}`;
     await openDemo(client, session_id);
     await client.turn(session_id, "hello");
@@ -260,7 +261,7 @@ describe("ids that walk out of a directory", () => {
         .sort(),
     ).toEqual([`${session_id}.jsonl`, `${session_id}.usage.json`]);
     await ask(client, "close", { session_id, delete: true });
-    expect(Object.keys(picture())).toEqual(before);
+    expect(listFiles()).toEqual(before);
     expect(existsSync(join(jsonl.current.home, "victim.jsonl"))).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-// The older dialect (spec/blemees-1 §5): the same sessions, shown as Claude Code's own events.
+// The older protocol, blemees/1: the same sessions, shown as Claude Code's own events.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -38,7 +38,7 @@ describe("hello and open", () => {
     client.close();
   });
 
-  test("the spec's own open, with its nulls and empty lists, opens", async () => {
+  test("the documented open, with its nulls and empty lists, opens", async () => {
     const client = await connect();
     const session_id = newId();
     const opened = await open(client, session_id, {
@@ -152,7 +152,7 @@ describe("events", () => {
     expect(client.frames.some((frame) => frame.type.startsWith("agent."))).toBe(false);
   });
 
-  test("tool results, echoes and events that blemees/2 does not know come as they are", async () => {
+  test("tool results, echoes and events that blemees/2 does not know are passed unchanged", async () => {
     const client = await connect();
     const session_id = newId();
     await open(client, session_id, { replay_user_messages: true });
@@ -379,7 +379,7 @@ describe("both dialects on one session", () => {
     expect((await turn(old, session_id, "#say three"))["subtype"]).toBe("success");
   });
 
-  test("a blemees/1 client may watch a session of another backend and is not harmed", async () => {
+  test("a blemees/1 client may watch a session of another backend without errors", async () => {
     const owner = await daemon.connect();
     const watcher = await connect();
     const session_id = newId();

@@ -1,12 +1,12 @@
 // agent.* frames as the Claude Code events that a blemees/1 client knows.
 import { expect, test } from "vitest";
-import { claudeView } from "../../../src/servers/socket/claude-view.ts";
+import { toClaudeFrame } from "../../../src/servers/socket/claude-view.ts";
 
 const head = { session_id: "s", seq: 7, backend: "claude" };
 
 test("a frame with its native event is that event, prefixed, with our session_id and seq", () => {
   const raw = { type: "assistant", session_id: "native", message: { id: "m" }, uuid: "u" };
-  expect(claudeView({ ...head, type: "agent.message", raw })).toEqual({
+  expect(toClaudeFrame({ ...head, type: "agent.message", raw })).toEqual({
     type: "claude.assistant",
     message: { id: "m" },
     uuid: "u",
@@ -63,29 +63,29 @@ test.each([
     { type: "claude.result", is_error: true, errors: ["why"] },
   ],
 ])("%j without native event is shown as the nearest one", (frame, shown) => {
-  expect(claudeView({ ...head, ...frame })).toMatchObject({ ...shown, session_id: "s", seq: 7 });
+  expect(toClaudeFrame({ ...head, ...frame })).toMatchObject({ ...shown, session_id: "s", seq: 7 });
 });
 
 test("a frame that says null for its native event was shown with an earlier frame", () => {
   const result = { ...head, type: "agent.tool_result", tool_use_id: "t", output: "x" };
-  expect(claudeView({ ...result, raw: null })).toBeUndefined();
+  expect(toClaudeFrame({ ...result, raw: null })).toBeUndefined();
 });
 
 test("the native event of another vendor is not passed for one of Claude's", () => {
   const raw = { method: "item/completed", params: {} };
   const frame = { ...head, backend: "codex", type: "agent.message", role: "assistant", content: [], raw };
-  expect(claudeView(frame)).toMatchObject({ type: "claude.assistant", message: { role: "assistant" } });
+  expect(toClaudeFrame(frame)).toMatchObject({ type: "claude.assistant", message: { role: "assistant" } });
 });
 
 test("what Claude has no event for is not shown", () => {
   expect(
-    claudeView({ ...head, type: "agent.notice", level: "info", category: "task_started" }),
+    toClaudeFrame({ ...head, type: "agent.notice", level: "info", category: "task_started" }),
   ).toBeUndefined();
 });
 
 test("a frame that could not be stored says so", () => {
   const { seq: _, ...unstored } = head;
   const frame = { ...unstored, persisted: false, type: "agent.message", role: "assistant", content: [] };
-  expect(claudeView(frame)).toMatchObject({ type: "claude.assistant", persisted: false });
-  expect(claudeView(frame)).not.toHaveProperty("seq");
+  expect(toClaudeFrame(frame)).toMatchObject({ type: "claude.assistant", persisted: false });
+  expect(toClaudeFrame(frame)).not.toHaveProperty("seq");
 });

@@ -1,4 +1,4 @@
-// Spec §5.8: the end of a session.
+// Closing a session.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -42,7 +42,7 @@ describe("close", () => {
     expect(await ask(client, "watch", { session_id })).toMatchObject({ code: "session_unknown" });
   });
 
-  test("keeps the history: a later resume replays it and seq goes on", async () => {
+  test("keeps the history: a later resume replays it and seq continues", async () => {
     const client = await daemon.connect();
     const session_id = newId();
     await openDemo(client, session_id);
@@ -84,7 +84,7 @@ describe("close", () => {
     expect(await info(client, session_id)).toMatchObject({ code: "session_unknown" });
   });
 
-  test("a turn that runs gets its result, for whoever watches and for the log", async () => {
+  test("a running turn gets its result, for watchers and for the log", async () => {
     const [owner, watcher] = [await daemon.connect(), await daemon.connect()];
     const session_id = newId();
     await owner.open(session_id, { include_partial_messages: true });
@@ -105,7 +105,7 @@ describe("close", () => {
     });
   });
 
-  test("watchers are told session_closed before the closer gets closed, and the closer is not told", async () => {
+  test("watchers get session_closed before the closer gets closed, and the closer does not get it", async () => {
     const [owner, watcher] = [await daemon.connect(), await daemon.connect()];
     const session_id = newId();
     await openDemo(owner, session_id);
@@ -113,7 +113,7 @@ describe("close", () => {
     await ask(owner, "watch", { session_id }); // an owner may watch its own session
     await ask(owner, "unwatch", { session_id });
     await ask(owner, "close", { session_id });
-    // The closer's `closed` is there, so the watcher's notice was sent before.
+    // The closer has `closed`, so the watcher's notice was sent before.
     expect(await watcher.next("blemeesd.session_closed")).toEqual({
       type: "blemeesd.session_closed",
       session_id,
@@ -147,7 +147,7 @@ describe("close", () => {
     expect((await client.turn(session_id, "still here"))["subtype"]).toBe("success");
   });
 
-  test("an open right behind a close of the same id gets a fresh agent", async () => {
+  test("an open right after a close of the same id gets a fresh agent", async () => {
     const client = await daemon.connect();
     const session_id = newId();
     const first = await client.open(session_id);

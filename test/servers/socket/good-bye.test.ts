@@ -1,4 +1,4 @@
-// A daemon that ends waits for no client that has its good-bye and does not hang up.
+// A daemon that shuts down does not wait for a client that was notified and does not disconnect.
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -14,14 +14,14 @@ afterEach(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** From now on every longer wait lasts for ever. */
+/** From now on every longer wait lasts forever. */
 function stopTheClock(): void {
   const real = globalThis.setTimeout;
   const never = ((wake: () => void, ms = 0) => real(wake, ms < 500 ? ms : 2 ** 30).unref()) as typeof real;
   vi.spyOn(globalThis, "setTimeout").mockImplementation(never);
 }
 
-test("an idle client that keeps its side open is told, and not waited for", async () => {
+test("an idle client that keeps its side open is notified, and not waited for", async () => {
   const path = join(home, "d.sock");
   const facts = { daemon: "d/1", pid: 1, backends: () => ({}), detected: () => Promise.resolve() };
   const context = { hub: { detach: () => undefined }, log: silentLog, facts } as unknown as ServerContext;

@@ -1,11 +1,10 @@
-// Spec §5.1, §5.3: the first frames of a connection.
+// The first frames of a connection.
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { Connection } from "../../../src/servers/socket/connection.ts";
+import { listenOnSocket } from "../../../src/servers/socket/index.ts";
 import type { ServerContext } from "../../../src/servers/types.ts";
 import { startDaemon } from "../../support/daemon.ts";
 import { RawClient } from "../../support/raw-client.ts";
@@ -32,7 +31,7 @@ describe("hello", () => {
     client.close();
   });
 
-  test("frames that stand right behind it are answered behind the ack, in order, bad ones too", async () => {
+  test("frames right after it are answered after the ack, in order, including bad ones", async () => {
     const client = await connect();
     const lines = [
       JSON.stringify(HELLO),
@@ -59,7 +58,7 @@ describe("hello", () => {
     client.close();
   });
 
-  test("said a second time is invalid_message, and the connection stays", async () => {
+  test("sent a second time is invalid_message, and the connection stays", async () => {
     const client = await daemon.connect();
     client.send(HELLO);
     expect(await client.next("blemeesd.error")).toMatchObject({ code: "invalid_message" });
@@ -95,7 +94,7 @@ describe("a first frame that is no good closes the connection", () => {
     },
   );
 
-  test("the mismatch names what the daemon speaks", async () => {
+  test("the mismatch names the daemon's protocols", async () => {
     const client = await connect();
     client.send({ ...HELLO, protocol: "blemees/9" });
     expect((await client.next("blemeesd.error"))["message"]).toBe(
@@ -105,27 +104,22 @@ describe("a first frame that is no good closes the connection", () => {
   });
 });
 
-test("a client that never says hello is told and dropped", async () => {
+test.each(["", "{"])("a client that sends %j and no hello gets an error and is dropped", async (text) => {
   const directory = mkdtempSync(join(tmpdir(), "blemees-hello-"));
   const path = join(directory, "s.sock");
-  const options = {
-    id: "c",
-    peer: () => ({}),
-    context: { log: silentLog } as unknown as ServerContext,
-    dialects: new Map(),
-    limits: { maxLineBytes: 999, outboxBytes: 999, helloTimeoutMs: 20 },
-    siblings: () => 1,
-    closed: () => undefined,
-  };
-  const server = createServer(
-    { allowHalfOpen: true },
-    (socket) => void new Connection({ ...options, socket }),
-  );
-  await new Promise<void>((resolve) => void server.listen(path, resolve));
+  const context = { hub: { detach: () => undefined }, log: silentLog } as unknown as ServerContext;
+  const limits = { maxLineBytes: 999, outboxBytes: 999, helloTimeoutMs: 20, slowConsumerMs: 60_000 };
+  // A worker of the tests cannot have a umask of its own.
+  vi.spyOn(process, "umask").mockReturnValue(0o22);
+  const listening = await listenOnSocket({ path, maxConnections: 8, ...limits }, context);
   const client = await RawClient.connect(path);
+  if (text !== "") client.sendRaw(text);
   await client.closed;
-  expect(client.frames).toMatchObject([{ type: "blemeesd.error", code: "invalid_message" }]);
-  server.close();
+  expect(client.frames).toMatchObject([
+    { type: "blemeesd.error", code: "invalid_message", message: "no blemeesd.hello within 0.02 s" },
+  ]);
+  await listening.close();
+  vi.restoreAllMocks();
   rmSync(directory, { recursive: true });
 });
 

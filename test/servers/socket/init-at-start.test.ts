@@ -1,4 +1,4 @@
-// A claude that introduces itself as it starts, before anybody said anything: a wrapper, a stub.
+// A claude that introduces itself when it starts, before any message: a wrapper, a stub.
 import { describe, expect, test } from "vitest";
 import { isOf, newId, say, useDaemon } from "./talk.ts";
 

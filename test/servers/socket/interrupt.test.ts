@@ -1,11 +1,11 @@
-// Spec §5.7 and DESIGN R5: cancelling a turn.
+// Cancelling a turn.
 import { describe, expect, test } from "vitest";
 import { barrier, info, isOf, lastText, newId, openDemo, say, streamOf, useDaemon } from "./talk.ts";
 
 const daemon = useDaemon();
 const interrupt = (session_id: string) => ({ type: "blemeesd.interrupt", session_id });
 
-/** Opens a session whose turn runs for a long time and has said something. */
+/** Opens a session with a long turn that has produced output. */
 async function busy(more: object = {}) {
   const client = await daemon.connect();
   const session_id = newId();
@@ -16,7 +16,7 @@ async function busy(more: object = {}) {
 }
 
 describe("an interrupt", () => {
-  test("is acknowledged first, then the turn ends as interrupted, once; what was said stays", async () => {
+  test("is acknowledged first, then the turn ends as interrupted, once; earlier output stays", async () => {
     const { client, session_id } = await busy();
     client.send(interrupt(session_id));
     const result = await client.next(isOf("agent.result", session_id));
@@ -42,7 +42,7 @@ describe("an interrupt", () => {
     expect(again["subprocess_pid"]).toBe(pid);
   });
 
-  test("a message that is sent right behind it is a new turn", async () => {
+  test("a message that is sent right after it is a new turn", async () => {
     const { client, session_id } = await busy();
     client.send(interrupt(session_id));
     say(client, session_id, "#say after");
@@ -73,7 +73,7 @@ describe("an interrupt", () => {
     },
   );
 
-  test("without a turn is was_idle, and no frame of the stream comes of it", async () => {
+  test("without a turn is was_idle, and adds no frame to the stream", async () => {
     const client = await daemon.connect();
     const session_id = newId();
     await openDemo(client, session_id);
@@ -95,7 +95,7 @@ describe("an interrupt", () => {
       other.send(interrupt(id));
       expect(await other.next("blemeesd.interrupted")).toMatchObject({ session_id: id, was_idle: true });
     }
-    await client.next(isOf("agent.delta", session_id)); // it goes on
+    await client.next(isOf("agent.delta", session_id)); // it continues
     client.send(interrupt(session_id));
     await client.next(isOf("agent.result", session_id));
   });
@@ -110,7 +110,7 @@ describe("an interrupt", () => {
     expect(client.frames.filter(isOf("agent.result", session_id))).toHaveLength(1);
   });
 
-  test("that stands in the same write as the message stops that message's turn", async () => {
+  test("in the same write as the message stops that message's turn", async () => {
     const client = await daemon.connect();
     const session_id = newId();
     await client.open(session_id);

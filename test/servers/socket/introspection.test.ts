@@ -1,4 +1,4 @@
-// Spec §5.12, §5.13, §5.15: ping, status, session_info. No side effects.
+// ping, status and session_info. No side effects.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { ask, claudeFound, info, isOf, newId, openDemo, say, until, useDaemon } 
 const daemon = useDaemon();
 
 describe("status", () => {
-  test("tells about the daemon, its connections, sessions and settings", async () => {
+  test("reports the daemon, its connections, sessions and settings", async () => {
     const client = await daemon.connect();
     await claudeFound(client);
     const before = await ask(client, "status", { id: "s" });
@@ -40,7 +40,7 @@ describe("status", () => {
     await client.open(claude);
     await openDemo(client, idle);
     await openDemo(leaving, left);
-    // A hang-up is not announced to anybody: the daemon sees it when it comes to it, also that of the test before.
+    // A disconnect is not announced: the daemon notices it eventually, including that of the test before.
     const counted = (connections: number) =>
       until(
         () => ask(client, "status"),
@@ -68,7 +68,7 @@ describe("status", () => {
 
 describe("ping", () => {
   test.each(["anything", 0, false, null, [1, { a: "☂" }], { deep: { er: [] } }])(
-    "gives %j back as it came",
+    "returns %j unchanged",
     async (data) => {
       const client = await daemon.connect();
       expect(await ask(client, "ping", { id: "p", data })).toEqual({ type: "blemeesd.pong", id: "p", data });
@@ -108,7 +108,7 @@ describe("session_info", () => {
     });
   });
 
-  test("adds the turns up; the context is the input side of the last one; anybody may ask", async () => {
+  test("adds up the turns; the context is the input side of the last one; any client may ask", async () => {
     const [client, other] = [await daemon.connect(), await daemon.connect()];
     const session_id = newId();
     await client.open(session_id, { model: "opus" });
@@ -186,7 +186,7 @@ describe("session_info", () => {
     expect(answered.sort()).toEqual(ids.sort());
   });
 
-  test("of a session that nobody knows is session_unknown", async () => {
+  test("of an unknown session is session_unknown", async () => {
     const client = await daemon.connect();
     const session_id = newId();
     expect(await info(client, session_id)).toMatchObject({ code: "session_unknown", session_id });

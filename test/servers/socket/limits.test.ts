@@ -14,7 +14,7 @@ const daemon = useDaemon({
 });
 
 describe("sessions", () => {
-  test("a connection has so many; the next is session_exists and names the limit; a closed one makes room", async () => {
+  test("a connection has a limit; the next is session_exists and names it; a closed one frees a slot", async () => {
     const client = await daemon.connect();
     const ids = range(1, 3).map(newId);
     for (const id of ids) expect((await openDemo(client, id)).type).toBe("blemeesd.opened");
@@ -28,7 +28,7 @@ describe("sessions", () => {
     expect((await openDemo(client, newId())).type).toBe("blemeesd.opened");
   });
 
-  test("the daemon has so many, over all connections", async () => {
+  test("the daemon has a limit over all connections", async () => {
     const [ann, bob] = [await daemon.connect(), await daemon.connect()];
     await until(
       async () => (await ask(ann, "status"))["sessions"] as { total: number },
@@ -63,7 +63,7 @@ describe("sessions", () => {
   });
 });
 
-describe("a session that nobody owns", () => {
+describe("a session without an owner", () => {
   test("is forgotten after the idle time; its history is not", async () => {
     const [client, other] = [await daemon.connect(), await daemon.connect()];
     const session_id = newId();
@@ -109,7 +109,7 @@ describe("a session that nobody owns", () => {
   });
 });
 
-test("connections over the limit are closed, the others live, and room comes back", async () => {
+test("connections over the limit are closed, the others survive, and closed ones free their slot", async () => {
   const client = await daemon.connect();
   const connections = async () => Number((await ask(client, "status"))["connections"]);
   // Those of earlier tests may still be counted.

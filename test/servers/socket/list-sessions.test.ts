@@ -1,4 +1,4 @@
-// Spec §5.16: the six combinations of the two filters, over live sessions and transcripts on disk.
+// The six combinations of the two filters, over live sessions and transcripts on disk.
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Clients that ask and never read the replies: what the daemon holds for them is bounded, and they are dropped.
+// Clients that send requests and never read the replies: their memory is bounded, and they are dropped.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -19,7 +19,7 @@ const agent = new Agent({ keepAlive: true });
 afterAll(() => agent.destroy());
 
 describe.each(["blemees/1", "blemees/2"])("%s", (protocol) => {
-  test("20 pings of 1 MB whose pongs nobody reads: about one waits, and all of them come when the client reads", async () => {
+  test("20 pings of 1 MB with unread pongs: about one is buffered, and all of them arrive when the client reads", async () => {
     const client = await hostile(patient.current.socket, protocol);
     for (const n of range(1, PINGS)) client.send({ type: "blemeesd.ping", id: `p${n}`, data: DATA });
     const [waiting] = await standstill(async () => [await outboxBytes(), client.socket.writableLength]);
@@ -62,7 +62,7 @@ describe.each(["blemees/1", "blemees/2"])("%s", (protocol) => {
   });
 });
 
-test("long lists are made a few at a time, before the outbox can tell that nobody reads them", async () => {
+test("long lists are produced a few at a time, before the outbox shows that they are not read", async () => {
   const directory = join(patient.current.home, "claude/projects/-long-lists");
   mkdirSync(directory, { recursive: true });
   const cwd = `/long/${"x".repeat(200)}`;
@@ -81,7 +81,7 @@ test("long lists are made a few at a time, before the outbox can tell that nobod
   const replies = client.frames.filter(({ type }) => type === "blemeesd.sessions");
   const listBytes = JSON.stringify(replies[0]).length;
   expect(listBytes).toBeGreaterThan(100_000);
-  // The outbox, and what was under way when it became full.
+  // The outbox, and what was in progress when it became full.
   expect(waiting).toBeLessThan(1024 * 1024 + 5 * listBytes);
   client.close();
 });
@@ -95,7 +95,7 @@ test("lines that come before the hello is answered wait, and are answered in ord
   client.close();
 });
 
-/** Has said hello and reads no more. */
+/** Has sent hello and stops reading. */
 async function hostile(path: string, protocol: string): Promise<RawClient> {
   const client = await RawClient.connect(path);
   client.send({ type: "blemeesd.hello", protocol });

@@ -1,4 +1,4 @@
-// Spec §5.9, §5.9.1 and wire facts §14: owners that leave, come back, or take over.
+// Owners that leave, return, or take over.
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../../backends/processes.ts";
 import type { RawClient } from "../../support/raw-client.ts";
@@ -22,7 +22,7 @@ import {
 const daemon = useDaemon();
 const resume = (last_seen_seq = 0) => ({ resume: true, last_seen_seq });
 
-/** A session with a turn under way that ends by itself after about `ms`. */
+/** A session with a running turn that ends on its own after about `ms`. */
 async function busy(ms: number): Promise<{ client: RawClient; session_id: string; pid: number }> {
   const client = await daemon.connect();
   const session_id = newId();
@@ -33,7 +33,7 @@ async function busy(ms: number): Promise<{ client: RawClient; session_id: string
 }
 
 describe("takeover", () => {
-  test("the old owner is told before the new one is served; its connection and other sessions live", async () => {
+  test("the old owner is notified before the new one is served; its connection and other sessions survive", async () => {
     const [old, next] = [await daemon.connect(), await daemon.connect()];
     const [session_id, other] = [newId(), newId()];
     await openDemo(old, session_id);
@@ -139,7 +139,7 @@ describe("a connection that closes", () => {
     expect(lastText(other, session_id)).toContain("#say first");
   });
 
-  test("in the middle of a turn: the turn goes on to its result, then the agent ends by itself", async () => {
+  test("in the middle of a turn: the turn continues to its result, then the agent exits on its own", async () => {
     const { client, session_id, pid } = await busy(200);
     client.close();
     const other = await daemon.connect();

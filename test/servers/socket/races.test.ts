@@ -25,7 +25,7 @@ test("a takeover that fails leaves the owner its options", async () => {
   expect((await owner.turn(session_id, "#say still here"))["subtype"]).toBe("success");
 });
 
-test("a close that waited behind a takeover does not end the new owner's session", async () => {
+test("a close that waited for a takeover does not end the new owner's session", async () => {
   const [old, heir] = [await daemon.connect(), await daemon.connect()];
   const session_id = newId();
   await old.open(session_id);
@@ -33,7 +33,7 @@ test("a close that waited behind a takeover does not end the new owner's session
   await old.next((frame) => frame["category"] === "task_started");
   old.send({ type: "blemeesd.interrupt", session_id });
   await old.next("blemeesd.interrupted");
-  // The interrupt is now in its fallback; the takeover waits for it, and the close comes behind.
+  // The interrupt is now in its fallback; the takeover waits for it, and the close comes after that.
   heir.send({ type: "blemeesd.open", session_id, backend: "claude", resume: true, options: {} });
   await ask(heir, "ping");
   expect((await ask(old, "close", { session_id })).type).toBe("blemeesd.closed");
@@ -42,7 +42,7 @@ test("a close that waited behind a takeover does not end the new owner's session
   await heir.next((frame) => frame.type === "agent.result" && frame["subtype"] === "success");
 });
 
-test("an interrupt ends the turn it was meant for, not the one the agent begins behind it", async () => {
+test("an interrupt ends the turn it was meant for, not the one the agent starts after it", async () => {
   const client = await daemon.connect();
   const session_id = newId();
   await client.open(session_id, { include_partial_messages: true });

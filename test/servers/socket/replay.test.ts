@@ -1,4 +1,4 @@
-// Spec §5.11: replay on open, in all positions, and the gap that is told first.
+// Replay on open, from every position, and the gap notice that comes first.
 import { describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
 import type { RawClient } from "../../support/raw-client.ts";
@@ -29,7 +29,7 @@ async function history(): Promise<{ session_id: string; last: number }> {
   return { session_id, last: Number(result["seq"]) };
 }
 
-/** What follows `opened`, up to what the agent, started again, says of itself: the seqs, and how far it had come. */
+/** The frames after `opened`, up to the restarted agent's introduction: the seqs, and how far it got. */
 async function replayed(
   client: RawClient,
   session_id: string,
@@ -76,7 +76,7 @@ describe("with a log", () => {
     expect(got).toEqual(range(opened - 15, end).map(String));
   });
 
-  test("more seen than there is: the reset of the history is told", async () => {
+  test("more seen than there is: the reset of the history is reported", async () => {
     const { session_id, last } = await history();
     const client = await daemon.connect();
     const opened = await openDemo(client, session_id, { resume: true, last_seen_seq: last + 500 });
@@ -91,7 +91,7 @@ describe("with a log", () => {
     expect(seqsOf(client, session_id)[0]).toBe(next);
   });
 
-  test("a fresh open of a known id replays nothing, and its seq goes on", async () => {
+  test("a fresh open of a known id replays nothing, and its seq continues", async () => {
     const { session_id, last } = await history();
     const client = await daemon.connect();
     const opened = await openDemo(client, session_id);
@@ -128,7 +128,7 @@ describe("without a log (store = memory)", () => {
     }
   };
 
-  test("what left the ring is a gap: told once, first, without a seq; then the ring, then live", () =>
+  test("what left the ring is a gap: reported once, first, without a seq; then the ring, then live", () =>
     within(async (client) => {
       await openDemo(client, "s");
       const last = Number((await client.turn("s", "history"))["seq"]);

@@ -1,4 +1,4 @@
-// A request outlives connections, and never a daemon or its agent without a word (issue 3, F; DESIGN R13).
+// A request outlives connections; when its daemon or agent ends, that is always reported.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ describe.each(DRIVERS)("%s", (driver, envOf) => {
     checkOutbound(client.frames);
   };
 
-  test("its owner goes away and comes back: the request is replayed, still waits, and can be answered", async () => {
+  test("its owner leaves and returns: the request is replayed, still waits, and can be answered", async () => {
     const first = await start();
     const { session_id, row } = await waitingClaude(first);
     first.close();
@@ -80,13 +80,13 @@ describe.each(DRIVERS)("%s", (driver, envOf) => {
     await stop("SIGKILL", client);
     client = await start();
     const again = await respond(client, row, { decision: "decline" });
-    // It may have been killed between the reply and the note that the agent has it; that is told, not guessed.
+    // It may have been killed between the reply and the record that the agent has it; that is reported, not guessed.
     if (again["code"] === undefined) expect(again["request"]).toEqual(given["request"]);
     else expect(again).toMatchObject({ code: "request_orphaned", data: { request: { answer: ACCEPT } } });
     expect(await listed(client, { session_id })).toEqual([]);
   });
 
-  test("nobody answers in time: it is declined by policy, told, and a late answer gets that", async () => {
+  test("without an answer in time it is declined by policy, reported, and a late answer gets that", async () => {
     const client = await start({ BLEMEESD_REQUEST_TIMEOUT: "0.3" });
     const { session_id, row } = await waitingDemo(client);
     expect(row.expires_at_ms).toBe(row.requested_at_ms + 300);
@@ -106,7 +106,7 @@ describe.each(DRIVERS)("%s", (driver, envOf) => {
     });
   });
 
-  /** What is true of a request behind a restart in which its agent went. */
+  /** Conditions for a request after a restart that ended its agent. */
   async function settledAs(client: RawClient, session_id: string, request_id: string): Promise<void> {
     expect(await listed(client, {})).toEqual([]);
     const orphaned = { request_id, status: "orphaned", error_code: "server_restarted" };

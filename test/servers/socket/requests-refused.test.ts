@@ -1,4 +1,4 @@
-// Answers that are none: each gets its own code, and nothing changes (issue 3, "Must show").
+// Rejected answers: each gets its own code, and nothing changes.
 import { describe, expect, test } from "vitest";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
 import type { Frame, RawClient } from "../../support/raw-client.ts";
@@ -50,9 +50,9 @@ describe("while it waits", () => {
     [
       "an answer to another question",
       { answers: { size: "L" } },
-      /\/answer\/answers\/size: no such question/,
+      /\/answer\/answers\/size: unknown question/,
     ],
-    ["two answers where one is asked", { answers: { answer: ["Red", "Blue"] } }, /takes one answer/],
+    ["two answers where one is asked", { answers: { answer: ["Red", "Blue"] } }, /accepts one answer/],
   ])("%s is invalid_answer", async (_what, answer, message) => {
     const waiting = await waitingDemo(await daemon.connect(), {}, "ask me");
     await refused(waiting, answer, { code: "invalid_answer", message: expect.stringMatching(message) });
@@ -85,7 +85,7 @@ describe("while it waits", () => {
     await refused(waiting, ACCEPT, { code: "invalid_message", message }, more);
   });
 
-  test("an answer to another version is request_changed, and gets the one that waits", async () => {
+  test("an answer to another version is request_changed, and gets the pending one", async () => {
     const waiting = await waitingDemo(await daemon.connect());
     const { row } = waiting;
     const shown_hash = "0".repeat(64);
@@ -108,7 +108,7 @@ describe("while it waits", () => {
 });
 
 describe("when it is over", () => {
-  test("the agent took it back: request_withdrawn, with what is known of it", async () => {
+  test("the agent withdrew it: request_withdrawn, with its details", async () => {
     const client = await daemon.connect();
     const { session_id, row } = await waitingClaude(client, "#ask-take-back");
     const over = await told(client, session_id, "withdrawn");
@@ -131,7 +131,7 @@ describe("when it is over", () => {
     expect(await client.turn(session_id, "#say next")).toMatchObject({ subtype: "success" });
   });
 
-  test("an interrupt that the agent obeys without a word about the request withdraws it all the same", async () => {
+  test("an interrupt that the agent obeys without mentioning the request still withdraws it", async () => {
     const { client, session_id, row } = await waitingClaude(await daemon.connect(), "#ask-mute");
     client.send({ type: "blemeesd.interrupt", session_id });
     await client.next(isOf("agent.result", session_id));
@@ -187,7 +187,7 @@ describe("a bad question about requests", () => {
     });
   });
 
-  test("a session that nobody knows has none", async () => {
+  test("an unknown session has none", async () => {
     const client = await daemon.connect();
     const session_id = newId();
     expect(await ledgerOf(client, session_id)).toEqual([]);

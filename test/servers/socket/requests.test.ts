@@ -1,4 +1,4 @@
-// What an agent asks is stored, shown, answered and handed over (issue 3, C and E; DESIGN R13).
+// An agent's request is stored, shown, answered and dispatched.
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { RawClient } from "../../support/raw-client.ts";
@@ -9,7 +9,7 @@ const daemon = useDaemon();
 const ACCEPT = { decision: "accept" };
 
 describe("a request", () => {
-  test("is told, listed and answered; then the turn goes on", async () => {
+  test("is reported, listed and answered; then the turn continues", async () => {
     const { client, session_id, row } = await waitingDemo(await daemon.connect());
     expect(row).toMatchObject({ backend: "demo", request_type: "command", status: "pending" });
     expect(row.payload).toMatchObject({ command: "rm -rf build" });
@@ -35,7 +35,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("of a real process is answered through its stdin, with what it wants to know", async () => {
+  test("of a real process is answered through its stdin, with the fields it expects", async () => {
     const { client, session_id, row } = await waitingClaude(await daemon.connect());
     const always = row.payload.choices.find(({ decision }) => decision === "acceptAlways");
     expect(always?.writes?.[0]).toMatchObject({ content: "permissions.allow += Bash(mkdir x)" });
@@ -44,7 +44,7 @@ describe("a request", () => {
     expect(JSON.parse(lastText(client, session_id))).toEqual({ behavior: "deny", message: "not here" });
   });
 
-  test("has the hash of what is shown, which a client can make again", async () => {
+  test("has the hash of what is shown, which a client can recompute", async () => {
     const { row } = await waitingDemo(await daemon.connect());
     const hash = createHash("sha256").update(JSON.stringify(row.payload)).digest("hex");
     expect(row.shown_hash).toBe(hash);
@@ -63,7 +63,7 @@ describe("a request", () => {
     expect(timesTold(client, session_id, "resolved")).toBe(1);
   });
 
-  test("that two clients answer at once has one winner, and both learn who", async () => {
+  test("that two clients answer at once has one winner, and both learn which", async () => {
     const owner = await daemon.connect();
     const other = await daemon.connect();
     const { session_id, row } = await waitingDemo(owner, { answers: "any" });
@@ -165,7 +165,7 @@ describe("a request", () => {
 });
 
 describe("a message while a request waits", () => {
-  test("is session_busy in the turn, names what is in the way, and answers nothing", async () => {
+  test("is session_busy in the turn, names the pending request, and answers nothing", async () => {
     const { client, session_id, row } = await waitingDemo(await daemon.connect());
     say(client, session_id, "accept");
     const { request_id, request_type, requested_at_ms } = row;
@@ -178,7 +178,7 @@ describe("a message while a request waits", () => {
     expect(await listed(client, { session_id })).toEqual([row]);
   });
 
-  test("is pending_structured_request behind the turn, and names what is in the way", async () => {
+  test("is pending_structured_request after the turn, and names the pending request", async () => {
     const { client, session_id, row } = await waitingClaude(await daemon.connect(), "#ask-background");
     await seen(client, isOf("agent.result", session_id));
     say(client, session_id, "#say hello");
@@ -194,7 +194,7 @@ describe("a message while a request waits", () => {
   });
 });
 
-describe("who may answer", () => {
+describe("which clients may answer", () => {
   test("a watcher sees the request but may not answer it", async () => {
     const owner = await daemon.connect();
     const watcher = await daemon.connect();
@@ -207,14 +207,14 @@ describe("who may answer", () => {
     expect(await told(watcher, session_id, "resolved")).toMatchObject({ request_id: row.request_id });
   });
 
-  test('everybody may when the session was opened with answers: "any", until an open says otherwise', async () => {
+  test('any client may when the session was opened with answers: "any", until an open says otherwise', async () => {
     const owner = await daemon.connect();
     const other = await daemon.connect();
     const { session_id, row } = await waitingDemo(owner, { answers: "any" });
     expect(await respond(other, row, ACCEPT)).toMatchObject({ type: "blemeesd.responded" });
     await owner.next(isOf("agent.result", session_id));
     const demo = { session_id, backend: "demo", options: {}, resume: true, last_seen_seq: 10_000 };
-    await ask(owner, "open", demo); // says nothing: it stays as it is
+    await ask(owner, "open", demo); // omitted: unchanged
     say(owner, session_id, "approve");
     await respond(other, await told(owner, session_id, "pending"), ACCEPT);
     await owner.next(isOf("agent.result", session_id));
@@ -224,7 +224,7 @@ describe("who may answer", () => {
     expect(await respond(other, third, ACCEPT)).toMatchObject({ code: "answer_not_allowed" });
   });
 
-  test("whoever takes the session over, and the old owner no more", async () => {
+  test("the client that takes the session over, and no longer the old owner", async () => {
     const old = await daemon.connect();
     const { session_id, row } = await waitingDemo(old);
     const owner = await daemon.connect();
@@ -264,7 +264,7 @@ describe("clients that know nothing of requests", () => {
     expect(await client.turn(session_id, "hello")).toMatchObject({ subtype: "success" });
   });
 
-  test("a blemees/1 client sees nothing of a request, and its turn goes on when another client answers", async () => {
+  test("a blemees/1 client sees nothing of a request, and its turn continues when another client answers", async () => {
     const old = await daemon.current.connect("blemees/1");
     const session_id = newId();
     await ask(old, "open", { session_id, approvals: true });

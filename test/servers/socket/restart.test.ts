@@ -1,5 +1,4 @@
-// The daemon stops or is killed and comes back: what clients saw is still there, seq goes on (DESIGN R1, R3,
-// invariants 3 and 4). Both store drivers.
+// The daemon stops or is killed and restarts: what clients saw still exists, and seq continues. Both store drivers.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +37,7 @@ describe.each(DRIVERS)("%s", (driver, envOf) => {
     checkOutbound(client.frames);
   };
 
-  test("after SIGTERM the whole history is replayed, seq, counters and title go on", async () => {
+  test("after SIGTERM the whole history is replayed, seq, counters and title continue", async () => {
     const session_id = newId();
     let client = await start();
     await client.open(session_id, { include_partial_messages: true });

@@ -1,4 +1,4 @@
-// Spec §9.3, DESIGN R11, wire facts §14: a client that does not read harms nobody but itself.
+// A client that does not read affects only itself.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { RawClient } from "../../support/raw-client.ts";
@@ -15,7 +15,7 @@ function residentMiB(pid: number): number {
   return Number(kib) / 1024;
 }
 
-/** The stream stands still: the same last_seq, three looks in a row. */
+/** The stream has stopped: the same last_seq three times in a row. */
 async function standstill(client: RawClient, session_id: string): Promise<number> {
   let last = -1;
   let same = 0;
@@ -50,7 +50,7 @@ describe.skipIf(process.platform !== "linux")("an owner that stops reading", () 
     expect(seqsOf(owner, session_id)).toEqual(range(1, Number(result["seq"])));
   });
 
-  test("can be interrupted all the same", async () => {
+  test("can still be interrupted", async () => {
     const [owner, other] = [await patient.connect(), await patient.connect()];
     const session_id = newId();
     await owner.open(session_id, { include_partial_messages: true });
@@ -81,7 +81,7 @@ describe.skipIf(process.platform !== "linux")("an owner that stops reading", () 
     expect(seqsOf(next, session_id)).toEqual(range(1, Number(result["seq"])));
   });
 
-  test("and goes away lets its turn run to the end", async () => {
+  test("and disconnects lets its turn run to the end", async () => {
     const [stalled, other] = [await patient.connect(), await patient.connect()];
     const session_id = newId();
     await stalled.open(session_id, { include_partial_messages: true });
@@ -99,7 +99,7 @@ describe.skipIf(process.platform !== "linux")("an owner that stops reading", () 
     expect(row["last_seq"]).toBeGreaterThan(FRAMES);
   });
 
-  test("is told slow_consumer and dropped after the time; the session lives on, detached, and finishes its turn", async () => {
+  test("gets slow_consumer and is dropped after the time; the session survives, detached, and finishes its turn", async () => {
     const [owner, other] = [await strict.connect(), await strict.connect()];
     const session_id = newId();
     await owner.open(session_id, { include_partial_messages: true });
@@ -124,7 +124,7 @@ describe.skipIf(process.platform !== "linux")("an owner that stops reading", () 
 });
 
 describe("a watcher that stops reading", () => {
-  test("never slows the owner; it is told that it is behind, and gets everything in order later", async () => {
+  test("never slows the owner; it is notified that it lags, and gets everything in order later", async () => {
     const [owner, watcher] = [await patient.connect(), await patient.connect()];
     const session_id = newId();
     await owner.open(session_id, { include_partial_messages: true });

@@ -1,10 +1,10 @@
-// An agent that is slow to start holds up nobody (wire facts §14 "open", "event loop").
+// An agent that is slow to start does not block other clients.
 import { expect, test } from "vitest";
 import { ask, info, isOf, newId, say, until, useDaemon } from "./talk.ts";
 
 const daemon = useDaemon({ env: { FAKE_CLAUDE_FAULT: "slow-start" } });
 
-test("a ping is answered while an open is under way", async () => {
+test("a ping is answered during an open", async () => {
   const client = await daemon.connect();
   client.send({ type: "blemeesd.open", id: "o", session_id: newId(), backend: "claude", options: {} });
   client.send({ type: "blemeesd.ping", id: "p" });
@@ -13,7 +13,7 @@ test("a ping is answered while an open is under way", async () => {
   expect(client.frames.slice(1).map((frame) => frame["id"])).toEqual(["p", "s", "o"]);
 });
 
-test("a message, an interrupt and a close that are sent behind it wait for it, in order", async () => {
+test("a message, an interrupt and a close that are sent after it wait for it, in order", async () => {
   const client = await daemon.connect();
   const session_id = newId();
   client.send({ type: "blemeesd.open", session_id, backend: "claude", options: {} });
@@ -31,7 +31,7 @@ test("a message, an interrupt and a close that are sent behind it wait for it, i
   ]);
 });
 
-test("a client that goes away during its open leaves no owner and no agent behind", async () => {
+test("a client that disconnects during its open leaves no owner and no agent", async () => {
   const [gone, other] = [await daemon.connect(), await daemon.connect()];
   const session_id = newId();
   gone.send({ type: "blemeesd.open", session_id, backend: "claude", options: {} });

@@ -1,4 +1,4 @@
-// What the socket tests share: one daemon a file, clients whose every frame is checked against the schemas.
+// Shared by the socket tests: one daemon per file, clients whose every frame is checked against the schemas.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type DaemonOptions, startDaemon, type TestDaemon } from "../../support/daemon.ts";
@@ -8,11 +8,11 @@ import { checkOutbound } from "../../support/schemas.ts";
 
 export interface SharedDaemon {
   readonly current: TestDaemon;
-  /** A connection that has said hello; closed and checked behind the test. */
+  /** A connection that has sent hello; closed and checked after the test. */
   connect(): Promise<RawClient>;
 }
 
-/** Starts a daemon for all tests of a file and stops it behind them. */
+/** Starts a daemon for all tests of a file and stops it after them. */
 export function useDaemon(options: DaemonOptions | (() => DaemonOptions) = {}): SharedDaemon {
   let daemon: TestDaemon | undefined;
   let clients: RawClient[] = [];
@@ -55,7 +55,10 @@ export async function claudeFound(client: RawClient): Promise<void> {
 /** A fresh session id; Claude accepts UUIDs only. */
 export const newId = (): string => randomUUID();
 
-/** Opens a session of the demo backend. A fresh one has introduced itself when this resolves: then nothing comes unasked. */
+/**
+ * Opens a session of the demo backend. A fresh one has introduced itself when this resolves: then no unsolicited frames
+ * follow.
+ */
 export async function openDemo(client: RawClient, session_id: string, more: object = {}): Promise<Frame> {
   const frame = { type: "blemeesd.open", session_id, backend: "demo", options: { demo: { pace_ms: 0 } } };
   const opened = await client.request({ ...frame, ...more } as { id?: string });
@@ -63,7 +66,7 @@ export async function openDemo(client: RawClient, session_id: string, more: obje
   return opened;
 }
 
-/** The last frame of what the demo says of itself when it is started, also for a session that goes on. */
+/** The last frame of the demo's introduction when it starts, also for a resumed session. */
 export function introduced(client: RawClient, session_id: string, after = 0): Promise<Frame> {
   return client.next(
     (frame) =>
@@ -80,7 +83,7 @@ export function say(client: RawClient, session_id: string, content: unknown): vo
   client.send({ type: "agent.user", session_id, message: { role: "user", content } });
 }
 
-/** Everything sent before has been answered when this resolves: what has not come by then does not come. */
+/** Everything sent before has been answered when this resolves: frames that have not arrived by then never will. */
 export async function barrier(client: RawClient): Promise<void> {
   const pong = await ask(client, "ping");
   expect(pong.type).toBe("blemeesd.pong");
@@ -98,7 +101,7 @@ export function range(first: number, last: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
 }
 
-/** A frame that has come already or comes next, whatever was read before: for what has no fixed order. */
+/** A frame that has arrived already or arrives next, whatever was read before: for frames without a fixed order. */
 export async function seen(client: RawClient, wants: (frame: Frame) => boolean): Promise<Frame> {
   return client.frames.find(wants) ?? client.next(wants);
 }
@@ -115,7 +118,7 @@ export function lastText(client: RawClient, session_id: string): string {
   return blocks.map((block) => block.text ?? "").join("");
 }
 
-/** Asks `info` until it says what the test waits for; for what is not announced by a frame. */
+/** Polls `info` until it shows what the test waits for; for changes that no frame announces. */
 export async function until<T>(look: () => Promise<T>, wants: (value: T) => boolean): Promise<T> {
   const endMs = Date.now() + PATIENCE_MS;
   for (;;) {

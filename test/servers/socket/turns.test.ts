@@ -1,4 +1,4 @@
-// Spec §5.5, §5.6: what a turn looks like from outside.
+// A turn as clients see it.
 import { describe, expect, test } from "vitest";
 import {
   barrier,
@@ -38,7 +38,7 @@ describe("a turn", () => {
     });
   });
 
-  test("the next one begins with task_started at once, and has its own id", async () => {
+  test("the next one starts with task_started at once, and has its own id", async () => {
     const client = await daemon.connect();
     const session_id = newId();
     await client.open(session_id);
@@ -76,7 +76,7 @@ describe("a turn", () => {
     expect(lastText(client, session_id)).toBe("images: image/png,image/webp");
   });
 
-  test("text of any alphabet comes back as it is, not escaped", async () => {
+  test("text of any alphabet is returned unchanged, not escaped", async () => {
     const client = await daemon.connect();
     const session_id = newId();
     await client.open(session_id);
@@ -95,7 +95,7 @@ describe("a turn", () => {
     expect(echoes).toMatchObject([{ session_id: echoing, message: { role: "user", content: "hello" } }]);
   });
 
-  test("raw is there only when the session asks for it, and not on our own frames", async () => {
+  test("raw is present only when the session asks for it, and not on our own frames", async () => {
     const client = await daemon.connect();
     const session_id = newId();
     await client.open(session_id, { include_raw_events: true });
@@ -107,7 +107,7 @@ describe("a turn", () => {
     expect(result?.["raw"]).toMatchObject({ type: "result" });
   });
 
-  test("that the agent begins by itself is a turn like any other, and says so", async () => {
+  test("that the agent starts on its own is a turn like any other, and says so", async () => {
     const client = await daemon.connect();
     const session_id = newId();
     await client.open(session_id);
@@ -164,7 +164,7 @@ describe("a turn", () => {
 });
 
 describe("a message is refused", () => {
-  test("with session_unknown when the session is nobody's or somebody else's", async () => {
+  test("with session_unknown when the session has no owner or another one", async () => {
     const [owner, other] = [await daemon.connect(), await daemon.connect()];
     const session_id = newId();
     await openDemo(owner, session_id);
@@ -188,7 +188,7 @@ describe("stderr of the agent", () => {
     expect(lines.map((frame) => frame["line"])).toEqual(["warning 0", "warning 1", "warning 2"]);
   });
 
-  test("is limited to so many lines a window, and what was dropped is told with its count", async () => {
+  test("is limited to a number of lines per window, and dropped lines are reported with their count", async () => {
     const client = await daemon.connect();
     const session_id = newId();
     await client.open(session_id);

@@ -1,4 +1,4 @@
-// Spec §5.14: observers.
+// Watchers.
 import { describe, expect, test } from "vitest";
 import {
   ask,
@@ -64,7 +64,7 @@ describe("a watcher", () => {
     expect((await owner.next(isOf("agent.result", session_id)))["subtype"]).toBe("success");
   });
 
-  test("that unwatches gets nothing more, and is told whether it watched", async () => {
+  test("that unwatches gets nothing more, and learns whether it was watching", async () => {
     const [owner, watcher] = [await daemon.connect(), await daemon.connect()];
     const session_id = newId();
     await openDemo(owner, session_id);
@@ -82,7 +82,7 @@ describe("a watcher", () => {
     expect(streamOf(watcher, session_id)).toEqual([]);
   });
 
-  test("that watches twice hears everything once", async () => {
+  test("that watches twice receives everything once", async () => {
     const [owner, watcher] = [await daemon.connect(), await daemon.connect()];
     const session_id = newId();
     await openDemo(owner, session_id);
@@ -95,7 +95,7 @@ describe("a watcher", () => {
     expect(seqsOf(watcher, session_id)).toEqual(range(before + 1, end));
   });
 
-  test("stays when the session changes its owner, and is not told session_taken", async () => {
+  test("stays when the session changes its owner, and does not get session_taken", async () => {
     const [ann, bob, watcher] = [await daemon.connect(), await daemon.connect(), await daemon.connect()];
     const session_id = newId();
     await openDemo(ann, session_id);
@@ -162,7 +162,7 @@ describe("an owner that also watches", () => {
     expect(seqs()).toEqual(range(Number(watching["last_seq"]) + 1, end));
   });
 
-  test("gets what it asks to see again behind the reply, in order, then each live frame once", async () => {
+  test("gets its replay after the reply, in order, then each live frame once", async () => {
     const { client, session_id, seqs } = await ownerWatching({ last_seen_seq: 0 });
     const end = Number((await client.turn(session_id, "again"))["seq"]);
     await barrier(client);
@@ -182,7 +182,7 @@ describe("an owner that also watches", () => {
     expect(seqsOf(client, session_id)).toEqual(range(1, end));
   });
 
-  test("goes on as the owner when it unwatches, and watched only once", async () => {
+  test("continues as the owner when it unwatches, and watched only once", async () => {
     const { client, session_id, watching, seqs } = await ownerWatching();
     expect(await ask(client, "unwatch", { session_id })).toMatchObject({ was_watching: true });
     expect(await ask(client, "unwatch", { session_id })).toMatchObject({ was_watching: false });
@@ -190,7 +190,7 @@ describe("an owner that also watches", () => {
     expect(seqs()).toEqual(range(Number(watching["last_seq"]) + 1, end));
   });
 
-  test("goes on as a watcher when another client takes the session over", async () => {
+  test("continues as a watcher when another client takes the session over", async () => {
     const { client, session_id, watching, seqs } = await ownerWatching();
     const other = await daemon.connect();
     await openDemo(other, session_id, { resume: true });
@@ -213,7 +213,7 @@ describe("an owner that also watches", () => {
     expect(seqsOf(client, session_id)).toHaveLength(heard);
   });
 
-  test("hears of the end as a watcher once, and as the one who closed", async () => {
+  test("receives the end once as a watcher, and once as the closer", async () => {
     const { client, session_id } = await ownerWatching();
     expect(await ask(client, "close", { session_id })).toMatchObject({ type: "blemeesd.closed" });
     await barrier(client);

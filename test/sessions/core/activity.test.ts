@@ -1,9 +1,9 @@
-// What a session is doing, told from its state after what happened to it.
+// A session's activity, derived from its state after each input.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AgentEvent } from "../../../src/protocol/events.ts";
 import { SESSION_STATES } from "../../../src/protocol/session.ts";
-import { activityOf } from "../../../src/sessions/core/activity.ts";
+import { deriveActivity } from "../../../src/sessions/core/activity.ts";
 import type { Happening } from "../../../src/sessions/core/inputs.ts";
 import { reduce } from "../../../src/sessions/core/reduce.ts";
 import { initialState } from "../../../src/sessions/core/restore.ts";
@@ -35,17 +35,17 @@ const requests = (request_type?: OpenRequest["request_type"], isShown = true): H
       : [{ request_id: "r", request_type, requested_at_ms: 1, title: "may I?", isShown }],
 });
 
-/** From a session whose agent is asked to start. */
+/** From a session whose agent is about to start. */
 function walk(...happenings: Happening[]) {
   const take = (state: ReturnType<typeof initialState>, happening: Happening) =>
     reduce(state, { ...happening, at_ms: 1, id: GENERATION }).state;
   const asked = take(initialState(rowOf("s")), { kind: "job", job: { kind: "begin", job_id: "j" } });
   const starting = take(asked, { kind: "proceed" });
-  return activityOf(happenings.reduce(take, starting));
+  return deriveActivity(happenings.reduce(take, starting));
 }
 
-test("an agent that is on its way up is starting, until it runs or is known not to", () => {
-  expect(activityOf(initialState(rowOf("s")))).toBe("stopped");
+test("an agent being started is starting, until it runs or is known not to", () => {
+  expect(deriveActivity(initialState(rowOf("s")))).toBe("stopped");
   expect(walk()).toBe("starting");
   expect(walk(STARTED)).toBe("idle");
   const failure = { code: "spawn_failed", message: "no" };
@@ -60,13 +60,13 @@ test("a run is idle, its turn works, thinks, works again and ends idle", () => {
   expect(walk(STARTED, TURN, TEXT, RESULT)).toBe("idle");
 });
 
-test("a request waits for a permission or for input, and its answer lets the turn go on", () => {
+test("a request waits for a permission or for input, and its answer lets the turn continue", () => {
   expect(walk(STARTED, TURN, requests("command"))).toBe("waiting_permission");
   expect(walk(STARTED, TURN, requests("user_input"))).toBe("waiting_input");
   expect(walk(STARTED, TURN, requests("user_input"), requests())).toBe("working");
 });
 
-test("a request that is not stored yet, or has its answer, waits for nobody", () => {
+test("a request that is not stored yet, or is answered, is not waiting", () => {
   expect(walk(STARTED, TURN, requests("command", false))).toBe("working");
 });
 
@@ -75,23 +75,23 @@ test("a request that outlives its turn still waits, and its answer leaves the se
   expect(walk(STARTED, TURN, RESULT, requests("command"), requests())).toBe("idle");
 });
 
-test("that nothing waits changes nothing for a session that did not wait", () => {
+test("having nothing pending changes nothing for a session that was not waiting", () => {
   expect(walk(STARTED, TURN, THINKING, requests())).toBe("thinking");
   expect(walk(STARTED, ENDED, requests())).toBe("stopped");
 });
 
-test("an event that comes late wakes nobody", () => {
+test("a late event does not change an idle session", () => {
   expect(walk(STARTED, TEXT)).toBe("idle");
   expect(walk(STARTED, TURN, RESULT, THINKING)).toBe("idle");
   expect(walk(STARTED, TURN, ENDED, TEXT)).toBe("stopped");
 });
 
-test("that a run is up does not hide the turn that it began while it started", () => {
+test("a run becoming ready does not hide the turn that started meanwhile", () => {
   expect(walk(TURN)).toBe("working");
   expect(walk(TURN, STARTED)).toBe("working");
 });
 
-test("any order of inputs ends in a known state, and no turn works behind its result", () => {
+test("any order of inputs ends in a known state, and no turn works after its result", () => {
   const inputs = [TURN, STARTED, ENDED, requests("command"), requests(), TEXT, THINKING, TOOL];
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...inputs)), (order) => {

@@ -1,10 +1,10 @@
-// Random lists of commands for the world of a session's core, weighted so that sessions get somewhere.
+// Random lists of commands for the core's test world, weighted so that sessions make progress.
 import fc from "fast-check";
 import type { Command } from "./world.ts";
 
 const client = fc.constantFrom("ann", "bob");
 const is = fc.boolean();
-/** Most things go well. */
+/** Most commands succeed. */
 const isGood = fc.boolean().chain((first) => (first ? fc.constant(true) : fc.boolean()));
 const of = fc.constantFrom("start", "stop", "interrupt", "give", "ledger", "timer");
 

@@ -1,4 +1,4 @@
-// The rules of a session's core, tried on random lists of what can happen. Gives the first counterexample, or undefined.
+// The rules of a session's core, checked on random lists of commands. Returns the first counterexample, or undefined.
 import fc from "fast-check";
 import { COMMANDS, START } from "./commands.ts";
 import { type Command, type Core, World } from "./world.ts";
@@ -19,7 +19,7 @@ export function seek({ core, sequences, seed, seen }: Sought): string | undefine
       if (seen !== undefined) for (const step of world.seen) seen.add(step);
       world.settle();
       world.checkEnd();
-      // From wherever it got: a close ends it, and every turn has its result then.
+      // From any state: a close ends the session, and then every turn has its result.
       world.close("always");
       world.settle();
       world.checkEnd();
@@ -43,7 +43,7 @@ const ORDERS: Last[][] = [
   ["end", "close", "interrupt"],
 ];
 
-/** Interrupt, close and the end of the run, in every order, behind the same beginning: where each of them leads. */
+/** Interrupt, close and the end of the run, in every order, after the same start: the final state of each order. */
 export function endings(
   core: Core,
   start: { managed: boolean; queued: boolean },
@@ -52,7 +52,7 @@ export function endings(
   return ORDERS.map((order) => {
     const world = new World(core, start);
     for (const command of commands) world.run(command);
-    // What was asked for before is done, and nothing new is begun: only these three are left.
+    // Pending effects are finished and no new ones start: only these three are left.
     world.settle();
     world.quiet();
     for (const last of order) {

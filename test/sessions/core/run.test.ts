@@ -13,7 +13,7 @@ const around = (isFull: boolean): Happening => ({
 const INTERRUPT: Happening = { kind: "interrupt", job_id: "i" };
 const INTERRUPTED: Happening = { kind: "interrupted", generation: RUN };
 
-/** What a session in the middle of a turn asks for, input by input. */
+/** The effects of a session in the middle of a turn, input by input. */
 function asked(...happenings: Happening[]): string[][] {
   const up: Happening[] = [
     { kind: "job", job: { kind: "begin", job_id: "b" } },
@@ -33,11 +33,11 @@ function asked(...happenings: Happening[]): string[][] {
     .slice(up.length);
 }
 
-test("an agent is paused while its owner or the log can take no more", () => {
+test("an agent is paused while its owner or the log is full", () => {
   expect(asked(around(true), around(true), around(false))).toEqual([["pause"], [], ["go on"]]);
 });
 
-test("a paused agent that is to stop is let go on, and not paused again before it has", () => {
+test("a paused agent that is asked to stop is resumed, and not paused again before it has stopped", () => {
   const [paused, interrupt, full, done] = asked(around(true), INTERRUPT, around(true), INTERRUPTED);
   expect(paused).toEqual(["pause"]);
   expect(interrupt).toEqual(["log", "acknowledge", "go on", "interrupt"]);

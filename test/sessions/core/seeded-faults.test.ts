@@ -1,10 +1,10 @@
-// Are the rules worth anything? They must find each of these faults, which somebody could make by accident.
+// Tests the rules themselves: they must find each of these faults, which are easy to make by accident.
 import { expect, test } from "vitest";
 import { loadChanged } from "../../ledger/mutant.ts";
 import { seek } from "./rules.ts";
 import type { Core } from "./world.ts";
 
-/** Fixed, so that what is found today is found tomorrow. */
+/** Fixed, so that runs are repeatable. */
 const SEED = 15;
 const SEQUENCES = 3_000;
 const LIMIT_MS = 120_000;
@@ -12,10 +12,10 @@ const FILES = ["core/reduce.ts", "core/restore.ts", "core/state.ts"];
 
 const FAULTS: [string, Record<string, string>][] = [
   ["a turn ends without a result", { "turn-has-its-result": "" }],
-  ["a turn that has ended is still there", { "ended-turns-are-gone": "" }],
-  ["a turn that clients know of is forgotten", { "told-turns-end": "" }],
+  ["a turn that has ended is still current", { "ended-turns-are-gone": "" }],
+  ["a turn that clients have seen is forgotten", { "known-turns-end": "" }],
   [
-    "what a dead agent asked goes on waiting",
+    "the request of a dead agent stays pending",
     { "dead-agents-ask-nothing": "step.set({ run: undefined, ...calmed });" },
   ],
   ["an interrupt that the agent does not answer leaves the turn", { "interrupt-ends-its-turn": "" }],
@@ -39,17 +39,17 @@ const FAULTS: [string, Record<string, string>][] = [
   ],
   ["a closed session takes messages", { "closed-stays-closed": "if (job_id === undefined) return;" }],
   ["a restart leaves a cut turn open", { "restart-ends-turns": "" }],
-  ["a turn that was the end after all is never told as that", { "the-end-is-told": "" }],
+  ["a turn that turned out to be the last is never reported as such", { "the-end-is-reported": "" }],
   ["a wake whose turn is cut by the end of the daemon is lost", { "cut-wakes-come-again": "" }],
   ["what an open has changed is not stored", { "opened-is-stored": "" }],
   ["an unstored message is delivered", { "only-stored-is-delivered": "return first;" }],
   [
-    "who repeats a message is told before it is stored",
+    "a repeated message is acknowledged before it is stored",
     { "repeated-when-stored": "const isWaiting = false;" },
   ],
-  ["what waits behind a close is never answered", { "close-answers-everybody": "" }],
+  ["what is pending after a close is never answered", { "close-answers-everybody": "" }],
   [
-    "an agent is started although one runs",
+    "an agent is started although one is running",
     { "one-agent-at-a-time": "const needsAgent = entry !== undefined;" },
   ],
 ];

@@ -15,7 +15,7 @@ const success: ResultEvent = { type: "agent.result", backend, subtype: "success"
 const failure: ResultEvent = { ...success, subtype: "error", error: { code: "x", message: "aborted" } };
 
 describe("the notice", () => {
-  test("says which turn began and when", () => {
+  test("says which turn started and when", () => {
     expect(startedNotice(createTurn("t1", 1000, "user"), backend)).toEqual({
       type: "agent.notice",
       backend,
@@ -25,7 +25,7 @@ describe("the notice", () => {
     });
   });
 
-  test("says so when the agent began it by itself", () => {
+  test("says so when the agent started it on its own", () => {
     expect(startedNotice(createTurn("t1", 1000, "agent"), backend).data).toMatchObject({ origin: "agent" });
   });
 });
@@ -50,42 +50,42 @@ describe("the first token", () => {
   });
 });
 
-test("an event that changes nothing of the turn gives the same turn: nothing is made for it", () => {
+test("an event that does not affect the turn returns the same object", () => {
   const delta: AgentEvent = { type: "agent.delta", backend, kind: "text", text: "a" };
   const noted = noteEvent(createTurn("t", 1000, "user"), delta, 1100);
   expect(noteEvent(noted, delta, 1200)).toBe(noted);
 });
 
 describe("the result", () => {
-  test("carries the id of its turn and leaves the agent's event alone", () => {
+  test("has the id of its turn and does not modify the agent's event", () => {
     expect(stampResult(createTurn("t1", 0, "user"), success)).toEqual({ ...success, turn_id: "t1" });
     expect(success).not.toHaveProperty("turn_id");
   });
 
-  test("an interrupted turn that the agent calls an error is interrupted", () => {
+  test("an interrupted turn that the agent reports as an error is interrupted", () => {
     const turn = { ...createTurn("t1", 0, "user"), isInterrupted: true };
     expect(stampResult(turn, failure)).toEqual({ ...success, subtype: "interrupted", turn_id: "t1" });
   });
 
-  test("a turn that was done before the interrupt reached it stays a success", () => {
+  test("a turn that finished before the interrupt reached it stays a success", () => {
     const turn = { ...createTurn("t1", 0, "user"), isInterrupted: true };
     expect(stampResult(turn, success).subtype).toBe("success");
   });
 
-  test("a verdict of ours wins over what the agent says", () => {
+  test("a verdict of ours overrides the agent's", () => {
     const verdict = { code: "auth_failed", message: "log in" };
     const turn = { ...createTurn("t1", 0, "user"), isInterrupted: true, verdict };
     expect(stampResult(turn, success)).toMatchObject({ subtype: "error", error: verdict });
   });
 
-  test("a turn without agent gets one of ours", () => {
+  test("a turn without an agent gets a result from us", () => {
     expect(syntheticResult(backend, "interrupted")).toEqual({ ...success, subtype: "interrupted" });
     const error = { code: "backend_crashed", message: "exit 1" };
     expect(syntheticResult(backend, "error", error)).toEqual({ ...success, subtype: "error", error });
   });
 });
 
-test("a turn that we end closes the calls that have no result yet, and no others", () => {
+test("a turn that we end closes the calls without a result, and no others", () => {
   const use = (tool_use_id: string, over = {}): AgentEvent => ({
     type: "agent.tool_use",
     backend,

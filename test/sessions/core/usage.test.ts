@@ -1,4 +1,4 @@
-// Token counters as a reducer (wire facts §4, NormalisedUsage).
+// Token counters as a reducer.
 import { expect, test } from "vitest";
 import type { ResultEvent } from "../../../src/protocol/events.ts";
 import { addUsage, contextTokens, noUsage } from "../../../src/sessions/core/usage.ts";
@@ -23,7 +23,7 @@ test("a session starts with the four base counters at zero and no last turn", ()
   });
 });
 
-test("a result with usage counts as a turn and is added up", () => {
+test("a result with usage counts as a turn and is added to the totals", () => {
   const first = addUsage(noUsage(), result({ usage: { input_tokens: 5, output_tokens: 2 } }), 1000);
   const second = addUsage(first, result({ usage: { input_tokens: 1, cache_read_input_tokens: 7 } }), 2000);
   expect(second).toMatchObject({
@@ -40,13 +40,13 @@ test("a result without usage changes nothing, not even the time", () => {
   expect(addUsage(before, result({ subtype: "interrupted" }), 9000)).toBe(before);
 });
 
-test("keys of a vendor are shown for the last turn and not added up", () => {
+test("vendor keys are shown for the last turn and not added up", () => {
   const fields = addUsage(noUsage(), result({ usage: { input_tokens: 1, web_search_requests: 3 } }), 1);
   expect(fields.last_turn_usage).toEqual({ input_tokens: 1, web_search_requests: 3 });
   expect(fields.cumulative_usage).not.toHaveProperty("web_search_requests");
 });
 
-test("reasoning tokens are added up once there are some", () => {
+test("reasoning tokens are added up once there are any", () => {
   const fields = addUsage(noUsage(), result({ usage: { reasoning_output_tokens: 4 } }), 1);
   expect(
     addUsage(fields, result({ usage: { reasoning_output_tokens: 6 } }), 2).cumulative_usage,
@@ -55,7 +55,7 @@ test("reasoning tokens are added up once there are some", () => {
   });
 });
 
-test("cost is there only when some result said one", () => {
+test("cost is present only if a result reported one", () => {
   const free = addUsage(noUsage(), result({ usage: {} }), 1);
   expect(free).not.toHaveProperty("cost_usd");
   const paid = addUsage(free, result({ usage: {}, cost_usd: 0.5 }), 2);

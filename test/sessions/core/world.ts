@@ -1,5 +1,6 @@
-// The surroundings of a session's core, made of data: an agent, a disk and clients that do what a list of commands says.
-// Every effect is carried out here, its outcome waits until a command lets it happen, and the rules are checked on the way.
+// The environment of a session's core, made of data: an agent, a disk and clients that follow a list of commands.
+// Effects are carried out here, their outcomes wait until a command releases them, and the rules are checked along the
+// way.
 import type { AgentEvent } from "../../../src/protocol/events.ts";
 import type { SessionRow } from "../../../src/protocol/session.ts";
 import type { Effect } from "../../../src/sessions/core/effects.ts";
@@ -9,14 +10,14 @@ import type { Reduced } from "../../../src/sessions/core/reduce.ts";
 import type { OpenRequest, SessionState } from "../../../src/sessions/core/state.ts";
 import { rowOf } from "../fakes.ts";
 
-/** The code under test: the true one, or one with a bug. */
+/** The code under test: the real one, or one with a bug. */
 export interface Core {
   reduce(state: SessionState, input: Happening & { at_ms: number; id: string }): Reduced;
   restore(
     row: SessionRow,
     how: { at_ms: number; result?: AgentEvent & { type: "agent.result"; turn_id: string } },
   ): Reduced;
-  rowOf(state: SessionState): Omit<SessionRow, "last_seq">;
+  toRow(state: SessionState): Omit<SessionRow, "last_seq">;
 }
 
 export type Command =
@@ -47,10 +48,10 @@ type Outcome =
   | { kind: "ledger"; job_id: string }
   | { kind: "timer"; name: "retry" | "verdict" };
 
-/** What is on its way to the disk, in order. */
+/** Pending writes, in order. */
 type Pending = { frame: object } | { write_id: string } | "row";
 
-/** Somebody waits for an answer. `messages`: how many had come before. */
+/** A client waiting for an answer. `messages`: how many had arrived before. */
 interface Asked {
   happening: Happening;
   messages: number;
@@ -68,14 +69,14 @@ interface LastInput {
   message_id?: string;
 }
 
-/** One write under way. */
+/** A write in progress. */
 interface Flight {
   items: Pending[];
   row: Omit<SessionRow, "last_seq"> | undefined;
 }
 
 const BACKEND = "fake";
-/** What a closed session may still ask for: telling those who wait. */
+/** The effects a closed session may still have: replies to waiting clients. */
 const AFTER_CLOSE = new Set<Effect["kind"]>(["reply", "refuse", "acknowledge", "log", "input_changed"]);
 
 export class World {
@@ -86,26 +87,26 @@ export class World {
   #outcomes: Outcome[] = [];
   #pending: Pending[] = [];
   #flight: Flight | undefined;
-  /** The generation of the process that lives. */
+  /** The generation of the live process. */
   #alive: string | undefined;
   #open: OpenRequest[] = [];
-  /** What the disk has. */
+  /** The contents of the disk. */
   #disk: Omit<SessionRow, "last_seq">;
   #stored: object[] = [];
   /** What clients have seen, stored or not. */
   readonly shown: Record<string, unknown>[] = [];
-  /** Turns that clients were told of. */
+  /** Turns reported to clients. */
   #turns = new Set<string>();
-  /** How often each message of the queue was taken by an agent. */
+  /** How often each queued message was taken by an agent. */
   readonly #taken = new Map<string, number>();
   readonly #reached = new Set<string>();
   readonly #cancelled = new Set<string>();
   readonly #waiting = new Map<string, Asked>();
   #lastInput: LastInput | undefined;
-  /** Turns that were told as the end of all that was to do, and the last one that was told, with whether it goes on. */
+  /** Turns reported as final, and the last turn reported with whether more work follows. */
   #ends = new Set<string>();
   #lastEnd: { turn_id: string; goesOn: boolean } | undefined;
-  /** How many messages and opens came so far. */
+  /** Messages and opens so far. */
   #messages = 0;
   hadTrouble = false;
   readonly seen = new Set<string>();
@@ -236,17 +237,17 @@ export class World {
     this.#job({ kind: "close", job_id: this.#id("j"), reason, if: condition });
   }
 
-  /** The daemon delivers nothing any more. */
+  /** The daemon no longer delivers anything. */
   quiet(): void {
     this.take({ kind: "around", around: { ...this.state.around, isQuiet: true } });
   }
 
-  /** The agent ends as one does that was asked to. */
+  /** The agent exits as requested. */
   end(): void {
     if (this.#isUp) this.#die({ expected: true, message: "ended", code: 0 });
   }
 
-  /** Lets everything happen that is on its way, well, until nothing is. */
+  /** Lets all pending effects succeed until none is left. */
   settle(): void {
     for (let round = 0; round < 500; round += 1) {
       this.#flush(true);
@@ -258,11 +259,11 @@ export class World {
     throw new Error("it never settles");
   }
 
-  /** Takes an input and whatever goes on behind it, as the shell does. */
+  /** Applies an input and everything that follows from it, as the shell does. */
   take(happening: Happening): void {
     let next: Happening | undefined = happening;
     for (let steps = 0; next !== undefined; steps += 1) {
-      if (steps > 200) throw new Error("it goes on for ever");
+      if (steps > 200) throw new Error("it never ends");
       const before = this.state;
       const { state, effects } = this.#core.reduce(before, { ...next, at_ms: this.#now, id: this.#id("x") });
       this.state = state;
@@ -273,14 +274,14 @@ export class World {
     }
   }
 
-  /** What must be true when nothing is on its way any more. */
+  /** Conditions that hold once nothing is pending. */
   checkEnd(): void {
     const results = this.shown.filter(({ type }) => type === "agent.result").map((frame) => frame["turn_id"]);
-    const running = this.#core.rowOf(this.state).turn?.turn_id;
+    const running = this.#core.toRow(this.state).turn?.turn_id;
     for (const turn_id of this.#turns) {
       const count = results.filter((id) => id === turn_id).length;
       const wanted = turn_id === running ? 0 : 1;
-      // A result that the disk refused is told once more by the next daemon.
+      // A result that the disk refused is reported again by the next daemon.
       if (this.hadTrouble ? count < wanted : count !== wanted) {
         throw new Error(`turn ${turn_id} has ${count} results`);
       }
@@ -288,14 +289,14 @@ export class World {
     const { jobs, phase, run, row } = this.state;
     const isAtRest = running === undefined && run?.isBusy !== true && (row.queue ?? []).length === 0;
     if (isAtRest && this.#lastEnd?.goesOn === true)
-      throw new Error(`turn ${this.#lastEnd.turn_id} was the end, and nobody was told`);
+      throw new Error(`turn ${this.#lastEnd.turn_id} was the end, and was not reported`);
     if (!this.hadTrouble && phase.name !== "closed") {
-      const known = JSON.stringify(sorted(this.#core.rowOf(this.state)));
+      const known = JSON.stringify(sorted(this.#core.toRow(this.state)));
       const stored = JSON.stringify(sorted(this.#disk));
       if (known !== stored) throw new Error(`known and not stored: ${known} but ${stored}`);
     }
     if (jobs.length > 0) throw new Error(`job ${jobs[0]?.kind} is stuck in phase ${phase.name}`);
-    if (this.#waiting.size > 0) throw new Error(`nobody answered ${[...this.#waiting.keys()].join()}`);
+    if (this.#waiting.size > 0) throw new Error(`not answered ${[...this.#waiting.keys()].join()}`);
   }
 
   #checkStep(before: SessionState, state: SessionState, effects: readonly Effect[]): void {
@@ -317,7 +318,7 @@ export class World {
     if (state.phase.name === "cold" && state.run !== undefined) throw new Error("cold with a run");
   }
 
-  /** Nobody else would wake the session: the next daemon tells it once more. */
+  /** Nothing else would wake the session: the next daemon reports it again. */
   #checkWake({ row }: SessionState, { message_id }: { message_id: string }): void {
     if (row.stopped_at_ms !== undefined || message_id.endsWith("_again")) return;
     if (!row.queue?.some((entry) => entry.message_id === `${message_id}_again`))
@@ -387,9 +388,9 @@ export class World {
     }
   }
 
-  /** A parent is told of what is at its end, once. */
+  /** A parent is notified once, when everything is done. */
   #noteEnd(turn_id: string, goesOn: boolean): void {
-    if (this.#ends.has(turn_id)) throw new Error(`the end of turn ${turn_id} is told twice`);
+    if (this.#ends.has(turn_id)) throw new Error(`the end of turn ${turn_id} is reported twice`);
     if (!goesOn) this.#ends.add(turn_id);
     this.#lastEnd = { turn_id, goesOn };
   }
@@ -398,7 +399,7 @@ export class World {
     if (!this.#waiting.delete(job_id)) throw new Error(`${job_id} is answered twice, or was never asked`);
   }
 
-  /** Rule 2 and 5: a message of the queue goes to the agent once, and only when the disk knows that it left the queue. */
+  /** Rules 2 and 5: a queued message goes to the agent once, and only after its leaving the queue is stored. */
   #checkGiven({ entry, turn_id }: Effect & { kind: "give" }): void {
     if (entry === undefined) return;
     const { message_id } = entry;
@@ -411,27 +412,27 @@ export class World {
     if (this.#cancelled.has(message_id)) throw new Error(`${message_id} was called off`);
   }
 
-  /** Rule 5: nobody is told that something is stored before it is. */
+  /** Rule 5: nothing is reported as stored before it is. */
   #checkReply({ job_id, reply }: Effect & { kind: "reply" }): void {
     const asked = this.#waiting.get(job_id);
     const message_id = asked?.message_id;
     if (asked?.happening.kind === "enqueue" && typeof reply === "object") {
       if (!this.#disk.inputs?.some((one) => one.message_id === message_id))
-        throw new Error("told of an unstored message");
+        throw new Error("reported an unstored message");
     }
     if (asked?.happening.kind === "rename" && asked.happening.name === this.state.row.name) {
-      if (this.#disk.name !== this.state.row.name) throw new Error("told of an unstored name");
+      if (this.#disk.name !== this.state.row.name) throw new Error("reported an unstored name");
     }
     if (asked?.happening.kind === "cancel" && message_id !== undefined) {
       this.#cancelled.add(message_id);
       if (this.#disk.queue?.some((one) => one.message_id === message_id))
-        throw new Error("told of an unstored cancel");
+        throw new Error("reported an unstored cancel");
     }
     const job = asked?.happening.kind === "job" ? asked.happening.job : undefined;
-    // A message that came since has started it again.
+    // A message that arrived since has started it again.
     const isStopped = asked?.messages === this.#messages && this.state.phase.name !== "closed";
     if (job?.kind === "halt" && isStopped && this.#disk.stopped_at_ms === undefined) {
-      throw new Error("told of an unstored stop");
+      throw new Error("reported an unstored stop");
     }
   }
 
@@ -519,7 +520,7 @@ export class World {
         this.take({ kind: "stopped", generation: next.generation });
         break;
       case "interrupt":
-        // Badly: it cost the agent its life, or it says nothing at all.
+        // A failure: the agent died, or it never responds.
         if (this.#alive === next.generation && !isGood)
           this.#die({ expected: true, message: "killed", code: 0 });
         this.take({ kind: "interrupted", generation: next.generation });
@@ -559,14 +560,14 @@ export class World {
     this.take({ kind: "not_taken", ...whose, failure, ...(entry === undefined ? {} : { entry }) });
   }
 
-  /** The disk answers for what is on its way to it, then takes what has come since. */
+  /** The disk acknowledges its pending writes, then takes the newer ones. */
   #flush(isGood: boolean): void {
     const flight = this.#flight;
     this.#flight = undefined;
     if (flight !== undefined) this.#landed(flight, isGood);
     if (this.#flight !== undefined || this.#pending.length === 0) return;
-    // The row goes along as it is now.
-    const row = this.#pending.some((item) => item === "row") ? this.#core.rowOf(this.state) : undefined;
+    // The row is written in its current state.
+    const row = this.#pending.some((item) => item === "row") ? this.#core.toRow(this.state) : undefined;
     this.#flight = { items: this.#pending, row };
     this.#pending = [];
   }
@@ -580,7 +581,7 @@ export class World {
       this.#noteTurn(item.frame);
     }
     if (isGood && row !== undefined) this.#disk = row;
-    // What the disk did not take goes along with the next write.
+    // What the disk refused goes with the next write.
     if (!isGood && row !== undefined) this.#pending.push("row");
     for (const item of items) {
       if (typeof item === "object" && "write_id" in item) {
@@ -594,7 +595,7 @@ export class World {
     if (category === "task_started" && data?.turn_id !== undefined) this.#turns.add(data.turn_id);
   }
 
-  /** The daemon is killed: what the disk has is what the next one knows. */
+  /** The daemon is killed: the next one knows only what is on disk. */
   #crash(): void {
     this.#pending = [];
     this.#flight = undefined;
@@ -607,7 +608,7 @@ export class World {
     const result = this.#stored.find(
       (frame) => "turn_id" in frame && frame.turn_id === row.turn?.turn_id && "num_turns" in frame,
     ) as (AgentEvent & { type: "agent.result"; turn_id: string }) | undefined;
-    // What was only shown, and what the disk does not have, the next daemon cannot know of.
+    // The next daemon cannot know what was shown but not stored.
     const told = this.#stored.map((frame) => (frame as Shown).data?.turn_id);
     this.#turns = new Set([...this.#turns].filter((turn_id) => told.includes(turn_id)));
     if (row.turn !== undefined) this.#turns.add(row.turn.turn_id);
@@ -615,7 +616,7 @@ export class World {
     const { state, effects } = this.#core.restore(row, { at_ms: this.#now, ...found });
     this.state = state;
     for (const effect of effects) this.#perform(effect);
-    // That the last turn was to go on is known only in its own life.
+    // Only the same daemon knows that more work was to follow the last turn.
     this.#lastEnd = undefined;
     while (this.#flight !== undefined || this.#pending.length > 0) this.#flush(true);
     this.take({ kind: "proceed" });
@@ -627,7 +628,7 @@ export class World {
   }
 }
 
-/** By the names of its fields, without those that only others write. */
+/** By field name, without those that only others write. */
 function sorted(row: object): [string, unknown][] {
   const fields = Object.entries(row).filter(([name, value]) => name !== "last_seq" && value !== undefined);
   return fields.sort(([a], [b]) => (a < b ? -1 : 1));

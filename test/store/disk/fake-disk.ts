@@ -1,11 +1,11 @@
-// A disk in memory that knows what is durable: file contents since their fdatasync, names since the fsync of the
+// An in-memory disk that tracks durability: file contents since their fdatasync, names since the fsync of the
 // directory. Any call can be made to fail, a write also half-way.
 import type { FileSystem } from "../../../src/store/disk/file-system.ts";
 import type { JournalFileSystem } from "../../../src/store/journal/journal.ts";
 import type { Random } from "../random.ts";
 
 export type Call = keyof FileSystem;
-/** What happens to one call: an errno it throws; a write first lets `part` of its bytes through. */
+/** The fault of one call: an errno it throws; a write first lets `part` of its bytes through. */
 export interface Fault {
   errno?: string;
   part?: number;
@@ -18,7 +18,7 @@ interface Inode {
 }
 
 export class FakeDisk implements JournalFileSystem {
-  /** Asked before every call; undefined lets it through. */
+  /** Called before every operation; undefined lets it through. */
   fault: (call: Call, path: string) => Fault | undefined = () => undefined;
   #names = new Map<string, Inode>();
   /** The directory after each change since its fsync; a file system's journal keeps them in order. */
@@ -48,13 +48,13 @@ export class FakeDisk implements JournalFileSystem {
     this.#history = [new Map(this.#names)];
   }
 
-  /** The process dies: handles go, everything written stays in the page cache. */
+  /** The process dies: handles are closed, everything written stays in the page cache. */
   kill(): void {
     this.#handles.clear();
     this.fault = () => undefined;
   }
 
-  /** The power goes: of what was not synced, any part may be there. */
+  /** Power fails: any part of the unsynced data may survive. */
   powerCut(random: Random): void {
     this.kill();
     const names = this.#history[random(this.#history.length)] ?? new Map<string, Inode>();
@@ -138,10 +138,6 @@ export class FakeDisk implements JournalFileSystem {
     return { size: inode.data.length, mtimeMs: inode.mtimeMs };
   }
 
-  futimesSync(fd: number, _atime: Date, mtime: Date): void {
-    this.#file(fd).inode.mtimeMs = mtime.getTime();
-  }
-
   renameSync(from: string, to: string): void {
     this.#check("renameSync", from);
     const inode = this.#names.get(from);
@@ -175,7 +171,7 @@ export class FakeDisk implements JournalFileSystem {
   }
 }
 
-/** What is synced is there; behind the first byte that is not, the new bytes may be cut or have holes of NULs. */
+/** Synced data survives; after the first unsynced byte, new bytes may be cut or have holes of NULs. */
 function surviving({ data, synced }: Inode, random: Random): Buffer {
   if (data.equals(synced) || random(4) === 0) return synced;
   let same = 0;

@@ -1,5 +1,5 @@
-// Simulated crashes of the journaled log (SAFETY.md, "Figures"): random appends, deletes and faults, then a kill or a
-// power cut at a random moment, and the same again on what is left. `CHAOS_SEEDS=20000` for the long run.
+// Simulated crashes of the journaled log: random appends, deletes and faults, then a kill or a power cut at a random
+// moment, and the same again on what remains. `CHAOS_SEEDS=20000` for the long run.
 import { expect, test } from "vitest";
 import type { LogBatch, Store } from "../../../src/store/index.ts";
 import type { Fault } from "../disk/fake-disk.ts";
@@ -11,10 +11,10 @@ import { firstLife, openWorld, type World } from "./world.ts";
 const LONG = { timeout: 600_000 };
 const SESSIONS = ["a", "b"];
 
-/** What a client was told about one session. */
+/** What a client saw of one session. */
 interface Told {
   lines: string[];
-  /** This many of them were acknowledged with `sync`, or before something that was. */
+  /** The number of them acknowledged with `sync`, or before something that was. */
   synced: number;
   turns: number;
   /** The lines of the last append that failed. When the disk cannot even cut them off, they may come back. */
@@ -25,18 +25,18 @@ interface Told {
 type Counts = Record<"refused" | "lost" | "deleted" | "rotated" | "requestsLost", number>;
 
 test(
-  "after any crash every synced frame is there, what is read is a gapless prefix, seq goes on, and the ledger is that of the frames",
+  "after any crash every synced frame exists, reads return a gapless prefix, seq continues, and the ledger matches the frames",
   LONG,
   async () => {
     const seen: Counts = { refused: 0, lost: 0, deleted: 0, rotated: 0, requestsLost: 0 };
-    // Real databases: one seed here for twenty of the simulated disk alone.
+    // Real databases: one seed here for every twenty of the simulated disk.
     const seeds = Math.ceil(seedCount(400) / 20);
     for (let seed = 1; seed <= seeds; seed += 1) {
       await live(seededRandom(seed), seen).catch((cause: unknown) => {
         throw new Error(`seed ${seed}: ${String(cause)}`, { cause });
       });
     }
-    // The control: what this test is about did happen.
+    // Control: the events that this test is about did happen.
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);
   },
 );
@@ -69,7 +69,7 @@ async function act(world: World, told: Map<string, Told>, random: Random, seen: 
   const { store, disk } = world;
   const id = SESSIONS[random(2)] ?? "a";
   const kind = random(12);
-  // Reads make the journal move on at random moments; on a failing disk they may fail.
+  // Reads trigger the journal's move at random moments; on a failing disk they may fail.
   if (kind === 0) await store.read(id, 0, 100).catch(() => undefined);
   if (kind === 1) {
     const isGone = await store.delete(id).then(
@@ -83,7 +83,7 @@ async function act(world: World, told: Map<string, Told>, random: Random, seen: 
   if (disk.paths().length > 1) seen.rotated += 1;
 }
 
-/** Appends to one or both sessions; how many were refused. */
+/** Appends to one or both sessions; returns how many were refused. */
 async function appendSome(store: Store, told: Map<string, Told>, random: Random): Promise<number> {
   const sync = random(3) === 0;
   const chosen = SESSIONS.filter(() => random(3) > 0);
@@ -122,7 +122,7 @@ async function appendSome(store: Store, told: Map<string, Told>, random: Random)
     told.get(id)?.ledger.stored(requests[at] ?? [], { seq, isDurable: sync });
   });
   if (!sync || batches.length + order.requests.length === 0) return 0;
-  // One journal: what was synced holds everything before it.
+  // One journal: a sync covers everything before it.
   for (const session of told.values()) {
     session.synced = session.lines.length;
     session.ledger.synced();
@@ -130,7 +130,7 @@ async function appendSome(store: Store, told: Map<string, Told>, random: Random)
   return 0;
 }
 
-/** Compares the log with what was told, and takes its word. */
+/** Compares the log with what clients saw, and continues from the log. */
 async function check(store: Store, id: string, told: Told, isKill: boolean, seen: Counts): Promise<Told> {
   const found = (await readAll(store, id)).split(/(?<=\n)/).filter((line) => line !== "");
   const safe = isKill ? told.lines.length : told.synced;
@@ -143,7 +143,7 @@ async function check(store: Store, id: string, told: Told, isKill: boolean, seen
   const ledger = told.ledger.check(await store.requests({ session_id: id }), found.length, isKill);
   seen.requestsLost += Number(ledger === "older");
   seen.lost += Math.max(0, told.lines.length - found.length);
-  // A process that was killed has lost nothing, but what it had not synced is not safe yet.
+  // A killed process has lost nothing, but its unsynced data is not safe yet.
   const synced = isKill ? told.synced : found.length;
   return { lines: found, synced, turns: loaded?.turns ?? 0, failed: [], ledger: told.ledger };
 }

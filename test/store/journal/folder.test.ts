@@ -1,4 +1,4 @@
-// Moving the journal into the database: in order, exactly once, whatever died in between.
+// Moving the journal into the database: in order, exactly once, wherever a crash happens.
 import { expect, test } from "vitest";
 import type { LogBatch, Store } from "../../../src/store/index.ts";
 import { Journal } from "../../../src/store/journal/journal.ts";
@@ -7,7 +7,7 @@ import { FakeDisk } from "../disk/fake-disk.ts";
 import { append, batch, frames, readAll, request, row } from "../material.ts";
 import { FIRST_FILE, firstLife, openWorld, type World } from "./world.ts";
 
-/** The bytes that a journal of these batches has. */
+/** The bytes of a journal with these batches. */
 function journalBytes(...batches: LogBatch[]): Buffer {
   const disk = new FakeDisk();
   const journal = new Journal({ databasePath: "/log/log.db", firstNumber: 1, fs: disk });
@@ -45,8 +45,8 @@ test("a journal cut at any byte of its last record gives the records before it, 
 });
 
 test.each<[string, (whole: Buffer) => Buffer]>([
-  ["NULs behind the records", (whole) => Buffer.concat([whole, Buffer.alloc(300)])],
-  ["text behind the records", (whole) => Buffer.concat([whole, Buffer.from("hello\n")])],
+  ["NULs after the records", (whole) => Buffer.concat([whole, Buffer.alloc(300)])],
+  ["text after the records", (whole) => Buffer.concat([whole, Buffer.from("hello\n")])],
   [
     "a record that claims to be longer",
     (whole) => Buffer.concat([whole, journalBytes(batch("s", 4)).subarray(0, 40)]),
@@ -60,7 +60,7 @@ test.each<[string, (whole: Buffer) => Buffer]>([
   expect(disk.paths()).toEqual([found[0]?.aside]);
 });
 
-test("several journals are taken over in the order of their numbers", async () => {
+test("several journals are moved in the order of their numbers", async () => {
   const before = await openWorld();
   put(before, 9, journalBytes(batch("s", 1, 2)));
   put(before, 10, journalBytes(batch("s", 3)));
@@ -84,7 +84,7 @@ test("a crash between the transaction and the removal of the file is harmless", 
   expect(next.disk.paths()).toEqual([]);
 });
 
-test("a record that is in the database already is not stored again, nor what was deleted since", async () => {
+test("a record that is already in the database is not stored again, nor is one deleted since", async () => {
   const world = await openWorld();
   await append(world.store, batch("s", 1, 3), batch("t", 1));
   await world.store.append({ batches: [], rows: [row("s", { turns: 1 })], sync: true });
@@ -99,7 +99,7 @@ test("a record that is in the database already is not stored again, nor what was
   expect(await readAll(last.store, "t")).toBe(frames("t", 1, 1));
 });
 
-test("a deleted session that begins again with a synced frame survives a power cut as the new one", async () => {
+test("a deleted session that starts again with a synced frame survives a power cut as the new one", async () => {
   const world = await openWorld();
   await append(world.store, batch("s", 1, 3));
   await world.store.delete("s");
@@ -109,7 +109,7 @@ test("a deleted session that begins again with a synced frame survives a power c
   expect(next.found).toEqual([]);
 });
 
-test("rows are applied in the order in which they were given, whichever call gave them", async () => {
+test("rows are applied in the order they were given, whichever call gave them", async () => {
   const world = await openWorld();
   for (let turns = 1; turns <= 6; turns += 1) {
     if (turns % 2 === 0) await world.store.saveRow(row("s", { turns }));
@@ -120,7 +120,7 @@ test("rows are applied in the order in which they were given, whichever call gav
   expect(await turnsOf(next.store)).toBe(6);
 });
 
-test("a number whose file a power cut took is not used again", async () => {
+test("a number whose file was lost in a power cut is not used again", async () => {
   const world = await openWorld();
   await append(world.store, batch("s", 1, 3));
   await world.store.delete("other");
@@ -131,16 +131,16 @@ test("a number whose file a power cut took is not used again", async () => {
   expect(await readAll(next.store, "s")).toBe(frames("s", 1, 4));
 });
 
-test("while the database takes nothing, appends go on, what it has stays readable, and it is tried again", async () => {
+test("while the database accepts nothing, appends continue, stored frames stay readable, and it is retried", async () => {
   const world = await openWorld();
   await append(world.store, batch("s", 1));
   expect(await readAll(world.store, "s")).toBe(frames("s", 1, 1));
   world.db.exec("PRAGMA query_only=ON");
   await append(world.store, batch("s", 2));
   expect(await world.store.read("s", 0, 1_000)).toMatchObject({ last_seq: 1 });
-  await expect(world.store.read("s", 1, 1_000)).rejects.toThrow(/could not be moved.*readonly/);
+  await expect(world.store.read("s", 1, 1_000)).rejects.toThrow(/cannot move the journal.*readonly/);
   expect(await world.store.earliest("s")).toBe(1);
-  await expect(world.store.earliest("new")).rejects.toThrow(/could not be moved.*readonly/);
+  await expect(world.store.earliest("new")).rejects.toThrow(/cannot move the journal.*readonly/);
   await expect(world.store.loadRow("s")).rejects.toThrow(/readonly/);
   await expect(world.store.delete("s")).rejects.toThrow(/readonly/);
   expect(await world.store.rows()).toEqual([]);
@@ -150,7 +150,7 @@ test("while the database takes nothing, appends go on, what it has stays readabl
   expect(await readAll(world.store, "s")).toBe(frames("s", 1, 3));
 });
 
-test("a store that is closed while the database takes nothing leaves the journal to the next one", async () => {
+test("a store that is closed while the database refuses writes leaves the journal to the next one", async () => {
   const world = await openWorld();
   await append(world.store, batch("s", 1, 2));
   world.db.exec("PRAGMA query_only=ON");
@@ -160,20 +160,22 @@ test("a store that is closed while the database takes nothing leaves the journal
   expect(await readAll(next.store, "s")).toBe(frames("s", 1, 2));
 });
 
-test("past 64 MB that the database did not take, appends fail and say why", async () => {
+test("beyond 64 MB that the database did not take, appends fail and say why", async () => {
   const world = await openWorld();
   await append(world.store, batch("s", 1));
   world.db.exec("PRAGMA query_only=ON");
   await expect(world.store.loadRow("s")).rejects.toThrow();
   const large = "x".repeat(9_000_000);
   for (let seq = 2; seq <= 9; seq += 1) await append(world.store, batch("s", seq, seq, large));
-  await expect(append(world.store, batch("s", 10))).rejects.toThrow(/holds 64 MB.*readonly/);
+  await expect(append(world.store, batch("s", 10))).rejects.toThrow(
+    /64 MB are not yet in the database.*readonly/,
+  );
   world.db.exec("PRAGMA query_only=OFF");
   expect(await world.store.loadRow("s")).toMatchObject({ last_seq: 9 });
   await append(world.store, batch("s", 10));
 });
 
-test("records that the database refuses are told and kept, and do not block the others", async () => {
+test("records that the database rejects are reported and kept, and do not block the others", async () => {
   const before = await openWorld();
   const bad = batch("s", 5, 6);
   put(before, 1, journalBytes(batch("t", 1), bad, batch("t", 2)));
@@ -230,7 +232,7 @@ test("a ledger that the journal could not be moved into does not answer with old
   expect(await world.store.request("s", "r1")).toEqual(gone);
 });
 
-test("a request whose frames the database refuses is refused with them, and told", async () => {
+test("a request whose frames the database refuses is rejected with them, and reported", async () => {
   const before = await openWorld();
   const disk = new FakeDisk();
   const journal = new Journal({ databasePath: "/log/log.db", firstNumber: 1, fs: disk });

@@ -1,6 +1,9 @@
-// A disk that fails under the journal: what is acknowledged is stored, what is not leaves nothing behind.
-import { expect, test } from "vitest";
-import type { Call, Fault } from "../disk/fake-disk.ts";
+// A disk that fails under the journal: what is acknowledged is stored, what is not leaves no trace.
+import { expect, onTestFinished, test, vi } from "vitest";
+import { CodedError } from "../../../src/base/coded-error.ts";
+import { Journal } from "../../../src/store/journal/journal.ts";
+import { createJournaledStore, type FoldingThread } from "../../../src/store/journal/store.ts";
+import { type Call, FakeDisk, type Fault } from "../disk/fake-disk.ts";
 import { append, batch, frames, readAll, request, row } from "../material.ts";
 import { FIRST_FILE, firstLife, openWorld, type World } from "./world.ts";
 
@@ -33,7 +36,7 @@ test.each<[string, Fault]>([
   expect(await readAll(world.store, "s")).toBe(frames("s", 1, 2));
 });
 
-test("a journal that cannot even be cut is left for a new file, and its bad end never comes back", async () => {
+test("a journal that cannot even be truncated is replaced by a new file, and its bad end never returns", async () => {
   const world = await openWithOne();
   world.disk.fault = failing("writeSync", "ftruncateSync");
   expect(await tryAppend(world, 2)).toEqual([expect.stringMatching(/EIO/), expect.any(String)]);
@@ -45,14 +48,14 @@ test("a journal that cannot even be cut is left for a new file, and its bad end 
   expect(next.found).toEqual([]);
 });
 
-test("while a spoilt journal cannot be moved into the database, appends fail and nothing is lost", async () => {
+test("while a damaged journal cannot be moved into the database, appends fail and nothing is lost", async () => {
   const world = await openWithOne();
   world.disk.fault = failing("writeSync", "ftruncateSync");
   await tryAppend(world, 2);
   world.disk.fault = () => undefined;
   world.db.exec("PRAGMA query_only=ON");
   expect(await tryAppend(world, 2)).toEqual([
-    expect.stringMatching(/cannot be cut.*readonly/),
+    expect.stringMatching(/cannot truncate.*readonly/),
     expect.any(String),
   ]);
   world.db.exec("PRAGMA query_only=OFF");
@@ -83,7 +86,7 @@ test("a file whose sync failed is not trusted again: its frames go into the data
   expect(await readAll(next.store, "s")).toBe(frames("s", 1, 2));
 });
 
-test("a full file is followed by a new one, and goes when the database has it", async () => {
+test("a full file is followed by a new one, and removed when the database has it", async () => {
   const world = await openWithOne(2_000);
   for (let seq = 2; seq <= 60; seq += 1) await append(world.store, batch("s", seq));
   expect(world.disk.paths().length).toBeGreaterThan(3);
@@ -94,7 +97,7 @@ test("a full file is followed by a new one, and goes when the database has it", 
   expect(world.disk.openHandles).toBe(0);
 });
 
-test("a sync behind a full file also makes the frames in that file durable", async () => {
+test("a sync after a full file also makes the frames in that file durable", async () => {
   const world = await openWithOne(200);
   await append(world.store, batch("s", 2));
   await append(world.store, batch("s", 3));
@@ -111,7 +114,7 @@ test("a journal file that cannot be created fails the append, and the next one t
   expect(await tryAppend(world, 1)).toEqual([undefined, undefined]);
 });
 
-test("nothing overtakes a sync that is under way, and calls keep their order", async () => {
+test("nothing overtakes a sync in progress, and calls keep their order", async () => {
   const { store } = await openWithOne();
   const synced = store.append({ batches: [batch("s", 2)], rows: [], sync: true });
   const behind = store.append({ batches: [batch("s", 3)], rows: [], sync: false });
@@ -124,7 +127,7 @@ test("nothing overtakes a sync that is under way, and calls keep their order", a
   expect(await readAll(store, "s")).toBe(frames("s", 1, 2));
 });
 
-test("when the file behind a full one cannot be created, the full one is still moved into the database", async () => {
+test("when the file after a full one cannot be created, the full one is still moved into the database", async () => {
   const world = await openWithOne(10);
   world.disk.fault = failing("openSync");
   expect(await tryAppend(world, 2)).toEqual([expect.stringMatching(/EIO/), expect.any(String)]);
@@ -155,4 +158,30 @@ test("a synced append of requests only is on the disk when it is acknowledged", 
   expect(await world.store.append({ batches: [], rows: [], requests, sync: true })).toEqual([undefined]);
   const next = await world.crash(() => 0);
   expect(await next.store.requests({})).toEqual(requests);
+});
+
+test("a rejected fold is repeated while the thread lives", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const folds: string[] = [];
+  let refusal: CodedError | undefined;
+  const thread: FoldingThread = {
+    get refusal() {
+      return refusal;
+    },
+    ask: async ({ op }) => {
+      if (op !== "fold") return { id: 1, value: op === "highestSeq" ? 0 : undefined };
+      folds.push(op);
+      throw new CodedError("internal", "too many calls are pending");
+    },
+    close: async () => undefined,
+  };
+  const journal = new Journal({ databasePath: "/log/log.db", firstNumber: 1, fs: new FakeDisk() });
+  await append(createJournaledStore(thread, journal), batch("s", 1));
+  await vi.advanceTimersToNextTimerAsync();
+  await vi.advanceTimersToNextTimerAsync();
+  expect(folds).toHaveLength(2);
+  refusal = new CodedError("internal", "the thread died");
+  await vi.advanceTimersToNextTimerAsync();
+  expect(vi.getTimerCount()).toBe(0);
 });

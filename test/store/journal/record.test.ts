@@ -11,13 +11,13 @@ const record = {
   requests: [request("s", "r1"), request("t", "r2", { status: "withdrawn" })],
 };
 
-test("a record comes back as it was written, and what follows is not touched", () => {
+test("a record is read back unchanged, and what follows is not touched", () => {
   const bytes = Buffer.from(writer.encode(record));
   const found = decodeRecord(Buffer.concat([bytes, Buffer.from("rest")]));
   expect(found).toEqual({ record, length: bytes.length });
 });
 
-test("a record larger than the scratch memory comes back too, and one without frames", () => {
+test("a record larger than the scratch buffer is read back too, and one without frames", () => {
   const large = batch("s", 1, 3, "x".repeat(400_000));
   const found = decodeRecord(Buffer.from(writer.encode({ ...record, batches: [large] })));
   expect(Buffer.compare(found?.record.batches[0]?.bytes ?? Buffer.alloc(0), large.bytes)).toBe(0);
@@ -25,7 +25,7 @@ test("a record larger than the scratch memory comes back too, and one without fr
   expect(decodeRecord(Buffer.from(writer.encode(empty)))?.record).toEqual(empty);
 });
 
-test("a record without requests is the record of a daemon that had no ledger", () => {
+test("a record without requests is the record of a daemon without a ledger", () => {
   const { requests: _none, ...old } = record;
   const bytes = Buffer.from(writer.encode(old));
   const headEnd = 16 + bytes.readUInt32LE(12);
@@ -35,13 +35,13 @@ test("a record without requests is the record of a daemon that had no ledger", (
   expect(Buffer.from(writer.encode({ ...old, requests: [] }))).toEqual(bytes);
 });
 
-test("a record cut at any byte is no record", () => {
+test("a record cut at any byte is invalid", () => {
   const bytes = Buffer.from(writer.encode(record));
   for (let end = 0; end < bytes.length; end += 1)
     expect(decodeRecord(bytes.subarray(0, end))).toBeUndefined();
 });
 
-test("a record with a changed byte, or a hole of NULs, is no record", () => {
+test("a record with a changed byte, or a hole of NULs, is invalid", () => {
   const bytes = Buffer.from(writer.encode(record));
   forEachSeed(seedCount(2_000), (random) => {
     const spoilt = Buffer.from(bytes);

@@ -1,5 +1,5 @@
-// A journaled store whose journal lies on a simulated disk and whose database is a real file, with the store thread's
-// side in this thread. What a process leaves when it dies can be opened again.
+// A journaled store with its journal on a simulated disk and its database in a real file, with the store thread's side
+// in this thread. What a process leaves when it dies can be opened again.
 import { copyFileSync, existsSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -28,7 +28,7 @@ export interface World {
   store: Store;
   driver: SqliteDriver;
   found: Recovery[];
-  /** Dies without closing anything; the next life on the same disks. A power cut loses what was not synced. */
+  /** Dies without closing anything; then starts again on the same disks. A power cut loses unsynced data. */
   crash(powerCut?: Random): Promise<World>;
 }
 
@@ -36,7 +36,7 @@ export interface Life {
   dir: string;
   generation: number;
   disk: FakeDisk;
-  /** How much of the WAL that is there is on the disk. */
+  /** How much of the WAL is synced. */
   walBytes: number;
   maxFileBytes?: number;
 }
@@ -97,7 +97,7 @@ function copyDatabase(from: string, to: string): boolean {
   return existsSync(`${to}-wal`);
 }
 
-/** Power that goes takes any part of the WAL behind its last sync. */
+/** A power cut removes any part of the WAL after its last sync. */
 function cutWal(life: Life, random: Random): void {
   const wal = `${databasePath(life)}-wal`;
   life.walBytes += random(statSync(wal).size - life.walBytes + 1);

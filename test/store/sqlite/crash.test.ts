@@ -1,5 +1,5 @@
-// Simulated crashes of the SQLite log: the files are copied at random moments, as a kill leaves them, or with the
-// WAL cut behind its last sync, as a power cut may. The copy is opened and must hold what was promised.
+// Simulated crashes of the SQLite log: the files are copied at random moments, as a kill leaves them, or with the WAL
+// cut after its last sync, as a power cut may. The copy is opened and must have everything promised.
 import { copyFileSync, existsSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -21,11 +21,11 @@ const NORMAL_SEEDS = 1_500;
 const LONG = { timeout: 600_000 };
 
 test(
-  "a copy of the files at any moment holds every synced frame as a gapless prefix with its requests, and goes on",
+  "a copy of the files at any moment holds every synced frame as a gapless prefix with its requests, and continues",
   LONG,
   async () => {
     const dir = tempDir();
-    // Real files and real syncs: one seed here for thirty of the simulated disk.
+    // Real files and real syncs: one seed here for every thirty of the simulated disk.
     const seeds = Math.ceil(seedCount(NORMAL_SEEDS) / 30);
     let cuts = 0;
     for (let seed = 1; seed <= seeds; seed += 1) {
@@ -33,15 +33,15 @@ test(
         throw new Error(`seed ${seed}: ${String(cause)}`, { cause });
       });
     }
-    // The control: some copies did lose frames that were not synced.
+    // Control: some copies did lose frames that were not synced.
     expect(cuts).toBeGreaterThan(0);
   },
 );
 
-/** Fills a log, copies it in the middle, checks the copy; how many frames the copy had lost. */
+/** Fills a log, copies it in the middle, checks the copy; returns how many frames the copy lost. */
 async function crashOnce(path: string, random: Random): Promise<number> {
   const db = await open(path);
-  // A small WAL is checkpointed all the time, which is its own kind of moment; it starts anew, so it is not cut.
+  // A small WAL is checkpointed constantly, which is a case of its own; it restarts, so it is not cut.
   const isSmall = random(2) === 0;
   if (isSmall) db.exec("PRAGMA wal_autocheckpoint=3");
   const driver = new SqliteDriver(db, Date.now);
@@ -86,7 +86,7 @@ async function checkCopy(copy: string, { last, asked }: Promised, safe: number):
   if (found < safe) throw new Error(`${safe} frames promised, ${found} found`);
   if (found > last || text(read) !== (found === 0 ? "" : frames("s", 1, found)))
     throw new Error("not what was stored");
-  // A row never speaks of frames that the same transaction did not bring.
+  // A row never refers to frames that were not in the same transaction.
   if ((driver.loadRow("s")?.last_seq ?? 0) !== found) throw new Error("the row and the log differ");
   const askedAt = asked.findLast((seq) => seq <= found)?.toString();
   if (driver.request("s", "r")?.generation !== askedAt) throw new Error("the ledger and the log differ");

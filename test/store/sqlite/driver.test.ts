@@ -1,4 +1,4 @@
-// The SQLite driver's own cases: one daemon a file, broken files, and statements that fail.
+// The SQLite driver's own cases: one daemon per file, damaged files, and statements that fail.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -16,7 +16,7 @@ import { toQuery } from "../../../src/store/sqlite/requests.ts";
 import { append, batch, frames, NO_LIMITS, readAll, request, row, tempDir, text } from "../material.ts";
 
 async function openStore(path: string, found: Recovery[] = []): Promise<Store> {
-  const store = await openInProcessStore({ kind: "sqlite", path }, { onRecovery: (one) => found.push(one) });
+  const store = await openInProcessStore({ path }, { onRecovery: (one) => found.push(one) });
   onTestFinished(() => store.close());
   return store;
 }
@@ -38,11 +38,11 @@ test("the database and its directory are private to the user, the WAL too", asyn
   for (const name of readdirSync(dir)) expect(statSync(join(dir, name)).mode & 0o777).toBe(0o600);
 });
 
-test("a second opener is refused with the file and a way out, and gets in when the first is gone", async () => {
+test("a second opener is refused with the file and what to do, and succeeds when the first is gone", async () => {
   const path = join(tempDir(), "log.db");
   const first = await openStore(path);
   await append(first, batch("s", 1));
-  const refused = expect(openInProcessStore({ kind: "sqlite", path })).rejects;
+  const refused = expect(openInProcessStore({ path })).rejects;
   await refused.toMatchObject({ code: "internal", message: expect.stringContaining(`${path} is in use`) });
   await append(first, batch("s", 2));
   await first.close();
@@ -52,11 +52,11 @@ test("a second opener is refused with the file and a way out, and gets in when t
 test.each([
   ["no database at all", (whole: Buffer) => Buffer.from("x".repeat(whole.length))],
   ["a broken schema page", (whole: Buffer) => Buffer.from(whole).fill(0xff, 100, 4_000)],
-  ["broken pages behind the first", (whole: Buffer) => Buffer.from(whole).fill(0xff, 4_096)],
+  ["broken pages after the first", (whole: Buffer) => Buffer.from(whole).fill(0xff, 4_096)],
 ])("a file that is %s is moved aside and reported, and a new one is made", async (_name, spoil) => {
   const dir = tempDir();
   const path = join(dir, "log.db");
-  const before = await openInProcessStore({ kind: "sqlite", path });
+  const before = await openInProcessStore({ path });
   await before.append({ batches: [batch("s", 1, 50)], rows: [row("s")], sync: true });
   await before.close();
   const spoilt = spoil(readFileSync(path));
@@ -71,9 +71,9 @@ test.each([
   await append(store, batch("s", 1));
 });
 
-test("the control: a good file is opened as it is and nothing is reported", async () => {
+test("the control: a good file is opened unchanged and nothing is reported", async () => {
   const path = join(tempDir(), "log.db");
-  const before = await openInProcessStore({ kind: "sqlite", path });
+  const before = await openInProcessStore({ path });
   await append(before, batch("s", 1, 50));
   await before.close();
   const found: Recovery[] = [];
@@ -96,7 +96,7 @@ test("one batch that the database refuses does not fail the others", async () =>
   expect(driver.append({ batches: [batch("bad", 1)], rows: [], sync: false })).toEqual([undefined]);
 });
 
-test("a batch whose row fails is not stored, and its seq is free again", async () => {
+test("a batch whose row fails is not stored, and its seq can be used again", async () => {
   const { db, driver } = await openDriver();
   db.exec(`CREATE TEMP TRIGGER bad BEFORE INSERT ON sessions BEGIN SELECT RAISE(ABORT, 'bad row'); END`);
   expect(driver.append({ batches: [batch("s", 1)], rows: [row("s")], sync: false })).toEqual([
@@ -111,7 +111,7 @@ test("a batch whose row fails is not stored, and its seq is free again", async (
   ]);
 });
 
-test("a full disk and a read-only one give outcomes, and nothing of a batch stays", async () => {
+test("a full disk and a read-only one return outcomes, and nothing of a batch stays", async () => {
   const { db, driver } = await openDriver();
   expect(driver.append({ batches: [batch("s", 1)], rows: [], sync: true })).toEqual([undefined]);
   const pages = db.prepare("PRAGMA page_count").get() as { page_count: number };
@@ -127,7 +127,7 @@ test("a full disk and a read-only one give outcomes, and nothing of a batch stay
   expect(driver.append({ batches: [large], rows: [], sync: true })).toEqual([undefined]);
 });
 
-test("a database that is closed gives outcomes too", async () => {
+test("a closed database returns outcomes too", async () => {
   const { driver } = await openDriver();
   driver.close();
   expect(driver.append({ batches: [batch("s", 1)], rows: [row("s")], sync: true })).toEqual([
@@ -147,7 +147,7 @@ test("a sync append commits with synchronous=FULL and goes back to NORMAL", asyn
   expect([...during, level()]).toEqual([1, 2, 1]);
 });
 
-test("a read stops in front of a hole", async () => {
+test("a read stops before a hole", async () => {
   const { db, driver } = await openDriver();
   for (const seq of [1, 2, 3, 4]) driver.append({ batches: [batch("s", seq)], rows: [], sync: false });
   db.exec("DELETE FROM batches WHERE first_seq = 3");
@@ -155,10 +155,10 @@ test("a read stops in front of a hole", async () => {
   expect(driver.read("s", 2, 10_000)).toMatchObject({ first_seq: 4, last_seq: 4 });
 });
 
-test("retention by age goes batch by batch and stops at the first young one", async () => {
+test("retention by age removes batch by batch and stops at the first young one", async () => {
   let now = 1_000;
   const path = join(tempDir(), "log.db");
-  const store = await openInProcessStore({ kind: "sqlite", path }, { now: () => now });
+  const store = await openInProcessStore({ path }, { now: () => now });
   onTestFinished(() => store.close());
   for (const [at, first] of [
     [1_000, 1],

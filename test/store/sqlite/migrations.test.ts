@@ -71,7 +71,7 @@ test("a database of a newer program is refused with what to do, and is not touch
   const refused = expect(open(file, migrate)).rejects;
   await refused.toMatchObject({
     code: "internal",
-    message: expect.stringMatching(/version 99.*install the newer/),
+    message: expect.stringMatching(/version 99.*install a newer/),
   });
   expect(version(await open(file, () => undefined))).toBe(99);
 });

@@ -1,33 +1,33 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { measureWidth } from "../../../src/base/width.ts";
 import { editWith } from "../../../src/tui/composer/edit-keys.ts";
 import {
   backspace,
-  characters,
   type Editor,
   EMPTY_EDITOR,
-  emptied,
+  expandText,
+  formatMark,
   insert,
   killLeft,
   killRight,
   killWordLeft,
-  left,
-  markLabel,
+  moveLeft,
+  moveRight,
   moveTo,
+  moveWordLeft,
+  moveWordRight,
   paste,
-  right,
-  wholeText,
-  withText,
-  wordLeft,
-  wordRight,
+  resetEditor,
+  setText,
+  splitCharacters,
   yank,
 } from "../../../src/tui/composer/editor.ts";
-import { layoutEditor, moveRow, visibleRows } from "../../../src/tui/composer/layout.ts";
-import { widthOf } from "../../../src/tui/rows/wrap.ts";
+import { layoutEditor, moveRow, sliceVisibleRows } from "../../../src/tui/composer/layout.ts";
 
 function at(text: string): Editor {
   const cursor = text.indexOf("|");
-  return moveTo(withText(EMPTY_EDITOR, text.replace("|", "")), cursor);
+  return moveTo(setText(EMPTY_EDITOR, text.replace("|", "")), cursor);
 }
 
 function shown({ text, cursor }: Editor): string {
@@ -35,10 +35,10 @@ function shown({ text, cursor }: Editor): string {
 }
 
 test.each([
-  ["back over a flag as one", left, "a🇩🇪|b", "a|🇩🇪b"],
+  ["back over a flag as one", moveLeft, "a🇩🇪|b", "a|🇩🇪b"],
   ["deletes an emoji of several parts whole", backspace, "x👩‍👩‍👧|", "x|"],
-  ["a word back", wordLeft, "npm run  test|", "npm run  |test"],
-  ["a word forth", wordRight, "npm| run test", "npm run| test"],
+  ["a word back", moveWordLeft, "npm run  test|", "npm run  |test"],
+  ["a word forth", moveWordRight, "npm| run test", "npm run| test"],
   ["kills to the end of the line", killRight, "one|two\nthree", "one|\nthree"],
   ["at the end of a line kills the line break", killRight, "one|\nthree", "one|three"],
   ["kills to the beginning of the line", killLeft, "one\ntwo|x", "one\n|x"],
@@ -47,7 +47,7 @@ test.each([
   expect(shown(edit(at(before)))).toBe(after);
 });
 
-test("what was killed comes back", () => {
+test("killed text can be yanked", () => {
   expect(shown(yank(killLeft(at("echo|"))))).toBe("echo|");
 });
 
@@ -55,16 +55,16 @@ test("a long paste is one character on the screen and whole when it is taken", (
   const text = Array.from({ length: 120 }, (_, line) => `line ${line}`).join("\n");
   const editor = insert(paste(at("see: |"), text), " ok");
   expect(layoutEditor(editor, 80).rows.map((row) => row.text)).toEqual(["see: [pasted 120 lines] ok"]);
-  expect(wholeText(editor)).toBe(`see: ${text} ok`);
-  expect(backspace(left(left(left(editor)))).text).toBe("see:  ok");
+  expect(expandText(editor)).toBe(`see: ${text} ok`);
+  expect(backspace(moveLeft(moveLeft(moveLeft(editor)))).text).toBe("see:  ok");
 });
 
 test("a private character in a paste or typed is no mark of a paste", () => {
   const first = paste(EMPTY_EDITOR, "a\n".repeat(20));
   const mark = first.text;
-  expect(markLabel(first, mark)).toBeDefined();
-  expect(wholeText(insert(first, mark))).toBe(`${"a\n".repeat(20)}\ufffd`);
-  expect(wholeText(paste(first, mark))).toBe("a\n".repeat(20) + mark);
+  expect(formatMark(first, mark)).toBeDefined();
+  expect(expandText(insert(first, mark))).toBe(`${"a\n".repeat(20)}\ufffd`);
+  expect(expandText(paste(first, mark))).toBe("a\n".repeat(20) + mark);
 });
 
 const CHORDS = [
@@ -93,19 +93,19 @@ const inputs = fc.array(
   { maxLength: 40 },
 );
 
-test("whatever is typed, the cursor stands between two characters as people see them", () => {
+test("whatever is typed, the cursor is between two graphemes", () => {
   fc.assert(
     fc.property(inputs, (typed) => {
       let editor: Editor = EMPTY_EDITOR;
       for (const input of typed) editor = editWith(editor, input) ?? editor;
-      const places = [...characters(editor.text)].map(({ index }) => index);
+      const places = [...splitCharacters(editor.text)].map(({ index }) => index);
       expect([...places, editor.text.length]).toContain(editor.cursor);
     }),
     { numRuns: 300 },
   );
 });
 
-test("rows are never wider than asked for, hold all of the text, and the cursor is in sight", () => {
+test("rows are never wider than requested, contain all of the text, and the cursor is visible", () => {
   fc.assert(
     fc.property(
       inputs,
@@ -115,12 +115,12 @@ test("rows are never wider than asked for, hold all of the text, and the cursor 
         let editor: Editor = EMPTY_EDITOR;
         for (const input of typed) editor = editWith(editor, input) ?? editor;
         const layout = layoutEditor(editor, width);
-        for (const row of layout.rows) expect(widthOf(row.text)).toBeLessThanOrEqual(width);
+        for (const row of layout.rows) expect(measureWidth(row.text)).toBeLessThanOrEqual(width);
         expect(layout.rows.map(({ start, end }) => editor.text.slice(start, end)).join("")).toBe(
           editor.text.replace(/\r?\n/g, ""),
         );
         expect(layout.cursor.x).toBeLessThan(width);
-        const part = visibleRows(layout, height);
+        const part = sliceVisibleRows(layout, height);
         expect(part.rows[part.cursor.y]).toBe(layout.rows[layout.cursor.y]);
       },
     ),
@@ -129,7 +129,7 @@ test("rows are never wider than asked for, hold all of the text, and the cursor 
 });
 
 test("up and down go by rows of the screen, also where a line is broken", () => {
-  const editor = moveTo(withText(EMPTY_EDITOR, "a".repeat(25)), 22);
+  const editor = moveTo(setText(EMPTY_EDITOR, "a".repeat(25)), 22);
   const up = moveRow(editor, 11, -1);
   expect(up?.cursor).toBe(12);
   expect(moveRow(up ?? editor, 11, 1)?.cursor).toBe(22);
@@ -140,23 +140,23 @@ test("left and right come back to the same place", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
       const editor = insert(EMPTY_EDITOR, text);
-      if (editor.text !== "") expect(right(left(editor)).cursor).toBe(editor.cursor);
+      if (editor.text !== "") expect(moveRight(moveLeft(editor)).cursor).toBe(editor.cursor);
     }),
   );
 });
 
-test("a text that comes back is there to be changed, but a huge one stands as a mark, whole", () => {
-  expect(withText(EMPTY_EDITOR, "two\nlines").text).toBe("two\nlines");
+test("a recalled text can be edited; a huge one is a placeholder that keeps all of it", () => {
+  expect(setText(EMPTY_EDITOR, "two\nlines").text).toBe("two\nlines");
   const huge = "a line of many\n".repeat(10_000);
-  const editor = withText(EMPTY_EDITOR, huge);
+  const editor = setText(EMPTY_EDITOR, huge);
   expect(editor.text).toHaveLength(2);
-  expect(wholeText(editor)).toBe(huge);
+  expect(expandText(editor)).toBe(huge);
 });
 
-test("a paste that was killed can be put back behind what was sent meanwhile", () => {
+test("a deleted paste can be restored after a message was sent", () => {
   const long = "pasted\n".repeat(10);
   const killed = killLeft(paste(EMPTY_EDITOR, long));
-  expect(wholeText(yank(emptied(insert(killed, "sent"))))).toBe(long);
+  expect(expandText(yank(resetEditor(insert(killed, "sent"))))).toBe(long);
 });
 
 test("a text is taken apart into the same characters as by the segmenter, however long it is", () => {
@@ -180,7 +180,7 @@ test("a text is taken apart into the same characters as by the segmenter, howeve
   fc.assert(
     fc.property(text, (given) => {
       const expected = [...segmenter.segment(given)].map(({ segment, index }) => ({ segment, index }));
-      expect([...characters(given)]).toEqual(expected);
+      expect([...splitCharacters(given)]).toEqual(expected);
     }),
   );
 });

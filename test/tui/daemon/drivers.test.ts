@@ -1,4 +1,4 @@
-// The drivers of the terminal UI on the real daemon: what a person does at a screen, and what others do meanwhile.
+// The drivers of the terminal UI on a real daemon, with other clients acting at the same time.
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { HttpClient } from "../../../src/client/index.ts";
 import type { Fleet } from "../../../src/client/view/fleet.ts";
@@ -48,7 +48,7 @@ function fleet() {
   return { driver, session: (id: string) => newest?.sessions.get(id), fleet: () => newest };
 }
 
-test("an answer carries the hash of what was shown, and is a person's", async () => {
+test("an answer carries the hash of what was shown and the source tui", async () => {
   const { session_id, driver, last } = await session("approve");
   await vi.waitFor(() => expect(last("requests")?.requests).toHaveLength(1), PATIENT);
   const [request] = last("requests")?.requests ?? [];
@@ -64,14 +64,14 @@ test("an answer carries the hash of what was shown, and is a person's", async ()
   });
 });
 
-test("a second answer to the same request is told to be too late", async () => {
+test("a second answer to the same request is reported as too late", async () => {
   const { driver, last, said } = await session("approve");
   await vi.waitFor(() => expect(last("requests")?.requests).toHaveLength(1), PATIENT);
   const [request] = last("requests")?.requests ?? [];
   if (request === undefined) throw new Error("nothing waits");
   await http.respond(request.session_id, request.request_id, { decision: "decline" });
   await driver.respond(request, { decision: "accept" });
-  const late = ["it was answered before (decline), and that answer counts"];
+  const late = ["already answered (decline); the first answer counts"];
   await vi.waitFor(() => expect(said()).toEqual(late), PATIENT);
 });
 
@@ -100,7 +100,7 @@ test("commands do what sm does: name, queue, interrupt, stop, and say so", async
   await vi.waitFor(() => expect(last("queue")?.queue).toHaveLength(1), PATIENT);
   await expect(run("/queue cancel 7")).rejects.toMatchObject({ code: "usage" });
   await run("/queue clear");
-  await vi.waitFor(() => expect(said().at(-1)).toBe("taken out of the queue: 1"), PATIENT);
+  await vi.waitFor(() => expect(said().at(-1)).toBe("removed from the queue: 1"), PATIENT);
   await run("/interrupt");
   await http.wait(session_id);
   await run("/stop");

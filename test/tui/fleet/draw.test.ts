@@ -2,10 +2,10 @@
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
 import { drawFleet } from "../../../src/tui/fleet/draw.ts";
-import { type FleetState, withFleet } from "../../../src/tui/fleet/state.ts";
+import { type FleetState, setFleet } from "../../../src/tui/fleet/state.ts";
 import { aList, NOW_MS, press, TURN } from "./fleet-world.ts";
 
-const PLAIN = { hasColour: false, isAscii: false };
+const PLAIN = { hasColor: false, isAscii: false };
 const draw = (state: FleetState, columns = 80, rows = 23, look = PLAIN, top = 0) =>
   drawFleet(state, { columns, rows }, { look, nowMs: NOW_MS + 60_000, top });
 const HOSTILE = [
@@ -18,7 +18,7 @@ const HOSTILE = [
   "👩‍👩‍👧‍👦".repeat(20),
 ];
 
-test("the one that waits stands first, with a sign and a word, and the header counts", () => {
+test("a waiting session is listed first, with a sign and a word, and the header counts it", () => {
   const screen = draw(
     aList(
       { session_id: "a", name: "busy", turn: TURN, activity_state: "working", cost_usd: 1.5 },
@@ -31,7 +31,7 @@ test("the one that waits stands first, with a sign and a word, and the header co
       },
     ),
   ).rows;
-  expect(screen[0]).toContain("2 sessions · ? 1 waits for you · ● 1 working · $1.50");
+  expect(screen[0]).toContain("2 sessions · ? 1 waiting · ● 1 working · $1.50");
   expect(screen[2]).toMatch(/^▌ \? needs approval blocked /);
   expect(screen[3]).toMatch(/^ {2}● working +busy .* 1m +\$1\.50/);
 });
@@ -49,7 +49,7 @@ test("a session that failed says so, idle or stopped, and one that starts is not
   expect(rows[4]).toMatch(/^ {2}◌ starting +coming /);
 });
 
-test("children stand below their parent, deeper", () => {
+test("children are indented below their parent", () => {
   const { rows } = draw(
     aList({ session_id: "a", name: "top", children: ["b"] }, { session_id: "b", name: "sub", parent: "a" }),
   );
@@ -79,7 +79,7 @@ test("whatever is in names and actions, each row is one row, fits, and has no co
     }
 });
 
-test("only what is in sight is drawn, and the marked one always is", () => {
+test("only visible rows are drawn, and the marked one always is", () => {
   const many = Array.from({ length: 500 }, (_, at) => ({ session_id: `s${at}`, name: `name-${at}.` }));
   let state = aList(...many);
   let top = 0;
@@ -95,30 +95,30 @@ test("only what is in sight is drawn, and the marked one always is", () => {
   }
 });
 
-test("a wide terminal has the details of the marked one beside the list, a narrow one has not", () => {
+test("a wide terminal shows the details of the marked one beside the list, a narrow one does not", () => {
   const list = aList({ session_id: "a", name: "fixer", cwd: "/home/site", queued: 2 });
-  expect(draw(list, 140).rows.join("\n")).toMatch(/│ in +\/home\/site/);
+  expect(draw(list, 140).rows.join("\n")).toMatch(/│ dir +\/home\/site/);
   expect(draw(list, 140).rows.join("\n")).toMatch(/│ queue +2 waiting/);
   expect(draw(list, 80).rows.join("\n")).not.toContain("/home/site");
 });
 
-test("a daemon that is away is told, and the list stays as it was", () => {
+test("a lost daemon is reported, and the list stays unchanged", () => {
   const before = aList({ session_id: "a", name: "fixer" });
   const fleet = { ...before.fleet, link: { state: "lost", message: "no daemon\u001b[31m" } as const };
-  const { rows } = draw(withFleet(before, fleet));
-  expect(rows[0]).toContain("✗ daemon away");
+  const { rows } = draw(setFleet(before, fleet));
+  expect(rows[0]).toContain("✗ disconnected");
   expect(rows[2]).toContain("fixer");
   expect(rows.at(-2)).toContain("no daemon\\x1b[31m");
 });
 
-test("without sessions it says how to begin; with a filter that finds none, how to see all", () => {
-  expect(draw(aList()).rows.join("\n")).toMatch(/No session yet[\s\S]*n {2}starts one/);
+test("without sessions it says how to start; with a filter without matches, how to see all", () => {
+  expect(draw(aList()).rows.join("\n")).toMatch(/No sessions yet[\s\S]*n {2}starts one/);
   expect(draw(press(aList({ name: "x" }), "/", "z", "z", "enter").state).rows.join("\n")).toMatch(
-    /Nothing has "zz": Esc shows all/,
+    /No session matches "zz": Esc shows all/,
   );
 });
 
-test("the cursor stands where one writes", () => {
+test("the cursor is in the text field", () => {
   expect(draw(press(aList({ name: "x" }), "/", "a", "b").state).cursor).toEqual({ x: 3, y: 21 });
   expect(draw(press(aList({ name: "ab" }), "r").state).cursor).toEqual({ x: "Name: ab".length, y: 21 });
   expect(draw(aList({})).cursor).toBeUndefined();
@@ -132,17 +132,19 @@ test("where only ASCII can be shown nothing else is written", () => {
     { session_id: "b", parent: "a", pending_requests: 1 },
   );
   for (const keys of [[], ["?"], ["n"], ["/"]])
-    for (const row of draw(press(state, ...keys).state, 140, 30, { hasColour: false, isAscii: true }).rows)
+    for (const row of draw(press(state, ...keys).state, 140, 30, { hasColor: false, isAscii: true }).rows)
       expect(row).toMatch(/^[ -~]*$/);
 });
 
-test("the help calls keys as the rest does, and says all that they do", () => {
+test("the help names keys like the hints and wraps long summaries", () => {
   const help = draw(press(aList({}), "?").state, 80, 40).rows.join("\n");
   expect(help).toMatch(/^ {2}Up, k, Ctrl-P, Wheel-Up {2,}up$/m);
-  expect(help).toMatch(/^ {2}\/ +show only what has these words \(.*,\n +.*id\)$/m);
+  expect(help).toMatch(/^ {2}\/ +filter by name, agent, state, directory or id$/m);
+  const narrow = draw(press(aList({}), "?").state, 60, 40).rows.join("\n");
+  expect(narrow).toMatch(/^ {2}\/ +filter by name, .*\n +.*id$/m);
 });
 
 test("help and how to leave are among the hints in every width", () => {
   for (const columns of [30, 60, 80, 140])
-    expect(draw(aList({}), columns).rows.at(-1)).toMatch(/\? help {2}q leave/);
+    expect(draw(aList({}), columns).rows.at(-1)).toMatch(/\? help {2}q quit/);
 });

@@ -1,7 +1,13 @@
 // Lists of sessions for tests of the screen of all sessions.
 import { applyChanges, emptyFleet, type Fleet } from "../../../src/client/view/fleet.ts";
 import type { SessionView } from "../../../src/client/view/types.ts";
-import { type Effect, FIRST_STATE, type FleetState, onKey, withFleet } from "../../../src/tui/fleet/state.ts";
+import {
+  FIRST_STATE,
+  type FleetEffect,
+  type FleetState,
+  onKey,
+  setFleet,
+} from "../../../src/tui/fleet/state.ts";
 import { aView } from "../../client/session-views.ts";
 
 export const NOW_MS = 1_000_000_000;
@@ -15,17 +21,17 @@ export function aFleet(...sessions: Partial<SessionView>[]): Fleet {
 }
 
 export function aList(...sessions: Partial<SessionView>[]): FleetState {
-  return withFleet(FIRST_STATE, aFleet(...sessions));
+  return setFleet(FIRST_STATE, aFleet(...sessions));
 }
 
 export const TURN = { turn_id: "t1", started_at_ms: NOW_MS };
 
-/** Types words of one character as text, longer ones as chords. */
+/** Types single characters as text, longer strings as chords. */
 export function press(
   state: FleetState,
   ...keys: string[]
-): { state: FleetState; effects: readonly Effect[] } {
-  let step: { state: FleetState; effects: readonly Effect[] } = { state, effects: [] };
+): { state: FleetState; effects: readonly FleetEffect[] } {
+  let step: { state: FleetState; effects: readonly FleetEffect[] } = { state, effects: [] };
   for (const key of keys) {
     const input =
       key.length === 1 ? ({ kind: "text", text: key } as const) : ({ kind: "key", chord: key } as const);

@@ -1,16 +1,16 @@
 // The form of a new session.
 import { expect, test } from "vitest";
-import { type Form, formKey, newForm, refused, withBackends } from "../../../src/tui/fleet/form.ts";
+import { createForm, type Form, onFormInput, setBackends, showProblem } from "../../../src/tui/fleet/form.ts";
 
-const form = withBackends(newForm("/home/me"), ["claude", "codex", "demo"]);
+const form = setBackends(createForm("/home/me"), ["claude", "codex", "demo"]);
 
 function press(before: Form, ...keys: string[]) {
-  let step: ReturnType<typeof formKey> = { form: before };
+  let step: ReturnType<typeof onFormInput> = { form: before };
   for (const key of keys) {
     if (step === "closed") throw new Error("it is closed");
     const input =
       key.length === 1 ? ({ kind: "text", text: key } as const) : ({ kind: "key", chord: key } as const);
-    step = formKey(step.form, input);
+    step = onFormInput(step.form, input);
   }
   return step;
 }
@@ -24,7 +24,7 @@ test("what is typed first is the task, and Enter starts it with the usual agent"
 
 test("a task may have several lines, and a paste is not cut at its first", () => {
   expect(press(form, "a", "alt-enter", "b", "enter")).toMatchObject({ order: { prompt: "a\nb" } });
-  const pasted = formKey(form, { kind: "paste", text: "one\ntwo" });
+  const pasted = onFormInput(form, { kind: "paste", text: "one\ntwo" });
   if (pasted === "closed") throw new Error("it is closed");
   expect(pasted.order).toBeUndefined();
   expect(press(pasted.form, "enter")).toMatchObject({ order: { prompt: "one\ntwo" } });
@@ -43,13 +43,15 @@ test("nothing is sent twice, and what was refused can be changed and sent again"
   const sent = press(form, "a", "enter");
   if (sent === "closed") throw new Error("it is closed");
   expect(press(sent.form, "enter", "x")).toEqual({ form: sent.form });
-  const again = refused(sent.form, "no such directory");
+  const again = showProblem(sent.form, "no such directory");
   expect(again.problem).toBe("no such directory");
   expect(press(again, "b", "enter")).toMatchObject({ order: { prompt: "ab" } });
 });
 
 test("without an agent or a directory it says what is missing", () => {
-  expect(press(newForm("/x"), "enter")).toMatchObject({ form: { problem: expect.stringMatching(/agent/) } });
+  expect(press(createForm("/x"), "enter")).toMatchObject({
+    form: { problem: expect.stringMatching(/agent/) },
+  });
   const result = press(form, "tab", "tab", "ctrl-u", "ctrl-s");
   expect(result).not.toHaveProperty("order");
   expect(result).toMatchObject({ form: { field: "cwd", problem: expect.stringMatching(/directory/) } });

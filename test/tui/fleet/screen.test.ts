@@ -1,7 +1,7 @@
-// The screen of all sessions as the app sees it: what it does while something is still on its way.
+// The screen of all sessions as the app sees it: its behaviour while something is still loading.
 import { afterEach, expect, test, vi } from "vitest";
 import { emptyFleet, type Fleet } from "../../../src/client/view/fleet.ts";
-import { fleetScreen } from "../../../src/tui/fleet/screen.tsx";
+import { fleetScreen } from "../../../src/tui/fleet/screen.ts";
 import type { App, Opener, Screen } from "../../../src/tui/screen-types.ts";
 import type { FleetDriver, SessionDriver } from "../../../src/tui/types.ts";
 import { aView } from "../../client/session-views.ts";
@@ -16,7 +16,7 @@ type Load = () => Promise<(driver: SessionDriver) => Opener>;
 
 function screenWith(driver: Partial<FleetDriver>, load: Load = () => new Promise(() => undefined)) {
   let tell: (fleet: Fleet) => void = () => undefined;
-  const app = { changed: vi.fn(), open: vi.fn(), notify: vi.fn(), size: () => ({ columns: 80, rows: 24 }) };
+  const app = { redraw: vi.fn(), open: vi.fn(), notify: vi.fn(), size: () => ({ columns: 80, rows: 24 }) };
   const whole = {
     start: (listener: typeof tell) => (tell = listener),
     close: async () => undefined,
@@ -61,9 +61,9 @@ test("a form that was opened while the daemon was away learns the agents when it
   const spawn = vi.fn(() => new Promise<string>(() => undefined));
   const { app, screen, link } = screenWith({ backends, spawn });
   link("lost");
-  app.changed.mockClear();
+  app.redraw.mockClear();
   screen.onInput({ kind: "text", text: "n" });
-  await vi.waitFor(() => expect(app.changed).toHaveBeenCalledTimes(2), PATIENT);
+  await vi.waitFor(() => expect(app.redraw).toHaveBeenCalledTimes(2), PATIENT);
   screen.onInput({ kind: "key", chord: "enter" });
   expect(spawn).not.toHaveBeenCalled();
   link("live");

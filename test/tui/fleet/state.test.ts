@@ -1,31 +1,31 @@
 // What keys do in the list of all sessions.
 import { expect, test } from "vitest";
-import { onKey, withFleet } from "../../../src/tui/fleet/state.ts";
+import { onKey, setFleet } from "../../../src/tui/fleet/state.ts";
 import { aFleet, aList, CONTEXT, press, TURN } from "./fleet-world.ts";
 
 const waiting = { pending_requests: 1, activity_state: "waiting_permission", turn: TURN } as const;
 
-test("the mark stays on its session when the list is in another order", () => {
+test("the mark stays on its session when the order changes", () => {
   const list = press(aList({ session_id: "a" }, { session_id: "b" }, { session_id: "c" }), "down").state;
   expect(list.selected).toBe("b");
   const fleet = aFleet({ session_id: "a" }, { session_id: "b" }, { session_id: "c", ...waiting });
-  const moved = withFleet(list, fleet);
+  const moved = setFleet(list, fleet);
   expect(moved.rows.map(({ session }) => session.session_id)).toEqual(["c", "a", "b"]);
   expect(moved).toMatchObject({ selected: "b", index: 2 });
 });
 
 test("when the marked session is removed, the one in its place is marked", () => {
   const list = press(aList({ session_id: "a" }, { session_id: "b" }, { session_id: "c" }), "down").state;
-  expect(withFleet(list, aFleet({ session_id: "a" }, { session_id: "c" })).selected).toBe("c");
+  expect(setFleet(list, aFleet({ session_id: "a" }, { session_id: "c" })).selected).toBe("c");
 });
 
-test("a goes to the next one that waits, round and round, and says when none does", () => {
+test("a goes to the next waiting one, round and round, and says when there is none", () => {
   const list = aList({ session_id: "a", ...waiting }, { session_id: "b" }, { session_id: "c", ...waiting });
   const first = press(list, "G", "a").state;
   expect(first.selected).toBe("a");
   expect(press(first, "a").state.selected).toBe("c");
   expect(press(first, "a", "a").state.selected).toBe("a");
-  expect(press(aList({}), "a").state.message?.text).toMatch(/nothing waits/);
+  expect(press(aList({}), "a").state.message?.text).toMatch(/no pending requests/);
 });
 
 test("hiding what is stopped does not hide what failed", () => {
@@ -34,7 +34,7 @@ test("hiding what is stopped does not hide what failed", () => {
   expect(press(list, "h").state.rows.map(({ session }) => session.session_id)).toEqual(["b"]);
 });
 
-test("the filter looks in names, agents, states and directories; all words must be there", () => {
+test("the filter looks in names, agents, states and directories; all terms must match", () => {
   const list = aList(
     { session_id: "a", name: "Fixer", cwd: "/home/site" },
     { session_id: "b", name: "fixer", provider: "codex-app" },
@@ -47,7 +47,7 @@ test("the filter looks in names, agents, states and directories; all words must 
   expect(ids(..."codex", "escape")).toEqual(["a", "b"]);
 });
 
-test("letters of the filter are no keys of the list, and Enter keeps it", () => {
+test("letters of the filter are not keys of the list, and Enter keeps it", () => {
   const { state, effects } = press(aList({ name: "q" }), "/", "q", "D", "enter");
   expect(effects).toEqual([]);
   expect(state).toMatchObject({ mode: { kind: "list" }, filter: { text: "qD" } });
@@ -59,7 +59,7 @@ test("Enter opens, x interrupts only where something runs", () => {
   expect(press(idle, "enter").effects).toEqual([{ kind: "open", session_id: "a" }]);
   expect(press(idle, "x")).toMatchObject({
     effects: [],
-    state: { message: { text: expect.stringMatching(/nothing/) } },
+    state: { message: { text: expect.stringMatching(/no turn is running/) } },
   });
   expect(press(aList({ session_id: "a", turn: TURN }), "x").effects).toEqual([
     { kind: "interrupt", session_id: "a" },
@@ -71,11 +71,11 @@ test("D asks, and only y forgets the session that was asked about", () => {
   const asked = press(list, "D").state;
   for (const key of ["n", "enter", "D", "escape", " "]) expect(press(asked, key).effects).toEqual([]);
   expect(press(list, "D", "n", "y").effects).toEqual([]);
-  const changed = withFleet(asked, aFleet({ session_id: "b", ...waiting }, { session_id: "a" }));
+  const changed = setFleet(asked, aFleet({ session_id: "b", ...waiting }, { session_id: "a" }));
   expect(press(changed, "y").effects).toEqual([{ kind: "remove", session_id: "a" }]);
 });
 
-test("a paste is no key, whatever is in it", () => {
+test("a paste is not a key, whatever it contains", () => {
   const list = aList({ session_id: "a", turn: TURN });
   for (const text of ["x", "q", "D\ny", "\r"])
     expect(onKey(list, { kind: "paste", text }, CONTEXT).effects).toEqual([]);
@@ -91,7 +91,7 @@ test("s asks before it cuts a turn, ends an idle agent at once, and says when no
   expect(press(aList({ running: false }), "s")).toMatchObject({ effects: [], state: { message: {} } });
 });
 
-test("r begins with the name that it has; an empty one takes it away", () => {
+test("r starts with the current name; an empty one removes it", () => {
   const list = aList({ session_id: "a", name: "old" });
   expect(press(list, "r", "2", "enter").effects).toEqual([{ kind: "rename", session_id: "a", name: "old2" }]);
   expect(press(list, "r", "ctrl-u", "enter").effects).toEqual([

@@ -50,7 +50,7 @@ test.each(SEQUENCES)("%j is %s", (sequence, name) => {
   expect(chords(sequence)).toEqual([name]);
 });
 
-test("what a terminal answers or sends of its own accord is no key", () => {
+test("what a terminal replies or sends on its own is not a key", () => {
   const text = "\x1b[?1u\x1b[I\x1b]11;rgb:0/0/0\x07\x1b[<0;1;1M\x1b[97;9u";
   expect(decoded(text).filter(({ kind }) => kind !== "reply")).toEqual([]);
 });

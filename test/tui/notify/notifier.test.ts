@@ -1,10 +1,10 @@
 // What the notifier writes to the terminal, from the first byte to the last.
 import { expect, test } from "vitest";
 import { createNotifier, type NotifierOptions } from "../../../src/tui/notify/notifier.ts";
-import type { News } from "../../../src/tui/types.ts";
+import type { Notification } from "../../../src/tui/types.ts";
 
 const ITERM = { TERM: "xterm-256color", TERM_PROGRAM: "iTerm.app" };
-const WAITS: News = { kind: "waits", session_id: "s1", text: "fixer waits" };
+const WAITS: Notification = { kind: "waits", session_id: "s1", text: "fixer waits" };
 
 function notifier(env: Record<string, string>, more: Partial<NotifierOptions> = {}) {
   let written = "";
@@ -23,7 +23,7 @@ function notifier(env: Record<string, string>, more: Partial<NotifierOptions> = 
   return { ...made, take };
 }
 
-test("the title of before is kept and brought back, and focus is asked for only in between", () => {
+test("the previous title is saved and restored, and focus is requested only in between", () => {
   const { start, stop, take } = notifier(ITERM);
   start();
   expect(take()).toBe("\u001b[22;2t\u001b[?1004h");
@@ -32,7 +32,7 @@ test("the title of before is kept and brought back, and focus is asked for only 
   expect(take()).toBe("\u001b[?1004l\u001b[23;2t");
 });
 
-test("a title is written when it is another, and anew behind a stop", () => {
+test("a title is written when it changes, and again after a stop", () => {
   const { start, stop, title, take } = notifier(ITERM);
   title("before");
   start();
@@ -47,8 +47,8 @@ test("a title is written when it is another, and anew behind a stop", () => {
   expect(take()).toBe("\u001b]2;a\u001b\\");
 });
 
-test("news ring and show a message while nobody looks, and nothing while somebody does", () => {
-  const { start, tell, focused, take } = notifier(ITERM);
+test("notifications ring and show a message without focus, and do nothing with it", () => {
+  const { start, notify: tell, setFocus: focused, take } = notifier(ITERM);
   start();
   focused(true);
   take();
@@ -61,20 +61,20 @@ test("news ring and show a message while nobody looks, and nothing while somebod
   expect(take()).toBe("");
 });
 
-test("nothing is written outside of start and stop, and nothing at all when it is off", () => {
+test("nothing is written outside start and stop, and nothing at all when it is off", () => {
   const on = notifier(ITERM);
-  on.tell(WAITS);
+  on.notify(WAITS);
   expect(on.take()).toBe("");
   const off = notifier({ ...ITERM, BLEMEES_NOTIFY: "off" });
   off.start();
   off.title("x");
-  off.tell(WAITS);
+  off.notify(WAITS);
   off.stop();
   expect(off.take()).toBe("");
 });
 
-test("with `title` there is no bell and no question about the focus", () => {
-  const { start, title, tell, take } = notifier({ ...ITERM, BLEMEES_NOTIFY: "title" });
+test("with `title` there is no bell and no focus query", () => {
+  const { start, title, notify: tell, take } = notifier({ ...ITERM, BLEMEES_NOTIFY: "title" });
   start();
   title("x");
   tell(WAITS);
@@ -86,13 +86,13 @@ test("inside tmux only the bell rings, until tmux says that messages pass", asyn
   const silent = notifier(env);
   silent.start();
   silent.take();
-  silent.tell(WAITS);
+  silent.notify(WAITS);
   expect(silent.take()).toBe("\u0007");
   const answer = Promise.resolve("on\nxterm-kitty\n\n");
   const asked = notifier(env, { askTmux: () => answer });
   await answer;
   asked.start();
   asked.take();
-  asked.tell(WAITS);
+  asked.notify(WAITS);
   expect(asked.take()).toContain("\u0007\u001bPtmux;\u001b\u001b]99;");
 });

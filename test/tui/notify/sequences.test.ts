@@ -1,4 +1,4 @@
-// The bytes of titles and messages: nothing that others wrote gets out of them.
+// The bytes of titles and messages: no untrusted text escapes from them.
 import { expect, test } from "vitest";
 import { messageSequence, titleSequence } from "../../../src/tui/notify/sequences.ts";
 import type { Desktop } from "../../../src/tui/notify/terminal.ts";
@@ -15,11 +15,11 @@ const HOSTILE = [
   "\ud800",
   "x".repeat(100_000),
 ];
-/** ESC as something that a test can write. */
+/** ESC in a form that a test can write. */
 const shown = (sequence: string): string => sequence.replaceAll("\u001b", "␛");
 const DESKTOPS: readonly Desktop[] = ["osc9", "osc777", "osc99"];
 
-test("a title is one sequence whatever stands in it, and short", () => {
+test("a title is one short sequence, whatever it contains", () => {
   for (const text of HOSTILE) {
     const sequence = titleSequence(text);
     expect(shown(sequence)).toMatch(/^␛\]2;[^␛\p{Cc}\u202e]*␛\\$/u);
@@ -28,7 +28,7 @@ test("a title is one sequence whatever stands in it, and short", () => {
   expect(titleSequence("fixer ✓")).toBe("\u001b]2;fixer ✓\u001b\\");
 });
 
-test("a message is nothing but its sequences whatever stands in it, and short", () => {
+test("a message is only its sequences and short, whatever it contains", () => {
   for (const desktop of DESKTOPS)
     for (const text of HOSTILE) {
       const sequence = messageSequence(text, { hasTitle: true, desktop });

@@ -1,9 +1,9 @@
-// What a terminal can show, as far as the environment tells.
+// What a terminal supports, by its environment.
 import { expect, test } from "vitest";
-import { terminalTraits, traitsInTmux } from "../../../src/tui/notify/terminal.ts";
+import { detectTraits, detectTraitsInTmux } from "../../../src/tui/notify/terminal.ts";
 
 test("only terminals that are known to show messages get them, each in its own way", () => {
-  const desktop = (env: Record<string, string>) => terminalTraits(env).desktop;
+  const desktop = (env: Record<string, string>) => detectTraits(env).desktop;
   expect(desktop({ TERM: "xterm-256color", TERM_PROGRAM: "iTerm.app" })).toBe("osc9");
   expect(desktop({ TERM: "xterm-256color", LC_TERMINAL: "iTerm2" })).toBe("osc9");
   expect(desktop({ TERM: "xterm-ghostty" })).toBe("osc777");
@@ -23,21 +23,21 @@ test("inside tmux and screen what the environment says of another terminal does 
     { STY: "1.pts", TERM: "screen" },
     { TERM: "screen-256color" },
   ])
-    expect(terminalTraits({ ...outside, ...inside })).toEqual({ hasTitle: true });
+    expect(detectTraits({ ...outside, ...inside })).toEqual({ hasTitle: true });
 });
 
 test("through tmux messages go only where it lets them pass and the terminal outside shows them", () => {
   const inside = { hasTitle: true };
-  expect(traitsInTmux(inside, "on\nxterm-kitty\n\n")).toEqual({
+  expect(detectTraitsInTmux(inside, "on\nxterm-kitty\n\n")).toEqual({
     ...inside,
     desktop: "osc99",
     passThrough: "tmux",
   });
-  expect(traitsInTmux(inside, "all\nxterm-256color\niTerm2 3.5\n")).toMatchObject({ desktop: "osc9" });
+  expect(detectTraitsInTmux(inside, "all\nxterm-256color\niTerm2 3.5\n")).toMatchObject({ desktop: "osc9" });
   for (const answer of ["off\nxterm-kitty\n\n", "on\nxterm-256color\n\n", "", "\n\n"])
-    expect(traitsInTmux(inside, answer)).toEqual(inside);
+    expect(detectTraitsInTmux(inside, answer)).toEqual(inside);
 });
 
 test("the console has no title to set", () => {
-  for (const TERM of ["linux", "vt100", "dumb", ""]) expect(terminalTraits({ TERM }).hasTitle).toBe(false);
+  for (const TERM of ["linux", "vt100", "dumb", ""]) expect(detectTraits({ TERM }).hasTitle).toBe(false);
 });

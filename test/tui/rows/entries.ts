@@ -37,7 +37,7 @@ export function drawn(entries: readonly Entry[], how: Drawn = {}): FeedLayout {
 }
 
 export function draw(feed: FeedLayout, entries: readonly Entry[], how: Drawn = {}): void {
-  const { width = 60, isOpen = false, theme = { hasColour: false } } = how;
+  const { width = 60, isOpen = false, theme = { hasColor: false } } = how;
   feed.update(entries, { width, theme, isOpen: () => isOpen });
 }
 

@@ -12,17 +12,17 @@ describe("entries", () => {
     expect(textOf([tool({ at_ms: 1_000, ended_at_ms: 2_200 })])).toBe("● Bash npm test  ✓ 1.2s");
     expect(textOf([tool({ status: "failed", exit_code: 2 })])).toBe("✗ Bash npm test  ✗ exit 2");
     expect(textOf([tool({ status: "running" })])).toBe("◌ Bash npm test  …");
-    expect(textOf([tool({ status: "waiting" })])).toBe("? Bash npm test  waits for you");
+    expect(textOf([tool({ status: "waiting" })])).toBe("? Bash npm test  waiting for you");
     expect(textOf([tool({ status: "unknown", title: "" })])).toBe("○ Bash  no result");
   });
 
-  test("the time of a turn, and of a call, is without the time in which a person thought", () => {
+  test("the time of a turn, and of a call, excludes the time spent waiting for the user", () => {
     const done = { ...base, kind: "result", subtype: "success", duration_ms: 61_500 } as const;
     expect(textOf([{ ...done, waited_ms: 60_000 }])).toBe("✓ done · 1.5s");
     expect(textOf([tool({ at_ms: 1_000, ended_at_ms: 62_200, waited_ms: 60_000 })])).toMatch(/✓ 1\.2s$/);
   });
 
-  test("unfolded it has its input and its output behind bars", () => {
+  test("unfolded it shows input and output after bars", () => {
     const shown = textOf([tool({ input: { command: "ls", a: [1] }, output: `x\n${"y".repeat(20)}\n` })], {
       isOpen: true,
       width: 20,
@@ -51,14 +51,14 @@ describe("entries", () => {
     expect(rows.at(-1)).toBe("├ … 345 more characters");
   });
 
-  test("colours of a tool are left out, and what a return would cover is shown", () => {
+  test("colors of a tool are left out, and what a return would cover is shown", () => {
     const output = "\u001b[1;31mred\u001b[0m\n10%\r100%";
     expect(textOf([tool({ input: undefined, output })], { isOpen: true })).toBe(
       "● Bash npm test  ✓\n├ output (3 lines)\n  │ red\n  │ 10%\n  │ 100%",
     );
   });
 
-  test("a change shows how much, and unfolded its lines with numbers in colours", () => {
+  test("a change shows how much, and unfolded its lines with numbers in colors", () => {
     const entry = tool({
       ...{ name: "Edit", title: "a.ts" },
       changes: [{ path: "a.ts", kind: "update", diff: "@@ -9,2 +9,2 @@\n a\n-b\n+\tc" }],
@@ -67,11 +67,11 @@ describe("entries", () => {
     expect(textOf([entry], { isOpen: true })).toContain(
       "├ edit a.ts\n  @@ -9,2 +9,2 @@\n   9   a\n  10 - b\n  10 +     c",
     );
-    const rows = rowsOf([entry], { isOpen: true, theme: { hasColour: true } });
+    const rows = rowsOf([entry], { isOpen: true, theme: { hasColor: true } });
     expect(rows.map(({ ansi }) => ansi)).toContain("  \u001b[2m10 \u001b[0m\u001b[31m- b\u001b[0m");
   });
 
-  test("thoughts are folded to their first words", () => {
+  test("thoughts are folded to their first line", () => {
     const entry = thinking("I look first.\n\nThen I act.", { at_ms: 0, ended_at_ms: 4_000 });
     expect(textOf([entry])).toBe("∴ thought for 4.0s  I look first.");
     expect(textOf([entry], { isOpen: true })).toBe("∴ thought for 4.0s\n  I look first.\n\n  Then I act.");
@@ -106,7 +106,7 @@ describe("entries", () => {
     );
   });
 
-  test("sub-agents stand behind a bar for each level, below the call with their name", () => {
+  test("sub-agents have a bar for each level, below the call with their name", () => {
     const entries = [
       tool({ name: "Task", title: "look", agent: "explorer", status: "running" }),
       text("I look.", { id: "e2", depth: 1 }),
@@ -121,7 +121,7 @@ describe("entries", () => {
       kind: "request",
       request: { ...pending(), ...fields },
     });
-    expect(textOf([entry({})])).toBe("? asks (command) Bash: mkdir -p build  waits for you");
+    expect(textOf([entry({})])).toBe("? asks (command) Bash: mkdir -p build  waiting for you");
     const resolved = { status: "resolved", resolution_source: "tui" };
     const said = { ...resolved, answer: { decision: "decline", message: "not here" } };
     expect(textOf([entry(said)])).toBe("✗ asks (command) Bash: mkdir -p build  declined\n  │ not here");
@@ -161,7 +161,7 @@ describe("entries", () => {
 
   test("without UTF-8 there is only ASCII", () => {
     const rows = rowsOf([user("日本"), tool(), text("- é", { id: "e2" })], {
-      theme: { hasColour: false, isAscii: true },
+      theme: { hasColor: false, isAscii: true },
     });
     expect(rows.map((row) => row.text)).toEqual(["> ??", "", "* Bash npm test  +", "", "  - ?"]);
   });
@@ -178,13 +178,13 @@ describe("the feed", () => {
   test("rows are found by entry, entries by row", () => {
     const feed = drawn(entries);
     expect(feed.rowCount).toBe(8);
-    expect(["a", "b", "c", "d", "x"].map((id) => feed.rowOf(id))).toEqual([0, 2, 3, 5, undefined]);
-    expect([-1, 0, 1, 2, 3, 5, 7, 8].map((row) => feed.entryAt(row)?.id)).toEqual([
+    expect(["a", "b", "c", "d", "x"].map((id) => feed.findRow(id))).toEqual([0, 2, 3, 5, undefined]);
+    expect([-1, 0, 1, 2, 3, 5, 7, 8].map((row) => feed.findEntry(row)?.id)).toEqual([
       ...[undefined, "a", "b", "b", "c", "d", "d", undefined],
     ]);
   });
 
-  test("any slice is what stands there in the whole", () => {
+  test("any slice equals that part of the whole", () => {
     const feed = drawn(entries);
     const all = feed.slice(0, 99);
     for (let from = -1; from <= 9; from++) {
@@ -195,7 +195,7 @@ describe("the feed", () => {
     expect(drawn([]).slice(0, 5)).toEqual([]);
   });
 
-  test("a search goes on from where it is, both ways, and round", () => {
+  test("a search continues from the current match, both ways, and wraps around", () => {
     const feed = drawn(entries);
     expect(feed.find("t", 0, 1)).toBe(2);
     expect(feed.find("npm", 2, 1)).toBe(3);
@@ -206,17 +206,17 @@ describe("the feed", () => {
     expect(feed.find("", 0, 1)).toBeUndefined();
   });
 
-  test("an entry that did not change keeps its rows; width, colours and folds make new ones", () => {
+  test("an entry that did not change keeps its rows; width, colors and folds make new ones", () => {
     const feed = createFeedLayout();
     draw(feed, entries);
     const [before] = feed.slice(2, 3);
     draw(feed, [...entries, tool({ id: "e" })]);
     expect(feed.slice(2, 3)[0]).toBe(before);
     draw(feed, entries, { isOpen: true });
-    expect(feed.rowOf("c")).toBe(5);
+    expect(feed.findRow("c")).toBe(5);
     draw(feed, entries, { width: 10 });
     expect(feed.slice(2, 3)[0]?.text).toBe("● Bash…  ✓");
-    draw(feed, entries, { theme: { hasColour: true } });
+    draw(feed, entries, { theme: { hasColor: true } });
     expect(feed.slice(2, 3)[0]?.ansi).toContain("\u001b[32m●");
   });
 

@@ -1,5 +1,5 @@
-// What agents, tools and files may write to a terminal that a person trusts: nothing of it acts, hides or passes for
-// our own rows, wherever in the feed or in a request it stands.
+// Hostile text from agents, tools and files: none of it acts on the terminal, hides or imitates our own rows, anywhere in
+// the feed or in a request.
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import type { Entry, RequestRow } from "../../../src/client/view/types.ts";
@@ -10,7 +10,7 @@ import { IS_CHAOS } from "../../support/sizes.ts";
 import { rowsOf, text, thinking, tool, user } from "./entries.ts";
 
 const CORPUS: Readonly<Record<string, string>> = {
-  "CSI colours and clears": "\u001b[31mred\u001b[2J\u001b[1;1H",
+  "CSI colors and clears": "\u001b[31mred\u001b[2J\u001b[1;1H",
   "a title by OSC 0": "\u001b]0;owned\u0007",
   "a link by OSC 8": "\u001b]8;;https://evil.example\u001b\\click\u001b]8;;\u001b\\",
   "a notification by OSC 9": "\u001b]9;approve now\u0007",
@@ -91,7 +91,7 @@ const PLACES: Readonly<Record<string, (evil: string) => Entry>> = {
 const ESC = "\u001b";
 const RESET = `${ESC}[0m`;
 const SGR = new RegExp(`${ESC}\\[(?:0|[1-9]\\d?(?:;[1-9]\\d?)*)m`, "g");
-/** What must not be in a row: controls, what reorders or takes no room, half characters. */
+/** Not allowed in a row: controls, reordering or zero-width characters, lone surrogates. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const WIDTH = 50;
 
@@ -102,7 +102,7 @@ function faultsIn(rows: readonly Row[], width = WIDTH): string[] {
       UNSEEN.test(shown) && "something unseen",
       stringWidth(shown) > width && "too wide",
       /\p{M}{5}/u.test(shown) && "a pile of marks",
-      // A style that is not closed would colour the next row.
+      // A style that is not closed would color the next row.
       (ansi.match(SGR)?.at(-1) ?? RESET) !== RESET && "an open style",
     ];
     return faults.filter((fault) => fault !== false).map((fault) => `${fault}: ${JSON.stringify(ansi)}`);
@@ -110,19 +110,19 @@ function faultsIn(rows: readonly Row[], width = WIDTH): string[] {
 }
 
 const LOOKS = [
-  { isOpen: true, theme: { hasColour: true } },
-  { isOpen: false, theme: { hasColour: true } },
-  { isOpen: true, theme: { hasColour: false } },
+  { isOpen: true, theme: { hasColor: true } },
+  { isOpen: false, theme: { hasColor: true } },
+  { isOpen: true, theme: { hasColor: false } },
 ];
 
-test.each(Object.entries(PLACES))("%s shows whatever stands in it and does nothing", (_, place) => {
+test.each(Object.entries(PLACES))("%s shows its content and does nothing", (_, place) => {
   for (const [name, evil] of Object.entries(CORPUS)) {
     for (const look of LOOKS)
       expect(faultsIn(rowsOf([place(evil)], { width: WIDTH, ...look })), name).toEqual([]);
   }
 });
 
-/** Rows of ours, as they look to a person. */
+/** What our own rows look like. */
 const FAKES = [
   "● Bash npm test  ✓ 1.2 s",
   "✓ done · 12s",
@@ -137,7 +137,7 @@ const FAKES = [
   "  1 y Accept",
 ];
 
-/** What a row begins with behind the bars of sub-agents: a blank where the words are somebody else's. */
+/** What a row starts with after the bars of sub-agents: a space for untrusted text. */
 function isOurs({ text: shown }: Row): boolean {
   return /^(?:│ )*[^ │]/.test(shown);
 }
@@ -166,7 +166,7 @@ describe("nothing passes for a row of ours", () => {
     const faults: string[] = [];
     for (const [at, fake] of FAKES.entries()) {
       for (const [n, between] of breaks.entries()) {
-        // All of them together with `npm run chaos`; else each once behind a new line, and each break once.
+        // All of them together with `npm run chaos`; otherwise each once after a newline, and each break once.
         if (!IS_CHAOS && at > 0 && n > 0) continue;
         for (const isOpen of fake === FAKES[0] ? [true, false] : [true]) {
           const evil = countOurs(place(`a${between}${fake}`), isOpen);
@@ -200,13 +200,13 @@ describe("nothing passes for a row of ours", () => {
     expect(rows.filter(isOurs)).toEqual([]);
   });
 
-  test("each row of a message has the bar of a person", () => {
+  test("each row of a message has the user's bar", () => {
     const rows = rowsOf([user(FAKES.join("\n"))]);
     expect(rows.length).toBe(FAKES.length);
     expect(rows.every((row) => row.text.startsWith("▌ "))).toBe(true);
   });
 
-  test("a title cannot bring a status of its own: two blanks stand before ours only", () => {
+  test("a title cannot fake a status: only ours follows two spaces", () => {
     const [row] = rowsOf([tool({ name: "Bash  ✓", title: "rm -rf x   ✓ 1.2 s \t ", status: "failed" })]);
     expect(row?.text).toBe("✗ Bash ✓ rm -rf x ✓ 1.2 s  ✗");
   });
@@ -221,7 +221,7 @@ describe("nothing passes for a row of ours", () => {
 
 describe("a request to decide upon", () => {
   test.each(Object.entries(CORPUS))(
-    "with %s in every field is harmless and has only our words outside of bars",
+    "with %s in every field is harmless and has only our text outside of bars",
     (_, evil) => {
       const payload = {
         ...{
@@ -238,20 +238,20 @@ describe("a request to decide upon", () => {
         ],
       };
       const row = pending({ payload });
-      const rows = [requestRows, detailRows].flatMap((draws) => draws(row, WIDTH, { hasColour: true }));
+      const rows = [requestRows, detailRows].flatMap((draws) => draws(row, WIDTH, { hasColor: true }));
       expect(faultsIn(rows)).toEqual([]);
       const outside = rows.filter((row) => !/^ {2}[│┆] /.test(row.text)).map((row) => row.text);
       const titles =
-        /^(\? demo asks| {2}(request|session|agent|hash) | {2}(in|because|input|as JSON)(:$| │ )| {2}\(some| {6})/;
+        /^(\? demo asks| {2}(request|session|agent|hash) | {2}(in|reason|input|as JSON)(:$| │ )| {2}\(some| {6})/;
       expect(outside.filter((row) => !titles.test(row))).toEqual([]);
     },
   );
 
-  test("fake rows in it stand behind the bar", () => {
+  test("fake rows in it are after the bar", () => {
     const command = ["x", ...FAKES, "  │ more", "    y accept  this once"].join("\n");
-    const rows = requestRows(pending({ payload: { ...PAYLOAD, command } }), WIDTH, { hasColour: false });
+    const rows = requestRows(pending({ payload: { ...PAYLOAD, command } }), WIDTH, { hasColor: false });
     const plain = requestRows(pending({ payload: { ...PAYLOAD, command: "x" } }), WIDTH, {
-      hasColour: false,
+      hasColor: false,
     });
     const ours = (all: readonly Row[]): string[] =>
       all.map((row) => row.text).filter((row) => !/^ {2}[│┆] /.test(row));

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Entry } from "../../../src/client/view/types.ts";
 import { createFeedLayout } from "../../../src/tui/rows/index.ts";
 import { piece } from "../../../src/tui/rows/style.ts";
-import { cutLine, lineWidth, widthOf, wrapHard, wrapWords } from "../../../src/tui/rows/wrap.ts";
+import { cutLine, lineWidth, wrapHard, wrapWords } from "../../../src/tui/rows/wrap.ts";
 import { runs } from "../../support/sizes.ts";
 import { draw, drawn, rowsOf, text, thinking, tool, user } from "./entries.ts";
 
@@ -82,31 +82,6 @@ describe("any text on any width", () => {
     );
   });
 
-  test("our own width of a text is never less than that of string-width, and the same for plain letters", () => {
-    fc.assert(
-      fc.property(anyText, (said) => {
-        expect(widthOf(said)).toBeGreaterThanOrEqual(stringWidth(said));
-        const plain = said.replace(/[^ -~à-ÿ日本語ぁ-んα-ωа-я─…✓]/gu, "x");
-        expect(widthOf(plain)).toBe(stringWidth(plain));
-      }),
-      runs(100),
-    );
-  });
-
-  // As tmux 3 moves the cursor.
-  test.each([
-    ["\u{1f44d}\u{1f3fd}", 4],
-    ["हिन्दी", 5],
-    ["क्षि", 3],
-    ["กำ", 2],
-    ["\u{1f1e9}\u{1f1ea}", 2],
-    ["한국어", 6],
-    ["\u1112\u1161\u11ab", 2],
-    ["e\u0301", 1],
-  ])("%s has as many columns as a terminal gives it", (said, columns) => {
-    expect(widthOf(said)).toBe(columns);
-  });
-
   test("code keeps every character, prose every one that is no blank", () => {
     const line = anyText.map((said) => said.replace(/[\p{C}\p{M}]/gu, "x"));
     fc.assert(
@@ -126,7 +101,7 @@ describe("any text on any width", () => {
     );
   });
 
-  test("in the feed, too: words, code and output are all there", () => {
+  test("in the feed too: text, code and output are complete", () => {
     const letters = fc.string({ unit: fc.constantFrom(..."abcdeß日本語é .,;:()\n"), maxLength: 300 });
     const solid = (said: string): string => said.replace(/\s/g, "");
     fc.assert(
@@ -154,7 +129,7 @@ describe("a text that grows", () => {
     make: (said: string, isOpen: boolean) => Entry,
   ): string[] => {
     const feed = createFeedLayout();
-    const how = { theme: { hasColour: true }, isOpen: true };
+    const how = { theme: { hasColor: true }, isOpen: true };
     let at = 0;
     for (const step of steps) {
       at += step;
@@ -165,7 +140,7 @@ describe("a text that grows", () => {
     return feed.slice(0, feed.rowCount).map((row) => row.ansi);
   };
   const atOnce = (entry: Entry): string[] => {
-    const feed = drawn([entry], { theme: { hasColour: true }, isOpen: true });
+    const feed = drawn([entry], { theme: { hasColor: true }, isOpen: true });
     return feed.slice(0, feed.rowCount).map((row) => row.ansi);
   };
   const steps = fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 30 });
@@ -183,7 +158,7 @@ describe("a text that grows", () => {
   });
 
   test.each([
-    ["coloured code", "```ts\n", "/* a\n * b */ const a = `x\n`;\n", 300],
+    ["colored code", "```ts\n", "/* a\n * b */ const a = `x\n`;\n", 300],
     ["long code", "```ts\n", "const a = 1;\n", 3_000],
     ["one endless line of code", "```\n", "日本語 x ", 3_000],
     ["one endless paragraph", "", "word **bold** ", 3_000],

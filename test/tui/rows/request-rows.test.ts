@@ -1,4 +1,4 @@
-// What a person sees before deciding, on a screen: everything, byte by byte, and the same as on the command line.
+// A request on the screen is complete, byte by byte, and the same as on the command line.
 import fc from "fast-check";
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { PAYLOAD, pending } from "../../client/request-rows.ts";
 import { runs } from "../../support/sizes.ts";
 import { rowsOf } from "./entries.ts";
 
-const PLAIN = { hasColour: false };
+const PLAIN = { hasColor: false };
 
 function shown(payload: Partial<RequestPayload>, width = 80, theme = PLAIN): string[] {
   return requestRows(pending({ payload: { ...PAYLOAD, ...payload } }), width, theme).map((row) => row.text);
@@ -22,7 +22,7 @@ test("what is asked comes first, then why; ids and JSON are in the details", () 
   │ Bash: mkdir -p build
   │ mkdir -p build
   in │ /w
-  because │ to build`,
+  reason │ to build`,
   );
   const details = detailRows(pending(), 80, PLAIN).map(({ text }) => text);
   expect(details.slice(0, 6)).toEqual([
@@ -65,17 +65,17 @@ test("a request that is cut says so", () => {
   expect(rows.map(({ text }) => text)).toContain("  (truncated: this is not the whole request)");
 });
 
-test("a diff has its colours, and every sign of it", () => {
+test("a diff has its colors, and every sign of it", () => {
   const payload = {
     ...PAYLOAD,
     changes: [{ path: "a", kind: "update" as const, diff: "@@ -1 +1 @@\n-a\n+b" }],
   };
-  const rows = requestRows(pending({ payload }), 80, { hasColour: true }).map(({ ansi }) => ansi);
+  const rows = requestRows(pending({ payload }), 80, { hasColor: true }).map(({ ansi }) => ansi);
   expect(rows).toContain("\u001b[2m  │ \u001b[0m\u001b[32m+b\u001b[0m");
   expect(rows).toContain("\u001b[2m  │ \u001b[0m\u001b[31m-a\u001b[0m");
 });
 
-/** The command of the request, read back from the first rows behind a bar. */
+/** The command of the request, read back from the first rows after a bar. */
 function readBack(rows: readonly string[]): string {
   const lines: string[] = [];
   for (const row of rows.slice(rows.findIndex((one) => one.startsWith("  │ ")))) {
@@ -123,7 +123,7 @@ const anything = fc.oneof(
 );
 
 describe("byte by byte", () => {
-  test.each([{ hasColour: false }, { hasColour: false, isAscii: true }])(
+  test.each([{ hasColor: false }, { hasColor: false, isAscii: true }])(
     "%j: the rows give back the command",
     (theme) => {
       fc.assert(
@@ -142,19 +142,19 @@ describe("byte by byte", () => {
     },
   );
 
-  test("letters that look like our way to show a character are told from it", () => {
-    const note = "  (some \\x… or <U+…> are spelled out in the text itself)";
+  test("text that looks like our escapes is marked", () => {
+    const note = "  (some \\x… and <U+…> are literal text)";
     expect(shown({ command: "printf '\\x1b[0m'" })).toContain(note);
     expect(shown({ command: "printf '\u001b[0m'" })).not.toContain(note);
     const [real] = requestRows(pending({ payload: { ...PAYLOAD, command: "\u001b" } }), 80, {
-      hasColour: true,
+      hasColor: true,
     })
       .map(({ ansi }) => ansi)
       .filter((ansi) => ansi.includes("\\x1b"));
     expect(real).toContain("\u001b[7m\\x1b\u001b[0m");
   });
 
-  test("a tab and the sign for it are told apart", () => {
+  test("a tab and its sign are distinguishable", () => {
     expect(shown({ command: "\tx" })).toContain("  │ ⇥   x");
     expect(shown({ command: "⇥   x" })).toContain("  │ <U+21E5>   x");
   });

@@ -20,7 +20,7 @@ describe("a tool that failed", () => {
 
   test.each([
     ["declined", "not run: declined"],
-    ["expired", "not run: nobody answered"],
+    ["expired", "not run: no answer in time"],
     ["interrupted", "not run: interrupted"],
     ["agent_died", "not run: the agent died"],
   ] as const)("that was asked for and never ran says so, and no time: %s", (not_run, words) => {
@@ -29,7 +29,7 @@ describe("a tool that failed", () => {
   });
 });
 
-test("the time in which a person thought about it does not count", () => {
+test("time spent waiting for the user does not count", () => {
   const times = { at_ms: 1_000, ended_at_ms: 63_000, waited_ms: 60_000 };
   expect(textOf([tool(times)])).toBe("● Bash npm test  ✓ 2.0s");
   expect(textOf([tool({ ...times, waited_ms: 90_000 })])).toBe("● Bash npm test  ✓ 0ms");
@@ -39,13 +39,13 @@ test("a thought that came at once has no time, and its title no stars", () => {
   expect(textOf([thinking("**Looking**\n\nmore", { at_ms: 1, ended_at_ms: 3 })])).toBe("∴ thought  Looking");
 });
 
-describe("who speaks", () => {
+describe("the speaker", () => {
   const agent = (id: string, name: string): Entry =>
     tool({ id, tool_use_id: id, name: "Task", title: `look at ${name}`, agent: name });
   const said = (id: string, parent: string, fields: object = {}): Entry =>
     text(`says ${id}`, { id, parent, depth: 1, ...fields });
 
-  test("is told where another one spoke before, and not below its own call", () => {
+  test("is shown where the speaker changes, and not below its own call", () => {
     const rows = textOf([
       agent("a", "one"),
       said("1", "a"),
@@ -57,7 +57,7 @@ describe("who speaks", () => {
     expect(rows).toContain("│ ↳ one look at one\n│   says 3");
   });
 
-  test("nor behind the request to start it, nor of a call that is not known", () => {
+  test("nor after the request to start it, nor for an unknown call", () => {
     const request: Entry = {
       ...{ id: "r", seq: 1, depth: 0, kind: "request" },
       request: pending({ item_id: "a" }),

@@ -1,13 +1,13 @@
-// What is told at the bottom of a session's screen: all of it, where two rows are enough.
+// Notices at the bottom of the session screen are complete if two rows are enough.
 import { describe, expect, test } from "vitest";
-import { widthOf } from "../../../src/tui/rows/wrap.ts";
+import { measureWidth } from "../../../src/base/width.ts";
 import { keys, Player } from "../support/ui.ts";
 
 const LONG =
   "the provider openai has no key: set OPENAI_API_KEY, or name another variable in providers.openai.apiKeyEnv";
 const joined = (rows: readonly string[]): string => rows.map((row) => row.trimEnd()).join(" ");
 
-function failed(message: string, size = { columns: 80, rows: 24 }): string[] {
+function failed(message: string, size = { columns: 80, rows: 24 }): readonly string[] {
   const player = new Player({ size });
   player.event({ kind: "send_failed", text: "hi", message, at_ms: player.now_ms });
   return player.frame().rows;
@@ -20,12 +20,12 @@ describe("why a message was not sent", () => {
     expect(joined(rows.slice(-2))).toContain(LONG);
   });
 
-  test("takes one row when that is enough, and no more than two", () => {
+  test("takes one row if that is enough, and at most two", () => {
     expect(failed("busy").at(-2)).not.toContain("busy");
     const rows = failed(`${LONG} ${LONG} ${LONG}`);
     expect(rows.at(-1)).toMatch(/…$/);
     expect(rows.at(-3)).not.toContain("provider");
-    expect(rows.filter((row) => widthOf(row) > 80)).toEqual([]);
+    expect(rows.filter((row) => measureWidth(row) > 80)).toEqual([]);
   });
 
   test("leaves a low screen to the session", () => {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { describePermission } from "../../../src/backends/acp/permissions.ts";
 import type { Tool } from "../../../src/backends/acp/state.ts";
-import { toAsked } from "../../../src/backends/claude/requests.ts";
+import { toClaudeAsk } from "../../../src/backends/claude/requests.ts";
 import { toAsk } from "../../../src/backends/codex/app-server/requests.ts";
 import { newState } from "../../../src/backends/codex/app-server/state.ts";
 import { translate } from "../../../src/backends/codex/app-server/translate.ts";
@@ -31,7 +31,7 @@ function claude(tool_name: string, input: object, ...permission_suggestions: obj
     exists: () => true,
   };
   const body = { subtype: "can_use_tool", tool_name, input, tool_use_id: "t1", permission_suggestions };
-  const found = toAsked({ request_id: "r1", subtype: "can_use_tool", body }, place);
+  const found = toClaudeAsk({ request_id: "r1", body }, place);
   if (found === undefined) throw new Error("nothing was asked");
   return found.ask;
 }
@@ -58,7 +58,7 @@ function acp(tool: Partial<Tool>): Ask {
     ],
   };
   const whole = { id: "t", locations: [], content: [], ...tool } as unknown as Tool;
-  return describePermission(whole, params, { cwd: CWD, hearsReasons: true });
+  return describePermission(whole, params, { cwd: CWD, acceptsReasons: true });
 }
 
 const MODE = { type: "setMode", mode: "acceptEdits", destination: "session" };
@@ -159,7 +159,7 @@ test("a command: what, where and why, then each choice once with what it remembe
     "        │ permissions.allow += Bash(mkdir -p *)",
     "> 6 n Decline",
     "  7 c Decline and stop the turn",
-    "Enter takes > · d details · Esc back to chat · PgUp/PgDn scroll",
+    "Enter take > · d details · Esc back to chat · PgUp/PgDn scroll",
   ]);
 });
 
@@ -170,20 +170,20 @@ test("a number marks its choice, and only Enter takes it", () => {
   expect(player.screen()).toContain("> 4   Accept for this session │ allow Bash(mkdir -p *)");
   player.press(...keys("enter"));
   expect(player.effects).toMatchObject([{ answer: { decision: "acceptForSession", option: "rules" } }]);
-  // One that there is not is no answer either.
+  // A number without a choice is not an answer either.
   const other = shown(ask).press(...keys("9", "enter", "enter"));
   expect(other.effects).toMatchObject([{ answer: { decision: "decline" } }]);
 });
 
-test("a question: its words and options once", () => {
+test("a question: its text and options once", () => {
   const questions = [
-    { question: "Which colour?", header: "Colour", options: [{ label: "Red" }, { label: "Blue" }] },
+    { question: "Which color?", header: "Color", options: [{ label: "Red" }, { label: "Blue" }] },
   ];
   const lines = card(shown(claude("AskUserQuestion", { questions })));
   expect(lines.slice(1, 6)).toEqual([
     "? agent asks a question:",
-    "question · Colour",
-    "Which colour?",
+    "question · Color",
+    "Which color?",
     "> 1 Red",
     "  2 Blue",
   ]);
@@ -224,7 +224,7 @@ test("what is granted besides the command is not folded", () => {
 describe("details", () => {
   const ask = claude("Bash", { command: "mkdir -p build", run_in_background: true }, RULE);
 
-  test("d shows ids, hash and all that the agent sent, and hides them again", () => {
+  test("d shows ids, hash and everything the agent sent, and hides them again", () => {
     const player = shown(ask, { columns: 80, rows: 200 });
     expect(player.screen()).not.toContain("req_5a01");
     expect(player.screen()).toContain("  input │ run_in_background: true\n");
@@ -288,7 +288,7 @@ describe("unchanged lines of a diff", () => {
     const ask = claude("Edit", { file_path: FILE, old_string: input("a"), new_string: input("b") });
     const player = shown(ask, { columns: 80, rows: 100 });
     expect(player.screen()).toContain(
-      "  (18 unchanged lines: see the details)\n  │  line 18\n  │  line 19\n  │ -a\n",
+      "  (18 unchanged lines; see Details)\n  │  line 18\n  │  line 19\n  │ -a\n",
     );
     expect(player.press(...keys("d")).screen()).toContain("  │  line 0\n  │  line 1\n");
   });

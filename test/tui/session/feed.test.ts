@@ -15,7 +15,7 @@ describe("the feed", () => {
     expect(player.screen()).toContain("newest");
   });
 
-  test("stands still while more comes, and says how much", () => {
+  test("does not move while events arrive, and counts them", () => {
     const player = new Player({ view: liveView({ entries: MANY }) }).press(...keys("pageup"));
     const before = feed(player);
     player.view({ entries: [...MANY, ...Array.from({ length: 12 }, (_, at) => textEntry(`new-${at}`))] });
@@ -24,7 +24,7 @@ describe("the feed", () => {
     expect(player.press(...keys("end")).screen()).toContain("new-11");
   });
 
-  test("stands still when the oldest entries go", () => {
+  test("does not move when the oldest entries are dropped", () => {
     const player = new Player({ view: liveView({ entries: MANY }) }).press(...keys("pageup", "pageup"));
     const before = feed(player);
     player.view({ entries: MANY.slice(30), dropped: 30 });
@@ -36,11 +36,11 @@ describe("the feed", () => {
     expect(player.ui.feed.anchor).toBeUndefined();
   });
 
-  test("at the top the key asks for what was earlier, once", () => {
+  test("at the top the key requests earlier entries, once", () => {
     const player = new Player({ view: liveView({ entries: MANY }) }).press(...keys("home", "home", "home"));
     expect(player.effects).toEqual([{ kind: "earlier" }]);
     player.event({ kind: "earlier", isMore: false, at_ms: player.now_ms });
-    expect(player.screen()).toContain("nothing earlier is kept");
+    expect(player.screen()).toContain("no earlier events");
   });
 
   test("another width keeps the entry at the top", () => {
@@ -84,14 +84,14 @@ describe("folding", () => {
 describe("search", () => {
   const view = liveView({ entries: MANY });
 
-  test("finds upwards from the end, and n and N go on", () => {
+  test("finds upwards from the end, and n and N continue", () => {
     const player = new Player({ view }).press(...keys("ctrl-f"), ...typed("entry-1"), ...keys("enter"));
     expect(found(player)).toContain("entry-19.");
     expect(found(player.press(...keys("shift-n")))).toContain("entry-18.");
     expect(found(player.press(...keys("n")))).toContain("entry-19.");
   });
 
-  test("says when there is nothing, and Esc leaves the draft as it was", () => {
+  test("reports no match, and Esc leaves the draft unchanged", () => {
     const player = new Player({ view }).press(...typed("draft"), ...keys("ctrl-f"), ...typed("nowhere"));
     expect(player.screen()).toContain("not found");
     player.press(...keys("escape"));

@@ -1,4 +1,4 @@
-// The two rows above the feed: how the session stands, and how long its turn has worked.
+// The header: the state of the session and the time of its turn.
 import { expect, test } from "vitest";
 import { pending } from "../../client/request-rows.ts";
 import { aView } from "../../client/session-views.ts";
@@ -6,7 +6,7 @@ import { liveView, Player } from "../support/ui.ts";
 
 const header = (player: Player): string => player.screen().split("\n").slice(0, 2).join("\n");
 
-test("a session that failed is not merely idle; what it asks comes first", () => {
+test("a failed session is not merely idle; a pending request comes first", () => {
   const session = aView({ name: "fixer", failed: true });
   expect(header(new Player({ view: liveView({ session }) }))).toMatch(/^✗ failed {2}fixer/);
   const asking = aView({ failed: true, activity_state: "waiting_permission", pending_requests: 1 });
@@ -14,7 +14,7 @@ test("a session that failed is not merely idle; what it asks comes first", () =>
   expect(header(new Player({ view }))).toMatch(/^\? waiting_permission/);
 });
 
-test("the time of a turn stands still while a person is asked", () => {
+test("the clock of a turn stops while a request is pending", () => {
   const player = new Player();
   const since = player.now_ms - 90_000;
   const session = aView({ activity_state: "working", turn: { turn_id: "t", started_at_ms: since } });

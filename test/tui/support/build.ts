@@ -1,8 +1,6 @@
 // Builds a program of the tests with the screens in it, as the real programs are built.
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-// @ts-expect-error: a script without types
-import { SCREEN_ALIAS } from "../../../scripts/bundling.mjs";
 
 export async function buildProgram(source: string, outdir: string): Promise<string> {
   await build({
@@ -14,8 +12,6 @@ export async function buildProgram(source: string, outdir: string): Promise<stri
     platform: "node",
     target: "node20",
     format: "esm",
-    alias: SCREEN_ALIAS,
-    define: { "process.env.NODE_ENV": '"production"' },
     logLevel: "error",
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

@@ -1,4 +1,4 @@
-// A driver that plays a session without a daemon: it answers words with events, and writes down what it was told.
+// A driver that plays a session without a daemon: it answers keywords with events, and records its calls.
 import type { WireFrame } from "../../../src/client/frames.ts";
 import type { Answer, RequestRow, ViewInput } from "../../../src/client/view/types.ts";
 import type { QueuedMessage } from "../../../src/protocol/queue.ts";
@@ -118,7 +118,7 @@ export class ScriptedDriver implements SessionDriver {
     this.#frame({ type: "agent.result", subtype: "success", duration_ms: 1200, cost_usd: 0.01 });
   }
 
-  /** Words without end until it is interrupted, `rate` events a second. */
+  /** Endless text until interrupted, `rate` events per second. */
   #stream(rate: number): void {
     let at = 0;
     this.#timer = setInterval(() => {
@@ -212,7 +212,7 @@ export function inputRequest(session_id: string): RequestRow {
       questions: [
         {
           id: "q1",
-          question: "Which colour?",
+          question: "Which color?",
           options: [{ label: "Red" }, { label: "Blue" }],
           allows_other: true,
         },

@@ -4,12 +4,12 @@ import type { Entry, RequestRow, View } from "../../../src/client/view/types.ts"
 import { applyInputs, emptyView } from "../../../src/client/view.ts";
 import { createFeedLayout } from "../../../src/tui/rows/feed.ts";
 import type { Input } from "../../../src/tui/screen-types.ts";
-import { type Frame, sessionFrame } from "../../../src/tui/session/frame.ts";
+import { type SessionFrame, sessionFrame } from "../../../src/tui/session/frame.ts";
 import { createUi, isUnfolded } from "../../../src/tui/session/state.ts";
 import { reduce } from "../../../src/tui/session/ui.ts";
 import type { Effect, SessionUi, UiContext, UiEvent } from "../../../src/tui/session/ui-types.ts";
 
-const LOOK = { hasColour: false, isAscii: false };
+const LOOK = { hasColor: false, isAscii: false };
 
 export function liveView(change: Partial<View> = {}): View {
   return { ...applyInputs(emptyView(), [{ kind: "link", state: "live" }]), ...change };
@@ -45,13 +45,13 @@ export function typed(text: string): Input[] {
   return [...text].map((character) => ({ kind: "text", text: character }));
 }
 
-/** Plays the screen: like the real one it draws after every step unless told otherwise. */
+/** Plays the screen: like the real one it draws after every step unless disabled. */
 export class Player {
   ui: SessionUi;
   readonly effects: Effect[] = [];
   readonly #context: Partial<UiContext>;
   readonly #feed = createFeedLayout();
-  #frame: Frame | undefined;
+  #frame: SessionFrame | undefined;
   now_ms = 1_000_000;
 
   constructor({
@@ -65,7 +65,7 @@ export class Player {
     this.#context = context;
     this.ui = createUi(view, size, this.now_ms);
     this.draw();
-    // A view that came with requests is told like one that changed.
+    // A view that starts with requests is dispatched like an update.
     this.view(view);
   }
 
@@ -109,7 +109,7 @@ export class Player {
     return this.event({ kind: "drawn", request: this.#frame.request });
   }
 
-  frame(): Frame {
+  frame(): SessionFrame {
     const context = this.#whole();
     return sessionFrame(this.ui, { feed: this.#feed, look: LOOK, title: "test", settings: [], context });
   }

@@ -47,7 +47,7 @@ describe("percentiles", () => {
     ).toBe(95);
   });
 
-  test("leave at least so many per cent at or below them", () => {
+  test("leave at least that percentage at or below them", () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(500), { minLength: 1 }),
@@ -108,7 +108,7 @@ describe("figures by tool and agent", () => {
     expect(asked).toMatchObject({ count: 1, p50_ms: undefined, p95_ms: undefined, total_ms: 0 });
   });
 
-  test("does not call an agent busy while its turn waits for a person, nor counts a wait twice", () => {
+  test("does not call an agent busy while its turn waits for the user, nor counts a wait twice", () => {
     const wait = (request_id: string, started_at_ms: number, ended_at_ms?: number) => ({
       ...{ session_id: "s", request_id, started_at_ms },
       ...(ended_at_ms === undefined ? {} : { ended_at_ms }),

@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bucketStarts, fittingRange, RANGES, spanOf, ticksOf } from "../../../web/src/charts/ranges.ts";
+import { bucketStarts, createTicks, findSpan, fittingRange, RANGES } from "../../../web/src/charts/ranges.ts";
 
 describe("buckets of a span", () => {
   test("cover all of it without a hole, in every range and at every time", () => {
     fc.assert(
       fc.property(fc.constantFrom(...RANGES), fc.integer({ min: 0, max: 4e12 }), (range, now) => {
-        const span = spanOf(range, now);
+        const span = findSpan(range, now);
         const starts = bucketStarts(range, span);
         expect(starts[0]).toBeLessThanOrEqual(span.from_ms);
         expect(starts.at(-1)).toBeLessThanOrEqual(span.to_ms);
@@ -17,12 +17,12 @@ describe("buckets of a span", () => {
     );
   });
 
-  test("begin where a clock on the wall begins a day or an hour", () => {
+  test("start at the wall clock's day or hour", () => {
     const now = new Date(2026, 9, 27, 12, 34, 56).getTime();
-    const days = bucketStarts("week", spanOf("week", now));
+    const days = bucketStarts("week", findSpan("week", now));
     const midnights = Array.from({ length: 8 }, (_, at) => new Date(2026, 9, 20 + at).getTime());
     expect(days).toEqual(midnights);
-    const hours = bucketStarts("day", spanOf("day", now));
+    const hours = bucketStarts("day", findSpan("day", now));
     expect(hours.map((start) => new Date(start).getMinutes())).toEqual(Array.from({ length: 25 }, () => 0));
   });
 });
@@ -55,8 +55,8 @@ describe("ticks of an axis", () => {
         fc.integer({ min: 1e12, max: 2e12 }),
         fc.integer({ min: 2, max: 12 }),
         (range, now, most) => {
-          const span = spanOf(range, now);
-          const ticks = ticksOf(range, span, most);
+          const span = findSpan(range, now);
+          const ticks = createTicks(range, span, most);
           expect(ticks.length).toBeGreaterThan(0);
           expect(ticks.length).toBeLessThanOrEqual(most);
           for (const tick of ticks) expect(tick >= span.from_ms && tick <= span.to_ms).toBe(true);

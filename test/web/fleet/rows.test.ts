@@ -2,15 +2,15 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { FleetRow } from "../../../src/client/view/fleet.ts";
 import {
-  askedIn,
+  countTotals,
+  findOffset,
+  findRequestTitles,
+  findWindow,
   groupRows,
   type Item,
   isMatch,
-  offsetOf,
   searchRows,
   stepFrom,
-  totalsOf,
-  windowOf,
 } from "../../../web/src/fleet/rows.ts";
 import { fleetRow, sessionView } from "../support.ts";
 
@@ -115,22 +115,22 @@ describe("what is in sight", () => {
     NONE,
   );
 
-  test("is a few rows of many, wherever the list stands", () => {
+  test("is a few rows of many, at any scroll position", () => {
     fc.assert(
       fc.property(fc.nat(26_000), fc.integer({ min: 100, max: 1200 }), (top, height) => {
-        const { first, last, before, total } = windowOf(items, HEIGHTS, { top, height });
+        const { first, last, before, total } = findWindow(items, HEIGHTS, { top, height });
         expect(total).toBe(500 * 50 + 30);
         expect(last - first).toBeLessThanOrEqual(height / 50 + 20);
-        expect(before).toBe(offsetOf(items, HEIGHTS, first));
+        expect(before).toBe(findOffset(items, HEIGHTS, first));
         if (top <= total) expect(before).toBeLessThanOrEqual(top);
-        const end = offsetOf(items, HEIGHTS, last);
+        const end = findOffset(items, HEIGHTS, last);
         if (top + height <= total) expect(end).toBeGreaterThanOrEqual(top + height);
       }),
     );
   });
 
   test("is nothing of an empty list", () => {
-    expect(windowOf([], HEIGHTS, { top: 0, height: 100 })).toEqual({
+    expect(findWindow([], HEIGHTS, { top: 0, height: 100 })).toEqual({
       first: 0,
       last: 0,
       before: 0,
@@ -152,7 +152,7 @@ describe("moving through the list", () => {
     expect(stepFrom(items, "a", 99)).toBe("c");
   });
 
-  test("begins at an end when nothing is chosen, or what was chosen is gone", () => {
+  test("starts at an end when nothing is chosen, or the chosen one is gone", () => {
     expect(stepFrom(items, undefined, 1)).toBe("a");
     expect(stepFrom(items, "gone", -1)).toBe("c");
     expect(stepFrom([], undefined, 1)).toBeUndefined();
@@ -160,7 +160,7 @@ describe("moving through the list", () => {
 });
 
 describe("the sums of the fleet", () => {
-  test("counts who works, tokens and cost, and tells what each session asks first", () => {
+  test("counts working sessions, tokens and cost, and finds the first request of each session", () => {
     const row = (request_id: string, session_id: string, title: string) =>
       ({ request_id, session_id, payload: { title, choices: [] } }) as never;
     const fleet = {
@@ -181,12 +181,12 @@ describe("the sums of the fleet", () => {
       ]),
       link: { state: "live" as const },
     };
-    expect(totalsOf(fleet)).toEqual({ sessions: 2, asking: 2, working: 1, tokens: 7, cost_usd: 1.5 });
-    expect(askedIn(fleet)).toEqual(new Map([["b", "first"]]));
+    expect(countTotals(fleet)).toEqual({ sessions: 2, asking: 2, working: 1, tokens: 7, cost_usd: 1.5 });
+    expect(findRequestTitles(fleet)).toEqual(new Map([["b", "first"]]));
   });
 });
 
-describe("the place of a row, for people who do not see the list", () => {
+describe("the place of a row, for screen readers", () => {
   test("counts those with the same parent, roots over all groups, and never the headings", () => {
     const rows = [
       fleetRow("a", 0, { pending_requests: 1 }),

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { SpawnBody } from "../../../src/protocol/wire/http.ts";
 import {
-  bodyOf,
   checkForm,
   EMPTY_FORM,
-  fieldOfError,
+  findErrorField,
   knownDirectories,
   knownModels,
   readRemembered,
+  toSpawnBody,
 } from "../../../web/src/spawn/form.ts";
 import { sessionView } from "../support.ts";
 
@@ -22,21 +22,21 @@ describe("the form for a new session", () => {
 
   test.each(["2.5", "$2.50", "2,5", " 2.5 "])("takes %j for two and a half dollars", (budget) => {
     expect(checkForm({ ...FORM, budget })).toEqual({});
-    expect(bodyOf({ ...FORM, budget }).budget).toEqual({ max_cost_usd: 2.5 });
+    expect(toSpawnBody({ ...FORM, budget }).budget).toEqual({ max_cost_usd: 2.5 });
   });
 
   test.each(["-1", "1e3", "NaN", "0x10", ".", "0", "0.00"])("does not take %j for an amount", (budget) => {
     expect(checkForm({ ...FORM, budget })).toHaveProperty("budget");
   });
 
-  test("leaves out what was left empty, and asks before acting unless told otherwise", () => {
-    expect(bodyOf({ ...FORM, name: "  ", prompt: " \n" })).toEqual({
+  test("leaves out what was left empty, and asks for approval by default", () => {
+    expect(toSpawnBody({ ...FORM, name: "  ", prompt: " \n" })).toEqual({
       backend: "demo",
     });
-    expect(bodyOf({ ...FORM, approvals: false })).toHaveProperty("approvals", false);
+    expect(toSpawnBody({ ...FORM, approvals: false })).toHaveProperty("approvals", false);
   });
 
-  test("sends what the daemon takes, and the prompt as it was written", () => {
+  test("sends what the daemon takes, and the prompt unchanged", () => {
     const form = {
       ...FORM,
       cwd: "/srv ",
@@ -46,7 +46,7 @@ describe("the form for a new session", () => {
       parent: "p",
       budget: "1",
     };
-    const body = bodyOf(form);
+    const body = toSpawnBody(form);
     expect(SpawnBody.parse(body)).toEqual(body);
     expect(body).toMatchObject({ cwd: "/srv", prompt: "  do\nit " });
   });
@@ -54,18 +54,18 @@ describe("the form for a new session", () => {
 
 describe("a refusal of the daemon", () => {
   test.each([
-    ["unknown_backend", "no agent is called x", "backend"],
+    ["unknown_backend", "there is no agent x", "backend"],
     ["session_unknown", "no session p", "parent"],
     ["invalid_message", "POST /sessions: /name: too long", "name"],
     ["spawn_failed", "the directory /nowhere does not exist", "cwd"],
     ["store_failed", "the disk is full", undefined],
-  ])("%s, %j, stands at %s", (code, message, field) => {
-    expect(fieldOfError({ code, message })).toBe(field);
+  ])("%s, %j, belongs to %s", (code, message, field) => {
+    expect(findErrorField({ code, message })).toBe(field);
   });
 });
 
 describe("what is remembered", () => {
-  test("comes back as it was kept", () => {
+  test("is restored", () => {
     const kept = { backend: "codex", cwd: "/srv", approvals: false, models: { codex: "gpt" } };
     expect(readRemembered(JSON.stringify(kept))).toEqual(kept);
   });

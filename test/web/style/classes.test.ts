@@ -1,4 +1,4 @@
-// The stylesheet and the page know the same names: no rule for what is never drawn, no colour that is nowhere said.
+// The stylesheet and the page use the same names: no unused rule, no undefined color.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,7 +22,7 @@ function textOf(directory: string, name: RegExp): string {
     .join("\n");
 }
 
-/** The words of class attributes, with those that a place in them chooses from, and of calls of classList. */
+/** The names in class attributes, with those that a place in them chooses from, and of calls of classList. */
 function drawnClasses(): Set<string> {
   const attributes = [...code.matchAll(/\bclass=(?:"((?:[^"$]|\$\{[^}]*\})*)"|\$\{([^}]*)\})/g)];
   const calls = [...code.matchAll(/classList\.\w+\(([^)]*)\)|(?:const classes|class \w*) = \[([^\]]*)\]/g)];
@@ -36,7 +36,7 @@ test("every class that has a style is drawn somewhere", () => {
   expect([...styled].filter((name) => !OTHERS.test(name) && !drawn.has(name))).toEqual([]);
 });
 
-test("every colour and size that is used is said, and every one that is said is used", () => {
+test("every color and size that is used is defined, and every one that is defined is used", () => {
   const said = new Set([...css.matchAll(/(--[\w-]+)\s*:/g)].map(([, name = ""]) => name));
   const used = new Set([...`${css}${code}`.matchAll(/(?:var\(|")(--[\w-]+)/g)].map(([, name = ""]) => name));
   // Set by visible-height.ts.
@@ -47,7 +47,7 @@ test("every colour and size that is used is said, and every one that is said is 
   }).toEqual({ unused: [], unsaid: [] });
 });
 
-test("every attribute that a style asks for is written by the page", () => {
+test("every attribute that a style selects is written by the page", () => {
   const asked = new Set([...css.matchAll(/\[(data-[a-z-]+|aria-[a-z-]+)/g)].map(([, name = ""]) => name));
   const isWritten = (name: string): boolean =>
     code.includes(name) || code.includes(`dataset["${name.replace("data-", "")}"]`);

@@ -1,4 +1,4 @@
-// Every text colour on every ground it may stand on, in both themes (WCAG 2.2 AA).
+// Every text color on every background it is used on, in both themes (WCAG 2.2 AA).
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
@@ -21,13 +21,13 @@ const PAIRS: readonly [text: string, ground: string][] = [
     [`${kind}-mark`, "bg-side"],
     [`${kind}-mark`, "bg-sunk"],
   ]),
-  // The row of the session that is open has its age and cost; thoughts and states stand on the page and on its bars.
+  // The row of the session that is open has its age and cost; thoughts and states are on the page and on its bars.
   ["text-faint", "bg-chosen"],
   ...["info", "muse"].flatMap((tone) =>
     ["bg", "bg-side", "bg-hover"].map((ground): [string, string] => [tone, ground]),
   ),
 ];
-/** What is no text but must be seen: 3:1. */
+/** Not text but must be visible: 3:1. */
 const SIGNS: readonly [string, string][] = [
   ["line-field", "bg"],
   ["line-field", "bg-raised"],

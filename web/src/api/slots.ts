@@ -1,25 +1,25 @@
-// Which tab may hold a stream. A browser gives one origin six connections over HTTP/1.1, and all tabs share them: at
-// most four are streams, a hidden tab has no stream of a session, and of the hidden tabs one watches the changes.
+// Decides which tab may hold a stream. Browsers allow six HTTP/1.1 connections per origin, shared by all tabs: up to
+// four are streams, hidden tabs hold no session stream, and one hidden tab follows changes.
 
 export type Purpose = "changes" | "session";
 
-/** The right to hold one stream, until `signal` says that another tab needs it more. */
+/** Permission to hold one stream, until `signal` aborts. */
 export interface Slot {
   signal: AbortSignal;
   release(): void;
 }
 
 export interface Slots {
-  /** Waits while this tab has no claim. Undefined: it has one, but all are taken; ask now and then instead. */
+  /** Waits while this tab may not hold a stream. Undefined: all slots are taken; poll instead. */
   take(purpose: Purpose, signal: AbortSignal): Promise<Slot | undefined>;
 }
 
-/** For where there is no limit: no browser, or one without Web Locks. */
+/** For tests, and browsers without Web Locks. */
 export const UNLIMITED: Slots = {
   take: async (_purpose, signal) => ({ signal, release: () => undefined }),
 };
 
-/** Whether somebody sees the page. `onChange` gives what ends the listening. */
+/** `onChange` returns an unsubscribe function. */
 export interface Visibility {
   isHidden(): boolean;
   onChange(listener: () => void): () => void;
@@ -38,16 +38,16 @@ export class TabSlots implements Slots {
   }
 
   async take(purpose: Purpose, signal: AbortSignal): Promise<Slot | undefined> {
-    const turned = new AbortController();
-    const stop = this.#visibility.onChange(() => turned.abort());
-    const either = AbortSignal.any([signal, turned.signal]);
+    const flipped = new AbortController();
+    const stop = this.#visibility.onChange(() => flipped.abort());
+    const either = AbortSignal.any([signal, flipped.signal]);
     const held: (() => void)[] = [stop];
     const release = (): void => {
       for (const free of held.splice(0)) free();
     };
     try {
       if (this.#visibility.isHidden()) {
-        if (purpose === "session") await aborted(either);
+        if (purpose === "session") await waitForAbort(either);
         else held.push(await this.#lock(WATCHER, { signal: either }));
       }
       either.throwIfAborted();
@@ -61,13 +61,13 @@ export class TabSlots implements Slots {
       return undefined;
     } catch (error) {
       release();
-      // The page was shown or hidden meanwhile: the claim is another one.
-      if (!signal.aborted && turned.signal.aborted) return this.take(purpose, signal);
+      // The page was shown or hidden meanwhile: try again.
+      if (!signal.aborted && flipped.signal.aborted) return this.take(purpose, signal);
       throw error;
     }
   }
 
-  /** Resolves with what frees it. */
+  /** Resolves with a function that releases it. */
   #lock(name: string, options: LockOptions): Promise<() => void> {
     return new Promise((resolve, reject) => {
       this.#locks.request(name, options, () => new Promise<void>((free) => resolve(free))).catch(reject);
@@ -89,7 +89,7 @@ export class TabSlots implements Slots {
   }
 }
 
-/** A page that is hidden for a moment keeps what it has: people switch to and fro. */
+/** A page hidden for less than `graceMs` counts as visible: users switch back and forth. */
 export function documentVisibility(page: Document, graceMs: number): Visibility {
   const listeners = new Set<() => void>();
   let isHidden = page.visibilityState === "hidden";
@@ -115,7 +115,7 @@ export function documentVisibility(page: Document, graceMs: number): Visibility 
   };
 }
 
-function aborted(signal: AbortSignal): Promise<never> {
+function waitForAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason);
     else signal.addEventListener("abort", () => reject(signal.reason), { once: true });

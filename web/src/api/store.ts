@@ -1,4 +1,4 @@
-// A value that tells when it changed.
+// An observable value.
 import type { Store } from "../app-types.ts";
 
 export class Value<T> implements Store<T> {

@@ -1,19 +1,11 @@
-// The two streams of the API as a view wants them: they rest while the tab has no claim to a connection, and are read
-// in pieces where all connections are taken. They try nothing again; a cut is thrown.
+// The client as the view uses it: a stream waits until the tab may hold a connection, and is replaced by polling if
+// all connections are in use. Nothing is retried here; a lost connection throws.
 
+import { wait } from "../../../src/client/backoff.ts";
 import type { WireFrame } from "../../../src/client/frames.ts";
-import type { ChangeView, StreamItem } from "../../../src/client/view/port.ts";
-import type { EventsPage } from "../../../src/protocol/views.ts";
-import { parseData, readEvents } from "./events.ts";
+import type { HttpApi } from "../../../src/client/http/api.ts";
+import type { ChangeView, StreamItem, ViewPort } from "../../../src/client/view/port.ts";
 import type { Slot, Slots } from "./slots.ts";
-import { call, type Transport } from "./transport.ts";
-
-export interface StreamPort {
-  transport: Transport;
-  slots: Slots;
-  /** How often to ask where there is no connection for a stream. */
-  pollMs: number;
-}
 
 interface FollowOptions {
   since_seq: number;
@@ -22,93 +14,85 @@ interface FollowOptions {
 }
 
 const PAGE = 1_000;
+const POLL_MS = 1_000;
 
-export async function* followSession(
-  port: StreamPort,
+export function withSlots(api: HttpApi, slots: Slots, pollMs = POLL_MS): ViewPort {
+  return {
+    sessions: () => api.sessions(),
+    session: (session_id) => api.session(session_id),
+    events: (session_id, options) => api.events(session_id, options),
+    requests: (filter) => api.requests(filter),
+    request: (session_id, request_id) => api.request(session_id, request_id),
+    queue: (session_id) => api.queue(session_id),
+    follow: (session_id, options) => followSession({ api, slots, pollMs }, session_id, options),
+    changes: (signal) => followChanges({ api, slots, pollMs }, signal),
+  };
+}
+
+interface StreamPort {
+  api: HttpApi;
+  slots: Slots;
+  pollMs: number;
+}
+
+async function* followSession(
+  { api, slots, pollMs }: StreamPort,
   session_id: string,
   { since_seq, signal, onOpen }: FollowOptions,
 ): AsyncGenerator<StreamItem, void> {
   let cursor = since_seq;
-  const path = `/sessions/${encodeURIComponent(session_id)}/events`;
   for (;;) {
-    const slot = await port.slots.take("session", signal);
+    const slot = await slots.take("session", signal);
     if (slot === undefined) {
-      const query = { since_seq: cursor, limit: PAGE };
-      const page = await call<EventsPage>(port.transport, { path, query, signal });
+      const page = await api.events(session_id, { since_seq: cursor, limit: PAGE, signal });
       onOpen();
       for (const { seq, frame } of page.events) {
         if (seq !== null) cursor = seq;
         yield { kind: "frame", seq, frame: frame as WireFrame };
       }
-      if (page.events.length < PAGE) await pause(port.pollMs, signal);
+      if (page.events.length < PAGE) await wait(pollMs, signal);
       continue;
     }
-    const order = { path, query: { since_seq: cursor }, signal: slot.signal };
     try {
-      for await (const batch of readEvents(port.transport, order, onOpen)) {
-        for (const { event = "message", data } of batch) {
-          const value = parseData(data);
-          if (event === "gap" || event === "catching_up" || event === "closed") {
-            yield { kind: event, data: value };
-            if (event === "closed") return;
-            continue;
-          }
-          const seq = typeof value["seq"] === "number" ? value["seq"] : null;
-          if (seq !== null) cursor = seq;
-          yield { kind: "frame", seq, frame: value as WireFrame };
-        }
+      for await (const item of api.follow(session_id, { since_seq: cursor, signal: slot.signal, onOpen })) {
+        if (item.kind === "frame" && item.seq !== null) cursor = item.seq;
+        yield item;
       }
-      return;
+      if (!wasTaken(slot, signal)) return;
     } catch (error) {
-      if (!isOurs(slot, signal)) throw error;
+      if (!wasTaken(slot, signal)) throw error;
     } finally {
       slot.release();
     }
   }
 }
 
-/** Begins with `reset`, and anew whenever something may have been missed. */
-export async function* followChanges(
-  port: StreamPort,
+/** Starts with `reset`, again whenever a change may have been missed. */
+async function* followChanges(
+  { api, slots, pollMs }: StreamPort,
   signal: AbortSignal,
 ): AsyncGenerator<ChangeView, void> {
   for (;;) {
-    const slot = await port.slots.take("changes", signal);
+    const slot = await slots.take("changes", signal);
     if (slot === undefined) {
-      // The daemon is asked, so that a cut is noticed here too.
-      await call(port.transport, { path: "/health", signal });
+      // Asked, so that a lost connection is noticed here too.
+      await api.health(signal);
       yield { kind: "reset" };
-      await pause(port.pollMs * 3, signal);
+      await wait(pollMs * 3, signal);
       continue;
     }
     try {
-      for await (const batch of readEvents(port.transport, { path: "/events", signal: slot.signal }))
-        for (const { data } of batch) yield parseData(data) as ChangeView;
-      return;
+      yield* api.changes(slot.signal);
+      if (!wasTaken(slot, signal)) return;
     } catch (error) {
-      if (!isOurs(slot, signal)) throw error;
+      if (!wasTaken(slot, signal)) throw error;
     } finally {
       slot.release();
     }
   }
 }
 
-/** The stream ended because we gave it up for another tab. */
-function isOurs(slot: Slot, signal: AbortSignal): boolean {
+/** Whether the stream ended because another tab needs the connection. */
+function wasTaken(slot: Slot, signal: AbortSignal): boolean {
   return slot.signal.aborted && !signal.aborted;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }

@@ -1,5 +1,5 @@
-// What a chart is told to draw; only types, so that elements need not load what draws it.
-import type { Span } from "./ranges.ts";
+// Chart descriptions. Types only, so that elements do not load the plotting library.
+import type { TimeSpan } from "./ranges.ts";
 
 /** One of the theme's `--chart-*`. */
 export type Colour = "1" | "2" | "3" | "4" | "5" | "rest";
@@ -7,24 +7,24 @@ export type Colour = "1" | "2" | "3" | "4" | "5" | "rest";
 export interface Series {
   label: string;
   colour: Colour;
-  /** One for each of `xs`; null where there is nothing. */
+  /** One per `xs`; null if there is none. */
   values: readonly (number | null)[];
 }
 
 export interface ChartSpec {
   kind: "bars" | "points";
-  /** For people who do not see it. */
+  /** For screen readers. */
   label: string;
-  span: Span;
-  /** Moments, ascending. */
+  span: TimeSpan;
+  /** Timestamps, ascending. */
   xs: readonly number[];
   series: readonly Series[];
   isStacked?: boolean;
   isLog?: boolean;
-  /** Where something is written at the axis of time. */
+  /** Labels on the time axis. */
   ticks: readonly number[];
   xName(at_ms: number): string;
-  /** A moment as it is told of one point. */
+  /** Formats the time of a point. */
   pointName(at_ms: number): string;
   yName(value: number): string;
 }

@@ -1,4 +1,4 @@
-// <x-chart>: one chart with its legend, in the colours of the theme, as wide as its place.
+// <x-chart>: a chart with its legend, in theme colors, as wide as its container.
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { watchTheme } from "../help/theme.ts";
 import type { ChartSpec, Colour, Colours } from "./chart-spec.ts";
@@ -80,7 +80,7 @@ class ChartElement extends LitElement {
           this.point = point;
         });
       } catch (error) {
-        this.trouble = `The chart could not be loaded (${error instanceof Error ? error.message : String(error)}); reload the page.`;
+        this.trouble = `Could not load the chart (${error instanceof Error ? error.message : String(error)}). Reload the page.`;
         return;
       } finally {
         this.#isLoading = false;
@@ -98,7 +98,7 @@ class ChartElement extends LitElement {
     return { width: Math.max(160, this.clientWidth), height: root?.clientHeight || 180 };
   }
 
-  /** A canvas knows no CSS: the browser says what the theme's colours are now. */
+  /** A canvas cannot use CSS variables, so they are resolved here. */
   #colours(): Colours {
     const probe = document.createElement("i");
     this.append(probe);

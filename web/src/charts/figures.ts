@@ -1,4 +1,4 @@
-// What the charts show, made from the statistics of the daemon: sums by time, by agent and by tool. Pure.
+// Aggregates the daemon's statistics by time, agent and tool.
 import type { Stats, ToolStat, TurnStat } from "../../../src/protocol/stats.ts";
 
 export interface Bucket {
@@ -9,7 +9,7 @@ export interface Bucket {
   cost_usd: number;
 }
 
-/** A turn counts where it ended: only then it is known what it took. What is older than the first bucket is left out. */
+/** Turns count in the bucket of their end. Turns before the first bucket are omitted. */
 export function bucketTurns(turns: readonly TurnStat[], starts: readonly number[]): Bucket[] {
   const empty = { turns: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 };
   const buckets = starts.map((start_ms): Bucket => ({ start_ms, ...empty }));
@@ -24,7 +24,7 @@ export function bucketTurns(turns: readonly TurnStat[], starts: readonly number[
   return buckets;
 }
 
-/** The last one that begins at or before it; -1 before all. */
+/** The last bucket that starts at or before it; -1 if none. */
 function bucketAt(starts: readonly number[], at_ms: number): number {
   let low = 0;
   let high = starts.length;
@@ -36,7 +36,7 @@ function bucketAt(starts: readonly number[], at_ms: number): number {
   return low - 1;
 }
 
-/** The smallest value that so many per cent of all are not above. `values` may be in any order. */
+/** The smallest value that is at or above `per_cent` of all values. */
 export function percentile(values: readonly number[], per_cent: number): number | undefined {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((per_cent / 100) * sorted.length) - 1)];
@@ -46,13 +46,13 @@ export interface ToolFigures {
   tool: string;
   count: number;
   failed: number;
-  /** Undefined while none of its calls has ended. */
+  /** Undefined if none of its calls has ended. */
   p50_ms: number | undefined;
   p95_ms: number | undefined;
   total_ms: number;
 }
 
-/** Those that took the most time in all first. A call without a latency counts, but not in the times. */
+/** Highest total time first. Calls without a latency count only in `count`. */
 export function toolFigures(tools: readonly ToolStat[]): ToolFigures[] {
   const byTool = groupBy(tools, ({ tool }) => tool);
   return [...byTool]
@@ -81,9 +81,9 @@ export interface BackendFigures {
   input_tokens: number;
   output_tokens: number;
   cost_usd: number;
-  /** In turns, without the time in which they waited for a person. */
+  /** Time in turns, without waiting for the user. */
   busy_ms: number;
-  /** The median. */
+  /** Median. */
   first_token_ms: number | undefined;
 }
 
@@ -93,7 +93,7 @@ export function backendFigures({
   until_ms,
 }: Pick<Stats, "turns" | "waits" | "until_ms">): BackendFigures[] {
   const byBackend = groupBy(turns, ({ backend }) => backend);
-  const waitsOf = groupBy(waits, ({ session_id }) => session_id);
+  const waitsBySession = groupBy(waits, ({ session_id }) => session_id);
   const sum = (list: readonly TurnStat[], of: (turn: TurnStat) => number): number =>
     list.reduce((total, turn) => total + of(turn), 0);
   return [...byBackend]
@@ -104,7 +104,7 @@ export function backendFigures({
       input_tokens: sum(list, ({ input_tokens }) => input_tokens ?? 0),
       output_tokens: sum(list, ({ output_tokens }) => output_tokens ?? 0),
       cost_usd: sum(list, ({ cost_usd }) => cost_usd ?? 0),
-      busy_ms: sum(list, (turn) => busyMs(turn, waitsOf.get(turn.session_id) ?? [], until_ms)),
+      busy_ms: sum(list, (turn) => busyMs(turn, waitsBySession.get(turn.session_id) ?? [], until_ms)),
       first_token_ms: percentile(
         list.flatMap(({ time_to_first_token_ms: time }) => (time === undefined ? [] : [time])),
         50,
@@ -113,7 +113,7 @@ export function backendFigures({
     .sort((a, b) => b.turns - a.turns || a.backend.localeCompare(b.backend));
 }
 
-/** Several may be asked at once: what two of them share is waited once. */
+/** Overlapping waits count once. */
 function busyMs(turn: Timed, waits: readonly Timed[], until_ms: number): number {
   const endMs = turn.ended_at_ms ?? until_ms;
   let freeMs = turn.started_at_ms;
@@ -130,11 +130,11 @@ interface Timed {
   ended_at_ms?: number | undefined;
 }
 
-function groupBy<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
+function groupBy<T>(all: readonly T[], toKey: (one: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const one of all) {
-    const group = groups.get(keyOf(one));
-    if (group === undefined) groups.set(keyOf(one), [one]);
+    const group = groups.get(toKey(one));
+    if (group === undefined) groups.set(toKey(one), [one]);
     else group.push(one);
   }
   return groups;

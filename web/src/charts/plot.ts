@@ -1,6 +1,8 @@
-// uPlot, in a file of its own: it is loaded when the first chart is drawn. It writes no HTML and sets styles only
-// through the CSSOM, so it runs under our CSP and trusted types as it is; its legend is left out, ours are elements.
+// uPlot, loaded with the first chart. It writes no HTML and sets styles only through the CSSOM, so it works under our CSP
+// and trusted types. Its legend is disabled; ours is in chart.ts.
+
 import uPlot from "uplot";
+import { defined } from "../../../src/base/values.ts";
 import type { ChartSpec, Colours } from "./chart-spec.ts";
 
 export interface Plot {
@@ -9,13 +11,13 @@ export interface Plot {
   close(): void;
 }
 
-/** `onPoint` is told which place of the data the pointer is at. */
+/** `onPoint` gets the data index at the pointer. */
 export function createPlot(root: HTMLElement, onPoint: (index: number | undefined) => void): Plot {
   let plot: uPlot | undefined;
   return {
     draw(spec, colours, size) {
       plot?.destroy();
-      plot = new uPlot(optionsOf(spec, colours, size, onPoint), dataOf(spec), root);
+      plot = new uPlot(toPlotOptions(spec, colours, size, onPoint), toPlotData(spec), root);
     },
     resize: (size) => plot?.setSize(size),
     close() {
@@ -25,8 +27,8 @@ export function createPlot(root: HTMLElement, onPoint: (index: number | undefine
   };
 }
 
-/** Stacked bars are drawn over each other: the sum first, then what remains without the last one, and so on. */
-function dataOf({ xs, series, isStacked }: ChartSpec): uPlot.AlignedData {
+/** Stacked bars are drawn over each other, starting with the full sum. */
+function toPlotData({ xs, series, isStacked }: ChartSpec): uPlot.AlignedData {
   if (!isStacked) return [xs, ...series.map(({ values }) => values)] as uPlot.AlignedData;
   const sums = series.map((_, from) =>
     xs.map((_x, at) => series.slice(from).reduce((sum, { values }) => sum + (values[at] ?? 0), 0)),
@@ -34,7 +36,7 @@ function dataOf({ xs, series, isStacked }: ChartSpec): uPlot.AlignedData {
   return [xs, ...sums] as uPlot.AlignedData;
 }
 
-function optionsOf(
+function toPlotOptions(
   spec: ChartSpec,
   colours: Colours,
   size: { width: number; height: number },
@@ -92,7 +94,7 @@ function optionsOf(
               fill: stroke,
               width: 0,
               points: { show: false },
-              ...(bars === undefined ? {} : { paths: bars }),
+              ...defined({ paths: bars }),
             }
           : {
               label,

@@ -1,18 +1,18 @@
-// Which charts there are, from the figures. Pure.
+// The charts of the usage page.
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
-import { costText, durationText, tokensText } from "../../../src/client/view/words.ts";
+import { costText, durationText, tokensText } from "../../../src/client/view/format.ts";
 import type { ToolStat } from "../../../src/protocol/stats.ts";
 import type { ChartSpec, Colour } from "./chart-spec.ts";
 import { type Bucket, toolFigures } from "./figures.ts";
-import { bucketName, momentName, type Range, type Span, ticksOf } from "./ranges.ts";
+import { bucketName, createTicks, momentName, type TimeRange, type TimeSpan } from "./ranges.ts";
 
 const POINT_COLOURS: readonly Colour[] = ["1", "2", "3", "4", "5"];
-/** A scatter of more is a blot, and slow. */
+/** More points are unreadable and slow. */
 const MAX_POINTS = 4_000;
 const MOST_TICKS = 12;
 
 function bars(
-  range: Range,
+  range: TimeRange,
   buckets: readonly Bucket[],
 ): Pick<ChartSpec, "kind" | "span" | "xs" | "ticks" | "xName" | "pointName"> {
   const xs = buckets.map(({ start_ms }) => start_ms);
@@ -23,20 +23,20 @@ function bars(
     kind: "bars",
     span,
     xs,
-    ticks: ticksOf(range, span, MOST_TICKS).filter((at) => at < span.to_ms),
+    ticks: createTicks(range, span, MOST_TICKS).filter((at) => at < span.to_ms),
     xName: (at) => bucketName(range, at),
     pointName: (at) => bucketName(range, at),
   };
 }
 
-export function tokensChart(range: Range, buckets: readonly Bucket[]): ChartSpec {
+export function tokensChart(range: TimeRange, buckets: readonly Bucket[]): ChartSpec {
   const total = buckets.reduce(
     (sum, { input_tokens, output_tokens }) => sum + input_tokens + output_tokens,
     0,
   );
   return {
     ...bars(range, buckets),
-    label: `Tokens over the last ${range}: ${tokensText(total)} in all`,
+    label: `Tokens over the last ${range}: ${tokensText(total)} in total`,
     isStacked: true,
     series: [
       { label: "out", colour: "2", values: buckets.map(({ output_tokens }) => output_tokens) },
@@ -46,18 +46,18 @@ export function tokensChart(range: Range, buckets: readonly Bucket[]): ChartSpec
   };
 }
 
-export function costChart(range: Range, buckets: readonly Bucket[]): ChartSpec {
+export function costChart(range: TimeRange, buckets: readonly Bucket[]): ChartSpec {
   const total = buckets.reduce((sum, { cost_usd }) => sum + cost_usd, 0);
   return {
     ...bars(range, buckets),
-    label: `Cost over the last ${range}: ${costText(total)} in all`,
+    label: `Cost over the last ${range}: ${costText(total)} in total`,
     series: [{ label: "cost", colour: "3", values: buckets.map(({ cost_usd }) => cost_usd) }],
     yName: costText,
   };
 }
 
-/** Each call a point; the tools that take the most time have colours of their own. */
-export function latencyChart(range: Range, span: Span, tools: readonly ToolStat[]): ChartSpec {
+/** One point per call; the most expensive tools have their own colors. */
+export function latencyChart(range: TimeRange, span: TimeSpan, tools: readonly ToolStat[]): ChartSpec {
   const timed = tools.filter(
     ({ latency_ms, started_at_ms }) => latency_ms !== undefined && started_at_ms >= span.from_ms,
   );
@@ -69,7 +69,7 @@ export function latencyChart(range: Range, span: Span, tools: readonly ToolStat[
     calls.map(({ tool, latency_ms }) => (isMine(tool) ? Math.max(1, latency_ms ?? 1) : null));
   return {
     kind: "points",
-    label: `How long each of ${calls.length} tool calls took, over the last ${range}`,
+    label: `Duration of ${calls.length} tool calls in the last ${range}`,
     span,
     xs: calls.map(({ started_at_ms }) => started_at_ms),
     isLog: true,
@@ -80,10 +80,10 @@ export function latencyChart(range: Range, span: Span, tools: readonly ToolStat[
         values: values((other) => other === tool),
       })),
       ...(hasRest
-        ? [{ label: "others", colour: "rest" as const, values: values((tool) => !isNamed(tool)) }]
+        ? [{ label: "other", colour: "rest" as const, values: values((tool) => !isNamed(tool)) }]
         : []),
     ],
-    ticks: ticksOf(range, span, MOST_TICKS),
+    ticks: createTicks(range, span, MOST_TICKS),
     xName: (at) => (range === "week" ? bucketName(range, at) : momentName(range, at)),
     pointName: (at) => momentName(range, at),
     yName: durationText,

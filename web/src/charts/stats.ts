@@ -1,23 +1,25 @@
-// <x-stats>: usage and activity over the last hour, day or week, of all sessions or of one.
+// <x-stats>: usage and activity in the last hour, day or week, for all sessions or one.
+
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
-import { costText, durationText, tokensText } from "../../../src/client/view/words.ts";
+import { defined } from "../../../src/base/values.ts";
+import { costText, durationText, tokensText } from "../../../src/client/view/format.ts";
 import type { Stats } from "../../../src/protocol/stats.ts";
 import type { App } from "../app-types.ts";
 import { icon } from "../icons.ts";
 import { isTyping } from "../keyboard.ts";
 import "./chart.ts";
 import { backendFigures, bucketTurns, isBad, percentile, toolFigures } from "./figures.ts";
-import { keyOf, STATS_KEYS } from "./keys.ts";
-import { bucketStarts, fittingRange, RANGES, type Range, spanOf } from "./ranges.ts";
+import { STATS_KEYS, toKey } from "./keys.ts";
+import { bucketStarts, findSpan, fittingRange, RANGES, type TimeRange } from "./ranges.ts";
 import { costChart, latencyChart, tokensChart } from "./specs.ts";
 import { backendsTable, bucketsTable, lanesTable, toolsTable } from "./tables.ts";
 import { layoutTimeline } from "./timeline.ts";
 import { timelineView } from "./timeline-view.ts";
 
-const WORDS: Record<Range, string> = { hour: "Hour", day: "Day", week: "Week" };
-/** How often it looks again while it is seen. */
-const AGAIN_MS = 15_000;
+const LABELS: Record<TimeRange, string> = { hour: "Hour", day: "Day", week: "Week" };
+/** Refresh interval while visible. */
+const REFRESH_MS = 15_000;
 
 class StatsElement extends LitElement {
   static override properties = {
@@ -31,7 +33,7 @@ class StatsElement extends LitElement {
   };
   declare app: App | undefined;
   declare sessionId: string | undefined;
-  declare range: Range;
+  declare range: TimeRange;
   declare stats: Stats | undefined;
   declare trouble: string | undefined;
   declare isTable: boolean;
@@ -69,7 +71,7 @@ class StatsElement extends LitElement {
 
   protected override willUpdate(changed: PropertyValues): void {
     this.#end ??= this.app?.clock.subscribe((now) => {
-      if (now - this.#readAtMs >= AGAIN_MS) void this.#read();
+      if (now - this.#readAtMs >= REFRESH_MS) void this.#read();
     });
     if (changed.has("app") || changed.has("sessionId") || changed.has("range")) void this.#read();
   }
@@ -81,15 +83,15 @@ class StatsElement extends LitElement {
     const reading = new AbortController();
     this.#reading = reading;
     this.#readAtMs = app.now();
-    // From the beginning of the first bucket, so that it is whole.
-    const since_ms = bucketStarts(this.range, spanOf(this.range, app.now()))[0] ?? 0;
+    // From the start of the first bucket, so that it is complete.
+    const since_ms = bucketStarts(this.range, findSpan(this.range, app.now()))[0] ?? 0;
     try {
-      const query = { since_ms, ...(sessionId === undefined ? {} : { session_id: sessionId }) };
+      const query = { since_ms, ...defined({ session_id: sessionId }) };
       const stats = await app.api.stats(query, reading.signal);
       if (reading.signal.aborted) return;
       this.stats = stats;
       this.trouble = undefined;
-      // A short history is shown as wide as a long one.
+      // Choose the shortest range that shows everything.
       if (!this.#hasRange) this.range = firstRange(stats);
       this.#hasRange = true;
     } catch (error) {
@@ -103,23 +105,23 @@ class StatsElement extends LitElement {
     return html`<header class="page-head">
         <h1>${sessionId === undefined ? "Usage and activity" : html`<span class="cut">${this.#name(sessionId)}</span>`}</h1>
         ${sessionId === undefined ? nothing : html`<a href=${app.href({ name: "stats" })}>All sessions</a>`}
-        <div class="segments" role="group" aria-label="Span of time">
+        <div class="segments" role="group" aria-label="Time range">
           ${RANGES.map(
             (range) => html`<button
               type="button"
               aria-pressed=${String(range === this.range)}
-              aria-keyshortcuts=${keyOf(range)}
+              aria-keyshortcuts=${toKey(range)}
               @click=${() => this.#choose(range)}
             >
-              ${WORDS[range]} <kbd aria-hidden="true">${keyOf(range)}</kbd>
+              ${LABELS[range]} <kbd aria-hidden="true">${toKey(range)}</kbd>
             </button>`,
           )}
         </div>
-        <button type="button" aria-pressed=${String(this.isTable)} aria-keyshortcuts=${keyOf("tables")} @click=${this.#switch}>
-          ${icon(this.isTable ? "chart" : "table")}Tables <kbd aria-hidden="true">${keyOf("tables")}</kbd>
+        <button type="button" aria-pressed=${String(this.isTable)} aria-keyshortcuts=${toKey("tables")} @click=${this.#switch}>
+          ${icon(this.isTable ? "chart" : "table")}Tables <kbd aria-hidden="true">${toKey("tables")}</kbd>
         </button>
       </header>
-      ${trouble === undefined ? nothing : html`<p class="error-text" role="alert">No new figures: ${trouble}</p>`}
+      ${trouble === undefined ? nothing : html`<p class="error-text" role="alert">Could not load usage: ${trouble}</p>`}
       ${
         stats === undefined
           ? trouble === undefined
@@ -132,13 +134,13 @@ class StatsElement extends LitElement {
   #figures(app: App, stats: Stats): TemplateResult {
     const { range, isTable } = this;
     if (stats.turns.length + stats.tools.length + stats.waits.length === 0)
-      return html`<p class="empty">Nothing happened in the last ${range}.</p>`;
-    const span = spanOf(range, stats.until_ms);
+      return html`<p class="empty">No activity in the last ${range}.</p>`;
+    const span = findSpan(range, stats.until_ms);
     const buckets = bucketTurns(stats.turns, bucketStarts(range, span));
     const lanes = layoutTimeline(stats, span);
     const tools = toolFigures(stats.tools);
-    const nameOf = (id: string): string => this.#name(id);
-    return html`${stats.is_cut ? html`<p class="faint">There was more: the oldest are left out.</p>` : nothing}
+    const getName = (id: string): string => this.#name(id);
+    return html`${stats.is_cut ? html`<p class="faint">Only the most recent activity is shown.</p>` : nothing}
       ${this.#tiles(stats)}
       <div class="chart-grid">
         ${
@@ -149,18 +151,18 @@ class StatsElement extends LitElement {
                 "Cost",
                 buckets.some(({ cost_usd }) => cost_usd > 0)
                   ? html`<x-chart .spec=${costChart(range, buckets)}></x-chart>`
-                  : html`<p class="empty">No agent told of a cost in the last ${range}.</p>`,
+                  : html`<p class="empty">No cost reported in the last ${range}.</p>`,
               )}`
         }
         ${panel(
-          "Turns and waits",
+          "Turns and waiting",
           isTable
-            ? lanesTable(range, lanes, nameOf)
+            ? lanesTable(range, lanes, getName)
             : timelineView(lanes, {
                 range,
                 span,
-                nameOf,
-                hrefOf: (session_id) => app.href({ name: "session", session_id }),
+                getName,
+                toHref: (session_id) => app.href({ name: "session", session_id }),
                 isWhole: this.isWhole,
                 showAll: () => {
                   this.isWhole = true;
@@ -168,11 +170,14 @@ class StatsElement extends LitElement {
               }),
           true,
         )}
-        ${tools.length === 0 ? nothing : panel("How long tools take", toolsTable(tools))}
+        ${tools.length === 0 ? nothing : panel("Tool latency", toolsTable(tools))}
         ${
           isTable || tools.length === 0
             ? nothing
-            : panel("Every call", html`<x-chart .spec=${latencyChart(range, span, stats.tools)}></x-chart>`)
+            : panel(
+                "All tool calls",
+                html`<x-chart .spec=${latencyChart(range, span, stats.tools)}></x-chart>`,
+              )
         }
         ${panel("By agent", backendsTable(backendFigures(stats)), true)}
       </div>`;
@@ -184,12 +189,12 @@ class StatsElement extends LitElement {
     const answered = waits.map(({ started_at_ms, ended_at_ms }) => (ended_at_ms ?? until_ms) - started_at_ms);
     const wait = percentile(answered, 50);
     const tiles: [string, string, string][] = [
-      ["Turns", String(turns.length), failedWords(turns)],
+      ["Turns", String(turns.length), countFailed(turns)],
       ["Tokens in", tokensText(sum(({ input_tokens }) => input_tokens ?? 0)), ""],
       ["Tokens out", tokensText(sum(({ output_tokens }) => output_tokens ?? 0)), ""],
       ["Cost", costText(sum(({ cost_usd }) => cost_usd ?? 0)), ""],
-      ["Tool calls", String(tools.length), failedWords(tools)],
-      ["Waited for you", String(waits.length), wait === undefined ? "" : `half under ${durationText(wait)}`],
+      ["Tool calls", String(tools.length), countFailed(tools)],
+      ["Waited for you", String(waits.length), wait === undefined ? "" : `median ${durationText(wait)}`],
     ];
     return html`<dl class="tiles">
       ${tiles.map(
@@ -204,7 +209,7 @@ class StatsElement extends LitElement {
     return sanitizeLine(session?.name || session?.title || session_id);
   }
 
-  #choose(range: Range): void {
+  #choose(range: TimeRange): void {
     this.#hasRange = true;
     if (range === this.range) return;
     this.range = range;
@@ -230,13 +235,13 @@ class StatsElement extends LitElement {
   };
 }
 
-/** The last hour, if nothing is older; a day otherwise. */
-function firstRange({ turns, tools, waits, until_ms }: Stats): Range {
+/** The last hour if nothing is older, otherwise a day. */
+function firstRange({ turns, tools, waits, until_ms }: Stats): TimeRange {
   const moments = [...turns, ...tools, ...waits].map(({ started_at_ms }) => started_at_ms);
   return fittingRange(moments, until_ms, "day");
 }
 
-function failedWords(list: readonly { status: string }[]): string {
+function countFailed(list: readonly { status: string }[]): string {
   const failed = list.filter(({ status }) => isBad(status)).length;
   return failed === 0 ? "none failed" : `${failed} failed`;
 }

@@ -1,12 +1,11 @@
-// The figures as tables: those that are always tables (tools, agents), and what the charts show for whoever cannot
-// see or does not want charts.
+// Tables of tools and agents, and table versions of the charts.
 import { html, nothing, svg, type TemplateResult } from "lit";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
-import { costText, durationText, tokensText } from "../../../src/client/view/words.ts";
+import { costText, durationText, tokensText } from "../../../src/client/view/format.ts";
 import type { BackendFigures, Bucket, ToolFigures } from "./figures.ts";
-import { bucketName, type Range } from "./ranges.ts";
+import { bucketName, type TimeRange } from "./ranges.ts";
 import type { Lane } from "./timeline.ts";
-import { barWords } from "./timeline-view.ts";
+import { describeBar } from "./timeline-view.ts";
 
 export function toolsTable(tools: readonly ToolFigures[]): TemplateResult {
   const longest = Math.max(1, ...tools.map(({ p95_ms = 0 }) => p95_ms));
@@ -45,7 +44,7 @@ export function backendsTable(backends: readonly BackendFigures[]): TemplateResu
     <table class="figures">
       <thead>
         <tr>
-          <th scope="col">Agent</th><th scope="col">Turns</th><th scope="col">Tokens in</th><th scope="col">out</th>
+          <th scope="col">Agent</th><th scope="col">Turns</th><th scope="col">Tokens in</th><th scope="col">Tokens out</th>
           <th scope="col">Cost</th><th scope="col">Busy</th><th scope="col">First token</th>
         </tr>
       </thead>
@@ -66,13 +65,13 @@ export function backendsTable(backends: readonly BackendFigures[]): TemplateResu
   </div>`;
 }
 
-export function bucketsTable(range: Range, buckets: readonly Bucket[]): TemplateResult {
+export function bucketsTable(range: TimeRange, buckets: readonly Bucket[]): TemplateResult {
   const used = buckets.filter(({ turns }) => turns > 0);
   return html`<div class="table-scroll">
     <table class="figures">
       <thead>
         <tr>
-          <th scope="col">From</th><th scope="col">Turns</th><th scope="col">Tokens in</th><th scope="col">out</th>
+          <th scope="col">From</th><th scope="col">Turns</th><th scope="col">Tokens in</th><th scope="col">Tokens out</th>
           <th scope="col">Cost</th>
         </tr>
       </thead>
@@ -92,24 +91,24 @@ export function bucketsTable(range: Range, buckets: readonly Bucket[]): Template
 }
 
 export function lanesTable(
-  range: Range,
+  range: TimeRange,
   lanes: readonly Lane[],
-  nameOf: (id: string) => string,
+  getName: (id: string) => string,
 ): TemplateResult {
   return html`<div class="table-scroll">
     <table class="figures">
       <thead>
-        <tr><th scope="col">Session</th><th scope="col" class="figures-list">Turns and waits</th></tr>
+        <tr><th scope="col">Session</th><th scope="col" class="figures-list">Turns and waiting</th></tr>
       </thead>
       <tbody>
         ${lanes.map(({ session_id, turns, waits }) => {
           const bars = [...turns, ...waits].sort((a, b) => a.started_at_ms - b.started_at_ms);
           return html`<tr>
-            <th scope="row"><span class="cut">${nameOf(session_id)}</span></th>
+            <th scope="row"><span class="cut">${getName(session_id)}</span></th>
             <td class="figures-list">
               <ul>
-                ${bars.slice(-12).map((bar) => html`<li>${barWords(bar, range)}</li>`)}
-                ${bars.length > 12 ? html`<li class="faint">and ${bars.length - 12} before</li>` : nothing}
+                ${bars.slice(-12).map((bar) => html`<li>${describeBar(bar, range)}</li>`)}
+                ${bars.length > 12 ? html`<li class="faint">and ${bars.length - 12} earlier</li>` : nothing}
               </ul>
             </td>
           </tr>`;

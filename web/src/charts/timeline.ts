@@ -1,8 +1,7 @@
-// The timeline as data: a lane a session, in it its turns, and in these the times when it waited for a person. Places
-// are fractions of the span that is shown. Pure.
+// Timeline layout: one lane per session with its turns and waits. Positions are fractions of the visible span.
 import type { Stats } from "../../../src/protocol/stats.ts";
 import { isBad } from "./figures.ts";
-import type { Span } from "./ranges.ts";
+import type { TimeSpan } from "./ranges.ts";
 
 export interface Bar {
   kind: "turn" | "wait";
@@ -13,7 +12,7 @@ export interface Bar {
   ended_at_ms: number;
   isOpen: boolean;
   isBad: boolean;
-  /** How many lie so close that they are one bar. */
+  /** Number of merged bars. */
   count: number;
 }
 
@@ -23,35 +22,35 @@ export interface Lane {
   waits: Bar[];
 }
 
-/** Bars that are nearer than this are drawn as one: nobody could tell them apart. */
+/** Bars closer than this are merged. */
 const CLOSE = 1 / 1_000;
 
-/** The lane with the latest activity first. */
-export function layoutTimeline(stats: Pick<Stats, "turns" | "waits">, span: Span): Lane[] {
+/** Latest activity first. */
+export function layoutTimeline(stats: Pick<Stats, "turns" | "waits">, span: TimeSpan): Lane[] {
   const lanes = new Map<string, { lane: Lane; last_ms: number }>();
-  const laneOf = (session_id: string, last_ms: number): Lane => {
+  const toLane = (session_id: string, last_ms: number): Lane => {
     const found = lanes.get(session_id) ?? { lane: { session_id, turns: [], waits: [] }, last_ms };
     found.last_ms = Math.max(found.last_ms, last_ms);
     lanes.set(session_id, found);
     return found.lane;
   };
   for (const turn of stats.turns) {
-    const bar = barOf("turn", turn, span, isBad(turn.status));
-    if (bar !== undefined) laneOf(turn.session_id, bar.ended_at_ms).turns.push(bar);
+    const bar = toBar("turn", turn, span, isBad(turn.status));
+    if (bar !== undefined) toLane(turn.session_id, bar.ended_at_ms).turns.push(bar);
   }
   for (const wait of stats.waits) {
-    const bar = barOf("wait", wait, span, false);
-    if (bar !== undefined) laneOf(wait.session_id, bar.ended_at_ms).waits.push(bar);
+    const bar = toBar("wait", wait, span, false);
+    if (bar !== undefined) toLane(wait.session_id, bar.ended_at_ms).waits.push(bar);
   }
   return [...lanes.values()]
     .sort((a, b) => b.last_ms - a.last_ms || a.lane.session_id.localeCompare(b.lane.session_id))
     .map(({ lane }) => ({ ...lane, turns: mergeClose(lane.turns), waits: mergeClose(lane.waits) }));
 }
 
-function barOf(
+function toBar(
   kind: Bar["kind"],
   { started_at_ms, ended_at_ms }: { started_at_ms: number; ended_at_ms?: number | undefined },
-  { from_ms, to_ms }: Span,
+  { from_ms, to_ms }: TimeSpan,
   isBad: boolean,
 ): Bar | undefined {
   const end = Math.max(started_at_ms, ended_at_ms ?? to_ms);
@@ -74,7 +73,7 @@ function mergeClose(bars: readonly Bar[]): Bar[] {
   const merged: Bar[] = [];
   for (const bar of [...bars].sort((a, b) => a.from - b.from)) {
     const last = merged.at(-1);
-    if (last === undefined || !isOne(last, bar)) merged.push({ ...bar });
+    if (last === undefined || !isMergeable(last, bar)) merged.push({ ...bar });
     else {
       last.isBad ||= bar.isBad;
       last.to = Math.max(last.to, bar.to);
@@ -86,8 +85,8 @@ function mergeClose(bars: readonly Bar[]): Bar[] {
   return merged;
 }
 
-/** A failed turn beside one that went well stays its own bar, unless both together are a dot. */
-function isOne(last: Bar, bar: Bar): boolean {
+/** Failed and successful turns are merged only if together they are a dot. */
+function isMergeable(last: Bar, bar: Bar): boolean {
   if (bar.from - last.to > CLOSE) return false;
   return last.isBad === bar.isBad || Math.max(last.to, bar.to) - last.from <= 3 * CLOSE;
 }

@@ -1,8 +1,8 @@
-// <x-fleet>: all sessions as a tree, those that wait for a person first. Only the rows in sight are in the page.
+// <x-fleet>: the session list, a tree with waiting sessions first. Only visible rows are rendered.
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { type Fleet, fleetRows } from "../../../src/client/view/fleet.ts";
-import { costText, tokensText } from "../../../src/client/view/words.ts";
+import { costText, tokensText } from "../../../src/client/view/format.ts";
 import type { App } from "../app-types.ts";
 import { Follow } from "../follow.ts";
 import { icon } from "../icons.ts";
@@ -11,33 +11,33 @@ import "../help/theme.ts";
 import { type ListAction, listAction } from "./keys.ts";
 import { fleetRow, type RowContext } from "./row.ts";
 import {
-  askedIn,
+  countTotals,
+  findOffset,
+  findRequestTitles,
+  findWindow,
   type Group,
   groupRows,
   type Item,
   isMatch,
-  offsetOf,
   searchRows,
   stepFrom,
-  totalsOf,
-  windowOf,
 } from "./rows.ts";
 import "./welcome.ts";
 
-const GROUP_WORDS: Record<Group, string> = {
+const GROUP_LABELS: Record<Group, string> = {
   waiting: "Waiting for you",
   working: "Working",
   idle: "Idle",
   stopped: "Stopped",
 };
-/** What the order of the list follows from. */
+/** Inputs of the list. */
 interface MadeOf {
   fleet: Fleet;
   search: string;
   folded: ReadonlySet<string>;
 }
 const KEYS_OF_LIST = ["fleet", "search", "folded"] as const;
-/** From this width on a row is one line with columns. */
+/** At this width a row is one line with columns. */
 const WIDE_PX = 760;
 
 class FleetElement extends LitElement {
@@ -84,7 +84,7 @@ class FleetElement extends LitElement {
     if (fleet.sessions.size === 0)
       return fleet.link.state === "live"
         ? html`<x-welcome .app=${app}></x-welcome>`
-        : html`<p class="empty" role="status"><span class="spinner"></span> Looking for sessions…</p>`;
+        : html`<p class="empty" role="status"><span class="spinner"></span> Loading sessions…</p>`;
     this.#arrange(fleet);
     const isHome = app.route.get().name === "home";
     return html`${isHome ? html`<h1 class="visually-hidden">Sessions</h1>` : nothing}
@@ -113,7 +113,7 @@ class FleetElement extends LitElement {
       ${this.#list(app)}`;
   }
 
-  /** Scrolling and the clock draw often, and change nothing of this. */
+  /** Cached, because scrolling and the clock redraw often. */
   #arrange(fleet: Fleet): void {
     const made = { fleet, search: this.#search, folded: this.#folded };
     const { madeOf } = this.#arranged;
@@ -123,7 +123,7 @@ class FleetElement extends LitElement {
   }
 
   #totals(app: App): TemplateResult {
-    const { sessions, working, tokens, cost_usd } = totalsOf(app.fleet.get());
+    const { sessions, working, tokens, cost_usd } = countTotals(app.fleet.get());
     return html`<p class="fleet-totals">
       <span><b>${working}</b> working</span>
       <span><b>${sessions}</b> ${sessions === 1 ? "session" : "sessions"}</span>
@@ -133,11 +133,11 @@ class FleetElement extends LitElement {
   }
 
   #list(app: App): TemplateResult {
-    const { first, last, before, total } = windowOf(this.#items, this.#heights, this.#seen);
+    const { first, last, before, total } = findWindow(this.#items, this.#heights, this.#seen);
     const route = app.route.get();
     const context: RowContext = {
       app,
-      asked: askedIn(app.fleet.get()),
+      asked: findRequestTitles(app.fleet.get()),
       chosen: route.name === "session" ? route.session_id : undefined,
       cursor: this.#cursor,
       toggle: (id) => this.#fold(id, !this.#folded.has(id)),
@@ -166,14 +166,14 @@ class FleetElement extends LitElement {
                 item.kind === "row"
                   ? fleetRow(item, context)
                   : html`<h2 class="fleet-group" role="presentation" data-group=${item.group}>
-                      ${GROUP_WORDS[item.group]}<span class=${item.group === "waiting" ? "count" : "faint"}
+                      ${GROUP_LABELS[item.group]}<span class=${item.group === "waiting" ? "count" : "faint"}
                         >${item.count}</span
                       >
                     </h2>`,
             )}
           </div>
         </div>
-        ${this.#items.length > 0 ? nothing : html`<p class="empty">No session has “${this.#search}” in it.</p>`}
+        ${this.#items.length > 0 ? nothing : html`<p class="empty">No sessions match “${this.#search}”.</p>`}
       </div>`;
   }
 
@@ -188,7 +188,7 @@ class FleetElement extends LitElement {
     this.#look();
   }
 
-  /** Rows have the height that the style gives them; what is in sight follows from it. */
+  /** Measures the row heights and finds the visible rows. */
   readonly #look = (): void => {
     const list = this.querySelector<HTMLElement>(".fleet-list");
     if (list === null) return;
@@ -227,7 +227,7 @@ class FleetElement extends LitElement {
     }
   };
 
-  /** Not one that is only shown because of those below it. */
+  /** Skips rows shown only because of their descendants. */
   #firstMatch(): string | undefined {
     const found = this.#items.find((item) => item.kind === "row" && isMatch(item.row.session, this.#search));
     return found?.kind === "row" ? found.row.session.session_id : undefined;
@@ -264,7 +264,7 @@ class FleetElement extends LitElement {
     acts[action]();
   };
 
-  /** Left on what has nothing to fold goes to its parent. */
+  /** Left on a row without children goes to the parent. */
   #fold(id: string, isFolded: boolean): void {
     const item = this.#items.find((one) => one.kind === "row" && one.row.session.session_id === id);
     if (item?.kind !== "row") return;
@@ -283,7 +283,7 @@ class FleetElement extends LitElement {
     );
     const list = this.querySelector<HTMLElement>(".fleet-list");
     if (list !== null && index !== -1) {
-      const top = offsetOf(this.#items, this.#heights, index);
+      const top = findOffset(this.#items, this.#heights, index);
       const room = this.#heights.row + this.#heights.group;
       if (top - this.#heights.group < list.scrollTop) list.scrollTop = top - this.#heights.group;
       else if (top + room > list.scrollTop + list.clientHeight)

@@ -1,4 +1,4 @@
-// The keys of the list of sessions while it has the focus, as a table: help is made from it.
+// Keys of the session list while it has the focus, also used by the help page.
 export type ListAction =
   | "down"
   | "up"
@@ -13,12 +13,12 @@ export type ListAction =
 export const LIST_KEYS: readonly { keys: readonly string[]; action: ListAction; what: string }[] = [
   { keys: ["ArrowDown", "j"], action: "down", what: "Down" },
   { keys: ["ArrowUp", "k"], action: "up", what: "Up" },
-  { keys: ["PageDown"], action: "pageDown", what: "A page down" },
-  { keys: ["PageUp"], action: "pageUp", what: "A page up" },
+  { keys: ["PageDown"], action: "pageDown", what: "Page down" },
+  { keys: ["PageUp"], action: "pageUp", what: "Page up" },
   { keys: ["Home"], action: "first", what: "First" },
   { keys: ["End"], action: "last", what: "Last" },
-  { keys: ["ArrowLeft"], action: "fold", what: "Fold, or go to the parent" },
-  { keys: ["ArrowRight"], action: "unfold", what: "Unfold" },
+  { keys: ["ArrowLeft"], action: "fold", what: "Collapse, or go to the parent" },
+  { keys: ["ArrowRight"], action: "unfold", what: "Expand" },
   { keys: ["Enter", " "], action: "open", what: "Open" },
 ];
 

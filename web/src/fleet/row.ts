@@ -1,17 +1,16 @@
-// One row of the list. Names, titles and actions are written by others: they are text, in one line, with what could
-// reorder it made visible.
+// One row of the list. Names, titles and actions are untrusted: shown as text on one line, with bidi controls visible.
 import { html, nothing, type TemplateResult } from "lit";
 import { revealLine, sanitizeLine } from "../../../src/base/sanitize.ts";
-import { ageText, costText, sessionName, tokensText } from "../../../src/client/view/words.ts";
+import { ageText, costText, sessionName, tokensText } from "../../../src/client/view/format.ts";
 import type { SessionView } from "../../../src/protocol/views.ts";
 import type { App } from "../app-types.ts";
 import { icon } from "../icons.ts";
 import type { RowItem } from "./rows.ts";
-import { lookOf, stateBadge } from "./state-badge.ts";
+import { getLook, stateBadge } from "./state-badge.ts";
 
 export interface RowContext {
   app: App;
-  /** What is asked, by session. */
+  /** Title of the oldest request, by session. */
   asked: ReadonlyMap<string, string>;
   chosen: string | undefined;
   cursor: string | undefined;
@@ -21,7 +20,7 @@ export interface RowContext {
 export function fleetRow(item: RowItem, context: RowContext): TemplateResult {
   const { session, depth } = item.row;
   const { session_id, usage, cost_usd, pending_requests } = session;
-  const name = nameOf(session);
+  const name = getName(session);
   const isChosen = session_id === context.chosen;
   const age = ageText(Math.max(0, context.app.now() - session.last_active_at_ms));
   const asked = context.asked.get(session_id);
@@ -45,7 +44,7 @@ export function fleetRow(item: RowItem, context: RowContext): TemplateResult {
     aria-expanded=${item.children === 0 ? nothing : String(!item.isFolded)}
     aria-selected=${String(isChosen)}
     aria-current=${isChosen ? "page" : nothing}
-    aria-label="${name}, ${lookOf(session).word}, ${session.provider}, ${age}"
+    aria-label="${name}, ${getLook(session).word}, ${session.provider}, ${age}"
   >
     <span class="fleet-state">${stateBadge(session)}</span>
     <span class="fleet-name">
@@ -58,7 +57,7 @@ export function fleetRow(item: RowItem, context: RowContext): TemplateResult {
       ${item.isFolded ? html`<span class="faint fleet-more">+${item.children}</span>` : nothing}
       ${pending_requests > 1 ? html`<span class="count">${pending_requests}</span>` : nothing}
     </span>
-    <span class="fleet-action cut">${actionOf(session, asked)}</span>
+    <span class="fleet-action cut">${describeAction(session, asked)}</span>
     <span class="fleet-agent cut">${sanitizeLine(session.provider)}</span>
     <span class="fleet-tokens number">${tokensText((usage.input_tokens ?? 0) + (usage.output_tokens ?? 0))}</span>
     <span class="fleet-cost number">${cost_usd === undefined ? "" : costText(cost_usd)}</span>
@@ -66,11 +65,11 @@ export function fleetRow(item: RowItem, context: RowContext): TemplateResult {
   </a>`;
 }
 
-function nameOf(session: SessionView): string {
+function getName(session: SessionView): string {
   return sanitizeLine(sessionName(session));
 }
 
-function actionOf(session: SessionView, asked: string | undefined): string {
+function describeAction(session: SessionView, asked: string | undefined): string {
   if (asked !== undefined) return revealLine(asked);
   const { last_action, last_result } = session;
   if (last_result?.error !== undefined && session.turn === undefined)

@@ -1,4 +1,4 @@
-// What the list of sessions shows of the fleet, as data: searched, folded, in groups, and which of it is in sight. Pure.
+// The session list as data: filtered, folded, grouped, and the visible window.
 import type { Fleet, FleetRow } from "../../../src/client/view/fleet.ts";
 import type { SessionView } from "../../../src/protocol/views.ts";
 
@@ -10,14 +10,14 @@ export interface RowItem {
   row: FleetRow;
   children: number;
   isFolded: boolean;
-  /** Which of how many with the same parent, for people who do not see the list. */
+  /** Position among siblings, for screen readers. */
   place: { at: number; of: number };
 }
 export type Item = { kind: "group"; group: Group; count: number } | RowItem;
 
 const WORKING = new Set(["working", "thinking", "starting"]);
 
-/** Rows that match, with those above them in the tree. */
+/** Matching rows with their ancestors. */
 export function searchRows(rows: readonly FleetRow[], search: string): FleetRow[] {
   const kept: FleetRow[] = [];
   let depth = -1;
@@ -30,7 +30,7 @@ export function searchRows(rows: readonly FleetRow[], search: string): FleetRow[
   return kept.reverse();
 }
 
-/** Every word is in the session somewhere; of an id only its beginning counts. */
+/** Every word must occur in the session, or be the start of its id. */
 export function isMatch(session: SessionView, search: string): boolean {
   const { session_id, name, title, backend, provider, cwd, model, activity_state, last_action } = session;
   const all = [name, title, backend, provider, cwd, model, activity_state, last_action?.summary_text];
@@ -39,10 +39,10 @@ export function isMatch(session: SessionView, search: string): boolean {
   return words.every((word) => text.includes(word) || session_id.toLowerCase().startsWith(word));
 }
 
-/** Families under the heading of what the most pressing of them does; the order inside a group stays. */
+/** Groups families by their most urgent member; keeps the order within a group. */
 export function groupRows(rows: readonly FleetRow[], folded: ReadonlySet<string>): Item[] {
   const groups: Record<Group, FleetRow[][]> = { waiting: [], working: [], idle: [], stopped: [] };
-  for (const family of families(rows)) groups[groupOf(family)].push(family);
+  for (const family of splitFamilies(rows)) groups[findGroup(family)].push(family);
   return withPlaces(
     GROUPS.flatMap((group) => {
       if (groups[group].length === 0) return [];
@@ -74,8 +74,8 @@ function withPlaces(items: readonly (Exclude<Item, RowItem> | Omit<RowItem, "pla
   );
 }
 
-/** A row and all rows below it that are deeper. */
-function families(rows: readonly FleetRow[]): FleetRow[][] {
+/** Splits rows into a root and its descendants. */
+function splitFamilies(rows: readonly FleetRow[]): FleetRow[][] {
   const found: FleetRow[][] = [];
   for (const row of rows) {
     const last = found.at(-1);
@@ -85,11 +85,11 @@ function families(rows: readonly FleetRow[]): FleetRow[][] {
   return found;
 }
 
-function groupOf(family: readonly FleetRow[]): Group {
+function findGroup(family: readonly FleetRow[]): Group {
   if (family.some(({ isWaiting }) => isWaiting)) return "waiting";
   const states = family.map(({ session }) => session.activity_state);
   if (states.some((state) => WORKING.has(state))) return "working";
-  // What failed is not hidden among what was merely put away.
+  // Failed sessions are not hidden among stopped ones.
   return family.every(({ session }) => session.activity_state === "stopped" && !session.failed)
     ? "stopped"
     : "idle";
@@ -108,13 +108,13 @@ function foldFamily(family: readonly FleetRow[], folded: ReadonlySet<string>): O
     if (row.depth > foldedAt) continue;
     const isFolded = folded.has(row.session.session_id);
     foldedAt = isFolded ? row.depth : Number.POSITIVE_INFINITY;
-    items.push({ kind: "row", row, children: childrenAt(family, index), isFolded });
+    items.push({ kind: "row", row, children: countDescendants(family, index), isFolded });
   }
   return items;
 }
 
-/** How many rows stand below this one in the tree. */
-function childrenAt(family: readonly FleetRow[], index: number): number {
+/** Number of descendants. */
+function countDescendants(family: readonly FleetRow[], index: number): number {
   const depth = family[index]?.depth ?? 0;
   const end = family.findIndex((row, at) => at > index && row.depth <= depth);
   return (end === -1 ? family.length : end) - index - 1;
@@ -125,8 +125,8 @@ export interface Heights {
   group: number;
 }
 
-/** Which items are in sight, with a few more around them, and how much room the others take. */
-export function windowOf(
+/** The visible items with a margin, and the height of the others. */
+export function findWindow(
   items: readonly Item[],
   heights: Heights,
   seen: { top: number; height: number },
@@ -150,12 +150,11 @@ export function windowOf(
   return { first: Math.min(first, last), last, before, total };
 }
 
-/** Where an item begins. */
-export function offsetOf(items: readonly Item[], heights: Heights, index: number): number {
+export function findOffset(items: readonly Item[], heights: Heights, index: number): number {
   return items.slice(0, index).reduce((sum, item) => sum + heights[item.kind], 0);
 }
 
-/** The id of the row so many rows further, from none the first one. */
+/** The id of the row `by` rows away; the first or last if there is no current row. */
 export function stepFrom(
   items: readonly Item[],
   current: string | undefined,
@@ -175,7 +174,7 @@ export interface Totals {
   cost_usd: number;
 }
 
-export function totalsOf({ sessions, requests }: Fleet): Totals {
+export function countTotals({ sessions, requests }: Fleet): Totals {
   const totals: Totals = {
     sessions: sessions.size,
     asking: requests.size,
@@ -191,8 +190,8 @@ export function totalsOf({ sessions, requests }: Fleet): Totals {
   return totals;
 }
 
-/** What is asked in each session, the oldest first. */
-export function askedIn({ requests }: Fleet): Map<string, string> {
+/** The title of the oldest request of each session. */
+export function findRequestTitles({ requests }: Fleet): Map<string, string> {
   const asked = new Map<string, string>();
   for (const { session_id, payload } of requests.values())
     if (!asked.has(session_id)) asked.set(session_id, payload.title);

@@ -1,6 +1,6 @@
-// The badge of a session's state: a sign, a word, a colour.
+// The badge of a session's state: icon, label, color.
 import { html, type TemplateResult } from "lit";
-import { stateText } from "../../../src/client/view/words.ts";
+import { stateText } from "../../../src/client/view/format.ts";
 import type { SessionView } from "../../../src/protocol/views.ts";
 import { type IconName, icon } from "../icons.ts";
 
@@ -21,8 +21,8 @@ const LOOKS: Record<SessionView["activity_state"], Omit<Look, "word">> = {
 };
 const TROUBLE = { icon: "stalled", tone: "bad" } as const;
 
-/** In the words of all screens; a turn that failed is told too, for nobody looks at what is only idle. */
-export function lookOf(session: SessionView): Look {
+/** An idle session whose turn failed shows `failed`, so that it is not overlooked. */
+export function getLook(session: SessionView): Look {
   const isOver = session.activity_state === "idle" || session.activity_state === "stopped";
   const isAsking = session.pending_requests > 0;
   if (isOver && !isAsking && session.failed) return { ...TROUBLE, word: "failed" };
@@ -31,6 +31,6 @@ export function lookOf(session: SessionView): Look {
 }
 
 export function stateBadge(session: SessionView): TemplateResult {
-  const look = lookOf(session);
+  const look = getLook(session);
   return html`<span class="badge" data-tone=${look.tone}>${icon(look.icon)}${look.word}</span>`;
 }

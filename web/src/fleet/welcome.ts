@@ -1,7 +1,9 @@
-// <x-welcome>: what somebody sees who has no session yet: one button that shows what this is, and how to go on.
+// <x-welcome>: shown if there are no sessions: a demo, and how to start an agent.
 import { html, LitElement, nothing, type TemplateResult } from "lit";
+import type { StatusReply } from "../../../src/client/http/types.ts";
 import { INSTALLABLE } from "../../../src/client/view/installable.ts";
-import type { App, DaemonStatus } from "../app-types.ts";
+import { readStatus } from "../api/client.ts";
+import type { App } from "../app-types.ts";
 import { icon } from "../icons.ts";
 import { installable } from "../spawn/installable.ts";
 
@@ -12,7 +14,7 @@ class WelcomeElement extends LitElement {
     isBusy: { state: true },
   };
   declare app: App | undefined;
-  declare status: DaemonStatus | undefined;
+  declare status: StatusReply | undefined;
   declare isBusy: boolean;
 
   constructor() {
@@ -25,11 +27,13 @@ class WelcomeElement extends LitElement {
   }
 
   protected override firstUpdated(): void {
-    this.app?.api.status().then(
+    const { app } = this;
+    if (app === undefined) return;
+    readStatus(app.api).then(
       (status) => {
         this.status = status;
       },
-      (error: unknown) => this.app?.fail(error),
+      (error: unknown) => app.fail(error),
     );
   }
 
@@ -38,28 +42,27 @@ class WelcomeElement extends LitElement {
     if (app === undefined) return nothing;
     const agents = Object.keys(status?.backends ?? {}).filter((name) => name !== "demo");
     return html`<div class="welcome-inner">
-      <h1>No agent runs yet</h1>
-      <p>Here you see every coding agent on this machine: who works, who waits for you. You answer from here.</p>
+      <h1>No sessions yet</h1>
+      <p>This page shows every coding agent on this machine: what it is doing, and what it needs from you.</p>
       <button type="button" class="primary big" ?disabled=${this.isBusy} @click=${this.#try}>
         ${this.isBusy ? html`<span class="spinner"></span>` : icon("play")} Try the demo
       </button>
       <p class="faint">
-        A built-in agent starts and asks whether it may run a command. You read it and answer. It runs nothing, needs no
-        account and costs nothing.
+        A built-in agent asks for permission to run a command, and you approve or decline. Nothing is executed. No account
+        needed, no cost.
       </p>
       <div class="welcome-real">
         <h2>Start a real agent</h2>
         ${
           status !== undefined && agents.length === 0
             ? html`<p>
-                None was found. Install one (${installable()}, on the PATH of the daemon), then
-                start the daemon again.
+                No agents found. Install ${installable()} on the daemon’s PATH, then restart the daemon.
               </p>`
             : html`<p class="welcome-start">
                   <a class="button" href=${app.href({ name: "new" })}>${icon("plus")}New session</a>
-                  <span class="faint">${agents.length === 0 ? "" : `found: ${agents.join(", ")}`}</span>
+                  <span class="faint">${agents.length === 0 ? "" : `Found: ${agents.join(", ")}`}</span>
                 </p>
-                <p>or in a terminal:</p>
+                <p>Or in a terminal:</p>
                 <pre class="command">sm spawn ${agents[0] ?? INSTALLABLE[0]} "explain this repository"</pre>`
         }
       </div>

@@ -1,4 +1,4 @@
-// <x-help>: the keys, made from the tables that the page obeys.
+// <x-help>: keyboard shortcuts, from the key tables.
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import type { App } from "../app-types.ts";
 import { STATS_KEYS } from "../charts/keys.ts";
@@ -13,15 +13,15 @@ interface Group {
 const GROUPS: readonly Group[] = [
   { title: "Everywhere", rows: KEYS },
   {
-    title: "On a request, while its card has the focus",
+    title: "On a focused request",
     rows: [
       ...Object.values(CARD_KEYS).map(({ key, label, what = label }) => ({ keys: [key], what })),
-      { keys: ["1", "…", "9"], what: "Select the choice with this number; Enter takes it" },
-      { keys: [DETAILS_KEY], what: "Show or hide the details" },
+      { keys: ["1", "…", "9"], what: "Select a choice by number; Enter confirms" },
+      { keys: [DETAILS_KEY], what: "Show or hide details" },
     ],
   },
   {
-    title: "In the list of sessions",
+    title: "In the session list",
     rows: LIST_KEYS,
   },
   { title: "Usage and activity", rows: STATS_KEYS },
@@ -58,10 +58,10 @@ class HelpElement extends LitElement {
   }
 
   protected override render(): TemplateResult | typeof nothing {
-    return html`<header class="page-head"><h1>Keys</h1></header>
+    return html`<header class="page-head"><h1>Keyboard shortcuts</h1></header>
       <p class="help-intro">
-        Letters belong to a field while you write in it; <kbd>Esc</kbd> leaves it. What an agent asks is answered only by
-        the buttons of its card or their keys, never by a message. The same sessions are in a terminal:
+        While you type in a field, shortcuts are off; <kbd>Esc</kbd> leaves the field. Requests are answered only with the
+        buttons of their card or their keys, never by a message. For the same sessions in a terminal, run
         <code>blemees</code>.
       </p>
       <div class="help-groups">
@@ -88,7 +88,7 @@ class HelpElement extends LitElement {
   };
 }
 
-/** Two keys with a blank are pressed one after the other. */
+/** "g h" is a sequence. */
 function sequence(key: string): TemplateResult[] {
   const pressed = key === " " ? [key] : key.split(" ");
   return pressed.map((one) => html`<kbd>${NAMES[one] ?? one}</kbd>`);

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it: kept for this browser, set on the root element, told to what draws by itself.
+// Light, dark or system theme: stored in this browser and set on the root element.
 import { html, LitElement, type TemplateResult } from "lit";
 import { type IconName, icon } from "../icons.ts";
 
@@ -7,9 +7,9 @@ export type Theme = (typeof THEMES)[number];
 
 const KEY = "blemees.theme";
 const LOOKS: Record<Theme, { icon: IconName; label: string }> = {
-  system: { icon: "screen", label: "Colours: as the system" },
-  light: { icon: "sun", label: "Colours: light" },
-  dark: { icon: "moon", label: "Colours: dark" },
+  system: { icon: "screen", label: "Theme: system" },
+  light: { icon: "sun", label: "Theme: light" },
+  dark: { icon: "moon", label: "Theme: dark" },
 };
 
 function readTheme(): Theme {
@@ -17,7 +17,7 @@ function readTheme(): Theme {
     const kept = localStorage.getItem(KEY);
     return THEMES.find((theme) => theme === kept) ?? "system";
   } catch {
-    // Storage may be forbidden; the system decides then.
+    // Storage may be blocked; use the system theme.
     return "system";
   }
 }
@@ -26,7 +26,7 @@ function setTheme(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // It holds until the page is left.
+    // Lasts until the page is closed.
   }
   showTheme(theme);
 }
@@ -37,7 +37,7 @@ function showTheme(theme: Theme): void {
   else root.dataset["theme"] = theme;
 }
 
-/** Calls when colours changed, by the switch or by the system; gives what ends it. */
+/** Returns a function that stops it. */
 export function watchTheme(listener: () => void): () => void {
   const system = matchMedia("(prefers-color-scheme: dark)");
   system.addEventListener("change", listener);

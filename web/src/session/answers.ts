@@ -1,7 +1,7 @@
-// What is filled into the form of a request's questions, and the answer that comes of it. Pure.
+// The state of a question form, and the answers made from it.
 import type { Question } from "../../../src/protocol/requests.ts";
 
-/** Of one question: the labels chosen, and a text of one's own. */
+/** One question: the chosen labels and a custom answer. */
 export interface Filled {
   labels: readonly string[];
   isOther: boolean;
@@ -10,7 +10,7 @@ export interface Filled {
 
 export const EMPTY: Filled = { labels: [], isOther: false, other: "" };
 
-/** A question without options is answered in one's own words. */
+/** Questions without options take free text. */
 export function takesText({ options = [], allows_other }: Question): boolean {
   return options.length === 0 || allows_other === true;
 }
@@ -26,11 +26,11 @@ export function write(question: Question, filled: Filled, other: string): Filled
   return { labels: isSingle && other !== "" ? [] : filled.labels, isOther: other !== "", other };
 }
 
-/** Undefined: it is not answered yet. */
-export function answerOf(question: Question, filled: Filled): string | string[] | undefined {
+/** Undefined if not answered yet. */
+export function readAnswer(question: Question, filled: Filled): string | string[] | undefined {
   const hasOptions = (question.options ?? []).length > 0;
   const own = (!hasOptions || filled.isOther) && filled.other !== "" ? [filled.other] : [];
-  // In the order in which they are offered, whatever order they were ticked in.
+  // In the order of the options.
   const labels = (question.options ?? [])
     .map(({ label }) => label)
     .filter((label) => filled.labels.includes(label));
@@ -39,14 +39,14 @@ export function answerOf(question: Question, filled: Filled): string | string[] 
   return question.multi_select === true ? all : all[0];
 }
 
-/** Undefined while one of them has no answer. */
-export function answersOf(
+/** Undefined if any question is unanswered. */
+export function readAnswers(
   questions: readonly Question[],
   filled: ReadonlyMap<string, Filled>,
 ): Record<string, string | string[]> | undefined {
   const answers: [string, string | string[]][] = [];
   for (const question of questions) {
-    const answer = answerOf(question, filled.get(question.id) ?? EMPTY);
+    const answer = readAnswer(question, filled.get(question.id) ?? EMPTY);
     if (answer === undefined) return undefined;
     answers.push([question.id, answer]);
   }

@@ -1,32 +1,31 @@
-// Which requests stand as cards: those that wait, and for a moment those that were just settled, so that a person sees
-// who answered and what. Pure but for asking what became of one.
+// The requests shown as cards: pending ones and, for a moment, settled ones with their outcome.
+import type { HttpApi } from "../../../src/client/http/api.ts";
 import type { RequestRow } from "../../../src/client/view/types.ts";
-import type { Api } from "../app-types.ts";
 
-/** How long the outcome is shown. */
+/** How long an outcome is shown. */
 const OUTCOME_MS = 6_000;
 
 export class Cards {
-  readonly #api: Pick<Api, "request">;
+  readonly #api: Pick<HttpApi, "request">;
   readonly #changed: () => void;
   readonly #shown = new Map<string, RequestRow>();
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
-  constructor(api: Pick<Api, "request">, changed: () => void) {
+  constructor(api: Pick<HttpApi, "request">, changed: () => void) {
     this.#api = api;
     this.#changed = changed;
   }
 
-  /** Oldest first; settled ones stay where they were. */
+  /** Oldest first; settled ones keep their place. */
   rows(): RequestRow[] {
     return [...this.#shown.values()];
   }
 
-  /** All that waits now. */
+  /** Sets all pending requests. */
   set(pending: readonly RequestRow[]): void {
     const waiting = new Set(pending.map(({ request_id }) => request_id));
     for (const row of pending) {
-      // An answer of our own may be known before the list is.
+      // Our own answer may arrive before the list.
       if (!this.#timers.has(row.request_id)) this.#shown.set(row.request_id, row);
     }
     for (const row of this.#shown.values()) {
@@ -36,7 +35,7 @@ export class Cards {
     }
   }
 
-  settled(row: RequestRow): void {
+  settle(row: RequestRow): void {
     this.#shown.set(row.request_id, row);
     if (!this.#timers.has(row.request_id)) this.#leave(row);
     this.#changed();
@@ -57,14 +56,14 @@ export class Cards {
     this.#timers.set(request_id, timer);
   }
 
-  /** Until it is known, nobody can answer it: it waits no longer. */
+  /** Reads the outcome; until then the request is shown as withdrawn. */
   async #ask(row: RequestRow): Promise<void> {
     this.#shown.set(row.request_id, { ...row, status: "withdrawn" });
     try {
       const now = await this.#api.request(row.session_id, row.request_id);
       if (this.#shown.has(row.request_id) && now.status !== "pending") this.#shown.set(row.request_id, now);
     } catch {
-      // Its session is gone: that it waits no longer is all there is to say.
+      // The session is gone.
     }
     this.#changed();
   }

@@ -1,15 +1,15 @@
-// Code with colours: what client/view/highlight.ts finds becomes spans with a class; text is only ever text.
+// Highlighted code: spans of client/view/highlight.ts become elements with a class.
 import { html, type TemplateResult } from "lit";
 import { sanitize } from "../../../src/base/sanitize.ts";
 import { highlight } from "../../../src/client/view/highlight.ts";
 import { copyButton } from "./copy.ts";
 
-/** Scopes are words of the grammars; anything else must not become a class. */
+/** Only valid scopes become classes. */
 const SCOPE = /^[a-z][a-z_-]*$/;
 
 export function codeBlock(code: string, lang: string): TemplateResult {
   return html`<figure class="code-block">
-    <figcaption class="code-head"><span class="code-lang">${sanitize(lang)}</span>${copyButton(() => code, "Copy the code")}</figcaption>
+    <figcaption class="code-head"><span class="code-lang">${sanitize(lang)}</span>${copyButton(() => code, "Copy code")}</figcaption>
     <pre class="code" data-lang=${lang} tabindex="0"><code>${codeSpans(code, lang)}</code></pre>
   </figure>`;
 }

@@ -1,5 +1,5 @@
-// Where a person writes to the agent. Normal text never answers a request: while one waits, nothing is sent and the
-// hint says so. What is being written is kept for each session, also over a reload.
+// The message composer. A message never answers a request: while one is pending, sending is disabled. Drafts are kept per
+// session and survive a reload.
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import type { App } from "../app-types.ts";
 import { maySend } from "./may-send.ts";
@@ -22,15 +22,15 @@ export class ComposerElement extends LitElement {
   declare app: App;
   declare sessionId: string;
   declare isWorking: boolean;
-  /** Something waits for an answer. */
+  /** A request is pending. */
   declare isBlocked: boolean;
   declare isOffline: boolean;
-  /** What was said before, oldest first. */
+  /** Previous messages, oldest first. */
   declare said: () => readonly string[];
   declare isSending: boolean;
   declare problem: string;
   declare text: string;
-  /** How far back in what was said, and what was being written before. */
+  /** Position in the message history, and the draft before it. */
   #recall: { said: readonly string[]; at: number; draft: string } | undefined;
 
   constructor() {
@@ -73,8 +73,8 @@ export class ComposerElement extends LitElement {
         <div class="composer-actions">
           ${
             this.isWorking
-              ? html`<button type="button" class="quiet" title="Stop the turn (Shift-X)" @click=${() => this.#tell("interrupt")}>Interrupt</button>
-                  <button type="button" ?disabled=${cannotNow} title="Stop the turn and send this instead (Ctrl-Enter)" @click=${() => void this.#send(true)}>Send now</button>`
+              ? html`<button type="button" class="quiet" title="Stop the turn (Shift+X)" @click=${() => this.#dispatch("interrupt")}>Interrupt</button>
+                  <button type="button" ?disabled=${cannotNow} title="Stop the turn and send this message (Ctrl+Enter)" @click=${() => void this.#send(true)}>Send now</button>`
               : nothing
           }
           <button type="submit" class="primary" ?disabled=${cannot}>${this.isWorking ? "Queue" : "Send"}</button>
@@ -94,14 +94,14 @@ export class ComposerElement extends LitElement {
 
   #hint(): unknown {
     if (this.isBlocked)
-      return html`The agent waits for an answer: nothing is sent until you give it.
-        <button type="button" class="link-button" @click=${() => this.#tell("answer")}>Go to the request</button> <kbd>a</kbd>`;
+      return html`Answer the pending request before sending a message.
+        <button type="button" class="link-button" @click=${() => this.#dispatch("answer")}>Go to request</button> <kbd>a</kbd>`;
     if (this.isSending) return "Sending…";
-    if (this.isOffline) return "The daemon does not answer; what you write is kept.";
-    return html`<kbd>Enter</kbd> ${this.isWorking ? "queues" : "sends"}, <kbd>Shift-Enter</kbd> new line`;
+    if (this.isOffline) return "The daemon is not responding; your draft is saved.";
+    return html`<kbd>Enter</kbd> to ${this.isWorking ? "queue" : "send"}, <kbd>Shift-Enter</kbd> for a new line`;
   }
 
-  #tell(what: "interrupt" | "answer"): void {
+  #dispatch(what: "interrupt" | "answer"): void {
     this.dispatchEvent(new CustomEvent("composer-act", { detail: what, bubbles: true }));
   }
 
@@ -116,7 +116,7 @@ export class ComposerElement extends LitElement {
   };
 
   readonly #onKey = (event: KeyboardEvent): void => {
-    // Enter that ends a composition chooses a word; Safari says so only by its code.
+    // Enter that ends an IME composition; Safari reports it only by key code.
     if (event.isComposing || event.keyCode === 229) return;
     if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
       event.preventDefault();
@@ -131,14 +131,14 @@ export class ComposerElement extends LitElement {
     }
   };
 
-  /** Through what was said before; only from the first line up, and from the last one down. */
+  /** Steps through the message history, from the first line up and the last line down. */
   #step(by: -1 | 1): boolean {
     const area = this.#area;
     if (area === null || area.selectionStart !== area.selectionEnd) return false;
     const beside = by < 0 ? area.value.slice(0, area.selectionStart) : area.value.slice(area.selectionEnd);
     if (beside.includes("\n")) return false;
     if (this.#recall === undefined && by > 0) return false;
-    const recall = this.#recall ?? this.#begin();
+    const recall = this.#recall ?? this.#startRecall();
     const at = recall.at + by;
     if (at < 0 || at > recall.said.length) return false;
     this.#recall = at === recall.said.length ? undefined : { ...recall, at };
@@ -146,7 +146,7 @@ export class ComposerElement extends LitElement {
     return true;
   }
 
-  #begin(): { said: readonly string[]; at: number; draft: string } {
+  #startRecall(): { said: readonly string[]; at: number; draft: string } {
     const said = this.said();
     return { said, at: said.length, draft: this.text };
   }
@@ -164,10 +164,10 @@ export class ComposerElement extends LitElement {
     this.isSending = true;
     this.problem = "";
     this.#recall = undefined;
-    // The next can be written while it is on its way; it is kept until the daemon has it.
+    // Cleared for the next message; the draft is kept until the daemon has it.
     this.text = "";
     try {
-      await this.app.api.send(sessionId, text, { isNow });
+      await this.app.api.input(sessionId, isNow ? { text, now: true } : { text });
       if (sessionStorage.getItem(DRAFT + sessionId) === text) sessionStorage.removeItem(DRAFT + sessionId);
       this.dispatchEvent(new CustomEvent("composer-sent", { bubbles: true }));
     } catch (error) {

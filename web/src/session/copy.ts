@@ -1,10 +1,10 @@
-// A button that copies exactly what an agent wrote, not what was made of it for the eye.
+// A button that copies the original text, not the sanitized one.
 import { html, type TemplateResult } from "lit";
 
-export function copyButton(textOf: () => string, label: string): TemplateResult {
+export function copyButton(getText: () => string, label: string): TemplateResult {
   return html`<button class="copy quiet" type="button" aria-label=${label} title=${label} @click=${(
     event: Event,
-  ) => void copy(event.currentTarget as HTMLElement, textOf())}>Copy</button>`;
+  ) => void copy(event.currentTarget as HTMLElement, getText())}>Copy</button>`;
 }
 
 async function copy(button: HTMLElement, text: string): Promise<void> {
@@ -12,7 +12,7 @@ async function copy(button: HTMLElement, text: string): Promise<void> {
     await navigator.clipboard.writeText(text);
     button.dataset["state"] = "done";
   } catch {
-    // The browser refused: the person sees that nothing was copied.
+    // Denied by the browser; shown on the button.
     button.dataset["state"] = "failed";
   }
   setTimeout(() => {

@@ -1,9 +1,9 @@
-// Changes of files, line by line.
+// File changes as diffs.
 import { html, nothing, type TemplateResult } from "lit";
 import { reveal, sanitize, sanitizeLine } from "../../../src/base/sanitize.ts";
 import { type DiffLine, parseDiff } from "../../../src/client/view/diff.ts";
+import { getChangeLabel } from "../../../src/client/view/format.ts";
 import type { FileChange } from "../../../src/client/view/types.ts";
-import { changeWord } from "../../../src/client/view/words.ts";
 
 const OPS: Readonly<Record<DiffLine["kind"], { op: string; sign: string }>> = {
   add: { op: "add", sign: "+" },
@@ -17,7 +17,7 @@ export function changesView(changes: readonly FileChange[]): TemplateResult {
   return html`<div class="diff">${changes.map(changeView)}</div>`;
 }
 
-/** What a person decides upon: each line as it is written, whatever the reader of diffs takes it for. */
+/** For approvals: every line exactly as written, however it is parsed. */
 export function exactDiff(text: string): TemplateResult {
   const written = text.replace(/\n$/, "").split("\n");
   const lines = parseDiff(text).lines.map(({ kind }, index) => lineView(kind, reveal(written[index] ?? "")));
@@ -29,7 +29,7 @@ function changeView(change: FileChange): TemplateResult {
   return html`<section class="diff-change">
     <div class="diff-file">
       <span class="diff-path">${sanitizeLine(change.path)}${change.move_path === undefined ? nothing : html` → ${sanitizeLine(change.move_path)}`}</span>
-      <span class="diff-kind">${changeWord(change.kind)}</span>
+      <span class="diff-kind">${getChangeLabel(change.kind)}</span>
       ${diff === undefined ? nothing : html`<span class="diff-added">+${diff.added}</span> <span class="diff-removed">−${diff.removed}</span>`}
     </div>
     ${

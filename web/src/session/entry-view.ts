@@ -1,6 +1,7 @@
-// One item of the feed as a template, by the kind of its entry.
+// Templates of feed items, by kind.
 import { html, nothing, type TemplateResult } from "lit";
 import { sanitize, sanitizeLine } from "../../../src/base/sanitize.ts";
+import { costText, durationText, tokensText, workedMs } from "../../../src/client/view/format.ts";
 import type {
   Entry,
   NoticeEntry,
@@ -9,25 +10,23 @@ import type {
   ThinkingEntry,
   UserEntry,
 } from "../../../src/client/view/types.ts";
-import { costText, durationText, tokensText, workedMs } from "../../../src/client/view/words.ts";
 import { copyButton } from "./copy.ts";
-import { type FeedItem, type Folds, isOpen, textOf } from "./items.ts";
+import { type FeedItem, type Folds, isOpen, toText } from "./items.ts";
 import { markdown } from "./markdown-view.ts";
-import { outcomeOf } from "./outcome.ts";
+import { describeOutcome } from "./outcome.ts";
 import { toolView } from "./tool-view.ts";
 
 export interface EntryContext {
   folds: Folds;
   toggle(entry: Entry): void;
   nowMs: number;
-  /** The entry that the search stands on. */
+  /** The current search hit. */
   found: string | undefined;
-  /** Where the raw event can be seen. */
   showRaw(entry: Entry): void;
 }
 
 const MAX_DEPTH_SHOWN = 4;
-/** A longer message of a person is folded: it was pasted, and is known to them. */
+/** Longer user messages are collapsed. */
 const LONG_MESSAGE = 4_000;
 
 export function itemView(item: FeedItem, context: EntryContext): TemplateResult {
@@ -82,7 +81,7 @@ function userView(entry: UserEntry, context: EntryContext): unknown {
     </div>
     <div class="entry-body plain">${sanitize(isCut ? entry.text.slice(0, LONG_MESSAGE) : entry.text)}</div>
     ${isLong ? html`<button class="quiet" type="button" @click=${() => context.toggle(entry)}>${isCut ? "Show all" : "Show less"}</button>` : nothing}
-    ${entry.attachments ? html`<span class="entry-note">${entry.attachments} attached</span>` : nothing}`;
+    ${entry.attachments ? html`<span class="entry-note">${entry.attachments} ${entry.attachments === 1 ? "attachment" : "attachments"}</span>` : nothing}`;
 }
 
 function thinkingView(entry: ThinkingEntry, context: EntryContext): unknown {
@@ -98,7 +97,7 @@ function thinkingView(entry: ThinkingEntry, context: EntryContext): unknown {
 }
 
 function requestView({ request, at_ms }: RequestEntry): unknown {
-  return html`<div class="entry-head"><span class="entry-who">${outcomeOf(request)}</span>${time(at_ms)}</div>
+  return html`<div class="entry-head"><span class="entry-who">${describeOutcome(request)}</span>${time(at_ms)}</div>
     <div class="entry-body plain">${sanitizeLine(request.payload.title)}</div>`;
 }
 
@@ -111,7 +110,7 @@ function resultView(entry: ResultEntry): unknown {
   const worked = workedMs(entry);
   const facts = [
     worked === undefined ? undefined : durationText(worked),
-    usage?.output_tokens === undefined ? undefined : `${tokensText(usage.output_tokens)} tokens out`,
+    usage?.output_tokens === undefined ? undefined : `${tokensText(usage.output_tokens)} output tokens`,
     cost_usd === undefined ? undefined : costText(cost_usd),
   ].filter((fact) => fact !== undefined);
   return html`<span class="result-word" data-subtype=${subtype}>${subtype === "success" ? "Done" : sanitizeLine(subtype)}</span>
@@ -121,13 +120,13 @@ function resultView(entry: ResultEntry): unknown {
 
 function actions(entry: Entry, context: EntryContext): unknown {
   if (entry.kind === "gap" || ("isOpen" in entry && entry.isOpen)) return nothing;
-  const text = textOf(entry);
+  const text = toText(entry);
   return html`<div class="entry-actions">
-    ${text === "" || entry.kind === "tool" ? nothing : copyButton(() => text, "Copy the text")}
+    ${text === "" || entry.kind === "tool" ? nothing : copyButton(() => text, "Copy text")}
     ${
       entry.seq === null
         ? nothing
-        : html`<button class="quiet" type="button" title="The events it is made of" @click=${() => context.showRaw(entry)}>Raw</button>`
+        : html`<button class="quiet" type="button" title="Show raw events" @click=${() => context.showRaw(entry)}>Raw</button>`
     }
   </div>`;
 }

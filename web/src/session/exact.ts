@@ -1,5 +1,5 @@
-// What a person decides on, byte for byte: nothing looks like something else (reveal). Content and order are those of
-// client/view/request-card.ts, the same as in the terminal.
+// The exact content of a request, with invisible characters revealed. Content and order come from
+// client/view/request-card.ts, as in the terminal UI.
 import { html, nothing } from "lit";
 import { reveal, revealLine } from "../../../src/base/sanitize.ts";
 import {
@@ -18,7 +18,7 @@ export function partView(part: RequestPart): unknown {
   return html`<p class="card-words">${part.text}${part.id === undefined ? nothing : html` <code>${revealLine(part.id)}</code>`}</p>`;
 }
 
-/** Folded: ids, JSON and whatever else the agent sent. */
+/** Collapsed: ids, JSON and everything else the agent sent. */
 export function detailsView(row: RequestRow): unknown {
   return html`<details class="card-details">
     <summary>Details</summary>
@@ -31,7 +31,7 @@ function quoteView({ text, title, form }: RequestQuote): unknown {
   if (isShort)
     return html`<p class="card-fact"><span class="card-label">${title}</span> <code class="card-value">${reveal(text)}</code></p>`;
   return html`<section class="card-section" data-form=${form}>
-    ${title === undefined ? nothing : html`<h3>${title}</h3>`} ${copyButton(() => text, "Copy it")}
+    ${title === undefined ? nothing : html`<h3>${title}</h3>`} ${copyButton(() => text, "Copy")}
     ${form === "diff" ? exactDiff(text) : html`<pre class="exact" tabindex="0">${form === "line" ? revealLine(text) : reveal(text)}</pre>`}
   </section>`;
 }

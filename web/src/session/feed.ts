@@ -1,17 +1,17 @@
-// The feed of a session: a list of which only what is in sight is drawn. It follows the end until the person scrolls
-// up, and then what they read stays where it is, whatever comes above or below.
+// The feed of a session, a virtualized list. It follows the end until the user scrolls up; then the visible items stay in
+// place.
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { guard } from "lit/directives/guard.js";
 import { repeat } from "lit/directives/repeat.js";
 import type { Entry } from "../../../src/client/view/types.ts";
 import { type EntryContext, itemView } from "./entry-view.ts";
 import { type FeedItem, isOpen } from "./items.ts";
-import { type Anchor, anchorAt, offsetsOf, type Range, rangeAt, topOf } from "./list-math.ts";
+import { type Anchor, anchorAt, findTop, type RowRange, rangeAt, sumHeights } from "./list-math.ts";
 
 const OVERSCAN = 600;
-/** Closer to the end than this is at the end. */
+/** Distance in px that counts as the end. */
 const END = 3;
-/** Heights may change what is in sight, which is then drawn and measured: this often, and then in the next frame. */
+/** Layout passes per frame: measured heights may change what is visible. */
 const MAX_PASSES = 4;
 const GUESS: Readonly<Record<Entry["kind"], number>> = {
   user: 70,
@@ -32,9 +32,9 @@ export class FeedElement extends LitElement {
   };
   declare items: readonly FeedItem[];
   declare context: EntryContext;
-  /** What stands above the first item. */
+  /** Content above the first item. */
   declare earlier: unknown;
-  /** They are there from the first drawing on, and stay. */
+  /** Set by the first render. */
   #scroller: HTMLElement | null = null;
   #list: HTMLElement | null = null;
   #before: HTMLElement | null = null;
@@ -42,15 +42,15 @@ export class FeedElement extends LitElement {
   readonly #heights = new Map<string, number>();
   #keys: readonly string[] = [];
   #indexOf: ReadonlyMap<string, number> = new Map();
-  #offsets = offsetsOf([]);
-  #range: Range = { from: 0, to: 0 };
+  #offsets = sumHeights([]);
+  #range: RowRange = { from: 0, to: 0 };
   #isFollowing = true;
   #anchor: Anchor | undefined;
-  /** Where we scrolled to ourselves: what differs is the person's doing. */
+  /** Our own scroll position; anything else is the user scrolling. */
   #top = 0;
   #width = 0;
   #passes = 0;
-  /** The last item when the person left the end. */
+  /** The last item when the user left the end. */
   #lastSeen: string | undefined;
   readonly #resized = new ResizeObserver(() => this.#onResize());
 
@@ -78,7 +78,7 @@ export class FeedElement extends LitElement {
     this.requestUpdate();
   }
 
-  /** Brings an item into sight, a little below the top. */
+  /** Scrolls an item into view, a little below the top. */
   show(key: string): void {
     this.#isFollowing = false;
     this.#anchor = { key, below: -60 };
@@ -96,14 +96,14 @@ export class FeedElement extends LitElement {
       this.#indexOf = new Map(this.#keys.map((key, index) => [key, index]));
     }
     this.#lay();
-    this.#range = this.#wanted();
+    this.#range = this.#findRange();
   }
 
   override render(): unknown {
     const { from, to } = this.#range;
     const drawn = this.items.slice(from, to);
     const unseen = this.#unseen();
-    return html`<div class="feed" role="log" aria-live="off" aria-label="What happened" tabindex="0" @scroll=${this.#onScroll}>
+    return html`<div class="feed" role="log" aria-live="off" aria-label="Session events" tabindex="0" @scroll=${this.#onScroll}>
         <div class="feed-earlier">${this.earlier}</div>
         <div class="feed-items">
           <div class="feed-before" aria-hidden="true"></div>
@@ -121,7 +121,7 @@ export class FeedElement extends LitElement {
         this.#isFollowing
           ? nothing
           : html`<button class="below" type="button" @click=${() => this.followEnd()}>
-              ${unseen > 0 ? `${unseen} new below` : "To the end"} ↓
+              ${unseen > 0 ? `${unseen} new` : "Jump to latest"} ↓
             </button>`
       }`;
   }
@@ -143,8 +143,8 @@ export class FeedElement extends LitElement {
       this.#setSpaces();
     }
     this.#place();
-    const wanted = this.#wanted();
-    if (wanted.from >= this.#range.from && wanted.to <= this.#range.to) return;
+    const needed = this.#findRange();
+    if (needed.from >= this.#range.from && needed.to <= this.#range.to) return;
     this.#passes += 1;
     if (this.#passes < MAX_PASSES) this.requestUpdate();
     else requestAnimationFrame(() => this.requestUpdate());
@@ -165,23 +165,23 @@ export class FeedElement extends LitElement {
   }
 
   #lay(): void {
-    this.#offsets = offsetsOf(
+    this.#offsets = sumHeights(
       this.items.map(({ key, entry }) => this.#heights.get(key) ?? GUESS[entry.kind]),
     );
   }
 
-  /** Where the view's upper edge is to be, in the list's own measure. */
-  #wantedTop(): number {
+  /** The target scroll position, relative to the list. */
+  #findTop(): number {
     const height = this.#scroller?.clientHeight ?? 0;
     const total = this.#offsets.at(-1) ?? 0;
     if (this.#isFollowing) return Math.max(0, total - height);
     const anchored =
-      this.#anchor === undefined ? undefined : topOf(this.#anchor, this.#indexOf, this.#offsets);
+      this.#anchor === undefined ? undefined : findTop(this.#anchor, this.#indexOf, this.#offsets);
     return anchored ?? this.#top - (this.#list?.offsetTop ?? 0);
   }
 
-  #wanted(): Range {
-    return rangeAt(this.#offsets, this.#wantedTop(), this.#scroller?.clientHeight ?? 800, OVERSCAN);
+  #findRange(): RowRange {
+    return rangeAt(this.#offsets, this.#findTop(), this.#scroller?.clientHeight ?? 800, OVERSCAN);
   }
 
   #setSpaces(): void {
@@ -191,7 +191,7 @@ export class FeedElement extends LitElement {
     if (after !== null) after.style.height = `${(this.#offsets.at(-1) ?? 0) - (this.#offsets[to] ?? 0)}px`;
   }
 
-  /** From the top of one item to the top of the next, so that margins count too. True: something was not as thought. */
+  /** Measures from top to top, to include margins. True if a height changed. */
   #measure(): boolean {
     const items = this.#list?.querySelectorAll<HTMLElement>(":scope > .feed-item") ?? [];
     const end = this.#after?.getBoundingClientRect().top ?? 0;
@@ -213,8 +213,8 @@ export class FeedElement extends LitElement {
     const scroller = this.#scroller;
     if (scroller === null) return;
     const base = this.#list?.offsetTop ?? 0;
-    const wanted = this.#isFollowing ? scroller.scrollHeight : this.#wantedTop() + base;
-    if (this.#isFollowing || Math.abs(scroller.scrollTop - wanted) >= 1) scroller.scrollTop = wanted;
+    const top = this.#isFollowing ? scroller.scrollHeight : this.#findTop() + base;
+    if (this.#isFollowing || Math.abs(scroller.scrollTop - top) >= 1) scroller.scrollTop = top;
     this.#top = scroller.scrollTop;
   }
 
@@ -232,7 +232,7 @@ export class FeedElement extends LitElement {
 
   #onResize(): void {
     const width = this.#scroller?.clientWidth ?? 0;
-    // Everything breaks its lines anew.
+    // All lines wrap differently.
     if (width !== this.#width) this.#heights.clear();
     this.#width = width;
     this.#passes = 0;

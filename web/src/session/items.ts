@@ -1,5 +1,5 @@
-// The entries of a view as the items of the feed: what a sub-agent did stands below the tool call that runs it, what is
-// folded is left out, and a long text is cut into pieces that are drawn one by one. Pure but for its caches.
+// Converts view entries to feed items: sub-agent entries below their tool call, collapsed ones omitted, and long texts
+// split into pieces.
 import {
   type Block,
   type CodeBlock,
@@ -9,34 +9,34 @@ import {
 import type { Entry, TextEntry, ToolEntry } from "../../../src/client/view/types.ts";
 
 export interface FeedItem {
-  /** Unique in the feed and stable. */
+  /** Unique and stable. */
   key: string;
   entry: Entry;
-  /** Of a text: these blocks of it. */
+  /** For texts: the blocks of this piece. */
   blocks?: readonly Block[];
   isFirst: boolean;
   isLast: boolean;
 }
 
-/** Which entries the person unfolded (true) or folded (false); the others are as `isOpenByItself` says. */
+/** Entries the user expanded (true) or collapsed (false); others follow `isOpenByDefault`. */
 export type Folds = ReadonlyMap<string, boolean>;
 
-/** So much of a text is one piece: a screen or two. */
+/** Size of a piece: a screen or two. */
 const PIECE_CHARS = 4_000;
 const PIECE_LINES = 120;
-/** Texts that never ended were cut off; a reader that is missed is made again. */
+/** Bounds memory for texts that never end; a dropped reader is recreated. */
 const MAX_READERS = 50;
-/** A line takes room even when it is short. */
+/** Minimum size of a line. */
 const LINE_CHARS = 30;
 
 export class FeedItems {
   readonly #whole = new WeakMap<Entry, FeedItem[]>();
   readonly #cuts = new WeakMap<Block, Block[]>();
-  /** Of texts that still grow, by the entry's id. */
+  /** For growing texts, by entry id. */
   readonly #readers = new Map<string, MarkdownReader>();
   #last: { entries: readonly Entry[]; folds: Folds; items: readonly FeedItem[] } | undefined;
 
-  /** The same list comes back for the same entries and folds. */
+  /** Returns the same list for the same entries and folds. */
   of(entries: readonly Entry[], folds: Folds): readonly FeedItem[] {
     if (this.#last?.entries !== entries || this.#last.folds !== folds)
       this.#last = { entries, folds, items: this.#make(entries, folds) };
@@ -55,7 +55,7 @@ export class FeedItems {
     }
     const items: FeedItem[] = [];
     const add = (entry: Entry): void => {
-      for (const item of this.#itemsOf(entry)) items.push(item);
+      for (const item of this.#toItems(entry)) items.push(item);
       const inner = below.get(entry.id);
       if (inner === undefined || !isOpen(entry, folds)) return;
       below.delete(entry.id);
@@ -66,7 +66,7 @@ export class FeedItems {
     return items;
   }
 
-  #itemsOf(entry: Entry): FeedItem[] {
+  #toItems(entry: Entry): FeedItem[] {
     const known = this.#whole.get(entry);
     if (known !== undefined) return known;
     const items =
@@ -76,7 +76,7 @@ export class FeedItems {
   }
 
   #pieces(entry: TextEntry): FeedItem[] {
-    const pieces = inPieces(this.#blocks(entry).flatMap((block) => this.#cut(block)));
+    const pieces = groupPieces(this.#blocks(entry).flatMap((block) => this.#splitBlock(block)));
     return pieces.map((blocks, index) => ({
       key: index === 0 ? entry.id : `${entry.id}/${index}`,
       entry,
@@ -86,12 +86,12 @@ export class FeedItems {
     }));
   }
 
-  /** The same block gives the same pieces, so that they are drawn once. */
-  #cut(block: Block): readonly Block[] {
-    if (block.kind !== "code" || sizeOf(block) <= PIECE_CHARS) return [block];
+  /** Cached, so that unchanged pieces are not redrawn. */
+  #splitBlock(block: Block): readonly Block[] {
+    if (block.kind !== "code" || estimateSize(block) <= PIECE_CHARS) return [block];
     const known = this.#cuts.get(block);
     if (known !== undefined) return known;
-    const pieces = cutCode(block);
+    const pieces = splitCode(block);
     this.#cuts.set(block, pieces);
     return pieces;
   }
@@ -108,20 +108,20 @@ export class FeedItems {
   }
 }
 
-/** Unfolded unless the person says otherwise: what runs, what failed, and sub-agents at work. */
+/** Whether an entry is expanded. */
 export function isOpen(entry: Entry, folds: Folds): boolean {
-  return folds.get(entry.id) ?? isOpenByItself(entry);
+  return folds.get(entry.id) ?? isOpenByDefault(entry);
 }
 
-function isOpenByItself(entry: Entry): boolean {
+function isOpenByDefault(entry: Entry): boolean {
   if (entry.kind === "thinking") return false;
   if (entry.kind === "tool")
     return entry.agent !== undefined && (entry.status === "running" || entry.status === "waiting");
   return true;
 }
 
-/** What can be found in an entry, and copied from it. */
-export function textOf(entry: Entry): string {
+/** Text for search and copy. */
+export function toText(entry: Entry): string {
   switch (entry.kind) {
     case "tool":
       return [entry.name, entry.title, entry.output ?? ""].join("\n");
@@ -134,11 +134,11 @@ export function textOf(entry: Entry): string {
   }
 }
 
-function inPieces(blocks: readonly Block[]): Block[][] {
+function groupPieces(blocks: readonly Block[]): Block[][] {
   const pieces: Block[][] = [[]];
   let size = 0;
   for (const block of blocks) {
-    const more = sizeOf(block);
+    const more = estimateSize(block);
     if (size > 0 && size + more > PIECE_CHARS) {
       pieces.push([]);
       size = 0;
@@ -149,14 +149,14 @@ function inPieces(blocks: readonly Block[]): Block[][] {
   return pieces;
 }
 
-function sizeOf(block: Block): number {
+function estimateSize(block: Block): number {
   if (block.kind === "code") return block.text.length + LINE_CHARS * block.text.split("\n").length;
   if (block.kind === "list") return 400 * block.items.length;
   if (block.kind === "table") return 200 * block.rows.length;
   return 600;
 }
 
-function cutCode(block: CodeBlock): Block[] {
+function splitCode(block: CodeBlock): Block[] {
   const lines = block.text.split("\n");
   const count = Math.ceil(lines.length / PIECE_LINES);
   return Array.from({ length: count }, (_, index) => ({

@@ -1,11 +1,10 @@
-// Which addresses of a text become links. An agent's text is written by others: a link leads to the web or to a mail,
-// and where it leads is shown beside what it says.
+// Which URLs in untrusted text become links: web and mail addresses, with the target shown beside the text.
 
 const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 
-/** The address as the browser will take it (host in punycode), or undefined when it must not be a link. */
+/** The normalized URL (host in punycode), or undefined if it must not be a link. */
 export function safeLink(href: string): string | undefined {
-  // Browsers drop these from an address, so that it would not be what is written.
+  // Browsers drop these from a URL, so the target would differ from the text.
   if (/[\p{C}\s]/u.test(href)) return undefined;
   let url: URL;
   try {
@@ -19,7 +18,7 @@ export function safeLink(href: string): string | undefined {
   return url.href;
 }
 
-/** Whether the text of a link already says where it leads. */
+/** Whether the link text already shows the URL. */
 export function saysAddress(text: string, address: string): boolean {
   const bare = (value: string): string =>
     value

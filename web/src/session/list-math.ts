@@ -1,8 +1,7 @@
-// Where the items of a long list lie, when only those in sight are drawn: heights are measured once drawn and guessed
-// before. Pure; feed.ts does the drawing.
+// Geometry of a virtualized list: heights are measured once drawn and estimated before. Used by feed.ts.
 
-/** `offsets[i]` is where item i begins; the last one is the height of all. */
-export function offsetsOf(heights: readonly number[]): Float64Array {
+/** `offsets[i]` is the top of item i; the last one is the total height. */
+export function sumHeights(heights: readonly number[]): Float64Array {
   const offsets = new Float64Array(heights.length + 1);
   let sum = 0;
   for (const [index, height] of heights.entries()) {
@@ -12,7 +11,7 @@ export function offsetsOf(heights: readonly number[]): Float64Array {
   return offsets;
 }
 
-/** The item at this height; the nearest one outside of the list, -1 when there is none. */
+/** The item at this offset, or the nearest; -1 if the list is empty. */
 export function indexAt(offsets: Float64Array, y: number): number {
   let low = 0;
   let high = offsets.length - 2;
@@ -24,20 +23,20 @@ export function indexAt(offsets: Float64Array, y: number): number {
   return high < 0 ? -1 : low;
 }
 
-export interface Range {
+export interface RowRange {
   from: number;
   /** Exclusive. */
   to: number;
 }
 
-/** What is to be drawn for this piece of the list, with `overscan` pixels on both sides. */
-export function rangeAt(offsets: Float64Array, top: number, height: number, overscan: number): Range {
+/** Items to draw for this viewport, with `overscan` pixels on both sides. */
+export function rangeAt(offsets: Float64Array, top: number, height: number, overscan: number): RowRange {
   const from = indexAt(offsets, top - overscan);
   if (from === -1) return { from: 0, to: 0 };
   return { from, to: indexAt(offsets, top + height + overscan) + 1 };
 }
 
-/** A place in the list that stays the same when others above it change: so many pixels below the top of an item. */
+/** A scroll position relative to an item, so that it survives changes above. */
 export interface Anchor {
   key: string;
   below: number;
@@ -49,8 +48,8 @@ export function anchorAt(keys: readonly string[], offsets: Float64Array, top: nu
   return key === undefined ? undefined : { key, below: top - (offsets[index] ?? 0) };
 }
 
-/** Where to scroll so that the anchor is where it was; undefined when its item is gone. */
-export function topOf(
+/** The scroll position of an anchor; undefined if its item is gone. */
+export function findTop(
   anchor: Anchor,
   indexOfKey: ReadonlyMap<string, number>,
   offsets: Float64Array,

@@ -1,4 +1,4 @@
-// Markdown as a page shows it: blocks of client/view/markdown.ts become lit templates. Text is only ever text.
+// Renders the blocks of client/view/markdown.ts. Text is never parsed as HTML.
 import { html, nothing, type TemplateResult } from "lit";
 import { guard } from "lit/directives/guard.js";
 import { sanitize, sanitizeLine } from "../../../src/base/sanitize.ts";
@@ -6,7 +6,7 @@ import type { Block, Inline, ListBlock, TableBlock } from "../../../src/client/v
 import { codeBlock } from "./code-view.ts";
 import { safeLink, saysAddress } from "./links.ts";
 
-/** A block that is the same object as before is not drawn again. */
+/** Unchanged blocks are not redrawn. */
 export function markdown(blocks: readonly Block[]): TemplateResult {
   return html`<div class="md">${blocks.map((block) => guard([block], () => blockView(block)))}</div>`;
 }
@@ -30,7 +30,7 @@ function blockView(block: Block): TemplateResult {
   }
 }
 
-/** Two levels lower than written: the page has its own. */
+/** Two levels lower than written, below the page's own headings. */
 function heading(level: number, content: readonly Inline[]): TemplateResult {
   const text = inlines(content);
   if (level === 1) return html`<h3>${text}</h3>`;
@@ -40,7 +40,7 @@ function heading(level: number, content: readonly Inline[]): TemplateResult {
 
 function list({ start, items }: ListBlock): TemplateResult {
   const rows = items.map(({ task, blocks }) => {
-    // A tight item is a single paragraph, and looks better without its margins.
+    // A single paragraph looks better without margins.
     const [only, ...more] = blocks;
     const content =
       only?.kind === "paragraph" ? [inlines(only.content), ...more.map(blockView)] : blocks.map(blockView);
@@ -79,7 +79,7 @@ function inlineView(inline: Inline): unknown {
     case "link":
       return link(inlines(inline.content), plain(inline.content), inline.href);
     case "image":
-      // Never fetched: that would tell others that it was read.
+      // Never fetched, for privacy.
       return html`<span class="image">[image: ${link([sanitizeLine(inline.text)], inline.text, inline.href)}]</span>`;
   }
 }

@@ -1,13 +1,13 @@
-// Whether what is written can be sent. Pure.
+// Whether a message can be sent.
 
 export interface Writing {
   text: string;
   isSending: boolean;
-  /** A request waits for an answer. */
+  /** A request is pending. */
   isBlocked: boolean;
 }
 
-/** Sending now interrupts the turn, which takes its requests back with it: they are not in the way. */
+/** Sending now interrupts the turn, which withdraws its requests, so they do not block it. */
 export function maySend({ text, isSending, isBlocked }: Writing, isNow: boolean): boolean {
   return !isSending && text.trim() !== "" && (isNow || !isBlocked);
 }

@@ -1,4 +1,4 @@
-// What became of a request, in one sentence: who answered, and what. Pure.
+// The outcome of a request in one sentence.
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
 import type { RequestRow } from "../../../src/client/view/types.ts";
 import type { Decision, ResolutionSource } from "../../../src/protocol/requests.ts";
@@ -6,9 +6,9 @@ import type { Decision, ResolutionSource } from "../../../src/protocol/requests.
 const DECIDED: Readonly<Record<Decision, string>> = {
   accept: "Accepted",
   acceptForSession: "Accepted for the session",
-  acceptAlways: "Accepted for always",
+  acceptAlways: "Always accepted",
   decline: "Declined",
-  cancel: "Declined, and the turn was stopped",
+  cancel: "Declined and stopped the turn",
 };
 
 const BY: Readonly<Record<ResolutionSource, string>> = {
@@ -19,25 +19,25 @@ const BY: Readonly<Record<ResolutionSource, string>> = {
   socket: "by a program",
   http: "by a program",
   api: "by a program",
-  policy: "by the daemon's rules",
+  policy: "by policy",
 };
 
-export function outcomeOf(request: RequestRow): string {
+export function describeOutcome(request: RequestRow): string {
   switch (request.status) {
     case "pending":
-      return "Waits for an answer";
+      return "Pending";
     case "withdrawn":
-      return "Taken back by the agent";
+      return "Withdrawn by the agent";
     case "orphaned":
-      return "Nobody waits for the answer any more: the agent is gone";
+      return "No longer needed: the agent has ended";
     case "expired":
-      return "Nobody answered in time";
+      return "Expired without an answer";
     case "resolved":
-      return resolved(request);
+      return describeResolved(request);
   }
 }
 
-function resolved({ answer, resolution_source }: RequestRow): string {
+function describeResolved({ answer, resolution_source }: RequestRow): string {
   const by = resolution_source === undefined ? "" : ` ${BY[resolution_source]}`;
   if (answer === undefined) return `Answered${by}`;
   if ("answers" in answer) return `Answered${by}`;

@@ -1,16 +1,16 @@
-// How often a session is drawn while events flood in: the first at once, and then no oftener than a reader's eye
-// follows; seldomer where drawing takes long, so that the page has time for its keys. Nothing is drawn unseen.
+// Limits redraws while events stream in: the first is immediate, then at most one per interval, and fewer if drawing is
+// slow, so that the page stays responsive. Hidden pages are not drawn.
 
-/** About sixteen times a second. */
+/** About 16 per second. */
 const DRAW_MS = 60;
-/** Drawing may take this part of the time: the rest between two is so many times as long as it took. */
+/** The pause after a slow draw is this many times its duration. */
 const REST = 4;
 const MAX_REST_MS = 400;
 
 export interface Timing {
   nowMs(): number;
   after(ms: number, run: () => void): () => void;
-  /** The browser lays out and paints behind it. */
+  /** Runs before the next layout and paint. */
   frame(run: () => void): () => void;
 }
 
@@ -25,7 +25,7 @@ export class Pace {
     this.#timing = timing;
   }
 
-  /** There is something new. */
+  /** Requests a redraw. */
   want(): void {
     if (this.#cancel !== undefined) return;
     const restMs = this.#nextAtMs - this.#timing.nowMs();
@@ -35,7 +35,7 @@ export class Pace {
     }
     this.#cancel = this.#timing.after(restMs, () => {
       this.#cancel = undefined;
-      // What the last drawing took may be known only now.
+      // The duration of the last draw may be known only now.
       this.want();
     });
   }
@@ -51,7 +51,7 @@ export class Pace {
       const beganMs = this.#timing.nowMs();
       this.#nextAtMs = beganMs + DRAW_MS;
       this.#draw();
-      // The next task comes when all of it is painted.
+      // The next task runs after painting.
       this.#timing.after(0, () => {
         const tookMs = this.#timing.nowMs() - beganMs;
         this.#nextAtMs = beganMs + Math.max(DRAW_MS, Math.min(MAX_REST_MS, tookMs * (1 + REST)));

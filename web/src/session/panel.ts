@@ -1,8 +1,8 @@
-// How a session stands, in a row of facts.
+// The facts of a session in one row.
 import { html, type TemplateResult } from "lit";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
+import { costText, durationText, stateText, tokensText, turnMs } from "../../../src/client/view/format.ts";
 import type { View } from "../../../src/client/view/types.ts";
-import { costText, durationText, stateText, tokensText, turnMs } from "../../../src/client/view/words.ts";
 
 export interface Fact {
   name: string;
@@ -12,15 +12,15 @@ export interface Fact {
 
 export function panel(view: View, nowMs: number): TemplateResult {
   return html`<dl class="panel">
-    ${factsOf(view, nowMs).map(
+    ${listFacts(view, nowMs).map(
       ({ name, label, text }) =>
         html`<div class="fact" data-fact=${name}><dt>${label}</dt><dd title=${text}>${text}</dd></div>`,
     )}
   </dl>`;
 }
 
-/** What is not known is left out. */
-export function factsOf({ session, agent, queue, turn }: View, nowMs: number): Fact[] {
+/** Unknown facts are omitted. */
+export function listFacts({ session, agent, queue, turn }: View, nowMs: number): Fact[] {
   if (session === undefined) return [];
   const model = session.model ?? agent.model;
   const { input_tokens: taken = 0, output_tokens: given = 0 } = session.usage;
@@ -45,7 +45,7 @@ export function factsOf({ session, agent, queue, turn }: View, nowMs: number): F
         ? undefined
         : `${queue.length}${session.held === undefined ? "" : `, held: ${session.held}`}`,
     ),
-    fact("cwd", "In", session.cwd ?? agent.cwd),
+    fact("cwd", "Directory", session.cwd ?? agent.cwd),
   ];
   return facts.filter((each) => each !== undefined);
 }
@@ -57,5 +57,5 @@ function fact(name: string, label: string, text: string | undefined): Fact | und
 function contextText(tokens: number, window: number | undefined): string | undefined {
   if (tokens === 0) return undefined;
   if (window === undefined || window === 0) return tokensText(tokens);
-  return `${tokensText(tokens)} of ${tokensText(window)} (${Math.round((100 * tokens) / window)} %)`;
+  return `${tokensText(tokens)} of ${tokensText(window)} (${Math.round((100 * tokens) / window)}%)`;
 }

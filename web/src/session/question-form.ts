@@ -1,11 +1,11 @@
-// The questions of a request as a form: choices, ticks, words of one's own, secrets.
+// The questions of a request as a form: options, free text, secrets.
 import { html, nothing, type TemplateResult } from "lit";
 import { reveal } from "../../../src/base/sanitize.ts";
 import type { Question } from "../../../src/protocol/requests.ts";
 import { choose, EMPTY, type Filled, takesText, write } from "./answers.ts";
 
 export interface FormContext {
-  /** Makes names unique on the page. */
+  /** Makes input names unique. */
   id: string;
   filled: ReadonlyMap<string, Filled>;
   isDisabled: boolean;
@@ -40,11 +40,11 @@ function questionView(question: Question, name: string, context: FormContext): T
         ${description === undefined ? nothing : html`<span class="option-about">${reveal(description)}</span>`}
       </label>`,
     )}
-    ${takesText(question) ? ownWords(question, name, filled, options.length > 0, context) : nothing}
+    ${takesText(question) ? freeText(question, name, filled, options.length > 0, context) : nothing}
   </fieldset>`;
 }
 
-function ownWords(
+function freeText(
   question: Question,
   name: string,
   filled: Filled,
@@ -53,7 +53,7 @@ function ownWords(
 ): TemplateResult {
   const onInput = (event: Event): void =>
     context.fill(question, write(question, filled, (event.currentTarget as HTMLInputElement).value));
-  const label = isOther ? "In your own words" : "Your answer";
+  const label = isOther ? "Other" : "Your answer";
   return html`<label class="option own" for=${`${name}-own`}>
     <span>${label}</span>
     ${

@@ -1,4 +1,4 @@
-// What waits in the queue of a session, with a way to take it back.
+// Queued messages, which can be cancelled.
 import { html, nothing, type TemplateResult } from "lit";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
 import type { QueuedMessage } from "../../../src/protocol/queue.ts";
@@ -12,7 +12,7 @@ export function queueView(
     ${queue.map(
       (message) => html`<li class="queued">
         <span class="queued-text">${sanitizeLine(queuedText(message))}</span>
-        <button class="queued-cancel quiet" type="button" aria-label="Take it back" @click=${() => cancel(message)}>Cancel</button>
+        <button class="queued-cancel quiet" type="button" aria-label="Cancel this message" @click=${() => cancel(message)}>Cancel</button>
       </li>`,
     )}
   </ol>`;

@@ -1,4 +1,4 @@
-// The events behind an entry, exactly as the daemon keeps them.
+// The stored events of an entry.
 import { html, LitElement, nothing } from "lit";
 import { sanitizeJson } from "../../../src/base/sanitize.ts";
 import type { EventView } from "../../../src/protocol/views.ts";
@@ -23,7 +23,6 @@ export class RawElement extends LitElement {
     return this;
   }
 
-  /** From this event on. */
   async show(seq: number): Promise<void> {
     try {
       const { signal } = new AbortController();
@@ -44,10 +43,10 @@ export class RawElement extends LitElement {
     return html`<dialog class="dialog raw" aria-labelledby="raw-title" @close=${() => {
       this.events = undefined;
     }}>
-      <h2 class="dialog-title" id="raw-title">Events from ${seq} on</h2>
+      <h2 class="dialog-title" id="raw-title">Events from #${seq}</h2>
       <pre class="exact" tabindex="0">${sanitizeJson(json.slice(0, MAX_CHARS))}</pre>
       <div class="dialog-actions">
-        ${copyButton(() => json, "Copy the events")}
+        ${copyButton(() => json, "Copy events")}
         <button class="primary" autofocus @click=${() => this.querySelector("dialog")?.close()}>Close</button>
       </div>
     </dialog>`;

@@ -1,20 +1,20 @@
-// Something that an agent asks, as a card: all of it, and what may be decided. Its keys count only while it has the
-// focus; what was pressed before there was time to see it counts for nothing, and neither does Enter on the card.
+// A request card: the full request and its choices. Its keys work only while it has the focus. Input before the user
+// could have seen it is ignored, and so is Enter on the card.
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { guard } from "lit/directives/guard.js";
+import { readErrno } from "../../../src/base/coded-error.ts";
 import { revealLine } from "../../../src/base/sanitize.ts";
 import { answerFor, requestCard } from "../../../src/client/view/request-card.ts";
 import type { Answer, RequestRow } from "../../../src/client/view/types.ts";
 import type { Choice } from "../../../src/protocol/requests.ts";
-import { ApiError } from "../api/transport.ts";
 import type { App } from "../app-types.ts";
 import { CARD_KEYS, DETAILS_KEY } from "../keyboard.ts";
-import { answersOf, type Filled } from "./answers.ts";
+import { type Filled, readAnswers } from "./answers.ts";
 import { detailsView, partView } from "./exact.ts";
-import { outcomeOf } from "./outcome.ts";
+import { describeOutcome } from "./outcome.ts";
 import { questionForm } from "./question-form.ts";
 
-/** What was aimed at something else does not hit a card that appears under it: so long its choices are disabled. */
+/** Choices are disabled this long after the card appears, so that a click meant for something else has no effect. */
 const SETTLE_MS = 350;
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -30,14 +30,14 @@ class RequestElement extends LitElement {
     readyAtMs: { state: true },
   };
   declare app: App;
-  /** As it stands now; settled: the card says how. */
+  /** The current row; if settled, the card shows the outcome. */
   declare request: RequestRow;
   declare whole: RequestRow | undefined;
   declare filled: ReadonlyMap<string, Filled>;
   declare isDeclining: boolean;
   declare isSending: boolean;
   declare problem: string;
-  /** Since when what is shown can be decided, in the time of events. */
+  /** When the choices were enabled, as an event timestamp. */
   declare readyAtMs: number;
   #drawnHash = "";
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -70,7 +70,7 @@ class RequestElement extends LitElement {
     if (whole === undefined || whole.shown_hash === this.#drawnHash) return;
     this.readyAtMs = NEVER;
     if (this.#drawnHash === "") return;
-    this.problem = "The request changed while it was shown. Look at it again.";
+    this.problem = "The request has changed. Review it again.";
     this.isDeclining = false;
     this.filled = new Map();
   }
@@ -97,7 +97,7 @@ class RequestElement extends LitElement {
           }
         </h2>
       </header>
-      ${isPending ? this.#pending(whole) : html`<p class="card-outcome" role="status">${outcomeOf(request)}</p>`}
+      ${isPending ? this.#pending(whole) : html`<p class="card-outcome" role="status">${describeOutcome(request)}</p>`}
     </article>`;
   }
 
@@ -106,12 +106,12 @@ class RequestElement extends LitElement {
     if (whole === undefined || whole.shown_hash === this.#drawnHash) return;
     this.#drawnHash = whole.shown_hash;
     clearTimeout(this.#timer);
-    // Behind the next paint: only then has anybody seen it.
+    // After the next paint: not visible before.
     requestAnimationFrame(() => {
       this.#timer = setTimeout(() => this.#becomeReady(whole), SETTLE_MS);
     });
     const card = this.querySelector<HTMLElement>(".card");
-    // A button that is disabled now would keep the focus and take no key.
+    // A disabled button would keep the focus but get no keys.
     if (card?.contains(document.activeElement)) card.focus();
     card?.dispatchEvent(new CustomEvent("card-drawn", { bubbles: true }));
   }
@@ -121,7 +121,8 @@ class RequestElement extends LitElement {
   }
 
   #pending(whole: RequestRow | undefined): unknown {
-    if (whole === undefined) return html`<p class="card-note">${this.problem || "Reading all of it…"}</p>`;
+    if (whole === undefined)
+      return html`<p class="card-note">${this.problem || "Loading the full request…"}</p>`;
     const { questions } = whole.payload;
     return html`
       ${guard([whole], () => requestCard(whole).parts.map(partView))}
@@ -142,7 +143,7 @@ class RequestElement extends LitElement {
       }
       ${this.isDeclining ? this.#decline() : this.#choices(whole)}
       ${guard([whole], () => detailsView(whole))}
-      ${this.isSending ? html`<p class="card-note" role="status">Sending your answer…</p>` : nothing}
+      ${this.isSending ? html`<p class="card-note" role="status">Sending…</p>` : nothing}
       ${this.problem === "" ? nothing : html`<p class="error-text" role="alert">${this.problem}</p>`}
     `;
   }
@@ -150,7 +151,7 @@ class RequestElement extends LitElement {
   #choices(whole: RequestRow): unknown {
     const cannot = this.isSending || this.readyAtMs === NEVER;
     const { questions } = whole.payload;
-    const isFilled = questions === undefined || answersOf(questions, this.filled) !== undefined;
+    const isFilled = questions === undefined || readAnswers(questions, this.filled) !== undefined;
     return html`<div class="card-choices" role="group" aria-label="Choices">
       ${requestCard(whole).choices.map(({ choice, isAnswer, label, meaning, notes }, at) => {
         const { key } = CARD_KEYS[choice.decision];
@@ -177,7 +178,7 @@ class RequestElement extends LitElement {
   #decline(): unknown {
     const id = `decline-${this.request.request_id}`;
     return html`<div class="card-decline">
-      <label for=${id}>Why? Sent to the agent. (optional)</label>
+      <label for=${id}>Reason (optional, sent to the agent)</label>
       <textarea id=${id} rows="2" @keydown=${this.#onReasonKey}></textarea>
       <div class="card-choices">
         <button type="button" class="choice danger" data-decision="decline" ?disabled=${this.isSending} @click=${() => this.#sendDecline()}>
@@ -188,7 +189,7 @@ class RequestElement extends LitElement {
     </div>`;
   }
 
-  /** A press of Enter or the space bar on a button is a click too; when it began counts. */
+  /** Enter and Space on a button are clicks too; the time of the event counts. */
   #isTooEarly(event: Event): boolean {
     return event.timeStamp < this.readyAtMs;
   }
@@ -212,18 +213,18 @@ class RequestElement extends LitElement {
       this.#show(event.key);
       return;
     }
-    // Also a choice that this request has not: on a card its key must not mean something else. Others are the page's.
+    // Also keys of choices this request does not have: on a card they must not mean anything else.
     if (!Object.values(CARD_KEYS).some(({ key }) => key === event.key)) return;
     event.preventDefault();
     event.stopPropagation();
-    // A choice with an option has no letter.
+    // Choices with an option have no letter.
     const choice = this.whole?.payload.choices.find(
       ({ decision, option }) => option === undefined && CARD_KEYS[decision].key === event.key,
     );
     if (choice !== undefined && !this.#isTooEarly(event)) this.#take(choice);
   };
 
-  /** A number only marks its choice: wider ones have no letter, so that nobody grants more by habit. */
+  /** A number only selects a choice: broader ones have no letter, so that nobody grants more by habit. */
   #show(key: string): void {
     if (key !== DETAILS_KEY) {
       this.querySelectorAll<HTMLElement>(".choice-row > .choice")[Number(key) - 1]?.focus();
@@ -238,8 +239,8 @@ class RequestElement extends LitElement {
     const { decision } = choice;
     const questions = this.whole?.payload.questions;
     if (decision === "accept" && questions !== undefined) {
-      const answers = answersOf(questions, this.filled);
-      if (answers === undefined) this.problem = "Every question needs an answer.";
+      const answers = readAnswers(questions, this.filled);
+      if (answers === undefined) this.problem = "Answer every question.";
       else void this.#respond({ answers });
     } else if (decision === "decline" && choice.takes?.includes("message")) {
       this.isDeclining = true;
@@ -279,16 +280,20 @@ class RequestElement extends LitElement {
 
   async #respond(answer: Answer): Promise<void> {
     if (this.whole === undefined || this.isSending) return;
+    const { session_id, request_id, shown_hash } = this.whole;
     this.isSending = true;
     this.problem = "";
     try {
-      const { request, repeated, notice } = await this.app.api.respond(this.whole, answer);
+      const { request, repeated, notice } = await this.app.api.respond(session_id, request_id, answer, {
+        shown_hash,
+        source: "web",
+      });
       this.dispatchEvent(new CustomEvent("request-settled", { detail: request, bubbles: true }));
       if (notice !== undefined) this.app.notify("warn", notice);
-      if (repeated) this.app.notify("warn", `Somebody was faster. ${outcomeOf(request)}.`);
+      if (repeated) this.app.notify("warn", `Already answered: ${describeOutcome(request)}.`);
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
-      if (error instanceof ApiError && error.code === "request_changed") void this.#readWhole();
+      if (readErrno(error) === "request_changed") void this.#readWhole();
     } finally {
       this.isSending = false;
     }

@@ -1,16 +1,16 @@
-// Finding words in the feed. Pure but for the marks, which are the browser's own and touch no element.
+// Search in the feed.
 import type { Entry } from "../../../src/client/view/types.ts";
-import { textOf } from "./items.ts";
+import { toText } from "./items.ts";
 
 const MARKS = "search";
 const MAX_MARKS = 500;
 
-/** Looks into each entry once for the same words: while a session streams it is asked again with every drawing. */
+/** Caches results per entry, because it runs on every draw while a session streams. */
 export class EntryFinder {
   #wanted = "";
   #known = new WeakMap<Entry, boolean>();
 
-  /** The ids of the entries that have it, oldest first; upper and lower case are the same. */
+  /** Ids of matching entries, oldest first. Case-insensitive. */
   find(entries: readonly Entry[], words: string): string[] {
     const wanted = words.trim().toLowerCase();
     if (wanted === "") return [];
@@ -22,13 +22,13 @@ export class EntryFinder {
   #has(entry: Entry): boolean {
     const known = this.#known.get(entry);
     if (known !== undefined) return known;
-    const has = textOf(entry).toLowerCase().includes(this.#wanted);
+    const has = toText(entry).toLowerCase().includes(this.#wanted);
     this.#known.set(entry, has);
     return has;
   }
 }
 
-/** The next hit from here, around the end; the newest one when there is no "here". */
+/** The next hit, wrapping around; the newest if there is no current one. */
 export function stepHit(
   hits: readonly string[],
   current: string | undefined,
@@ -39,8 +39,8 @@ export function stepHit(
   return hits[(at + by + hits.length) % hits.length];
 }
 
-/** Marks the words in what is drawn, where the browser can (CSS Custom Highlight). */
-export function markWords(root: Element | null, words: string): void {
+/** Highlights matches, if the browser supports CSS Custom Highlights. */
+export function highlightMatches(root: Element | null, words: string): void {
   if (!("highlights" in CSS)) return;
   const wanted = words.trim().toLowerCase();
   if (root === null || wanted === "") {

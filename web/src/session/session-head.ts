@@ -1,8 +1,8 @@
-// The head of a session: its name, what it is, and what can be done with it as a whole.
+// The head of a session: name, agent and actions.
 import { html, nothing, type TemplateResult } from "lit";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
+import { sessionName } from "../../../src/client/view/format.ts";
 import type { SessionView } from "../../../src/client/view/types.ts";
-import { sessionName } from "../../../src/client/view/words.ts";
 import type { App } from "../app-types.ts";
 import { copyButton } from "./copy.ts";
 
@@ -29,8 +29,8 @@ export function sessionHead(context: HeadContext): TemplateResult {
     }
     <span class="session-sub">
       ${session === undefined ? nothing : html`${sanitizeLine(session.provider)} · `}<code>${sanitizeLine(sessionId.slice(0, 8))}</code>
-      ${copyButton(() => sessionId, "Copy the session's id")}
-      ${session?.parent === undefined ? nothing : html`<a href=${app.href({ name: "session", session_id: session.parent })}>its parent</a>`}
+      ${copyButton(() => sessionId, "Copy session id")}
+      ${session?.parent === undefined ? nothing : html`<a href=${app.href({ name: "session", session_id: session.parent })}>parent</a>`}
     </span>
     <div class="session-actions" role="group" aria-label="Session">
       <button class="action quiet" type="button" @click=${context.find}>Find</button>
@@ -54,7 +54,7 @@ function renameForm(context: HeadContext, name: string): TemplateResult {
       if (event.key === "Escape") context.setRenaming(false);
     }}
   >
-    <input name="name" aria-label="Name" placeholder="Name (empty takes it away)" maxlength="200" autocomplete="off" .value=${name} />
+    <input name="name" aria-label="Name" placeholder="Name (empty to remove)" maxlength="200" autocomplete="off" .value=${name} />
     <button type="submit" class="primary">Save</button>
     <button type="button" class="quiet" @click=${() => context.setRenaming(false)}>Cancel</button>
   </form>`;

@@ -1,11 +1,11 @@
-// One session, live: how it stands, what happened, what it asks, what waits in its queue, and where to write to it.
+// <x-session>: one live session with its facts, feed, requests, queue and composer.
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
+import { sessionName } from "../../../src/client/view/format.ts";
 import { openSource, type Source } from "../../../src/client/view/source.ts";
 import type { Entry, RequestRow, View, ViewInput } from "../../../src/client/view/types.ts";
-import { sessionName } from "../../../src/client/view/words.ts";
-import { applyInputs, emptyView, keptFrom } from "../../../src/client/view.ts";
+import { applyInputs, emptyView, findFirstSeq } from "../../../src/client/view.ts";
 import type { App } from "../app-types.ts";
 import type { Action } from "../keyboard.ts";
 import { Cards } from "./cards.ts";
@@ -21,12 +21,12 @@ import { queueView } from "./queue-view.ts";
 import type { RawElement } from "./raw.ts";
 import "./raw.ts";
 import "./request-card.ts";
-import { EntryFinder, markWords, stepHit } from "./search.ts";
+import { EntryFinder, highlightMatches, stepHit } from "./search.ts";
 import { sessionHead } from "./session-head.ts";
 
-/** A session that asks more at once has them shown as the first are settled. */
+/** Further requests are shown as these are settled. */
 const MAX_CARDS = 20;
-/** How much of the past is read at first. */
+/** Events to load at first. */
 const HISTORY_EVENTS = 2_000;
 
 class SessionElement extends LitElement {
@@ -42,17 +42,17 @@ class SessionElement extends LitElement {
   declare app: App;
   declare sessionId: string;
   declare isRenaming: boolean;
-  /** What is looked for; undefined: the search is closed. */
+  /** Search text; undefined if the search is closed. */
   declare words: string | undefined;
   declare found: string | undefined;
   declare isLoading: boolean;
-  /** There is nothing earlier. */
+  /** The start of the history is loaded. */
   declare hasAll: boolean;
   #view: View = emptyView();
   #source: Source | undefined;
   #cards: Cards | undefined;
   #folds: Folds = new Map();
-  /** There was more than is read at first. */
+  /** There is more history than was loaded at first. */
   #isLong: boolean | undefined;
   #stopClock: (() => void) | undefined;
   readonly #items = new FeedItems();
@@ -89,10 +89,10 @@ class SessionElement extends LitElement {
     this.#cards?.close();
     this.#stopClock?.();
     this.#pace.close();
-    markWords(null, "");
+    highlightMatches(null, "");
   }
 
-  /** For the keys of the page. */
+  /** Called for global keys. */
   act(action: Action): void {
     if (action === "find") this.#openSearch();
     else if (action === "compose") this.#composer?.focusText();
@@ -119,7 +119,7 @@ class SessionElement extends LitElement {
       ${panel(view, this.app.now())} ${this.#search()}
       ${isGone ? html`<div class="banner" role="status">${goneText(closed)}</div>` : nothing}
       <x-feed .items=${this.#items.of(view.entries, this.#folds)} .context=${this.#context()} .earlier=${this.#earlier()}></x-feed>
-      ${this.#requests()} ${queueView(queue, (message) => void this.#try(this.app.api.cancelQueued(this.sessionId, message.message_id)))}
+      ${this.#requests()} ${queueView(queue, (message) => void this.#try(this.app.api.cancelInput(this.sessionId, message.message_id)))}
       ${
         isGone
           ? nothing
@@ -129,7 +129,7 @@ class SessionElement extends LitElement {
               .isWorking=${session?.turn !== undefined}
               .isBlocked=${requests.length > 0}
               .isOffline=${view.link.state === "lost"}
-              .said=${this.#said}
+              .said=${this.#listMessages}
               @composer-act=${this.#onComposer}
               @composer-sent=${() => this.#feed?.followEnd()}
             ></x-composer>`
@@ -146,11 +146,11 @@ class SessionElement extends LitElement {
     }
     if (this.words !== undefined || changed.has("words")) {
       const words = this.words ?? "";
-      void this.#feed?.updateComplete.then(() => markWords(this.querySelector(".feed-items"), words));
+      void this.#feed?.updateComplete.then(() => highlightMatches(this.querySelector(".feed-items"), words));
     }
   }
 
-  readonly #said = (): string[] => messagesOf(this.#view.entries);
+  readonly #listMessages = (): string[] => listMessages(this.#view.entries);
 
   get #feed(): FeedElement | null {
     return this.querySelector<FeedElement>("x-feed");
@@ -164,7 +164,7 @@ class SessionElement extends LitElement {
     return {
       folds: this.#folds,
       toggle: (entry) => this.#toggle(entry),
-      // Live events are timed as they come, by this machine's clock.
+      // Live events are timestamped on arrival, by this machine's clock.
       nowMs: Date.now(),
       found: this.words === undefined ? undefined : this.found,
       showRaw: (entry) => this.querySelector<RawElement>("x-raw")?.show(entry.seq ?? 1),
@@ -183,14 +183,14 @@ class SessionElement extends LitElement {
     this.#isLong ??= session === undefined ? undefined : session.last_seq > HISTORY_EVENTS;
     if (dropped === 0 && (this.hasAll || this.#isLong !== true)) return nothing;
     return html`<button class="quiet" type="button" ?disabled=${this.isLoading} @click=${() => void this.#loadEarlier()}>
-      ${this.isLoading ? "Reading…" : "Load earlier"}
+      ${this.isLoading ? "Loading…" : "Load earlier"}
     </button>`;
   }
 
   async #loadEarlier(): Promise<void> {
     this.isLoading = true;
     try {
-      this.hasAll = !(await this.#source?.loadEarlier(keptFrom(this.#view)));
+      this.hasAll = !(await this.#source?.loadEarlier(findFirstSeq(this.#view)));
     } catch (error) {
       this.app.fail(error);
     } finally {
@@ -201,22 +201,22 @@ class SessionElement extends LitElement {
   #requests(): unknown {
     const rows = this.#cards?.rows() ?? [];
     if (rows.length === 0) return nothing;
-    return html`<div class="requests" role="region" aria-label="Waits for you" @request-settled=${this.#onSettled}>
+    return html`<div class="requests" role="region" aria-label="Pending requests" @request-settled=${this.#onSettled}>
       ${repeat(
         rows.slice(0, MAX_CARDS),
         ({ request_id }) => request_id,
         (row) => html`<x-request .app=${this.app} .request=${row}></x-request>`,
       )}
-      ${rows.length > MAX_CARDS ? html`<p class="card-note">${rows.length - MAX_CARDS} more wait behind these.</p>` : nothing}
+      ${rows.length > MAX_CARDS ? html`<p class="card-note">${rows.length - MAX_CARDS} more pending.</p>` : nothing}
     </div>`;
   }
 
   readonly #onSettled = (event: CustomEvent<RequestRow>): void => {
     const card = event.target instanceof Element ? event.target.querySelector<HTMLElement>(".card") : null;
     const hadFocus = card?.contains(document.activeElement) || document.activeElement === document.body;
-    this.#cards?.settled(event.detail);
+    this.#cards?.settle(event.detail);
     if (!hadFocus) return;
-    // The buttons are gone: the focus goes to what is asked next, or stays on the card.
+    // The buttons are gone: focus the next request, or keep the card.
     void this.updateComplete.then(() => {
       const next = [...this.querySelectorAll<HTMLElement>(".card")].find(
         (each) => each.dataset["status"] === "pending" && each !== card,
@@ -288,7 +288,7 @@ class SessionElement extends LitElement {
       session?.turn === undefined ||
       (await this.app.confirm({
         title: "Stop this session?",
-        text: "Its turn is cut off and its agent ends. History and queue stay; the next message starts it again.",
+        text: "This interrupts the turn and ends the agent. The history and queue are kept; the next message restarts it.",
         action: "Stop",
         isDangerous: true,
       }));
@@ -300,7 +300,7 @@ class SessionElement extends LitElement {
     const name = session === undefined ? this.sessionId.slice(0, 8) : sanitizeLine(sessionName(session));
     const isSure = await this.app.confirm({
       title: `Remove “${name}”?`,
-      text: "Its agent ends, and its history, queue and requests are deleted for good. Sessions below it stay.",
+      text: "This ends the agent and permanently deletes the history, queue and requests. Child sessions are kept.",
       action: "Remove",
       isDangerous: true,
     });
@@ -320,8 +320,8 @@ class SessionElement extends LitElement {
   }
 }
 
-/** What the person said, oldest first, without repeats in a row. */
-function messagesOf(entries: readonly Entry[]): string[] {
+/** The user's messages, oldest first, without consecutive duplicates. */
+function listMessages(entries: readonly Entry[]): string[] {
   const said: string[] = [];
   for (const entry of entries) {
     if (entry.kind !== "user" || entry.from !== undefined || entry.parent !== undefined) continue;
@@ -332,8 +332,8 @@ function messagesOf(entries: readonly Entry[]): string[] {
 
 function goneText(reason: string): string {
   return reason === "unknown"
-    ? "There is no such session."
-    : "This session was removed. What you see is all that is left of it.";
+    ? "Session not found."
+    : "This session was removed. Only what is shown here is left.";
 }
 
 customElements.define("x-session", SessionElement);

@@ -1,8 +1,8 @@
-// A tool call in the feed: one line with how it stands and how long it took; its input, changes and output below.
+// A tool call in the feed: one line with status and time; input, changes and output below.
 import { html, nothing, type TemplateResult } from "lit";
 import { sanitize, sanitizeLine } from "../../../src/base/sanitize.ts";
+import { durationText, tookMs, toolStatusText } from "../../../src/client/view/format.ts";
 import type { ToolEntry } from "../../../src/client/view/types.ts";
-import { durationText, tookMs, toolStatusText } from "../../../src/client/view/words.ts";
 import { copyButton } from "./copy.ts";
 import { changesView } from "./diff-view.ts";
 import type { EntryContext } from "./entry-view.ts";
@@ -19,10 +19,10 @@ const MARKS: Readonly<Record<ToolEntry["status"], string>> = {
 
 export function toolView(entry: ToolEntry, context: EntryContext): TemplateResult {
   const isUnfolded = isOpen(entry, context.folds);
-  const word = toolStatusText(entry);
+  const label = toolStatusText(entry);
   const id = `tool-${entry.id}`;
   return html`<button class="tool-head" type="button" aria-expanded=${isUnfolded} aria-controls=${id} @click=${() => context.toggle(entry)}>
-      <span class="tool-status" data-status=${entry.status} role="img" aria-label=${word} title=${word}>${MARKS[entry.status]}</span>
+      <span class="tool-status" data-status=${entry.status} role="img" aria-label=${label} title=${label}>${MARKS[entry.status]}</span>
       <span class="tool-name">${sanitizeLine(entry.name)}</span>
       <span class="tool-title">${sanitizeLine(entry.title)}</span>
       ${entry.agent === undefined ? nothing : html`<span class="tool-agent">${sanitizeLine(entry.agent)}</span>`}
@@ -31,7 +31,7 @@ export function toolView(entry: ToolEntry, context: EntryContext): TemplateResul
     <div class="tool-body" id=${id} ?hidden=${!isUnfolded}>${isUnfolded ? toolBody(entry) : nothing}</div>`;
 }
 
-/** How long it ran or has run; what a person thought about it does not count. */
+/** Running time, without waiting for the user. */
 export function toolTime(entry: ToolEntry, nowMs: number): string {
   const { at_ms, status, waited_ms = 0 } = entry;
   if (status === "not_run") return toolStatusText(entry);
@@ -49,18 +49,18 @@ function toolBody(entry: ToolEntry): unknown {
     ${
       input === undefined || entry.changes !== undefined
         ? nothing
-        : html`<div class="tool-part"><h4>Input</h4>${copyButton(() => input, "Copy the input")}<pre class="input" tabindex="0">${sanitize(input)}</pre></div>`
+        : html`<div class="tool-part"><h4>Input</h4>${copyButton(() => input, "Copy input")}<pre class="input" tabindex="0">${sanitize(input)}</pre></div>`
     }
     ${
       entry.output === undefined || entry.output === ""
         ? nothing
-        : html`<div class="tool-part"><h4>Output</h4>${copyButton(() => entry.output ?? "", "Copy the output")}<pre class="output" tabindex="0">${sanitize(entry.output)}</pre></div>`
+        : html`<div class="tool-part"><h4>Output</h4>${copyButton(() => entry.output ?? "", "Copy output")}<pre class="output" tabindex="0">${sanitize(entry.output)}</pre></div>`
     }
     ${entry.exit_code === undefined ? nothing : html`<p class="tool-exit">exit code ${entry.exit_code}</p>`}
   `;
 }
 
-/** A shell command as it is, anything else as JSON. */
+/** A shell command as text, anything else as JSON. */
 function inputText(input: unknown): string {
   if (typeof input === "string") return input;
   const command = (input as { command?: unknown } | null)?.command;

@@ -1,4 +1,4 @@
-// What the form for a new session holds, what is wrong with it, and what is sent. Pure.
+// The form for a new session: validation and conversion.
 import type { SpawnBody } from "../../../src/client/http/types.ts";
 import type { SessionView } from "../../../src/protocol/views.ts";
 
@@ -32,22 +32,22 @@ export function checkForm(form: SpawnForm): Errors {
   const errors: Errors = {};
   const cwd = form.cwd.trim();
   if (form.backend === "") errors.backend = "Choose an agent.";
-  if (cwd !== "" && !cwd.startsWith("/")) errors.cwd = "A whole path is needed: it begins with “/”.";
-  if (form.name.trim().length > MAX_NAME) errors.name = `At most ${MAX_NAME} characters.`;
+  if (cwd !== "" && !cwd.startsWith("/")) errors.cwd = "Enter an absolute path, starting with “/”.";
+  if (form.name.trim().length > MAX_NAME) errors.name = `Maximum ${MAX_NAME} characters.`;
   if (form.budget.trim() !== "" && readBudget(form.budget) === undefined)
-    errors.budget = "An amount in dollars, such as 2.50, or nothing.";
+    errors.budget = "Enter an amount in dollars, such as 2.50, or leave it empty.";
   return errors;
 }
 
 function readBudget(text: string): number | undefined {
   const plain = text.trim().replace(/^\$/, "").replace(",", ".");
   const amount = /^(\d+(\.\d*)?|\.\d+)$/.test(plain) ? Number(plain) : 0;
-  // With nothing to spend no agent could begin.
+  // With a zero budget no agent could start.
   return amount > 0 ? amount : undefined;
 }
 
-/** Of a form without errors. What was left empty is left out: the daemon and the agent decide then. */
-export function bodyOf(form: SpawnForm): SpawnBody {
+/** For a valid form. Empty fields are omitted, so that defaults apply. */
+export function toSpawnBody(form: SpawnForm): SpawnBody {
   const max_cost_usd = readBudget(form.budget);
   const text = (key: "cwd" | "name" | "model" | "parent"): Partial<SpawnBody> =>
     form[key].trim() === "" ? {} : { [key]: form[key].trim() };
@@ -63,24 +63,24 @@ export function bodyOf(form: SpawnForm): SpawnBody {
   };
 }
 
-const FIELD_OF_CODE: Readonly<Record<string, Field>> = {
+const FIELDS_BY_CODE: Readonly<Record<string, Field>> = {
   unknown_backend: "backend",
   auth_failed: "backend",
   session_unknown: "parent",
   family_limit: "parent",
 };
 
-/** At which field a refusal of the daemon belongs; undefined: to the form as a whole. */
-export function fieldOfError({ code, message }: { code: string; message: string }): Field | undefined {
+/** The field that an error of the daemon is about; undefined for the whole form. */
+export function findErrorField({ code, message }: { code: string; message: string }): Field | undefined {
   const named = (["cwd", "model", "name", "prompt", "parent", "budget"] as const).find(
     (field) => message.startsWith(`/${field}`) || message.includes(`/${field}:`),
   );
   if (named !== undefined) return named;
   if (/\bcwd\b|director/i.test(message)) return "cwd";
-  return FIELD_OF_CODE[code];
+  return FIELDS_BY_CODE[code];
 }
 
-/** What is kept for the next time: what a person would type again. */
+/** Choices remembered for the next session. */
 export type Remembered = Pick<SpawnForm, "backend" | "cwd" | "approvals"> & {
   models: Record<string, string>;
 };
@@ -90,7 +90,7 @@ export function readRemembered(text: string | null): Partial<Remembered> {
   try {
     kept = JSON.parse(text ?? "{}");
   } catch {
-    // Somebody else's, or torn: nothing is remembered then.
+    // Invalid: nothing is remembered.
     return {};
   }
   if (typeof kept !== "object" || kept === null) return {};
@@ -99,21 +99,21 @@ export function readRemembered(text: string | null): Partial<Remembered> {
     ...(typeof backend === "string" ? { backend } : {}),
     ...(typeof cwd === "string" ? { cwd } : {}),
     ...(typeof approvals === "boolean" ? { approvals } : {}),
-    ...(typeof models === "object" && models !== null ? { models: onlyTexts(models) } : {}),
+    ...(typeof models === "object" && models !== null ? { models: pickStrings(models) } : {}),
   };
 }
 
-function onlyTexts(models: object): Record<string, string> {
+function pickStrings(models: object): Record<string, string> {
   return Object.fromEntries(Object.entries(models).filter(([, model]) => typeof model === "string"));
 }
 
-/** Directories that sessions work in, the latest first, each once. */
+/** Working directories of sessions, most recent first. */
 export function knownDirectories(sessions: Iterable<SessionView>): string[] {
   const latest = [...sessions].sort((a, b) => b.last_active_at_ms - a.last_active_at_ms);
   return [...new Set(latest.flatMap(({ cwd }) => (cwd === undefined ? [] : [cwd])))].slice(0, 20);
 }
 
-/** Models that sessions of this agent use. */
+/** Models used by sessions of this agent. */
 export function knownModels(sessions: Iterable<SessionView>, backend: string): string[] {
   const models = [...sessions].flatMap((one) =>
     one.backend === backend && one.model !== undefined ? [one.model] : [],

@@ -1,4 +1,4 @@
-// The programs that somebody who has no agent yet can install, as part of a sentence: "`a` or `b`".
+// Agents the user can install, as part of a sentence: "`a` or `b`".
 import { html, type TemplateResult } from "lit";
 import { INSTALLABLE } from "../../../src/client/view/installable.ts";
 

@@ -1,11 +1,11 @@
-// Where the form keeps the last choices: in this browser, if it lets us.
+// Stores the last choices in this browser, if allowed.
 const KEY = "blemees.spawn";
 
 export function readKept(): string | null {
   try {
     return localStorage.getItem(KEY);
   } catch {
-    // Storage may be forbidden; the form begins empty then.
+    // Storage may be blocked; the form starts empty.
     return null;
   }
 }
@@ -14,6 +14,6 @@ export function writeKept(text: string): void {
   try {
     localStorage.setItem(KEY, text);
   } catch {
-    // Full or forbidden: they are typed again next time.
+    // Full or blocked: nothing is remembered.
   }
 }

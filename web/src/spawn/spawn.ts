@@ -1,21 +1,23 @@
-// <x-spawn>: the form that starts an agent.
+// <x-spawn>: the form for a new session.
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
-import { sessionName } from "../../../src/client/view/words.ts";
-import type { App, DaemonStatus } from "../app-types.ts";
+import type { StatusReply } from "../../../src/client/http/types.ts";
+import { sessionName } from "../../../src/client/view/format.ts";
+import { readStatus } from "../api/client.ts";
+import type { App } from "../app-types.ts";
 import { icon } from "../icons.ts";
 import {
-  bodyOf,
   checkForm,
   EMPTY_FORM,
   type Errors,
   type Field,
-  fieldOfError,
+  findErrorField,
   knownDirectories,
   knownModels,
   readRemembered,
   type SpawnForm,
+  toSpawnBody,
 } from "./form.ts";
 import { installable } from "./installable.ts";
 import { readKept, writeKept } from "./kept.ts";
@@ -33,7 +35,7 @@ class SpawnElement extends LitElement {
   declare form: SpawnForm;
   declare errors: Errors;
   declare trouble: string | undefined;
-  declare status: DaemonStatus | undefined;
+  declare status: StatusReply | undefined;
   declare isBusy: boolean;
 
   constructor() {
@@ -58,7 +60,7 @@ class SpawnElement extends LitElement {
     const kept = readRemembered(readKept());
     const [cwd = ""] = knownDirectories(app.fleet.get().sessions.values());
     this.#set({ cwd: kept.cwd ?? cwd, approvals: kept.approvals ?? true });
-    app.api.status().then(
+    readStatus(app.api).then(
       (status) => {
         this.status = status;
         const found = Object.keys(withDemo(status.backends));
@@ -87,39 +89,39 @@ class SpawnElement extends LitElement {
     return html`<form class="spawn" novalidate @submit=${this.#onSubmit} @keydown=${this.#onKey}>
       <header class="page-head"><h1>New session</h1></header>
       ${this.#agents(Object.entries(status === undefined ? {} : withDemo(status.backends)))}
-      ${this.#text("prompt", "What should it do?", "Empty: it starts and waits for your first message.", {
+      ${this.#text("prompt", "Task", "If empty, the agent waits for your first message.", {
         placeholder: form.backend === "demo" ? "approve" : "Make the tests pass",
         rows: 5,
       })}
-      ${this.#text("cwd", "Directory", "Where the agent works, as a whole path.", {
+      ${this.#text("cwd", "Directory", "Absolute path of the agent’s working directory.", {
         list: knownDirectories(sessions),
         placeholder: "/home/you/project",
         isCode: true,
       })}
       <div class="form-pair">
-        ${this.#text("name", "Name", "What you call it; every command takes it.", { placeholder: "fixer" })}
-        ${this.#text("model", "Model", "Empty: the agent’s own choice.", { list: knownModels(sessions, form.backend), isCode: true })}
+        ${this.#text("name", "Name", "Can be used in all commands instead of the id.", { placeholder: "fixer" })}
+        ${this.#text("model", "Model", "If empty, the agent’s default.", { list: knownModels(sessions, form.backend), isCode: true })}
       </div>
       <div class="form-pair">
         ${this.#row(
           "parent",
           "Parent",
-          "It is woken when this one is done or asks.",
+          "Notified when this session finishes or has a request.",
           html`<select id="spawn-parent" .value=${live(form.parent)} @change=${this.#onInput("parent")} aria-describedby="spawn-parent-note">
             <option value="">none</option>
             ${parents.map((one) => html`<option value=${one.session_id} ?selected=${one.session_id === form.parent}>${sanitizeLine(sessionName(one))}</option>`)}
           </select>`,
         )}
-        ${this.#text("budget", "Budget in dollars", "What it may cost, where the agent knows.", { placeholder: "no limit", mode: "decimal" })}
+        ${this.#text("budget", "Budget (USD)", "Maximum cost, if the agent reports it.", { placeholder: "no limit", mode: "decimal" })}
       </div>
       <label class="form-check">
         <input type="checkbox" .checked=${live(form.approvals)} @change=${this.#onCheck} />
-        <span>Ask me before it acts</span>
+        <span>Ask for approval</span>
         <span class="form-note">
           ${
             form.approvals
-              ? "Commands and changes wait for your answer."
-              : html`<strong class="error-text">The agent runs commands and changes files without asking anybody.</strong>`
+              ? "Commands and file changes need your approval."
+              : html`<strong class="error-text">The agent runs commands and changes files without approval.</strong>`
           }
         </span>
       </label>
@@ -149,8 +151,7 @@ class SpawnElement extends LitElement {
       ${
         this.status !== undefined && backends.length === 1
           ? html`<p class="form-note">
-              No other agent was found. Install ${installable()} on the PATH of the daemon, then
-              start the daemon again.
+              No other agents found. Install ${installable()} on the daemon’s PATH, then restart the daemon.
             </p>`
           : nothing
       }
@@ -236,7 +237,7 @@ class SpawnElement extends LitElement {
     if (Object.keys(this.errors).length > 0) return this.#showFirstError();
     this.isBusy = true;
     try {
-      const { session } = await app.api.spawn(bodyOf(form));
+      const { session } = await app.api.spawn(toSpawnBody(form));
       const models = { ...readRemembered(readKept()).models, [form.backend]: form.model.trim() };
       writeKept(
         JSON.stringify({ backend: form.backend, cwd: form.cwd.trim(), approvals: form.approvals, models }),
@@ -244,16 +245,16 @@ class SpawnElement extends LitElement {
       this.#set({ prompt: "", name: "" });
       app.navigate({ name: "session", session_id: session.session_id });
     } catch (error) {
-      this.#refused(error);
+      this.#showError(error);
     } finally {
       this.isBusy = false;
     }
   }
 
-  #refused(error: unknown): void {
+  #showError(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    const field = fieldOfError({ code, message });
+    const field = findErrorField({ code, message });
     if (field === undefined) this.trouble = message;
     else this.errors = { [field]: message };
     this.#showFirstError();
@@ -267,7 +268,7 @@ class SpawnElement extends LitElement {
   }
 }
 
-/** The daemon names it only where there is no real agent; it can always be started. */
+/** The demo agent is always available, even if the daemon does not list it. */
 function withDemo(backends: Readonly<Record<string, string>>): Record<string, string> {
   return { ...backends, demo: "" };
 }

@@ -1,10 +1,10 @@
-// A person's answer → the `result` of the JSON-RPC reply that Codex waits for.
+// An answer → the `result` of Codex's JSON-RPC request.
 import type { JsonObject } from "../../../base/json.ts";
 import type { Answer, Decision } from "../../../protocol/requests.ts";
 import { fillForm } from "../../forms.ts";
-import { amendmentOf } from "./request-commands.ts";
-import { grantedOf } from "./request-others.ts";
-import type { PendingAsk } from "./state.ts";
+import { readAmendment } from "./request-commands.ts";
+import { readGranted } from "./request-others.ts";
+import type { CodexPendingAsk } from "./state.ts";
 
 type Answers = Record<string, string | string[]>;
 type Reply = (params: JsonObject, decision: Decision, answer: Answer) => unknown;
@@ -22,20 +22,20 @@ const REPLIES: ReadonlyMap<string, Reply> = new Map<string, Reply>([
   ["execCommandApproval", legacy],
 ]);
 
-/** Total: an answer of the wrong kind (answers where a decision is wanted) declines. */
-export function toNativeAnswer(ask: PendingAsk, answer: Answer): unknown {
+/** Total: an answer of the wrong kind (answers instead of a decision) declines. */
+export function toNativeAnswer(ask: CodexPendingAsk, answer: Answer): unknown {
   const reply = REPLIES.get(ask.method);
   if (reply === undefined) return { decision: "decline" };
   return reply(ask.params, "decision" in answer ? answer.decision : "decline", answer);
 }
 
 function commandDecision(params: JsonObject, decision: Decision): unknown {
-  const amendment = amendmentOf(params);
+  const amendment = readAmendment(params);
   if (decision !== "acceptAlways" || amendment === undefined) return plainDecision(decision);
   return { acceptWithExecpolicyAmendment: { execpolicy_amendment: amendment } };
 }
 
-/** Where nothing can be remembered for longer, once is what was meant at least. */
+/** If nothing can be remembered, at least once was meant. */
 function plainDecision(decision: Decision): Decision {
   return decision === "acceptAlways" ? "accept" : decision;
 }
@@ -43,12 +43,12 @@ function plainDecision(decision: Decision): Decision {
 function grant(params: JsonObject, decision: Decision): unknown {
   const isGranted = decision !== "decline" && decision !== "cancel";
   return {
-    permissions: isGranted ? grantedOf(params) : {},
+    permissions: isGranted ? readGranted(params) : {},
     scope: decision === "acceptForSession" ? "session" : "turn",
   };
 }
 
-/** Without any the model goes on by itself. */
+/** Without answers the model continues on its own. */
 function inputAnswers(answer: Answer): unknown {
   const answers: Answers = "answers" in answer ? answer.answers : {};
   return Object.fromEntries(

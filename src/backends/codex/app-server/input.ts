@@ -1,4 +1,4 @@
-// A user message → the input of a turn. What Codex cannot take is refused here, with the path of the block.
+// A user message → the input of a turn. Blocks Codex cannot take are refused, with their path.
 import { CodedError } from "../../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
@@ -12,19 +12,19 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 type ToInput = (block: JsonObject, at: string) => JsonObject;
 
 const BLOCKS: ReadonlyMap<string, ToInput> = new Map<string, ToInput>([
-  ["text", (block, at) => ({ type: "text", text: need(block, "text", at) })],
-  ["image", (block, at) => ({ type: "image", url: urlOf(block["source"], `${at}/source`) })],
-  // Codex's own name for an image that lies on this machine.
-  ["localImage", (block, at) => ({ type: "localImage", path: need(block, "path", at) })],
+  ["text", (block, at) => ({ type: "text", text: requireString(block, "text", at) })],
+  ["image", (block, at) => ({ type: "image", url: readUrl(block["source"], `${at}/source`) })],
+  // Codex's own name for an image on this machine.
+  ["localImage", (block, at) => ({ type: "localImage", path: requireString(block, "path", at) })],
 ]);
 
 export function toInput(message: UserMessage): JsonObject[] {
-  // A type says less than a client sends: this is the last look before a process depends on it.
+  // Clients can send more than the type says: this is the last check before a process gets it.
   const { content } = message as { content: unknown };
-  if (typeof content === "string") return checked([{ type: "text", text: content }]);
+  if (typeof content === "string") return checkLength([{ type: "text", text: content }]);
   if (!Array.isArray(content)) throw bad("/message/content: expected a string or an array of content blocks");
   if (content.length === 0) throw bad("/message/content: expected at least one content block");
-  return checked(content.map((block: unknown, index) => toPart(block, `/message/content/${index}`)));
+  return checkLength(content.map((block: unknown, index) => toPart(block, `/message/content/${index}`)));
 }
 
 function toPart(block: unknown, at: string): JsonObject {
@@ -32,17 +32,17 @@ function toPart(block: unknown, at: string): JsonObject {
     throw bad(`${at}: expected an object with a type`);
   const build = BLOCKS.get(block["type"]);
   if (build !== undefined) return build(block, at);
-  throw bad(`${at}: Codex takes no "${block["type"]}" blocks; it takes ${[...BLOCKS.keys()].join(", ")}`);
+  throw bad(`${at}: Codex does not accept "${block["type"]}" blocks, only ${[...BLOCKS.keys()].join(", ")}`);
 }
 
-function urlOf(source: unknown, at: string): string {
+function readUrl(source: unknown, at: string): string {
   if (!isObject(source)) throw bad(`${at}: expected an object`);
   if (source["type"] === "base64") {
-    return imageUrl(need(source, "media_type", at), need(source, "data", at), at);
+    return imageUrl(requireString(source, "media_type", at), requireString(source, "data", at), at);
   }
   if (source["type"] !== "url") throw bad(`${at}/type: expected "base64" or "url"`);
-  const url = need(source, "url", at);
-  // The model fetches it; everything else Codex would keep in the thread, where it spoils every later turn.
+  const url = requireString(source, "url", at);
+  // The model fetches it; Codex would keep anything else in the thread, where it breaks every later turn.
   if (url.startsWith("https://")) return url;
   const [, media, data] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? [];
   if (media === undefined || data === undefined) {
@@ -57,20 +57,22 @@ function imageUrl(media: string, data: string, at: string): string {
   return `data:${media};base64,${data}`;
 }
 
-function need(from: JsonObject, field: string, at: string): string {
+function requireString(from: JsonObject, field: string, at: string): string {
   const value = from[field];
   if (typeof value !== "string") throw bad(`${at}/${field}: expected a string`);
   return value;
 }
 
-function checked(input: JsonObject[]): JsonObject[] {
+function checkLength(input: JsonObject[]): JsonObject[] {
   const texts = input.flatMap((part) => (typeof part["text"] === "string" ? [part["text"]] : []));
   const units = texts.reduce((sum, text) => sum + text.length, 0);
   if (units <= MAX_TEXT_CHARS) return input;
   // Codex counts characters; a string's length counts those outside the first plane twice.
   const chars = texts.reduce((sum, text) => sum + [...text].length, 0);
   if (chars <= MAX_TEXT_CHARS) return input;
-  throw bad(`/message/content: ${chars} characters of text; Codex takes at most ${MAX_TEXT_CHARS} a turn`);
+  throw bad(
+    `/message/content: ${chars} characters of text; Codex accepts at most ${MAX_TEXT_CHARS} per turn`,
+  );
 }
 
 function bad(message: string): CodedError {

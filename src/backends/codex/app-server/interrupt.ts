@@ -1,4 +1,4 @@
-// Stopping the turns of a session, and ending what their commands left running: a command survives turn/interrupt as a
+// Interrupts the turns of a session and ends commands they left running: a command survives turn/interrupt as a
 // "background terminal" (0.166.0).
 import { killLeftovers } from "../../leftovers.ts";
 import type { AppServer } from "./process.ts";
@@ -9,13 +9,12 @@ export interface RunningTurn {
 }
 
 export const ACK_LIMIT_MS = 500;
-/** A turn that has just begun cannot be interrupted yet. */
+/** A turn that has just started cannot be interrupted yet. */
 const AGAIN_MS = 25;
 
 /**
- * Asks Codex to stop what `running` names, now or a moment later. Resolves with the turns that it agreed to stop,
- * when it has agreed to all, the time is over, or `isOver` says that it was not in vain; their end comes as
- * turn/completed.
+ * Asks Codex to stop the turns in `running`, now or shortly after. Resolves with the turns it agreed to stop, when it
+ * has agreed to all, the time is over, or `isOver` returns true; their end arrives as turn/completed.
  */
 export async function askToStop(
   server: AppServer,
@@ -31,7 +30,7 @@ export async function askToStop(
     await Promise.all(
       left.map(async ({ threadId, turnId }) => {
         const asked = server.request("turn/interrupt", { threadId, turnId }, restMs);
-        // It may have just ended, or not quite begun: the next round tells.
+        // It may have just ended, or not quite started: try again.
         if (await isAnswered(asked)) agreed.add(turnId);
       }),
     );
@@ -41,7 +40,7 @@ export async function askToStop(
   }
 }
 
-/** `sinceS`: only what was started since that moment of `os.uptime()`. */
+/** `sinceS`: only processes started since that time of `os.uptime()`. */
 export async function tidyUp(
   server: AppServer,
   threadIds: readonly string[],

@@ -1,11 +1,12 @@
-// What Codex says about a thread → agent.system_init, again only when something in it changed.
-import { isObject, type JsonObject } from "../../../base/json.ts";
-import type { AgentEvent } from "../../../protocol/events.ts";
-import { countOf, known, objectOf, optional, stringOf } from "../../values.ts";
-import type { CodexState, Report } from "./state.ts";
+// What Codex reports about a thread → agent.system_init, repeated only when it changed.
 
-/** Takes over what is new, and introduces the thread anew if that changes anything. */
-export function introduce(state: CodexState, news: JsonObject): Report[] {
+import { isObject, type JsonObject } from "../../../base/json.ts";
+import { asCount, asObject, asString, defined, omitNulls } from "../../../base/values.ts";
+import type { AgentEvent } from "../../../protocol/events.ts";
+import type { CodexReport, CodexState } from "./state.ts";
+
+/** Merges new facts, and emits agent.system_init again if they change it. */
+export function introduce(state: CodexState, news: JsonObject): CodexReport[] {
   state.intro = { ...state.intro, ...news };
   if (state.intro["threadId"] === undefined) return [];
   const event = toSystemInit(state);
@@ -15,31 +16,30 @@ export function introduce(state: CodexState, news: JsonObject): Report[] {
   return [{ kind: "event", event }];
 }
 
-/** Known later than the rest; told with the next turn. */
+/** Known later than the rest; emitted with the next turn. */
 export function noteContextWindow(state: CodexState, tokenUsage: unknown): void {
-  const size = countOf(objectOf(tokenUsage)["modelContextWindow"]);
+  const size = asCount(asObject(tokenUsage)["modelContextWindow"]);
   if (size !== undefined) state.intro = { ...state.intro, contextWindow: size };
 }
 
 /** The result of thread/start and thread/resume. */
 export function readStarted(state: CodexState, result: unknown): JsonObject {
-  const { thread: value, sandbox, ...rest } = objectOf(result);
-  const thread = objectOf(value);
+  const { thread: value, sandbox, ...rest } = asObject(result);
+  const thread = asObject(value);
   return {
     ...pick(rest, INTRO_KEYS),
-    ...known("sandbox", sandbox),
-    ...known("path", thread["path"]),
-    threadId: stringOf(thread["id"]) ?? state.threadId,
+    ...omitNulls({ sandbox, path: thread["path"] }),
+    threadId: asString(thread["id"]) ?? state.threadId,
   };
 }
 
 /** `thread/settings/updated` */
 export function readSettings(params: JsonObject): JsonObject {
-  const { sandboxPolicy, effort, ...rest } = objectOf(params["threadSettings"]);
+  const { sandboxPolicy, effort, ...rest } = asObject(params["threadSettings"]);
   return {
     ...pick(rest, INTRO_KEYS),
-    ...known("sandbox", sandboxPolicy),
-    ...optional("reasoningEffort", effort),
+    ...omitNulls({ sandbox: sandboxPolicy }),
+    ...defined({ reasoningEffort: effort }),
   };
 }
 
@@ -59,25 +59,29 @@ function pick(from: JsonObject, keys: readonly string[]): JsonObject {
 function toSystemInit(state: CodexState): AgentEvent {
   const { intro } = state;
   const capabilities = {
-    ...known("sandbox_policy", intro["sandbox"]),
-    ...known("approval_policy", intro["approvalPolicy"]),
-    ...known("permission_profile", profileOf(intro["activePermissionProfile"])),
-    ...known("reasoning_effort", intro["reasoningEffort"]),
-    ...known("rollout_path", intro["path"]),
-    ...known("model_provider", intro["modelProvider"]),
+    ...omitNulls({
+      sandbox_policy: intro["sandbox"],
+      approval_policy: intro["approvalPolicy"],
+      permission_profile: readProfile(intro["activePermissionProfile"]),
+      reasoning_effort: intro["reasoningEffort"],
+      rollout_path: intro["path"],
+      model_provider: intro["modelProvider"],
+    }),
   };
   return {
     type: "agent.system_init",
     backend: "codex",
-    ...optional("model", stringOf(intro["model"])),
-    ...optional("cwd", stringOf(intro["cwd"]) ?? state.options.cwd),
-    ...optional("native_session_id", stringOf(intro["threadId"])),
-    ...optional("context_window", countOf(intro["contextWindow"])),
+    ...defined({
+      model: asString(intro["model"]),
+      cwd: asString(intro["cwd"]) ?? state.options.cwd,
+      native_session_id: asString(intro["threadId"]),
+      context_window: asCount(intro["contextWindow"]),
+    }),
     capabilities,
   };
 }
 
-/** Its name is enough: what it allows is in the sandbox policy. */
-function profileOf(profile: unknown): unknown {
+/** Its name is enough: the sandbox policy has the details. */
+function readProfile(profile: unknown): unknown {
   return isObject(profile) ? (profile["id"] ?? profile) : profile;
 }

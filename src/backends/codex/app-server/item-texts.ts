@@ -1,21 +1,22 @@
-// The items that are text: what the model says, thinks and plans, and the user's message as Codex took it.
+// Text items: the model's messages, reasoning and plans, and the user's message as Codex received it.
+
 import type { JsonObject } from "../../../base/json.ts";
+import { asCount, asObjects, asString, asStrings, asText, defined } from "../../../base/values.ts";
 import type { ContentBlock } from "../../../protocol/content.ts";
 import type { AgentEvent } from "../../../protocol/events.ts";
-import { countOf, objectsOf, optional, stringOf, stringsOf, textOf } from "../../values.ts";
 import type { CodexState, OpenItem } from "./state.ts";
 
 type Complete = (state: CodexState, item: JsonObject, open: OpenItem | undefined) => AgentEvent[];
 
 const TEXT_ITEMS: ReadonlyMap<unknown, Complete> = new Map<unknown, Complete>([
-  ["agentMessage", (_state, item) => [toMessage(item, textOf(item["phase"]))]],
+  ["agentMessage", (_state, item) => [toMessage(item, asText(item["phase"]))]],
   // The answer of plan mode.
   ["plan", (_state, item) => [toMessage(item, "plan")]],
   ["reasoning", (_state, item, open) => toThinking(item, open)],
   ["userMessage", (state, item) => echo(state, item)],
 ]);
 
-export function textItemOf(item: JsonObject): Complete | undefined {
+export function findTextItem(item: JsonObject): Complete | undefined {
   return TEXT_ITEMS.get(item["type"]);
 }
 
@@ -28,7 +29,7 @@ export function thinkingDelta(params: JsonObject): AgentEvent[] {
 }
 
 function toDelta(kind: "text" | "thinking", params: JsonObject, index: unknown): AgentEvent[] {
-  const text = textOf(params["delta"]);
+  const text = asText(params["delta"]);
   if (text === undefined) return [];
   return [
     {
@@ -36,46 +37,44 @@ function toDelta(kind: "text" | "thinking", params: JsonObject, index: unknown):
       backend: "codex",
       kind,
       text,
-      ...optional("index", countOf(index)),
-      ...optional("item_id", stringOf(params["itemId"])),
+      ...defined({ index: asCount(index), item_id: asString(params["itemId"]) }),
     },
   ];
 }
 
 function toMessage(item: JsonObject, phase: string | undefined): AgentEvent {
-  const questions = objectsOf(item["questions"]);
+  const questions = asObjects(item["questions"]);
   return {
     type: "agent.message",
     backend: "codex",
     role: "assistant",
     content: [
-      { type: "text", text: stringOf(item["text"]) ?? "" },
+      { type: "text", text: asString(item["text"]) ?? "" },
       ...(questions.length > 0 ? [{ type: "questions", questions }] : []),
     ],
-    ...optional("phase", phase),
-    ...optional("message_id", stringOf(item["id"])),
+    ...defined({ phase, message_id: asString(item["id"]) }),
   };
 }
 
-/** Reasoning comes as deltas; one that came without any is told whole. */
+/** Reasoning arrives as deltas; without any it is emitted whole. */
 function toThinking(item: JsonObject, open: OpenItem | undefined): AgentEvent[] {
   if (open?.hasDelta === true) return [];
-  const [summary, content] = [stringsOf(item["summary"]), stringsOf(item["content"])];
+  const [summary, content] = [asStrings(item["summary"]), asStrings(item["content"])];
   const delta = (summary.length > 0 ? summary : content).join("\n\n");
   return toDelta("thinking", { delta, itemId: item["id"] }, undefined);
 }
 
 function echo(state: CodexState, item: JsonObject): AgentEvent[] {
   if (state.options.user_echo !== true) return [];
-  const content = objectsOf(item["content"]).flatMap(toBlock);
+  const content = asObjects(item["content"]).flatMap(toBlock);
   return [{ type: "agent.user_echo", backend: "codex", message: { role: "user", content } }];
 }
 
 function toBlock(input: JsonObject): ContentBlock[] {
-  const type = stringOf(input["type"]);
+  const type = asString(input["type"]);
   if (type === undefined) return [];
-  if (type === "text") return [{ type, text: stringOf(input["text"]) ?? "" }];
-  const url = stringOf(input["url"]);
+  if (type === "text") return [{ type, text: asString(input["text"]) ?? "" }];
+  const url = asString(input["url"]);
   if (type !== "image" || url === undefined) return [{ ...input, type }];
   const [, media_type, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];
   const source = data === undefined ? { type: "url", url } : { type: "base64", media_type, data };

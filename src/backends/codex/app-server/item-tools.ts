@@ -1,23 +1,24 @@
-// The items that are calls of a tool: how each type is named, what went in and what came out.
+// Tool-call items: name, input and output of each type.
+
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import {
-  countOf,
-  known,
-  objectOf,
-  objectsOf,
-  optional,
-  stringOf,
-  stringsOf,
-  textOf,
-  toSnake,
-} from "../../values.ts";
+  asCount,
+  asObject,
+  asObjects,
+  asString,
+  asStrings,
+  asText,
+  defined,
+  omitNulls,
+} from "../../../base/values.ts";
+import { toSnake } from "../../values.ts";
 
 interface ToolItem {
   name(item: JsonObject): string;
   input(item: JsonObject): unknown;
-  /** What the completed item gave back. */
+  /** The output of the completed item. */
   output(item: JsonObject): unknown;
-  /** Beside the statuses that mean failure everywhere. */
+  /** Besides the statuses that always mean failure. */
   hasFailed?(item: JsonObject): boolean;
 }
 
@@ -28,7 +29,7 @@ const TOOL_ITEMS: ReadonlyMap<unknown, ToolItem> = new Map<unknown, ToolItem>([
     "commandExecution",
     {
       name: () => "shell",
-      input: (item) => ({ ...known("command", item["command"]), ...known("cwd", item["cwd"]) }),
+      input: (item) => omitNulls({ command: item["command"], cwd: item["cwd"] }),
       output: commandOutput,
       hasFailed: ({ exitCode }) => typeof exitCode === "number" && exitCode !== 0,
     },
@@ -39,23 +40,23 @@ const TOOL_ITEMS: ReadonlyMap<unknown, ToolItem> = new Map<unknown, ToolItem>([
       name: () => "apply_patch",
       input: (item) => ({ changes: item["changes"] ?? [] }),
       output: (item) =>
-        FAILED.has(item["status"]) ? item["status"] : changesOf(item).map(changeLine).join("\n"),
+        FAILED.has(item["status"]) ? item["status"] : readChanges(item).map(changeLine).join("\n"),
     },
   ],
   [
     "mcpToolCall",
     {
-      name: ({ server, tool }) => `mcp__${stringOf(server) ?? "unknown"}__${stringOf(tool) ?? "unknown"}`,
+      name: ({ server, tool }) => `mcp__${asString(server) ?? "unknown"}__${asString(tool) ?? "unknown"}`,
       input: (item) => item["arguments"] ?? {},
       output: mcpOutput,
-      hasFailed: ({ error, result }) => isObject(error) || objectOf(result)["isError"] === true,
+      hasFailed: ({ error, result }) => isObject(error) || asObject(result)["isError"] === true,
     },
   ],
   [
     "dynamicToolCall",
     {
       name: ({ namespace, tool }) =>
-        [textOf(namespace), stringOf(tool) ?? "unknown"].filter(Boolean).join("__"),
+        [asText(namespace), asString(tool) ?? "unknown"].filter(Boolean).join("__"),
       input: (item) => item["arguments"] ?? {},
       output: (item) => item["contentItems"] ?? undefined,
       hasFailed: ({ success }) => success === false,
@@ -64,24 +65,23 @@ const TOOL_ITEMS: ReadonlyMap<unknown, ToolItem> = new Map<unknown, ToolItem>([
   [
     "collabAgentToolCall",
     {
-      name: ({ tool }) => toSnake(stringOf(tool) ?? "unknown"),
+      name: ({ tool }) => toSnake(asString(tool) ?? "unknown"),
       input: (item) => ({
-        ...known("prompt", item["prompt"]),
-        ...optional("model", textOf(item["model"])),
-        ...known("reasoning_effort", item["reasoningEffort"]),
-        ...receiversOf(item),
+        ...omitNulls({ prompt: item["prompt"] }),
+        ...defined({ model: asText(item["model"]) }),
+        ...omitNulls({ reasoning_effort: item["reasoningEffort"] }),
+        ...readReceivers(item),
       }),
-      output: (item) => ({ ...receiversOf(item), agents: item["agentsStates"] ?? {} }),
+      output: (item) => ({ ...readReceivers(item), agents: item["agentsStates"] ?? {} }),
     },
   ],
   [
     "webSearch",
     {
       name: () => "web_search",
-      input: (item) => ({ ...known("query", item["query"]), ...known("action", item["action"]) }),
+      input: (item) => omitNulls({ query: item["query"], action: item["action"] }),
       // The query is often known only at the end.
-      output: ({ results, query, action }) =>
-        results ?? { ...known("query", query), ...known("action", action) },
+      output: ({ results, query, action }) => results ?? omitNulls({ query, action }),
     },
   ],
   ["imageView", { name: () => "view_image", input: pathOnly, output: pathOnly }],
@@ -89,7 +89,7 @@ const TOOL_ITEMS: ReadonlyMap<unknown, ToolItem> = new Map<unknown, ToolItem>([
     "imageGeneration",
     {
       name: () => "image_generation",
-      input: (item) => known("prompt", item["revisedPrompt"]),
+      input: (item) => omitNulls({ prompt: item["revisedPrompt"] }),
       output: imageOutput,
       hasFailed: ({ failure }) => isObject(failure),
     },
@@ -98,7 +98,7 @@ const TOOL_ITEMS: ReadonlyMap<unknown, ToolItem> = new Map<unknown, ToolItem>([
     "sleep",
     {
       name: () => "sleep",
-      input: (item) => optional("duration_ms", countOf(item["durationMs"])),
+      input: (item) => defined({ duration_ms: asCount(item["durationMs"]) }),
       output: () => undefined,
     },
   ],
@@ -106,25 +106,27 @@ const TOOL_ITEMS: ReadonlyMap<unknown, ToolItem> = new Map<unknown, ToolItem>([
     "functionCallOutput",
     {
       name: ({ namespace, name }) =>
-        [textOf(namespace), stringOf(name) ?? "unknown"].filter(Boolean).join("__"),
+        [asText(namespace), asString(name) ?? "unknown"].filter(Boolean).join("__"),
       input: () => ({}),
       output: (item) => item["output"],
     },
   ],
 ]);
 
-/** The newer multi-agent mode has no item for the call itself, only for the sub-agent that it started. */
+/** The newer multi-agent mode has no item for the call itself, only for the sub-agent it started. */
 const SPAWN: ToolItem = {
   name: () => "spawn_agent",
   input: (item) => ({
-    ...known("path", item["agentPath"]),
-    ...known("model", item["model"]),
-    ...known("reasoning_effort", item["reasoningEffort"]),
+    ...omitNulls({
+      path: item["agentPath"],
+      model: item["model"],
+      reasoning_effort: item["reasoningEffort"],
+    }),
   }),
-  output: (item) => known("thread_id", item["agentThreadId"]),
+  output: (item) => omitNulls({ thread_id: item["agentThreadId"] }),
 };
 
-export function toolItemOf(item: JsonObject): ToolItem | undefined {
+export function findToolItem(item: JsonObject): ToolItem | undefined {
   if (item["type"] === "subAgentActivity" && item["kind"] === "started") return SPAWN;
   return TOOL_ITEMS.get(item["type"]);
 }
@@ -133,13 +135,13 @@ export function hasFailed(tool: ToolItem, item: JsonObject): boolean {
   return FAILED.has(item["status"]) || tool.hasFailed?.(item) === true;
 }
 
-export function changesOf(item: JsonObject): JsonObject[] {
-  return objectsOf(item["changes"]);
+export function readChanges(item: JsonObject): JsonObject[] {
+  return asObjects(item["changes"]);
 }
 
-/** The text of the command; a person sees the code of a failure as its last line. */
+/** The command's output; a failed exit code is its last line. */
 function commandOutput({ aggregatedOutput, exitCode, status }: JsonObject): string {
-  const text = stringOf(aggregatedOutput) ?? "";
+  const text = asString(aggregatedOutput) ?? "";
   if (typeof exitCode === "number" && exitCode !== 0) return withLine(text, `[exit code ${exitCode}]`);
   return FAILED.has(status) && text === "" ? String(status) : text;
 }
@@ -149,36 +151,38 @@ function withLine(text: string, line: string): string {
 }
 
 function changeLine(change: JsonObject): string {
-  const kind = objectOf(change["kind"]);
-  const to = textOf(kind["move_path"]);
-  const line = `${stringOf(kind["type"]) ?? "update"} ${stringOf(change["path"]) ?? ""}`;
+  const kind = asObject(change["kind"]);
+  const to = asText(kind["move_path"]);
+  const line = `${asString(kind["type"]) ?? "update"} ${asString(change["path"]) ?? ""}`;
   return to === undefined ? line : `${line} → ${to}`;
 }
 
 function mcpOutput({ result, error }: JsonObject): unknown {
-  if (isObject(error)) return stringOf(error["message"]) ?? error;
-  const { content, structuredContent } = objectOf(result);
+  if (isObject(error)) return asString(error["message"]) ?? error;
+  const { content, structuredContent } = asObject(result);
   const hasContent = Array.isArray(content) && content.length > 0;
   return hasContent ? content : (structuredContent ?? content ?? undefined);
 }
 
-function receiversOf(item: JsonObject): JsonObject {
-  const ids = stringsOf(item["receiverThreadIds"]);
+function readReceivers(item: JsonObject): JsonObject {
+  const ids = asStrings(item["receiverThreadIds"]);
   return ids.length > 0 ? { thread_ids: ids } : {};
 }
 
 function pathOnly(item: JsonObject): JsonObject {
-  return known("path", item["path"]);
+  return omitNulls({ path: item["path"] });
 }
 
-/** The picture itself only when it stands nowhere else: it is large. */
+/** The image itself only if it is not stored elsewhere: it is large. */
 function imageOutput(item: JsonObject): JsonObject {
-  const saved = textOf(item["savedPath"]) ?? textOf(item["fileId"]);
+  const saved = asText(item["savedPath"]) ?? asText(item["fileId"]);
   return {
-    ...known("status", item["status"]),
-    ...known("saved_path", item["savedPath"]),
-    ...known("file_id", item["fileId"]),
-    ...known("failure", item["failure"]),
-    ...(saved === undefined ? known("result", item["result"]) : {}),
+    ...omitNulls({
+      status: item["status"],
+      saved_path: item["savedPath"],
+      file_id: item["fileId"],
+      failure: item["failure"],
+    }),
+    ...(saved === undefined ? omitNulls({ result: item["result"] }) : {}),
   };
 }

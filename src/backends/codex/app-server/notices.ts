@@ -1,6 +1,7 @@
-// Notifications that become an `agent.notice`, and those that become nothing. What nobody has heard of is a notice
-// too: nothing is lost.
+// Notifications that become an `agent.notice`, and those that are ignored. Unknown ones become a notice too.
+
 import type { JsonObject } from "../../../base/json.ts";
+import { asCount, asObject, asObjects, asString, asText, defined, omitNulls } from "../../../base/values.ts";
 import type { AgentEvent, NoticeEvent } from "../../../protocol/events.ts";
 import {
   type NoticeCategory,
@@ -8,21 +9,11 @@ import {
   toNotice,
   type UnknownCategory,
 } from "../../../protocol/notices.ts";
-import {
-  countOf,
-  known,
-  objectOf,
-  objectsOf,
-  optional,
-  stringOf,
-  textOf,
-  withoutNulls,
-} from "../../values.ts";
 import type { CodexState, Notification, ThreadState } from "./state.ts";
 
 type ToNotice = (state: CodexState, params: JsonObject, thread: ThreadState) => AgentEvent[];
 
-/** Nothing in them for a person: state of the connection, or said better elsewhere. */
+/** Nothing for users: connection state, or reported elsewhere. */
 const SILENT: ReadonlySet<string> = new Set([
   "thread/status/changed",
   "thread/readState/changed",
@@ -62,19 +53,19 @@ export function toNotices(
   { method, params: value }: Notification,
 ): AgentEvent[] {
   if (SILENT.has(method)) return [];
-  const params = objectOf(value);
+  const params = asObject(value);
   const translator = NOTICES.get(method);
   return translator === undefined ? [unknownNotice(method, params)] : translator(state, params, thread);
 }
 
 function unknownNotice(method: string, params: JsonObject): NoticeEvent {
   const category = `codex_notif_${method.replaceAll("/", "_")}` as const;
-  return notice(category, withoutThread(params), textOf(params["message"]));
+  return notice(category, withoutThread(params), asText(params["message"]));
 }
 
 function warning(kind: string, params: JsonObject): NoticeEvent {
   const { message, summary, details, ...rest } = params;
-  const parts = [message, summary, details].flatMap((part) => textOf(part) ?? []);
+  const parts = [message, summary, details].flatMap((part) => asText(part) ?? []);
   const native = withoutThread(rest);
   const data = { kind, ...(Object.keys(native).length > 0 ? { native } : {}) };
   const event = notice("agent_notice", data, parts.length > 0 ? parts.join("\n") : undefined);
@@ -82,43 +73,41 @@ function warning(kind: string, params: JsonObject): NoticeEvent {
 }
 
 function sessionInfo({ threadName }: JsonObject): NoticeEvent {
-  return notice("session_info", optional("title", textOf(threadName)));
+  return notice("session_info", defined({ title: asText(threadName) }));
 }
 
 function turnDiff(_state: CodexState, params: JsonObject, thread: ThreadState): AgentEvent[] {
-  const diff = stringOf(params["diff"]) ?? "";
+  const diff = asString(params["diff"]) ?? "";
   if (diff === thread.diff) return [];
   thread.diff = diff;
   return [notice("turn_diff", { diff })];
 }
 
 function plan(params: JsonObject): NoticeEvent {
-  const steps = objectsOf(params["plan"]).map(({ step, status, ...rest }) => ({
+  const steps = asObjects(params["plan"]).map(({ step, status, ...rest }) => ({
     ...rest,
-    step: stringOf(step) ?? "",
-    ...optional("status", status === "inProgress" ? "in_progress" : textOf(status)),
+    step: asString(step) ?? "",
+    ...defined({ status: status === "inProgress" ? "in_progress" : asText(status) }),
   }));
-  return notice("plan", { ...optional("explanation", textOf(params["explanation"])), plan: steps });
+  return notice("plan", { ...defined({ explanation: asText(params["explanation"]) }), plan: steps });
 }
 
 function mcpStartup(params: JsonObject): NoticeEvent {
   const { name, status, error, failureReason } = params;
   const data = {
-    ...optional("server", textOf(name)),
-    ...known("status", status),
-    ...known("error", error),
-    ...known("failure_reason", failureReason),
+    ...defined({ server: asText(name) }),
+    ...omitNulls({ status, error, failure_reason: failureReason }),
   };
-  const event = notice("backend_mcp_startup", data, textOf(error));
+  const event = notice("backend_mcp_startup", data, asText(error));
   return status === "failed" ? { ...event, level: "warn" } : event;
 }
 
-/** Sent with every model call; passed on when it says something new. */
+/** Sent with every model call; passed on when it changes. */
 function rateLimits(state: CodexState, params: JsonObject): AgentEvent[] {
-  const { primary, secondary, ...rest } = objectOf(params["rateLimits"]);
-  const [limit, secondary_limit, vendor] = [limitOf(primary), limitOf(secondary), withoutNulls(rest)];
-  const { limitId: _id, ...told } = vendor;
-  const isEmpty = [limit, secondary_limit, told].every((part) => Object.keys(part).length === 0);
+  const { primary, secondary, ...rest } = asObject(params["rateLimits"]);
+  const [limit, secondary_limit, vendor] = [readLimit(primary), readLimit(secondary), omitNulls(rest)];
+  const { limitId: _id, ...reported } = vendor;
+  const isEmpty = [limit, secondary_limit, reported].every((part) => Object.keys(part).length === 0);
   const data = Object.fromEntries(
     Object.entries({ limit, secondary_limit, vendor }).filter(([, part]) => Object.keys(part).length > 0),
   );
@@ -128,13 +117,13 @@ function rateLimits(state: CodexState, params: JsonObject): AgentEvent[] {
   return [notice("rate_limits", data)];
 }
 
-function limitOf(value: unknown): JsonObject {
-  const { resetsAt, usedPercent, windowDurationMins } = objectOf(value);
-  return {
-    ...optional("resets_at_ms", typeof resetsAt === "number" ? Math.round(resetsAt * 1000) : undefined),
-    ...optional("used_percent", typeof usedPercent === "number" ? usedPercent : undefined),
-    ...optional("window_minutes", countOf(windowDurationMins)),
-  };
+function readLimit(value: unknown): JsonObject {
+  const { resetsAt, usedPercent, windowDurationMins } = asObject(value);
+  return defined({
+    resets_at_ms: typeof resetsAt === "number" ? Math.round(resetsAt * 1000) : undefined,
+    used_percent: typeof usedPercent === "number" ? usedPercent : undefined,
+    window_minutes: asCount(windowDurationMins),
+  });
 }
 
 function notice<C extends NoticeCategory | UnknownCategory>(
@@ -145,7 +134,7 @@ function notice<C extends NoticeCategory | UnknownCategory>(
   return toNotice("codex", category, { text, data });
 }
 
-/** The thread is the session's own, or stands in `parent_tool_use_id`. */
+/** The thread is the session's own, or given by `parent_tool_use_id`. */
 function withoutThread(params: JsonObject): JsonObject {
   const { threadId: _thread, ...rest } = params;
   return rest;

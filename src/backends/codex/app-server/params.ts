@@ -1,17 +1,17 @@
-// `options.codex.*` → the parameters of thread/start and thread/resume, and those that every turn carries.
+// `options.codex.*` → the parameters of thread/start and thread/resume, and those of every turn.
 import type { JsonObject } from "../../../base/json.ts";
 import { mergeConfig, nestedConfig } from "../config-keys.ts";
 import type { CodexOptions } from "../options.ts";
 
 export interface ThreadSettings {
   options: CodexOptions;
-  /** What the profile says; `options.config` is laid over it. */
+  /** From the profile; overridden by `options.config`. */
   profile: JsonObject;
   /** For the commands of this session. */
   env: Record<string, string>;
 }
 
-/** Option → parameter, where the value is passed on as it is. */
+/** Option → parameter, where the value is passed unchanged. */
 const PARAMETERS = {
   model: "model",
   cwd: "cwd",
@@ -27,20 +27,20 @@ export function threadParams({ options, profile, env }: ThreadSettings): JsonObj
     const value = options[option as keyof typeof PARAMETERS];
     if (value !== undefined) params[parameter] = value;
   }
-  // Once the session has left its thread, others may open it: by default Codex keeps it, locked, for half an hour.
+  // Once the session has left its thread, others may open it: by default Codex keeps it locked for half an hour.
   const own: JsonObject = { shell_environment_policy: { set: env }, thread_unload_delay_secs: 0 };
   if (options["compact-prompt"] !== undefined) own["compact_prompt"] = options["compact-prompt"];
   const asked = mergeConfig(profile, nestedConfig(options.config ?? {}));
   return { ...params, config: mergeConfig(asked, own) };
 }
 
-/** `model`: what the thread runs on; plan mode has to name it. */
+/** `model`: the thread's model; plan mode must name it. */
 export function turnParams(options: CodexOptions, model: string | undefined): JsonObject {
   const params: JsonObject = {};
   if (options.effort !== undefined) params["effort"] = options.effort;
   if (options.output_schema !== undefined) params["outputSchema"] = options.output_schema;
   if (options.collaboration_mode !== undefined) {
-    // It wins over the model and the effort of the thread, so it repeats them; null: the mode's own instructions.
+    // It overrides model and effort of the thread, so it repeats them; null: the mode's own instructions.
     const settings = {
       model: options.model ?? model ?? "",
       reasoning_effort: options.effort ?? null,

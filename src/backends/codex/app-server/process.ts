@@ -1,35 +1,36 @@
-// One `codex app-server` process: its handshake, and its messages to the router. How it lives and ends is
-// shared-process.ts; what messages mean is translate.ts.
+// One `codex app-server` process: handshake, and messages to the router. Its lifetime is shared-process.ts;
+// translate.ts interprets messages.
+
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import { type Log, redact } from "../../../base/log.ts";
+import { asObject, asString } from "../../../base/values.ts";
 import { type Resident as ProcessResident, SharedProcess } from "../../shared-process.ts";
-import { objectOf, stringOf } from "../../values.ts";
-import { Router, type Tenant } from "./router.ts";
+import { ThreadRouter, type ThreadTenant } from "./router.ts";
 
-export interface ProcessOrder {
+export interface AppServerOrder {
   command: string;
   args: readonly string[];
   env: Record<string, string | undefined>;
   maxLineBytes: number;
   log: Log;
-  /** How long it may take to answer the handshake. */
+  /** Timeout of the handshake. */
   handshakeMs?: number;
 }
 
-export interface Resident extends Tenant, ProcessResident {}
+export interface AppServerResident extends ThreadTenant, ProcessResident {}
 
-export type AppServer = SharedProcess<Resident, Router>;
+export type AppServer = SharedProcess<AppServerResident, ThreadRouter>;
 
 const HANDSHAKE_MS = 15_000;
 const LOOK_UP_MS = 5000;
 const FINISH_MS = 2000;
-/** What says nothing that a session wants to hear. */
+/** Notifications that no session needs. */
 const UNWANTED = ["remoteControl/status/changed"];
 
-/** Resolves when codex has answered the handshake; throws `spawn_failed` with its own words. */
-export async function startAppServer(order: ProcessOrder): Promise<AppServer> {
+/** Resolves when codex has answered the handshake; throws `spawn_failed` with its output. */
+export async function startAppServer(order: AppServerOrder): Promise<AppServer> {
   const { maxLineBytes, log, handshakeMs = HANDSHAKE_MS } = order;
-  const router = new Router({
+  const router = new ThreadRouter({
     lookUp: (threadId) => lookUp(server, threadId),
     refuse: (id, why) => server.refuse(id, why),
     log,
@@ -56,13 +57,13 @@ export async function startAppServer(order: ProcessOrder): Promise<AppServer> {
 }
 
 /** "0.166.0", from `userAgent: "<our name>/0.166.0 (…) …"`. */
-export function versionOf({ intro }: AppServer): string | undefined {
-  return /\/(\d+(?:\.\d+)+\S*)/.exec(stringOf(intro["userAgent"]) ?? "")?.[1];
+export function readVersion({ intro }: AppServer): string | undefined {
+  return /\/(\d+(?:\.\d+)+\S*)/.exec(asString(intro["userAgent"]) ?? "")?.[1];
 }
 
-/** The directory that this process keeps its threads in. */
-export function homeOf({ intro }: AppServer): string | undefined {
-  return stringOf(intro["codexHome"]);
+/** The directory of this process's threads. */
+export function readHome({ intro }: AppServer): string | undefined {
+  return asString(intro["codexHome"]);
 }
 
 async function shakeHands(server: AppServer, limitMs: number): Promise<JsonObject> {
@@ -74,7 +75,7 @@ async function shakeHands(server: AppServer, limitMs: number): Promise<JsonObjec
   const clientInfo = { name: "blemees", title: "blemees", version: "2" };
   const intro = await server.request("initialize", { clientInfo, capabilities }, limitMs);
   server.notify("initialized");
-  return objectOf(intro);
+  return asObject(intro);
 }
 
 async function lookUp(server: AppServer, threadId: string): Promise<JsonObject | undefined> {

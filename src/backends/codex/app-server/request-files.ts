@@ -1,10 +1,12 @@
-// Approval of a patch. The request carries neither paths nor diff: they are in the item that it names.
+// Approval of a patch. The request has neither paths nor diff: they are in the item it names.
+
 import type { JsonObject } from "../../../base/json.ts";
-import { changesText } from "../../../protocol/change-words.ts";
+import { asObject, asString, asText, defined } from "../../../base/values.ts";
+import { formatChanges } from "../../../protocol/change-labels.ts";
 import type { Choice, RequestPayload } from "../../../protocol/requests.ts";
-import { titleOf } from "../../request-title.ts";
-import { isObjectEntry, objectOf, optional, stringOf, textOf } from "../../values.ts";
-import { changesOf } from "./item-tools.ts";
+import { cutTitle } from "../../request-title.ts";
+import { isObjectEntry } from "../../values.ts";
+import { readChanges } from "./item-tools.ts";
 import { CANCEL, DECLINE, itemFor } from "./request-texts.ts";
 import type { Asked } from "./requests.ts";
 import type { CodexState } from "./state.ts";
@@ -15,13 +17,13 @@ const TOOL_NAME = "apply_patch";
 const FOR_SESSION: Choice = { decision: "acceptForSession", remembers: ["changes of these files"] };
 
 export function askFileChange(state: CodexState, params: JsonObject): Asked {
-  const changes = changesOf(itemFor(state, params)).flatMap(toChange);
+  const changes = readChanges(itemFor(state, params)).flatMap(toChange);
   return { request_type: "file_change", payload: toPayload(params, changes, DECLINE) };
 }
 
-/** `applyPatchApproval`, of clients that speak the first version. */
+/** `applyPatchApproval`, of clients of the first version. */
 export function askLegacyFileChange(_state: CodexState, params: JsonObject): Asked {
-  const changes = Object.entries(objectOf(params["fileChanges"])).filter(isObjectEntry).map(toLegacyChange);
+  const changes = Object.entries(asObject(params["fileChanges"])).filter(isObjectEntry).map(toLegacyChange);
   return {
     request_type: "file_change",
     payload: toPayload(params, changes, { ...DECLINE, takes: ["message"] }),
@@ -29,15 +31,15 @@ export function askLegacyFileChange(_state: CodexState, params: JsonObject): Ask
 }
 
 function toPayload(params: JsonObject, changes: Change[], decline: Choice): RequestPayload {
-  const root = textOf(params["grantRoot"]);
-  const what = changesText(changes);
+  const root = asText(params["grantRoot"]);
+  const what = formatChanges(changes);
   const session =
     root === undefined ? FOR_SESSION : { ...FOR_SESSION, remembers: [`writing anywhere under ${root}`] };
-  // What nobody can see, nobody can allow.
+  // What cannot be shown cannot be allowed.
   const isShown = changes.length > 0 || root !== undefined;
   return {
-    title: titleOf(`${TOOL_NAME}: ${what || (root === undefined ? "not told" : `write under ${root}`)}`),
-    ...optional("reason", textOf(params["reason"])),
+    title: cutTitle(`${TOOL_NAME}: ${what || (root === undefined ? "unknown" : `write under ${root}`)}`),
+    ...defined({ reason: asText(params["reason"]) }),
     ...(changes.length > 0 ? { changes } : {}),
     tool_name: TOOL_NAME,
     ...(root === undefined ? {} : { input: { grantRoot: root } }),
@@ -46,15 +48,14 @@ function toPayload(params: JsonObject, changes: Change[], decline: Choice): Requ
 }
 
 function toChange(change: JsonObject): Change[] {
-  const path = textOf(change["path"]);
+  const path = asText(change["path"]);
   if (path === undefined) return [];
-  const kind = objectOf(change["kind"]);
+  const kind = asObject(change["kind"]);
   return [
     {
       path,
-      kind: kindOf(kind["type"]),
-      ...optional("diff", stringOf(change["diff"])),
-      ...optional("move_path", textOf(kind["move_path"])),
+      kind: classifyChange(kind["type"]),
+      ...defined({ diff: asString(change["diff"]), move_path: asText(kind["move_path"]) }),
     },
   ];
 }
@@ -62,12 +63,14 @@ function toChange(change: JsonObject): Change[] {
 function toLegacyChange([path, change]: [string, JsonObject]): Change {
   return {
     path,
-    kind: kindOf(change["type"]),
-    ...optional("diff", stringOf(change["unified_diff"]) ?? stringOf(change["content"])),
-    ...optional("move_path", textOf(change["move_path"])),
+    kind: classifyChange(change["type"]),
+    ...defined({
+      diff: asString(change["unified_diff"]) ?? asString(change["content"]),
+      move_path: asText(change["move_path"]),
+    }),
   };
 }
 
-function kindOf(type: unknown): Change["kind"] {
+function classifyChange(type: unknown): Change["kind"] {
   return type === "add" || type === "delete" ? type : "update";
 }

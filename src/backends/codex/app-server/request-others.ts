@@ -1,22 +1,30 @@
-// Requests for more rights, and questions of the model.
+// Requests for more permissions, and questions of the model.
+
 import { isObject, type JsonObject } from "../../../base/json.ts";
+import {
+  asObject,
+  asObjects,
+  asString,
+  asStrings,
+  asText,
+  defined,
+  omitNulls,
+} from "../../../base/values.ts";
 import type { Question } from "../../../protocol/requests.ts";
-import { titleOf } from "../../request-title.ts";
-import { objectOf, objectsOf, optional, stringOf, stringsOf, textOf, withoutNulls } from "../../values.ts";
+import { cutTitle } from "../../request-title.ts";
 import { DECLINE } from "./request-texts.ts";
 import type { Asked } from "./requests.ts";
 import type { CodexState } from "./state.ts";
 
-/** `item/permissions/requestApproval`. Codex knows no "stop" here, so no `cancel`. */
+/** `item/permissions/requestApproval`. Codex has no "stop" here, so no `cancel`. */
 export function askPermissions(_state: CodexState, params: JsonObject): Asked {
-  const permissions = grantedOf(params);
+  const permissions = readGranted(params);
   const isShown = Object.keys(permissions).length > 0;
   return {
     request_type: "permissions",
     payload: {
-      title: titleOf(`more rights: ${wordsFor(permissions)}`),
-      ...optional("reason", textOf(params["reason"])),
-      ...optional("cwd", textOf(params["cwd"])),
+      title: cutTitle(`more permissions: ${wordsFor(permissions)}`),
+      ...defined({ reason: asText(params["reason"]), cwd: asText(params["cwd"]) }),
       input: permissions,
       choices: [
         ...(isShown
@@ -31,43 +39,43 @@ export function askPermissions(_state: CodexState, params: JsonObject): Asked {
   };
 }
 
-/** What is granted is what was asked, no more. */
-export function grantedOf(params: JsonObject): JsonObject {
-  const { network, fileSystem } = objectOf(params["permissions"]);
-  return withoutNulls({
+/** Exactly what was asked is granted. */
+export function readGranted(params: JsonObject): JsonObject {
+  const { network, fileSystem } = asObject(params["permissions"]);
+  return omitNulls({
     ...(isObject(network) ? { network } : {}),
     ...(isObject(fileSystem) ? { fileSystem } : {}),
   });
 }
 
-/** `item/tool/requestUserInput`. No answer at all is one that Codex takes. */
+/** `item/tool/requestUserInput`. Codex accepts an empty answer. */
 export function askUserInput(_state: CodexState, params: JsonObject): Asked {
-  const questions = objectsOf(params["questions"]).flatMap(toQuestion);
+  const questions = asObjects(params["questions"]).flatMap(toQuestion);
   const details =
     typeof params["isBlocking"] === "boolean" ? { isBlocking: params["isBlocking"] } : undefined;
   return {
     request_type: "user_input",
     payload: {
-      title: titleOf(questions.map(({ question }) => question).join(" · ") || "a question without words"),
+      title: cutTitle(questions.map(({ question }) => question).join(" · ") || "a question without text"),
       questions,
       choices: [...(questions.length > 0 ? [{ decision: "accept" as const }] : []), DECLINE],
-      ...optional("details", details),
+      ...defined({ details }),
     },
   };
 }
 
 function toQuestion(value: JsonObject): Question[] {
-  const id = stringOf(value["id"]);
+  const id = asString(value["id"]);
   if (id === undefined) return [];
-  const options = objectsOf(value["options"]).flatMap((option) => {
-    const label = textOf(option["label"]);
-    return label === undefined ? [] : [{ label, ...optional("description", textOf(option["description"])) }];
+  const options = asObjects(value["options"]).flatMap((option) => {
+    const label = asText(option["label"]);
+    return label === undefined ? [] : [{ label, ...defined({ description: asText(option["description"]) }) }];
   });
   return [
     {
       id,
-      question: textOf(value["question"]) ?? id,
-      ...optional("header", textOf(value["header"])),
+      question: asText(value["question"]) ?? id,
+      ...defined({ header: asText(value["header"]) }),
       ...(options.length > 0 ? { options } : {}),
       ...(value["isOther"] === true ? { allows_other: true } : {}),
       ...(value["isSecret"] === true ? { is_secret: true } : {}),
@@ -76,16 +84,16 @@ function toQuestion(value: JsonObject): Question[] {
 }
 
 function wordsFor({ network, fileSystem }: JsonObject): string {
-  const { entries, read, write } = objectOf(fileSystem);
+  const { entries, read, write } = asObject(fileSystem);
   const files = Array.isArray(entries)
-    ? objectsOf(entries).map(
-        ({ access, path }) => `${stringOf(access) ?? "access"} ${placeOf(objectOf(path))}`,
+    ? asObjects(entries).map(
+        ({ access, path }) => `${asString(access) ?? "access"} ${describePath(asObject(path))}`,
       )
-    : [...stringsOf(write).map((path) => `write ${path}`), ...stringsOf(read).map((path) => `read ${path}`)];
-  const words = [...(objectOf(network)["enabled"] === true ? ["network"] : []), ...files];
+    : [...asStrings(write).map((path) => `write ${path}`), ...asStrings(read).map((path) => `read ${path}`)];
+  const words = [...(asObject(network)["enabled"] === true ? ["network"] : []), ...files];
   return words.join(", ") || "see the request";
 }
 
-function placeOf(path: JsonObject): string {
-  return textOf(path["path"]) ?? textOf(path["pattern"]) ?? JSON.stringify(path["value"] ?? "?");
+function describePath(path: JsonObject): string {
+  return asText(path["path"]) ?? asText(path["pattern"]) ?? JSON.stringify(path["value"] ?? "?");
 }

@@ -1,25 +1,26 @@
-// Words and choices that the requests share.
+// Texts and choices shared by the requests.
+
 import type { JsonObject } from "../../../base/json.ts";
+import { asText } from "../../../base/values.ts";
 import type { Choice } from "../../../protocol/requests.ts";
-import { textOf } from "../../values.ts";
 import type { CodexState, OpenItem } from "./state.ts";
 
 export const DECLINE: Choice = { decision: "decline" };
 /** Declines and ends the turn. */
 export const CANCEL: Choice = { decision: "cancel" };
 
-/** A file that Codex writes: where, as far as we know its home. */
+/** A file that Codex writes: its path, as far as its home is known. */
 export function homePath(state: CodexState, name: string): string {
   return `${state.codexHome ?? "$CODEX_HOME"}/${name}`;
 }
 
-/** The item that a request is about: some requests do not repeat what is in it. */
+/** The item of a request: some requests do not repeat its content. */
 export function itemFor(state: CodexState, params: JsonObject): JsonObject {
-  const [threadId, itemId] = [textOf(params["threadId"]), textOf(params["itemId"])];
+  const [threadId, itemId] = [asText(params["threadId"]), asText(params["itemId"])];
   if (threadId === undefined || itemId === undefined) return {};
   return state.threads.get(threadId)?.open.get(itemId)?.item ?? {};
 }
 
 export function openItems(state: CodexState, params: JsonObject): OpenItem[] {
-  return [...(state.threads.get(textOf(params["threadId"]) ?? "")?.open.values() ?? [])];
+  return [...(state.threads.get(asText(params["threadId"]) ?? "")?.open.values() ?? [])];
 }

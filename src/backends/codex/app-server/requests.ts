@@ -1,14 +1,15 @@
-// What Codex asks → an `Ask` for a person, or a refusal at once. Each answer is made by answers.ts.
+// Requests of Codex → an `Ask`, or an immediate refusal. answers.ts makes the answers.
+
 import type { JsonObject } from "../../../base/json.ts";
+import { asObject, asText, defined } from "../../../base/values.ts";
 import type { RequestPayload, RequestType } from "../../../protocol/requests.ts";
 import type { Ask } from "../../types.ts";
-import { objectOf, optional, textOf } from "../../values.ts";
 import { askCommand, askLegacyCommand } from "./request-commands.ts";
 import { askElicitation } from "./request-elicitations.ts";
 import { askFileChange, askLegacyFileChange } from "./request-files.ts";
 import { askPermissions, askUserInput } from "./request-others.ts";
-import { type CodexState, nativeIdOf, type PendingAsk, type Report } from "./state.ts";
-import { pathOf } from "./subagents.ts";
+import { type CodexPendingAsk, type CodexReport, type CodexState, toNativeId } from "./state.ts";
+import { findPath } from "./subagents.ts";
 
 export interface ServerRequest {
   id: string | number;
@@ -16,7 +17,7 @@ export interface ServerRequest {
   params?: unknown;
 }
 
-/** What a person sees of a request, and which item it is about when the request itself does not say. */
+/** What the user sees of a request, and its item if the request does not name it. */
 export interface Asked {
   request_type: RequestType;
   payload: RequestPayload;
@@ -36,7 +37,7 @@ const ASKS: ReadonlyMap<string, (state: CodexState, params: JsonObject) => Asked
   ["execCommandApproval", askLegacyCommand],
 ]);
 
-/** Nobody has to be asked: we have none of it. */
+/** Refused without asking: we have none of it. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ["item/tool/call", "blemeesd registers no dynamic tools"],
   ["account/chatgptAuthTokens/refresh", "blemeesd keeps no ChatGPT tokens; run `codex login`"],
@@ -46,7 +47,7 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
 
 const METHOD_NOT_FOUND = -32601;
 
-/** The answer to a refusal is a JSON-RPC error, which Codex takes as "no". */
+/** A refusal is a JSON-RPC error, which Codex treats as "no". */
 export function toAsk(
   state: CodexState,
   request: ServerRequest,
@@ -57,50 +58,52 @@ export function toAsk(
     const why = REFUSED.get(method) ?? `unknown request ${method}`;
     return { refuse: { code: METHOD_NOT_FOUND, message: why } };
   }
-  const params = objectOf(request.params);
-  const native_id = nativeIdOf(id);
+  const params = asObject(request.params);
+  const native_id = toNativeId(id);
   const { request_type, payload, item_id } = asker(state, params);
   state.asks.set(native_id, { id, native_id, method, params });
-  const thread_id = textOf(params["threadId"]) ?? textOf(params["conversationId"]);
-  const path = thread_id === undefined ? [] : pathOf(state, thread_id);
+  const thread_id = asText(params["threadId"]) ?? asText(params["conversationId"]);
+  const path = thread_id === undefined ? [] : findPath(state, thread_id);
   return {
     native_id,
     request_type,
     payload,
-    ...optional("thread_id", thread_id),
-    ...optional("native_turn_id", textOf(params["turnId"])),
-    ...optional("item_id", textOf(params["itemId"]) ?? textOf(params["callId"]) ?? item_id),
+    ...defined({
+      thread_id,
+      native_turn_id: asText(params["turnId"]),
+      item_id: asText(params["itemId"]) ?? asText(params["callId"]) ?? item_id,
+    }),
     ...(path.length > 0 ? { path } : {}),
   };
 }
 
-/** What is kept of a request that waits; undefined when it was answered or is over. */
-export function pendingAsk(state: CodexState, native_id: string): PendingAsk | undefined {
+/** State of a pending request; undefined once it is answered or over. */
+export function pendingAsk(state: CodexState, native_id: string): CodexPendingAsk | undefined {
   return state.asks.get(native_id);
 }
 
-/** The answer goes out: what Codex says about this request from now on is no news. */
+/** The answer was sent: further messages about this request are expected. */
 export function noteAnswered(state: CodexState, native_id: string): void {
   state.asks.delete(native_id);
 }
 
-/** What a turn has asked and nobody has answered. */
-export function asksOfTurn(state: CodexState, turnId: string): PendingAsk[] {
+/** Unanswered requests of a turn. */
+export function asksOfTurn(state: CodexState, turnId: string): CodexPendingAsk[] {
   return [...state.asks.values()].filter(({ params }) => params["turnId"] === turnId);
 }
 
-/** The turn is over, so nobody waits for what it asked, whether Codex says so or not. */
-export function withdrawTurn(state: CodexState, turnId: string): Report[] {
+/** The turn is over, so its requests are too, whether Codex says so or not. */
+export function withdrawTurn(state: CodexState, turnId: string): CodexReport[] {
   return asksOfTurn(state, turnId).map(({ native_id }) => {
     state.asks.delete(native_id);
     return { kind: "withdrawn", native_id, reason: "the turn has ended" };
   });
 }
 
-/** `serverRequest/resolved`, which Codex sends also for what we answered. */
-export function withdraw(state: CodexState, id: unknown): Report[] {
+/** `serverRequest/resolved`, also sent for requests we answered. */
+export function withdraw(state: CodexState, id: unknown): CodexReport[] {
   if (typeof id !== "string" && typeof id !== "number") return [];
-  const native_id = nativeIdOf(id);
+  const native_id = toNativeId(id);
   if (!state.asks.delete(native_id)) return [];
-  return [{ kind: "withdrawn", native_id, reason: "Codex waits for it no more" }];
+  return [{ kind: "withdrawn", native_id, reason: "Codex no longer waits for it" }];
 }

@@ -1,19 +1,21 @@
-// Turns and how they end. Only turns of the root thread make an `agent.result`; a sub-agent's end is a notice.
+// Turns and their ends. Only turns of the root thread make an `agent.result`; a sub-agent's end is a notice.
+
 import { isObject, type JsonObject } from "../../../base/json.ts";
+import { asCount, asObject, asString, asText, defined, omitNulls } from "../../../base/values.ts";
 import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
-import { type FailureCode, failureCode, retryAfterMs } from "../../../protocol/failures.ts";
+import { type FailureCode, parseRetryAfterMs, toFailureCode } from "../../../protocol/failures.ts";
 import { toNotice } from "../../../protocol/notices.ts";
-import { countOf, known, objectOf, optional, stringOf, textOf, toSnake } from "../../values.ts";
+import { toSnake } from "../../values.ts";
 import { introduce } from "./intro.ts";
 import { closeItems } from "./items.ts";
-import { type CodexState, type Report, type ThreadState, toReports } from "./state.ts";
+import { type CodexReport, type CodexState, type ThreadState, toReports } from "./state.ts";
 
 const AUTH_ADVICE = "Run `codex login` to re-authenticate.";
 
 type Failure = NonNullable<ResultEvent["error"]> & { code: FailureCode };
 
-export function startTurn(state: CodexState, thread: ThreadState, params: JsonObject): Report[] {
-  const turnId = stringOf(objectOf(params["turn"])["id"]);
+export function startTurn(state: CodexState, thread: ThreadState, params: JsonObject): CodexReport[] {
+  const turnId = asString(asObject(params["turn"])["id"]);
   if (turnId === undefined) return [];
   thread.turnId = turnId;
   thread.error = undefined;
@@ -24,14 +26,14 @@ export function startTurn(state: CodexState, thread: ThreadState, params: JsonOb
   return [...introduce(state, {}), { kind: "turn_started", turnId }];
 }
 
-export function endTurn(state: CodexState, thread: ThreadState, params: JsonObject): Report[] {
-  const turn = objectOf(params["turn"]);
-  const subtype = subtypeOf(turn, thread);
+export function endTurn(state: CodexState, thread: ThreadState, params: JsonObject): CodexReport[] {
+  const turn = asObject(params["turn"]);
+  const subtype = findSubtype(turn, thread);
   const isInterrupted = turn["status"] === "interrupted";
-  // Codex sends no end for what an interrupt has cut off. Otherwise a command may go on behind the turn.
+  // Codex sends no end for interrupted items. Otherwise a command may continue after the turn.
   const closed = isInterrupted ? closeItems(thread) : [];
-  const turnId = stringOf(turn["id"]) ?? thread.turnId ?? "";
-  const failure = subtype === "success" ? undefined : failureOf(turn, thread, isInterrupted);
+  const turnId = asString(turn["id"]) ?? thread.turnId ?? "";
+  const failure = subtype === "success" ? undefined : findFailure(turn, thread, isInterrupted);
   const spent = thread.spent;
   thread.turnId = undefined;
   thread.error = undefined;
@@ -44,10 +46,9 @@ export function endTurn(state: CodexState, thread: ThreadState, params: JsonObje
     type: "agent.result",
     backend: "codex",
     subtype,
-    ...optional("duration_ms", countOf(turn["durationMs"])),
+    ...defined({ duration_ms: asCount(turn["durationMs"]) }),
     num_turns: 1,
-    ...optional("usage", spent),
-    ...optional("error", failure),
+    ...defined({ usage: spent, error: failure }),
   };
   const isAuth = failure?.code === "auth_failed";
   return [
@@ -58,11 +59,11 @@ export function endTurn(state: CodexState, thread: ThreadState, params: JsonObje
   ];
 }
 
-/** `error`: a retry is news; what ends the turn is told by its result. */
-export function translateError(state: CodexState, thread: ThreadState, params: JsonObject): Report[] {
-  const error = objectOf(params["error"]);
-  const text = textOf(error["message"]) ?? "Codex met an error and did not say which";
-  const details = textOf(error["additionalDetails"]);
+/** `error`: a retry becomes a notice; a final error is part of the result. */
+export function translateError(state: CodexState, thread: ThreadState, params: JsonObject): CodexReport[] {
+  const error = asObject(params["error"]);
+  const text = asText(error["message"]) ?? "Codex failed without naming an error";
+  const details = asText(error["additionalDetails"]);
   if (params["willRetry"] === true) {
     state.isRetrying = true;
     const message = details === undefined ? text : `${text}: ${details}`;
@@ -80,18 +81,20 @@ function errorNotice(
   category: "model_retry" | "error_reported",
   error: JsonObject,
 ): AgentEvent {
-  const text = textOf(error["message"]);
+  const text = asText(error["message"]);
   const data = {
-    code: codeOf(error),
-    ...optional("native_code", nameOf(error)),
-    ...optional("http_status", httpStatusOf(error)),
-    ...optional("details", textOf(error["additionalDetails"])),
+    code: findCode(error),
+    ...defined({
+      native_code: readName(error),
+      http_status: readHttpStatus(error),
+      details: asText(error["additionalDetails"]),
+    }),
   };
   if (category === "error_reported") return toNotice("codex", category, { level, text, data });
   // "Reconnecting... 2/5"
   const [, attempt, max] = ATTEMPT.exec(text ?? "") ?? [];
   const counted = attempt === undefined ? {} : { attempt: Number(attempt), max_attempts: Number(max) };
-  const wait = optional("retry_after_ms", retryAfterOf(error));
+  const wait = defined({ retry_after_ms: readRetryAfter(error) });
   return toNotice("codex", category, { level, text, data: { ...data, ...counted, ...wait } });
 }
 
@@ -102,58 +105,60 @@ function subAgentNotice(
   error: Failure | undefined,
 ): AgentEvent {
   const native = { thread_id: thread.id };
-  const spent = { ...optional("usage", usage), ...optional("error", error) };
-  const data = { ...optional("tool_use_id", thread.toolUseId), subtype, ...spent, native };
+  const spent = defined({ usage, error });
+  const data = { ...defined({ tool_use_id: thread.toolUseId }), subtype, ...spent, native };
   const level = subtype === "error" ? "error" : "info";
   return toNotice("codex", "subagent_finished", { level, text: error?.message, data });
 }
 
-function subtypeOf(turn: JsonObject, thread: ThreadState): ResultEvent["subtype"] {
+function findSubtype(turn: JsonObject, thread: ThreadState): ResultEvent["subtype"] {
   if (turn["status"] === "completed") return "success";
   if (turn["status"] === "interrupted") return "interrupted";
-  const error = errorOf(turn, thread);
+  const error = findError(turn, thread);
   return error["codexErrorInfo"] === "sessionBudgetExceeded" ? "max_budget" : "error";
 }
 
-function errorOf(turn: JsonObject, thread: ThreadState): JsonObject {
+function findError(turn: JsonObject, thread: ThreadState): JsonObject {
   return isObject(turn["error"]) ? turn["error"] : (thread.error ?? {});
 }
 
-function failureOf(turn: JsonObject, thread: ThreadState, isInterrupted: boolean): Failure | undefined {
-  const error = errorOf(turn, thread);
-  const message = textOf(error["message"]);
+function findFailure(turn: JsonObject, thread: ThreadState, isInterrupted: boolean): Failure | undefined {
+  const error = findError(turn, thread);
+  const message = asText(error["message"]);
   if (message === undefined && isInterrupted) return undefined;
   return {
-    code: codeOf(error),
-    ...optional("native_code", nameOf(error)),
+    code: findCode(error),
+    ...defined({ native_code: readName(error) }),
     message: message ?? "Codex ended the turn with an error and no text",
-    ...optional("retry_after_ms", retryAfterOf(error)),
-    ...optional("http_status", httpStatusOf(error)),
-    ...optional("details", textOf(error["additionalDetails"])),
-    ...known("misalignment", error["misalignment"]),
+    ...defined({
+      retry_after_ms: readRetryAfter(error),
+      http_status: readHttpStatus(error),
+      details: asText(error["additionalDetails"]),
+    }),
+    ...omitNulls({ misalignment: error["misalignment"] }),
   };
 }
 
-function codeOf(error: JsonObject): FailureCode {
-  return failureCode({ names: [nameOf(error)], status: httpStatusOf(error), words: wordsOf(error) });
+function findCode(error: JsonObject): FailureCode {
+  return toFailureCode({ names: [readName(error)], status: readHttpStatus(error), words: readText(error) });
 }
 
-function retryAfterOf(error: JsonObject): number | undefined {
-  return retryAfterMs(wordsOf(error));
+function readRetryAfter(error: JsonObject): number | undefined {
+  return parseRetryAfterMs(readText(error));
 }
 
-function wordsOf(error: JsonObject): string {
-  return `${stringOf(error["message"]) ?? ""} ${stringOf(error["additionalDetails"]) ?? ""}`;
+function readText(error: JsonObject): string {
+  return `${asString(error["message"]) ?? ""} ${asString(error["additionalDetails"]) ?? ""}`;
 }
 
 /** Codex's own name for it; "other" is none. */
-function nameOf(error: JsonObject): string | undefined {
+function readName(error: JsonObject): string | undefined {
   const info = error["codexErrorInfo"];
-  const name = isObject(info) ? Object.keys(info)[0] : textOf(info);
+  const name = isObject(info) ? Object.keys(info)[0] : asText(info);
   return name === undefined || name === "" || name === "other" ? undefined : toSnake(name);
 }
 
-function httpStatusOf(error: JsonObject): number | undefined {
-  const [details] = Object.values(objectOf(error["codexErrorInfo"]));
-  return countOf(objectOf(details)["httpStatusCode"]);
+function readHttpStatus(error: JsonObject): number | undefined {
+  const [details] = Object.values(asObject(error["codexErrorInfo"]));
+  return asCount(asObject(details)["httpStatusCode"]);
 }

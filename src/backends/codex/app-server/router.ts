@@ -1,6 +1,6 @@
-// Who gets a message of a shared app-server: every message carries a thread id, every thread belongs to one session.
-// A sub-agent's thread is mostly unannounced, so a message of an unknown thread waits until somebody claims the
-// thread or Codex says whose child it is. A request that nobody owns is refused: Codex would wait for ever.
+// Routes messages of a shared app-server: every message has a thread id, every thread belongs to one session. A
+// sub-agent's thread is mostly unannounced, so a message of an unknown thread waits until a session claims the thread
+// or Codex names its parent. Requests without an owner are refused, because Codex would wait forever.
 import { within } from "../../../base/child.ts";
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { RpcId } from "../../../base/jsonrpc.ts";
@@ -13,17 +13,17 @@ export type Incoming = {
   size: number;
 } & ({ kind: "notification"; emittedAtMs?: number } | { kind: "request"; id: RpcId });
 
-/** A session, as far as the process is concerned. */
-export interface Tenant {
-  /** A turn runs, its own or one of its sub-agents. */
+/** A session, as the process sees it. */
+export interface ThreadTenant {
+  /** A turn is running, its own or a sub-agent's. */
   readonly isBusy: boolean;
   deliver(message: Incoming): void;
-  /** Codex says that this thread is a child of one of ours. The tenant claims it. */
+  /** Codex reports that this thread is a child of one of ours. The tenant claims it. */
   adopt(thread: JsonObject): void;
 }
 
-export interface RouterParts {
-  /** What Codex knows about a thread; undefined when nothing. */
+export interface ThreadRouterParts {
+  /** What Codex knows about a thread, if anything. */
   lookUp(threadId: string): Promise<JsonObject | undefined>;
   refuse(id: RpcId, why: string): void;
   log: Log;
@@ -36,45 +36,45 @@ interface Held {
 
 export const HOLD_MESSAGES = 1000;
 export const HOLD_MS = 30_000;
-/** Deeper families of sub-agents are not looked up; their parents announce them all the same. */
+/** Deeper families of sub-agents are not looked up; their parents announce them anyway. */
 const MAX_DEPTH = 8;
 const REMEMBERED = 1000;
-/** A slow start of one session must not hold up the sub-agents of another. */
+/** A slow start of one session must not delay the sub-agents of another. */
 const OPENING_MS = 1000;
 
-export class Router {
-  readonly #parts: RouterParts;
-  readonly #owners = new Map<string, Tenant>();
+export class ThreadRouter {
+  readonly #parts: ThreadRouterParts;
+  readonly #owners = new Map<string, ThreadTenant>();
   readonly #held = new Map<string, Held>();
-  /** Threads of sessions that have left: what still comes is for nobody. */
+  /** Threads of sessions that have left: their messages are dropped. */
   readonly #retired = new Set<string>();
   #opening: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: RouterParts) {
+  constructor(parts: ThreadRouterParts) {
     this.#parts = parts;
   }
 
-  get tenants(): ReadonlySet<Tenant> {
+  get tenants(): ReadonlySet<ThreadTenant> {
     return new Set(this.#owners.values());
   }
 
-  ownerOf(threadId: string): Tenant | undefined {
+  findOwner(threadId: string): ThreadTenant | undefined {
     return this.#owners.get(threadId);
   }
 
   route(message: Incoming): void {
-    const threadId = threadIdOf(message.params);
+    const threadId = readThreadId(message.params);
     if (threadId === undefined) this.#toEverybody(message);
     else {
-      const owner = this.#owners.get(threadId) ?? this.#owners.get(parentOf(message.params) ?? "");
+      const owner = this.#owners.get(threadId) ?? this.#owners.get(readParent(message.params) ?? "");
       if (owner !== undefined) owner.deliver(message);
       else if (this.#retired.has(threadId)) this.#drop(message, "its session has ended");
       else this.#hold(threadId, message);
     }
   }
 
-  /** From now on this thread is the tenant's; what came for it before is delivered first. */
-  claim(threadId: string, tenant: Tenant): void {
+  /** The thread now belongs to the tenant; earlier messages are delivered first. */
+  claim(threadId: string, tenant: ThreadTenant): void {
     this.#retired.delete(threadId);
     this.#owners.set(threadId, tenant);
     const held = this.#held.get(threadId);
@@ -84,14 +84,14 @@ export class Router {
     for (const message of held.messages) tenant.deliver(message);
   }
 
-  /** A thread is being started: its first messages may come before we know its id, so nobody is asked meanwhile. */
+  /** A thread is being started: its first messages may arrive before its id is known, so they are kept. */
   async open<T>(work: () => Promise<T>): Promise<T> {
     const opened = work();
     this.#opening = Promise.all([this.#opening, opened.catch(() => undefined)]);
     return opened;
   }
 
-  retire(tenant: Tenant): void {
+  retire(tenant: ThreadTenant): void {
     for (const [threadId, owner] of this.#owners) {
       if (owner !== tenant) continue;
       this.#owners.delete(threadId);
@@ -103,7 +103,7 @@ export class Router {
     }
   }
 
-  /** The process has gone. */
+  /** The process has exited. */
   close(): void {
     for (const { timer } of this.#held.values()) clearTimeout(timer);
     this.#held.clear();
@@ -121,11 +121,11 @@ export class Router {
   #hold(threadId: string, message: Incoming): void {
     const held = this.#held.get(threadId) ?? this.#beginHold(threadId);
     if (held.messages.length < HOLD_MESSAGES) held.messages.push(message);
-    else this.#drop(message, "too much waits for the owner of its thread");
+    else this.#drop(message, "too many messages wait for the owner of its thread");
   }
 
   #beginHold(threadId: string): Held {
-    const timer = setTimeout(() => this.#giveUp(threadId, "nobody claimed its thread in time"), HOLD_MS);
+    const timer = setTimeout(() => this.#giveUp(threadId, "no session claimed its thread in time"), HOLD_MS);
     timer.unref();
     const held: Held = { messages: [], timer };
     this.#held.set(threadId, held);
@@ -141,7 +141,7 @@ export class Router {
     for (const message of held.messages) this.#drop(message, why);
   }
 
-  /** An owner that is found claims the thread. Without an answer from Codex the messages go on waiting. */
+  /** An owner that is found claims the thread. Without an answer from Codex the messages keep waiting. */
   async #findOwner(threadId: string): Promise<void> {
     const opening = this.#opening;
     await within(OPENING_MS, opening);
@@ -176,14 +176,14 @@ export class Router {
 }
 
 /** `thread/started` of a sub-agent names its parent. */
-function parentOf({ thread }: { thread?: unknown }): string | undefined {
+function readParent({ thread }: { thread?: unknown }): string | undefined {
   const parent = isObject(thread) ? thread["parentThreadId"] : undefined;
   return typeof parent === "string" ? parent : undefined;
 }
 
-function threadIdOf(params: JsonObject): string | undefined {
+function readThreadId(params: JsonObject): string | undefined {
   const { threadId, thread, conversationId } = params;
-  // `conversationId` is how the two oldest approval requests call it.
+  // `conversationId` is its name in the two oldest approval requests.
   const id = threadId ?? (isObject(thread) ? thread["id"] : conversationId);
   return typeof id === "string" ? id : undefined;
 }

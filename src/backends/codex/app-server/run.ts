@@ -1,14 +1,16 @@
-// One Codex session: a thread in an app-server, which may serve others too. Messages in, reports out, exactly one result
-// a turn, and an end that is told exactly once. What messages mean is translate.ts; the process is process.ts.
+// One Codex session: a thread in an app-server, which may serve others. Messages in, reports out, exactly one result
+// per turn, and its end reported once. translate.ts interprets messages; process.ts is the process.
+
 import { within } from "../../../base/child.ts";
-import { CodedError, messageOf } from "../../../base/coded-error.ts";
+import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import type { LineAside } from "../../../base/json-lines.ts";
 import { RpcError } from "../../../base/jsonrpc.ts";
 import type { Log } from "../../../base/log.ts";
+import { asObject, asString, defined } from "../../../base/values.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
 import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
-import { failureCode } from "../../../protocol/failures.ts";
+import { toFailureCode } from "../../../protocol/failures.ts";
 import { toNotice } from "../../../protocol/notices.ts";
 import type { Answer } from "../../../protocol/requests.ts";
 import { Backpressure } from "../../backpressure.ts";
@@ -16,26 +18,25 @@ import { Inbox } from "../../inbox.ts";
 import type { Lease } from "../../pool.ts";
 import { RunEnd } from "../../run-end.ts";
 import type { BackendSink, Ended, Run } from "../../types.ts";
-import { objectOf, stringOf } from "../../values.ts";
 import { toNativeAnswer } from "./answers.ts";
 import { toInput } from "./input.ts";
 import { ACK_LIMIT_MS, askToStop, isAnswered, type RunningTurn, tidyUp } from "./interrupt.ts";
-import type { AppServer, Resident } from "./process.ts";
+import type { AppServer, AppServerResident } from "./process.ts";
 import { asksOfTurn, noteAnswered, pendingAsk, toAsk, withdrawTurn } from "./requests.ts";
 import type { Incoming } from "./router.ts";
-import type { CodexState, Report } from "./state.ts";
+import type { CodexReport, CodexState } from "./state.ts";
 import { learnFromThread, newThreads } from "./subagents.ts";
-import { closeOpenItems, started, translate } from "./translate.ts";
-import { Turn } from "./turn.ts";
+import { closeOpenItems, onStarted, translate } from "./translate.ts";
+import { CodexTurn } from "./turn.ts";
 
-export interface RunParts {
+export interface ThreadRunParts {
   lease: Lease<AppServer>;
   state: CodexState;
   sink: BackendSink;
   log: Log;
-  /** Go with every turn. */
+  /** Sent with every turn. */
   turnParams: JsonObject;
-  /** Loads the thread again after Codex has unloaded it. */
+  /** Reloads the thread after Codex has unloaded it. */
   reload(): Promise<void>;
   retryLimitMs: number;
   /** In the environment of every command of this session. */
@@ -48,19 +49,19 @@ const FINISH_LIMIT_MS = 5000;
 const INVALID_PARAMS = -32602;
 const TOO_LATE = { code: -32600, message: "the turn was interrupted" };
 
-export class CodexRun implements Run, Resident {
-  readonly #parts: RunParts;
+export class CodexRun implements Run, AppServerResident {
+  readonly #parts: ThreadRunParts;
   readonly #server: AppServer;
   readonly #inbox: Inbox<Incoming>;
   readonly #pressure: Backpressure;
   readonly #end: RunEnd;
-  /** Turns that we gave up while Codex still runs them, by id. */
-  readonly #dead = new Map<string, Turn>();
-  /** The same, before Codex has told their ids. */
-  readonly #unnamed = new Set<Turn>();
-  #turn: Turn | undefined;
+  /** Abandoned turns that Codex still runs, by id. */
+  readonly #dead = new Map<string, CodexTurn>();
+  /** The same, before their ids are known. */
+  readonly #unnamed = new Set<CodexTurn>();
+  #turn: CodexTurn | undefined;
 
-  constructor(parts: RunParts) {
+  constructor(parts: ThreadRunParts) {
     this.#parts = parts;
     this.#server = parts.lease.server;
     this.#inbox = new Inbox({
@@ -76,7 +77,7 @@ export class CodexRun implements Run, Resident {
   }
 
   get isBusy(): boolean {
-    // What it does not stop, although it was asked to, is no work of ours any more.
+    // Turns it does not stop when asked no longer count as work.
     const running = this.#runningTurns().filter(({ turnId }) => !this.#dead.has(turnId));
     return this.#turn !== undefined || running.length > 0;
   }
@@ -85,7 +86,7 @@ export class CodexRun implements Run, Resident {
     const input = toInput(message);
     if (this.#end.hasBegun) throw new CodedError("backend_crashed", "codex has ended; resume the session");
     if (this.#turn !== undefined) throw busy();
-    const turn = new Turn();
+    const turn = new CodexTurn();
     this.#turn = turn;
     try {
       await this.#leaveDeadTurn();
@@ -100,8 +101,8 @@ export class CodexRun implements Run, Resident {
         code: error instanceof RpcError ? error.code : undefined,
       });
       this.#tellResult(turn, "error", {
-        code: failureCode({ words: messageOf(error) }),
-        message: messageOf(error),
+        code: toFailureCode({ words: toMessage(error) }),
+        message: toMessage(error),
       });
     }
   }
@@ -154,21 +155,21 @@ export class CodexRun implements Run, Resident {
     this.#tellEnd({ ...why, expected: why.expected || this.#end.isWanted });
   }
 
-  /** What Codex said when it opened the thread; before any message of it. */
+  /** Codex's description of the thread; before any message of it. */
   introduce(result: unknown): void {
-    this.#reports(started(this.#parts.state, result));
+    this.#reports(onStarted(this.#parts.state, result));
   }
 
   #handle(message: Incoming): void {
     const { state } = this.#parts;
     if (this.#end.hasBegun) return;
     const { method, params } = message;
-    const turnId = stringOf(params["turnId"]) ?? stringOf(objectOf(params["turn"])["id"]) ?? "";
+    const turnId = asString(params["turnId"]) ?? asString(asObject(params["turn"])["id"]) ?? "";
     if (method === "turn/started" && params["threadId"] === state.threadId) this.#nameOldest(turnId);
     const isLate = this.#dead.has(turnId);
     if (message.kind === "request") this.#ask(message, isLate);
     else {
-      // The state follows a dead turn too, but nobody hears of it.
+      // The state also follows a dead turn, but nothing is emitted.
       const reports = translate(state, message);
       this.#reports(isLate ? reports.filter(({ kind }) => kind === "withdrawn") : reports);
       if (method === "turn/completed") this.#bury(turnId);
@@ -188,11 +189,11 @@ export class CodexRun implements Run, Resident {
     else sink.ask(ask);
   }
 
-  #reports(reports: readonly Report[]): void {
+  #reports(reports: readonly CodexReport[]): void {
     for (const report of reports) this.#report(report);
   }
 
-  #report(report: Report): void {
+  #report(report: CodexReport): void {
     const { sink, log, retryLimitMs } = this.#parts;
     const turn = this.#turn;
     if (report.kind === "event") this.#event(report.event);
@@ -220,12 +221,12 @@ export class CodexRun implements Run, Resident {
 
   #turnStarted(turnId: string): void {
     if (this.#turn === undefined) {
-      this.#turn = new Turn(turnId);
+      this.#turn = new CodexTurn(turnId);
       this.#parts.sink.turnStarted();
     } else this.#turn.id ??= turnId;
   }
 
-  async #startTurn(turn: Turn, input: JsonObject[]): Promise<void> {
+  async #startTurn(turn: CodexTurn, input: JsonObject[]): Promise<void> {
     const { state, turnParams, reload } = this.#parts;
     const params = { threadId: state.threadId, input, ...turnParams };
     const ask = () => this.#server.request("turn/start", params);
@@ -234,16 +235,16 @@ export class CodexRun implements Run, Resident {
       await reload();
       return ask();
     });
-    const id = stringOf(objectOf(objectOf(result)["turn"])["id"]);
+    const id = asString(asObject(asObject(result)["turn"])["id"]);
     if (id !== undefined) this.#name(turn, id);
   }
 
-  #name(turn: Turn, id: string): void {
+  #name(turn: CodexTurn, id: string): void {
     turn.id ??= id;
-    if (this.#unnamed.delete(turn)) this.#dead.set(id, new Turn(id));
+    if (this.#unnamed.delete(turn)) this.#dead.set(id, new CodexTurn(id));
   }
 
-  /** The first turn that begins after one that never got its id is that one. */
+  /** The first turn that starts after one without an id is that one. */
   #nameOldest(turnId: string): void {
     const [oldest] = this.#unnamed;
     if (oldest !== undefined) this.#name(oldest, turnId);
@@ -254,7 +255,7 @@ export class CodexRun implements Run, Resident {
     this.#dead.delete(turnId);
   }
 
-  /** A message to a thread that still runs a turn would be added to that turn. */
+  /** A message to a thread with a running turn would be added to that turn. */
   async #leaveDeadTurn(): Promise<void> {
     const { threads, threadId } = this.#parts.state;
     const turnId = threads.get(threadId)?.turnId ?? "";
@@ -264,16 +265,16 @@ export class CodexRun implements Run, Resident {
       await within(RESULT_LIMIT_MS, Promise.race([dead.over, this.#end.gone]));
     }
     if (!this.#dead.has(turnId) && this.#unnamed.size === 0) return;
-    throw new Error("codex still runs the turn that was interrupted; close the session and resume it");
+    throw new Error("codex is still running the interrupted turn; close the session and resume it");
   }
 
   async #interrupt(): Promise<void> {
     const turn = this.#turn;
     if (turn === undefined || this.#end.hasBegun) return;
     this.#inbox.resume();
-    // It may end by itself in this moment: then the next one is not meant.
+    // It may end on its own at this moment: then the next one is not meant.
     const isOver = () => this.#turn !== turn;
-    const asked = askToStop(this.#server, () => this.#turnsOf(turn), isOver);
+    const asked = askToStop(this.#server, () => this.#listTurns(turn), isOver);
     const agreed = await Promise.race([asked, turn.over.then(() => new Set<string>())]);
     if (agreed.has(turn.id ?? "")) await within(RESULT_LIMIT_MS, turn.over);
     if (this.#turn === turn && !this.#end.hasBegun) await this.#abandon(turn);
@@ -282,13 +283,13 @@ export class CodexRun implements Run, Resident {
     await tidyUp(this.#server, [...state.threads.keys()], marker, turn.sinceS);
   }
 
-  /** It does not obey. Its turn ends here and now; what it still says of it is not heard. */
-  async #abandon(turn: Turn): Promise<void> {
+  /** It does not obey. Its turn ends now; further output of it is ignored. */
+  async #abandon(turn: CodexTurn): Promise<void> {
     turn.isAbandoned = true;
     this.#unnamed.add(turn);
     if (turn.id !== undefined) this.#name(turn, turn.id);
     for (const { turnId } of this.#runningTurns()) {
-      if (!this.#dead.has(turnId)) this.#dead.set(turnId, new Turn(turnId));
+      if (!this.#dead.has(turnId)) this.#dead.set(turnId, new CodexTurn(turnId));
     }
     for (const turnId of this.#dead.keys()) this.#refuseAsks(turnId);
     this.#reports(closeOpenItems(this.#parts.state));
@@ -296,33 +297,33 @@ export class CodexRun implements Run, Resident {
     const isAlone = this.#server.residents === 1;
     this.#end.isWanted = true;
     if (!(await isAnswered(this.#server.request("thread/loaded/list", {}, PING_LIMIT_MS)))) {
-      await this.#server.kill("codex app-server answered nothing any more and was ended");
+      await this.#server.kill("codex app-server stopped responding and was killed");
     } else if (isAlone) {
-      await this.#server.kill("codex did not end the interrupted turn and was ended");
+      await this.#server.kill("codex did not end the interrupted turn and was killed");
     } else this.#end.isWanted = this.#end.isStopping;
   }
 
-  /** An approval that came later could still let the command run. */
+  /** A late approval could still run the command. */
   #refuseAsks(turnId: string): void {
     const { state } = this.#parts;
     for (const { id } of asksOfTurn(state, turnId)) this.#server.respondError(id, TOO_LATE);
     this.#reports(withdrawTurn(state, turnId));
   }
 
-  #tellResult(turn: Turn, subtype: ResultEvent["subtype"], error?: ResultEvent["error"]): void {
-    const failure = error === undefined ? {} : { error };
+  #tellResult(turn: CodexTurn, subtype: ResultEvent["subtype"], error?: ResultEvent["error"]): void {
+    const failure = defined({ error });
     const judged = turn.judge({ type: "agent.result", backend: "codex", subtype, ...failure });
     this.#endTurn(turn);
     this.#parts.sink.event(judged);
   }
 
-  #endTurn(turn: Turn): void {
+  #endTurn(turn: CodexTurn): void {
     if (this.#turn === turn) this.#turn = undefined;
     turn.end();
   }
 
-  /** With the turn itself, also when its beginning has not been heard yet. */
-  #turnsOf(turn: Turn): RunningTurn[] {
+  /** With the turn itself, even if its start has not been reported yet. */
+  #listTurns(turn: CodexTurn): RunningTurn[] {
     const { threadId } = this.#parts.state;
     const known = this.#runningTurns();
     if (turn.id === undefined && this.#turn === turn) return known;
@@ -341,7 +342,7 @@ export class CodexRun implements Run, Resident {
     if (how === "finish" && this.#turn !== undefined) {
       await within(FINISH_LIMIT_MS, Promise.race([this.#turn.over, this.#end.hurried]));
     }
-    // A process of its own takes everything along.
+    // A process of its own takes everything down with it.
     if (!this.#end.hasBegun && !lease.isOwn) await this.#leave();
     this.#server.moveOut(this);
     await lease.release(how);
@@ -351,7 +352,7 @@ export class CodexRun implements Run, Resident {
   async #leave(): Promise<void> {
     const { state, marker } = this.#parts;
     const turn = this.#turn;
-    const running = () => (turn === undefined ? this.#runningTurns() : this.#turnsOf(turn));
+    const running = () => (turn === undefined ? this.#runningTurns() : this.#listTurns(turn));
     if (this.isBusy) await Promise.race([askToStop(this.#server, running), turn?.over ?? this.#end.gone]);
     const threadIds = [...state.threads.keys()];
     await tidyUp(this.#server, threadIds, marker);
@@ -370,5 +371,5 @@ export class CodexRun implements Run, Resident {
 }
 
 function busy(): CodedError {
-  return new CodedError("session_busy", "Codex runs a turn; wait for its agent.result or interrupt it");
+  return new CodedError("session_busy", "Codex is running a turn; wait for its agent.result or interrupt it");
 }

@@ -1,12 +1,13 @@
-// From a start order to a thread in an app-server: which process, fresh or resumed, and what to say when Codex refuses.
+// From a start order to a thread in an app-server: which process, new or resumed, and the error if Codex refuses.
+
 import { resolve } from "node:path";
 import { checkCwd, RUN_MARKER } from "../../../base/child.ts";
-import { CodedError, messageOf } from "../../../base/coded-error.ts";
+import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import { RpcError } from "../../../base/jsonrpc.ts";
+import { asObject, asString, defined } from "../../../base/values.ts";
 import type { Lease, Pool } from "../../pool.ts";
 import type { BackendSink, Run, StartOrder } from "../../types.ts";
-import { objectOf, stringOf } from "../../values.ts";
 import { featureFlags } from "../config-keys.ts";
 import { processEnvironment, sessionEnvironment } from "../environment.ts";
 import { type CodexOptions, refuseOnFailure } from "../options.ts";
@@ -14,17 +15,17 @@ import { codexHome } from "../paths.ts";
 import { readProfile } from "../profile.ts";
 import type { CodexProgram } from "../program.ts";
 import { threadParams, turnParams } from "./params.ts";
-import { type AppServer, homeOf, type ProcessOrder } from "./process.ts";
+import { type AppServer, type AppServerOrder, readHome } from "./process.ts";
 import { CodexRun } from "./run.ts";
 import { newState } from "./state.ts";
 
 export interface AppServerHost {
   program: CodexProgram;
-  pool: Pool<AppServer, ProcessOrder>;
+  pool: Pool<AppServer, AppServerOrder>;
   /** Every session gets a process of its own. */
   perSession: boolean;
   retryLimitMs: number;
-  /** Tells the sessions of this daemon from those of another one. */
+  /** Distinguishes the sessions of this daemon from another's. */
   hostId: string;
 }
 
@@ -44,7 +45,7 @@ export async function startAppServerRun(
   const marker = `${host.hostId}:${order.session_id}`;
   const env = processEnvironment(host.program.env, order.env);
   const profile = options.profile === undefined ? {} : await readProfile(codexHome(env), options.profile);
-  const process: ProcessOrder = {
+  const process: AppServerOrder = {
     command: host.program.command,
     args: ["app-server", ...featureFlags(options.config ?? {}, "/options/codex/config")],
     env: own ? { ...env, ...order.env, [RUN_MARKER]: marker } : env,
@@ -81,22 +82,23 @@ async function enter(entry: Entry): Promise<Run> {
   const { lease, order, options, params, sink } = entry;
   const { server } = lease;
   const result = await openThread(server, order, params);
-  const threadId = stringOf(objectOf(objectOf(result)["thread"])["id"]);
+  const threadId = asString(asObject(asObject(result)["thread"])["id"]);
   if (threadId === undefined) throw new CodedError("spawn_failed", "codex opened a thread without an id");
-  const home = homeOf(server);
+  const home = readHome(server);
   const run = new CodexRun({
     lease,
-    state: newState({ threadId, options, ...(home === undefined ? {} : { codexHome: home }) }),
+    state: newState({ threadId, options, ...defined({ codexHome: home }) }),
     sink,
     log: order.log,
-    turnParams: turnParams(options, stringOf(objectOf(result)["model"])),
+    turnParams: turnParams(options, asString(asObject(result)["model"])),
     reload: async () => {
       await server.request("thread/resume", resumeParams(threadId, params), OPEN_LIMIT_MS);
     },
     retryLimitMs: entry.retryLimitMs,
     marker: entry.marker,
   });
-  if (!server.moveIn(run)) throw new CodedError("spawn_failed", "codex ended while the thread was opened");
+  if (!server.moveIn(run))
+    throw new CodedError("spawn_failed", "codex exited while the thread was being opened");
   sink.nativeId(threadId);
   run.introduce(result);
   server.router.claim(threadId, run);
@@ -106,7 +108,7 @@ async function enter(entry: Entry): Promise<Run> {
 async function openThread(server: AppServer, order: StartOrder, params: JsonObject): Promise<unknown> {
   if (!order.resume) return begin(server, params);
   const threadId = order.native_session_id ?? order.session_id;
-  if (server.router.ownerOf(threadId) !== undefined) {
+  if (server.router.findOwner(threadId) !== undefined) {
     throw new CodedError("spawn_failed", `thread ${threadId} is open in another session of this daemon`);
   }
   try {
@@ -114,14 +116,14 @@ async function openThread(server: AppServer, order: StartOrder, params: JsonObje
     refuseActive(threadId, result);
     return result;
   } catch (error) {
-    if (!(error instanceof RpcError)) throw failed(error);
+    if (!(error instanceof RpcError)) throw toSpawnError(error);
     if (NOTHING_THERE.test(error.message) && order.began_here) return begin(server, params);
     if (/already has an active writer/.test(error.message)) throw inUse(threadId, error);
-    throw failed(error);
+    throw toSpawnError(error);
   }
 }
 
-/** A thread without a turn has no rollout; a session id that is no UUID never was a thread's. */
+/** A thread without a turn has no rollout; a session id that is not a UUID never was a thread id. */
 const NOTHING_THERE = /^no rollout found|^invalid session id|^invalid thread id/;
 
 function resumeParams(threadId: string, params: JsonObject): JsonObject {
@@ -132,17 +134,17 @@ async function begin(server: AppServer, params: JsonObject): Promise<unknown> {
   try {
     return await server.request("thread/start", params, OPEN_LIMIT_MS);
   } catch (error) {
-    throw failed(error);
+    throw toSpawnError(error);
   }
 }
 
-/** A message to it would be added to the turn that still runs. */
+/** A message to it would be added to the running turn. */
 function refuseActive(threadId: string, result: unknown): void {
-  const status = objectOf(objectOf(objectOf(result)["thread"])["status"]);
+  const status = asObject(asObject(asObject(result)["thread"])["status"]);
   if (status["type"] !== "active") return;
   throw new CodedError(
     "spawn_failed",
-    `thread ${threadId} still runs a turn that could not be ended; try again when it is over`,
+    `thread ${threadId} is still running a turn that could not be stopped; try again when it is over`,
   );
 }
 
@@ -154,7 +156,7 @@ function inUse(threadId: string, cause: Error): CodedError {
   );
 }
 
-function failed(cause: unknown): CodedError {
+function toSpawnError(cause: unknown): CodedError {
   if (cause instanceof CodedError) return cause;
-  return new CodedError("spawn_failed", `codex: ${messageOf(cause)}`, { cause });
+  return new CodedError("spawn_failed", `codex: ${toMessage(cause)}`, { cause });
 }

@@ -1,18 +1,18 @@
-// What the translator remembers about one Codex session (a root thread and its sub-agents), and what it reports.
-// Plain data; only translate.ts, requests.ts and the files they call change it.
+// The translator's state of one Codex session (a root thread and its sub-agents), and its reports. Plain data; changed
+// only by translate.ts, requests.ts and the files they call.
 import type { JsonObject } from "../../../base/json.ts";
 import type { AgentEvent } from "../../../protocol/events.ts";
 import type { Usage } from "../../../protocol/usage.ts";
 
-/** In the order in which the run has to hear them. */
-export type Report =
+/** In the order in which the run must process them. */
+export type CodexReport =
   | { kind: "event"; event: AgentEvent }
   /** Codex began a turn on the root thread, on our word or by itself. */
   | { kind: "turn_started"; turnId: string }
-  /** Right behind the `agent.result` of a turn of the root thread. */
+  /** Right after the `agent.result` of a turn of the root thread. */
   | { kind: "turn_ended"; turnId: string }
   | { kind: "auth_failed"; message: string }
-  /** Codex tries again, perhaps for ever: the run bounds it. */
+  /** Codex is retrying, possibly forever: the run limits it. */
   | { kind: "retrying"; message: string }
   /** The first thing that worked after a retry. */
   | { kind: "progress" }
@@ -27,7 +27,7 @@ export interface CodexTranslateOptions {
   cwd?: string;
 }
 
-/** A notification of the app-server, as it stands on the wire. */
+/** A notification of the app-server, unchanged. */
 export interface Notification {
   method: string;
   params?: unknown;
@@ -38,15 +38,15 @@ export interface CodexState {
   readonly threadId: string;
   readonly options: CodexTranslateOptions;
   readonly codexHome: string | undefined;
-  /** The root and every sub-agent known so far. */
+  /** The root and every known sub-agent. */
   readonly threads: Map<string, ThreadState>;
-  /** Sub-agent threads that the router has not been told about. */
+  /** Sub-agent threads not yet reported to the router. */
   readonly untold: string[];
-  /** Requests that wait for an answer, by native id. */
-  readonly asks: Map<string, PendingAsk>;
-  /** What Codex said about the thread, for `agent.system_init`. */
+  /** Pending requests, by native id. */
+  readonly asks: Map<string, CodexPendingAsk>;
+  /** Codex's description of the thread, for `agent.system_init`. */
   intro: JsonObject;
-  /** The last `agent.system_init`, as text: only what is new is passed on. */
+  /** The last `agent.system_init`, as text: only changes are passed on. */
   lastInit: string | undefined;
   /** The last `rate_limits` notice, as text: Codex repeats it with every model call. */
   lastRateLimits: string | undefined;
@@ -57,36 +57,36 @@ export interface ThreadState {
   readonly id: string;
   /** Absent for the root. */
   readonly parentId: string | undefined;
-  /** The tool call of the parent that started it. */
+  /** The parent's tool call that started it. */
   toolUseId: string | undefined;
-  /** Nickname, role or path: what people call the sub-agent. */
+  /** Nickname, role or path of the sub-agent. */
   name: string | undefined;
   turnId: string | undefined;
   /** The error that ends the running turn. */
   error: JsonObject | undefined;
-  /** Tokens of the whole thread, as last told. Absent: not known, or a part was taken back. */
+  /** Tokens of the whole thread, as last reported. Absent: unknown, or part of the history was removed. */
   total: Usage | undefined;
   /** Tokens of the running turn. */
   spent: Usage | undefined;
-  /** The diff of the running turn, as last told: Codex repeats it. */
+  /** The diff of the running turn, as last reported: Codex repeats it. */
   diff: string | undefined;
-  /** Items that began and have not completed, by id. */
+  /** Items that have started and not completed, by id. */
   readonly open: Map<string, OpenItem>;
-  /** Tool calls that we closed ourselves: their own end, if it still comes, is no second result. */
+  /** Tool calls that we closed: a later end of theirs is not a second result. */
   readonly abandoned: Set<string>;
 }
 
 export interface OpenItem {
   item: JsonObject;
-  /** `agent.tool_use` has gone out for it. */
+  /** `agent.tool_use` was emitted for it. */
   isTool: boolean;
-  /** A part of its text has gone out as `agent.delta`. */
+  /** Part of its text was emitted as `agent.delta`. */
   hasDelta: boolean;
 }
 
-/** What is kept of a server request until it is answered. */
-export interface PendingAsk {
-  /** As it stood on the wire: 0 and "0" differ. */
+/** State of a server request until it is answered. */
+export interface CodexPendingAsk {
+  /** As on the wire: 0 and "0" differ. */
   readonly id: string | number;
   readonly native_id: string;
   readonly method: string;
@@ -128,11 +128,11 @@ export function newThread(id: string, parentId?: string, toolUseId?: string): Th
   };
 }
 
-/** Ids are numbers (from 0) or strings, and one may look like the other. */
-export function nativeIdOf(id: string | number): string {
+/** Ids are numbers (from 0) or strings, and may look alike. */
+export function toNativeId(id: string | number): string {
   return typeof id === "number" ? `n:${id}` : `s:${id}`;
 }
 
-export function toReports(events: readonly AgentEvent[]): Report[] {
+export function toReports(events: readonly AgentEvent[]): CodexReport[] {
   return events.map((event) => ({ kind: "event", event }));
 }

@@ -1,7 +1,8 @@
-// Which threads belong to a session. A sub-agent is a thread of its own on the same connection, mostly unannounced:
-// we learn of it from the tool call that started it, and its approvals carry its own thread id.
+// Which threads belong to a session. A sub-agent is a separate thread on the same connection, mostly unannounced: it is
+// known from the tool call that started it, and its approvals have its own thread id.
+
 import type { JsonObject } from "../../../base/json.ts";
-import { objectOf, stringOf, stringsOf, textOf } from "../../values.ts";
+import { asObject, asString, asStrings, asText } from "../../../base/values.ts";
 import { type CodexState, newThread, type ThreadState } from "./state.ts";
 
 /** The root, or a sub-agent at any depth. */
@@ -9,13 +10,13 @@ export function ownsThread(state: CodexState, threadId: string): boolean {
   return state.threads.has(threadId);
 }
 
-/** Sub-agent threads learned since the last call, so that the router can send their messages here. */
+/** Sub-agent threads found since the last call, so that the router can send their messages here. */
 export function newThreads(state: CodexState): string[] {
   return state.untold.splice(0);
 }
 
 /** The sub-agents from the root down to this thread; empty for the root. */
-export function pathOf(state: CodexState, threadId: string): string[] {
+export function findPath(state: CodexState, threadId: string): string[] {
   const path: string[] = [];
   let thread = state.threads.get(threadId);
   // A parent is always known before its child, so this ends.
@@ -26,31 +27,31 @@ export function pathOf(state: CodexState, threadId: string): string[] {
   return path;
 }
 
-/** `collabAgentToolCall`: whom it started or spoke to. */
+/** `collabAgentToolCall`: which sub-agents it started or messaged. */
 export function learnFromCall(state: CodexState, threadId: string, item: JsonObject): void {
-  const sender = stringOf(item["senderThreadId"]) ?? threadId;
+  const sender = asString(item["senderThreadId"]) ?? threadId;
   const parentId = ownsThread(state, sender) ? sender : threadId;
-  const ids = [...stringsOf(item["receiverThreadIds"]), ...Object.keys(objectOf(item["agentsStates"]))];
-  for (const id of ids) learn(state, { id, parentId, toolUseId: stringOf(item["id"]) });
+  const ids = [...asStrings(item["receiverThreadIds"]), ...Object.keys(asObject(item["agentsStates"]))];
+  for (const id of ids) learn(state, { id, parentId, toolUseId: asString(item["id"]) });
 }
 
 /** `subAgentActivity`. */
 export function learnFromActivity(state: CodexState, threadId: string, item: JsonObject): void {
-  const id = textOf(item["agentThreadId"]);
+  const id = asText(item["agentThreadId"]);
   if (id === undefined) return;
-  const name = textOf(stringOf(item["agentPath"])?.split("/").pop());
-  const toolUseId = item["kind"] === "started" ? stringOf(item["id"]) : undefined;
+  const name = asText(asString(item["agentPath"])?.split("/").pop());
+  const toolUseId = item["kind"] === "started" ? asString(item["id"]) : undefined;
   learn(state, { id, parentId: threadId, toolUseId, name });
 }
 
 /** `thread/started` of a thread that has a parent here. */
 export function learnFromThread(state: CodexState, thread: JsonObject): void {
-  const id = textOf(thread["id"]);
-  const parentId = stringOf(thread["parentThreadId"]);
+  const id = asText(thread["id"]);
+  const parentId = asString(thread["parentThreadId"]);
   if (id === undefined || parentId === undefined) return;
   const parent = state.threads.get(parentId);
   if (parent === undefined) return;
-  const name = textOf(thread["agentNickname"]) ?? textOf(thread["agentRole"]);
+  const name = asText(thread["agentNickname"]) ?? asText(thread["agentRole"]);
   learn(state, { id, parentId, toolUseId: spawningCall(parent), name });
 }
 

@@ -1,17 +1,24 @@
-// One notification of `codex app-server` → reports. Pure: changes only the state it is given, does no I/O, reads no
-// clock, throws on nothing.
+// One notification of `codex app-server` → reports. Pure: changes only the given state, does no I/O, reads no clock,
+// never throws.
+
 import type { JsonObject } from "../../../base/json.ts";
-import { objectOf, stringOf } from "../../values.ts";
+import { asObject, asString } from "../../../base/values.ts";
 import { introduce, noteContextWindow, readSettings, readStarted } from "./intro.ts";
 import { closeItems, completeItem, continueOutput, continueText, startItem, updatePatch } from "./items.ts";
 import { toNotices } from "./notices.ts";
 import { withdraw, withdrawTurn } from "./requests.ts";
 import { endTurn, startTurn, translateError } from "./results.ts";
-import { type CodexState, type Notification, type Report, type ThreadState, toReports } from "./state.ts";
+import {
+  type CodexReport,
+  type CodexState,
+  type Notification,
+  type ThreadState,
+  toReports,
+} from "./state.ts";
 import { learnFromThread } from "./subagents.ts";
 import { forgetTotal, noteUsage } from "./usage.ts";
 
-type Translate = (state: CodexState, thread: ThreadState, params: JsonObject) => Report[];
+type Translate = (state: CodexState, thread: ThreadState, params: JsonObject) => CodexReport[];
 
 const TRANSLATORS: ReadonlyMap<string, Translate> = new Map<string, Translate>([
   ["turn/started", startTurn],
@@ -36,10 +43,10 @@ const TRANSLATORS: ReadonlyMap<string, Translate> = new Map<string, Translate>([
   ["serverRequest/resolved", (state, _thread, params) => withdraw(state, params["requestId"])],
 ]);
 
-/** Of the root thread, of one of its sub-agents, or of no thread. Anything else is not ours and gives nothing. */
-export function translate(state: CodexState, message: Notification): Report[] {
-  const params = objectOf(message.params);
-  const threadId = stringOf(params["threadId"]) ?? state.threadId;
+/** Of the root thread, of one of its sub-agents, or of no thread. Anything else is not ours and is ignored. */
+export function translate(state: CodexState, message: Notification): CodexReport[] {
+  const params = asObject(message.params);
+  const threadId = asString(params["threadId"]) ?? state.threadId;
   const thread = state.threads.get(threadId);
   if (thread === undefined) return [];
   const translator = TRANSLATORS.get(message.method);
@@ -51,70 +58,75 @@ export function translate(state: CodexState, message: Notification): Report[] {
 }
 
 /** The result of thread/start or thread/resume. */
-export function started(state: CodexState, result: unknown): Report[] {
+export function onStarted(state: CodexState, result: unknown): CodexReport[] {
   return introduce(state, readStarted(state, result)).map((report) => withRaw(state, report, result));
 }
 
-/** The agent is gone or was stopped: no call stays without a result. */
-export function closeOpenItems(state: CodexState): Report[] {
+/** The agent is gone or was stopped: every call gets a result. */
+export function closeOpenItems(state: CodexState): CodexReport[] {
   return [...state.threads.values()].flatMap((thread) =>
     toReports(closeItems(thread)).map((report) => withParent(thread, report)),
   );
 }
 
-/** The result is the last word of a turn. */
-function translateTurnEnd(state: CodexState, thread: ThreadState, params: JsonObject): Report[] {
-  const turnId = stringOf(objectOf(params["turn"])["id"]) ?? thread.turnId ?? "";
+/** The result is the last event of a turn. */
+function translateTurnEnd(state: CodexState, thread: ThreadState, params: JsonObject): CodexReport[] {
+  const turnId = asString(asObject(params["turn"])["id"]) ?? thread.turnId ?? "";
   return [...withdrawTurn(state, turnId), ...endTurn(state, thread, params)];
 }
 
-function translateThinking(_state: CodexState, thread: ThreadState, params: JsonObject): Report[] {
+function translateThinking(_state: CodexState, thread: ThreadState, params: JsonObject): CodexReport[] {
   return toReports(continueText(thread, "thinking", params));
 }
 
-function translateUsage(state: CodexState, thread: ThreadState, params: JsonObject): Report[] {
+function translateUsage(state: CodexState, thread: ThreadState, params: JsonObject): CodexReport[] {
   noteUsage(thread, params["tokenUsage"]);
   if (thread.id === state.threadId) noteContextWindow(state, params["tokenUsage"]);
   return [];
 }
 
-function translateSettings(state: CodexState, thread: ThreadState, params: JsonObject): Report[] {
+function translateSettings(state: CodexState, thread: ThreadState, params: JsonObject): CodexReport[] {
   return thread.id === state.threadId ? introduce(state, readSettings(params)) : [];
 }
 
-function translateReverted(state: CodexState, thread: ThreadState, params: JsonObject): Report[] {
+function translateReverted(state: CodexState, thread: ThreadState, params: JsonObject): CodexReport[] {
   forgetTotal(thread);
   return toReports(toNotices(state, thread, { method: "thread/reverted", params }));
 }
 
-function translateThreadStarted(state: CodexState, _thread: ThreadState, params: JsonObject): Report[] {
-  learnFromThread(state, objectOf(params["thread"]));
+function translateThreadStarted(state: CodexState, _thread: ThreadState, params: JsonObject): CodexReport[] {
+  learnFromThread(state, asObject(params["thread"]));
   return [];
 }
 
-function translateThreadEnd(state: CodexState, thread: ThreadState): Report[] {
+function translateThreadEnd(state: CodexState, thread: ThreadState): CodexReport[] {
   return thread.id === state.threadId ? [{ kind: "thread_closed" }] : [];
 }
 
-/** Once after a retry, so that the run can stop its clock. */
-function progress(state: CodexState, method: string): Report[] {
+/** Once after a retry, so that the run can stop its timer. */
+function progress(state: CodexState, method: string): CodexReport[] {
   if (!state.isRetrying || !method.startsWith("item/")) return [];
   state.isRetrying = false;
   return [{ kind: "progress" }];
 }
 
-function complete(state: CodexState, thread: ThreadState, report: Report, message: Notification): Report {
+function complete(
+  state: CodexState,
+  thread: ThreadState,
+  report: CodexReport,
+  message: Notification,
+): CodexReport {
   return withRaw(state, withParent(thread, report), message);
 }
 
-/** Set on everything that a sub-agent does. */
-function withParent(thread: ThreadState, report: Report): Report {
+/** Set on everything a sub-agent does. */
+function withParent(thread: ThreadState, report: CodexReport): CodexReport {
   const parent = thread.toolUseId;
   if (parent === undefined || report.kind !== "event") return report;
   return { kind: "event", event: { ...report.event, parent_tool_use_id: parent } };
 }
 
-function withRaw(state: CodexState, report: Report, raw: unknown): Report {
+function withRaw(state: CodexState, report: CodexReport, raw: unknown): CodexReport {
   if (state.options.include_raw_events !== true || report.kind !== "event") return report;
   return { kind: "event", event: { ...report.event, raw } };
 }

@@ -1,18 +1,17 @@
-// One turn of the root thread, as the run follows it: its id, who began it, its end, and the clock that bounds
-// endless retries.
+// One turn of the root thread, as the run tracks it: its id, origin, end, and the timer that bounds endless retries.
 import { uptime } from "node:os";
 import type { ResultEvent } from "../../../protocol/events.ts";
 
-export class Turn {
-  /** Unknown until Codex has taken the message. */
+export class CodexTurn {
+  /** Unknown until Codex has accepted the message. */
   id: string | undefined;
-  /** `os.uptime()` when it began. */
+  /** `os.uptime()` at its start. */
   readonly sinceS = uptime();
-  /** Its result has been told, or it needs none. */
+  /** Its result was emitted, or it needs none. */
   readonly over: Promise<void>;
-  /** Given up by us: whatever Codex still says about it comes too late. */
+  /** Abandoned by us: further messages about it are too late. */
   isAbandoned = false;
-  /** Ends it with this error instead of what Codex says. */
+  /** Ends it with this error instead of Codex's. */
   verdict: { code: string; message: string } | undefined;
   #tellOver: () => void = () => undefined;
   #retryClock: NodeJS.Timeout | undefined;
@@ -30,12 +29,12 @@ export class Turn {
     this.#tellOver();
   }
 
-  /** Codex tries again. `giveUp` is called when nothing else has happened for so long; 0 ms: never. */
+  /** Codex is retrying. Calls `giveUp` if nothing else happens for this long; 0 disables. */
   retrying(words: string, limitMs: number, giveUp: () => void): void {
     this.#retryWords = words;
     if (limitMs <= 0 || this.#retryClock !== undefined) return;
     this.#retryClock = setTimeout(() => {
-      const message = `gave up after ${Math.round(limitMs / 1000)} s of retries: ${this.#retryWords}`;
+      const message = `gave up after retrying for ${Math.round(limitMs / 1000)} s: ${this.#retryWords}`;
       this.verdict = { code: "network", message };
       giveUp();
     }, limitMs);
@@ -47,7 +46,7 @@ export class Turn {
     this.#retryClock = undefined;
   }
 
-  /** What is told as its result. */
+  /** Its reported result. */
   judge(result: ResultEvent): ResultEvent {
     return this.verdict === undefined ? result : { ...result, subtype: "error", error: this.verdict };
   }

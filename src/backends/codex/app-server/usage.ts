@@ -1,8 +1,8 @@
-// Tokens of a turn. Codex tells the sum of the whole thread (`total`) and of the last model call (`last`), and may
-// repeat itself (seen with 0.166: the first update of a turn can be the last one of the turn before). So a turn has
-// spent what `total` grew by; `last` serves only where the earlier total is not known.
+// Tokens of a turn. Codex reports the total of the thread (`total`) and of the last model call (`last`), and may repeat
+// itself (seen with 0.166: the first update of a turn can be the last one of the previous turn). So a turn's usage is
+// the growth of `total`; `last` is used only if the earlier total is unknown.
+import { asCount, asObject } from "../../../base/values.ts";
 import { USAGE_KEYS, type Usage } from "../../../protocol/usage.ts";
-import { countOf, objectOf } from "../../values.ts";
 import type { ThreadState } from "./state.ts";
 
 const CODEX_KEYS: Record<(typeof USAGE_KEYS)[number], string> = {
@@ -15,25 +15,25 @@ const CODEX_KEYS: Record<(typeof USAGE_KEYS)[number], string> = {
 
 /** `thread/tokenUsage/updated`. */
 export function noteUsage(thread: ThreadState, tokenUsage: unknown): void {
-  const { total: all, last: call } = objectOf(tokenUsage);
+  const { total: all, last: call } = asObject(tokenUsage);
   const total = readUsage(all);
   const grown = thread.total === undefined ? undefined : subtract(total, thread.total);
   thread.total = total;
-  // Sent on resume too, about what was spent before; a turn begins at nothing.
+  // Also sent on resume, about earlier turns; a turn starts at zero.
   thread.spent = add(thread.spent ?? {}, grown ?? readUsage(call));
 }
 
-/** A part of the history was taken back, and its tokens with it. */
+/** Part of the history was removed, and its tokens with it. */
 export function forgetTotal(thread: ThreadState): void {
   thread.total = undefined;
 }
 
 function readUsage(value: unknown): Usage {
-  const tokens = objectOf(value);
-  return Object.fromEntries(USAGE_KEYS.map((key) => [key, countOf(tokens[CODEX_KEYS[key]]) ?? 0])) as Usage;
+  const tokens = asObject(value);
+  return Object.fromEntries(USAGE_KEYS.map((key) => [key, asCount(tokens[CODEX_KEYS[key]]) ?? 0])) as Usage;
 }
 
-/** Undefined when it shrank: then it is another count. */
+/** Undefined if it shrank: then it is another count. */
 function subtract(now: Usage, before: Usage): Usage | undefined {
   const entries = USAGE_KEYS.map((key) => [key, (now[key] ?? 0) - (before[key] ?? 0)] as const);
   return entries.every(([, value]) => value >= 0) ? (Object.fromEntries(entries) as Usage) : undefined;

@@ -1,4 +1,4 @@
-// `options.codex.*` (spec §5.4.2) → the command line of `codex mcp-server` and the arguments of its two tools.
+// `options.codex.*` → the command line of `codex mcp-server` and the arguments of its two tools.
 import { CodedError } from "../../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
@@ -19,10 +19,10 @@ const TOOL_OPTIONS = [
   "config",
 ];
 
-/** Options that only the app-server knows. `own_process` is not among them: here every session has its own. */
+/** Options that only the app-server supports. `own_process` is not among them: here every session has its own. */
 const TOO_NEW = ["effort", "collaboration_mode", "output_schema"];
 
-/** Nothing that a client sets is dropped in silence. Which transport is used may be known only at start. */
+/** No client option is dropped silently. The transport may be known only at start. */
 export function refuseNewOptions(options: JsonObject): void {
   const key = isObject(options["approval-policy"])
     ? "approval-policy"
@@ -31,11 +31,11 @@ export function refuseNewOptions(options: JsonObject): void {
   const what = key === "approval-policy" ? "a granular policy is" : "is";
   throw new CodedError(
     "invalid_message",
-    `${OPTIONS_AT}/${key}: ${what} not known to codex mcp-server; leave it out or use Codex 0.154 or newer`,
+    `${OPTIONS_AT}/${key}: ${what} not supported by codex mcp-server; leave it out or use Codex 0.154 or newer`,
   );
 }
 
-/** Everything behind the name of the program. Throws `unsafe_flag` or `invalid_message`. */
+/** Everything after the program's name. Throws `unsafe_flag` or `invalid_message`. */
 export function mcpArgv(options: JsonObject): string[] {
   const config = isObject(options["config"]) ? options["config"] : {};
   const { features, ...settings } = config;
@@ -43,11 +43,11 @@ export function mcpArgv(options: JsonObject): string[] {
     "mcp-server",
     ...Object.entries(settings).flatMap(([key, value]) => [
       "-c",
-      `${nameOf(key, AT)}=${settingOf(key, value)}`,
+      `${checkName(key, AT)}=${formatSetting(key, value)}`,
     ]),
     ...Object.entries(isObject(features) ? features : {}).flatMap(([name, isOn]) => [
       isOn ? "--enable" : "--disable",
-      nameOf(name, `${AT}/features`),
+      checkName(name, `${AT}/features`),
     ]),
   ];
 }
@@ -57,9 +57,9 @@ export interface ToolCall {
   arguments: JsonObject;
 }
 
-/** The first turn begins the thread; all others continue it, and take nothing but the text. */
+/** The first turn starts the thread; later ones continue it, and take only text. */
 export function toolCall(options: JsonObject, threadId: string | undefined, message: UserMessage): ToolCall {
-  const prompt = promptOf(message);
+  const prompt = makePrompt(message);
   if (threadId !== undefined) return { name: "codex-reply", arguments: { prompt, threadId } };
   const set = TOOL_OPTIONS.filter((key) => options[key] !== undefined && options[key] !== null);
   return {
@@ -68,14 +68,14 @@ export function toolCall(options: JsonObject, threadId: string | undefined, mess
   };
 }
 
-/** Its text blocks with nothing between them: the tools of `mcp-server` take text only (spec §5.5). */
-function promptOf({ content }: UserMessage): string {
+/** Its text blocks, concatenated: the tools of `mcp-server` accept only text. */
+function makePrompt({ content }: UserMessage): string {
   if (typeof content === "string") return content;
   return content
     .map((block, index) => {
       const at = `/message/content/${index}`;
       if (block.type !== "text") {
-        const advice = "codex mcp-server takes text only; use Codex 0.154 or newer (app-server)";
+        const advice = "codex mcp-server accepts only text; use Codex 0.154 or newer (app-server)";
         throw new CodedError("invalid_message", `${at}: a block of type ${block.type}: ${advice}`);
       }
       if (typeof block["text"] !== "string") {
@@ -86,7 +86,7 @@ function promptOf({ content }: UserMessage): string {
     .join("");
 }
 
-function nameOf(name: string, at: string): string {
+function checkName(name: string, at: string): string {
   if (name.startsWith("-")) {
     throw new CodedError("unsafe_flag", `${at}/${name}: a name that starts with "-" would be read as a flag`);
   }
@@ -96,7 +96,7 @@ function nameOf(name: string, at: string): string {
   return withoutNul(name, `${at}/${name}`);
 }
 
-function settingOf(key: string, value: unknown): string {
+function formatSetting(key: string, value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return withoutNul(text, `${AT}/${key}`);
 }

@@ -1,4 +1,4 @@
-// The approvals that Codex waits for. Each is answered exactly once: by a person, or by us when its turn is over.
+// Pending approvals of Codex. Each is answered exactly once: by the user, or by us when its turn is over.
 import type { JsonObject } from "../../../base/json.ts";
 import type { JsonRpcPeer, RpcId } from "../../../base/jsonrpc.ts";
 import type { Answer } from "../../../protocol/requests.ts";
@@ -18,13 +18,13 @@ export class Asks {
     this.#peer = peer;
   }
 
-  /** A request of Codex's: what a person has to be asked, or undefined when it has got its answer already. */
+  /** A request of Codex: the question to ask, or undefined if it was answered already. */
   take(id: RpcId, method: string, params: JsonObject): Ask | undefined {
-    // A number and a text that look alike are two ids.
+    // A number and a string that look alike are different ids.
     const native_id = JSON.stringify(id);
     const ask = method === ELICITATION_METHOD ? toAsk(this.#state, native_id, params) : undefined;
     if (ask === undefined) {
-      this.#peer.respondError(id, { code: METHOD_NOT_FOUND, message: `blemeesd does not know ${method}` });
+      this.#peer.respondError(id, { code: METHOD_NOT_FOUND, message: `blemeesd does not support ${method}` });
       return undefined;
     }
     if (!this.#isWanted(params)) {
@@ -35,7 +35,7 @@ export class Asks {
     return ask;
   }
 
-  /** False: nobody waits for it, or it is no decision that Codex knows. Rejects when it could not be written. */
+  /** False: it is not pending, or the decision is unknown to Codex. Rejects if it could not be written. */
   async answer(native_id: string, answer: Answer): Promise<boolean> {
     const id = this.#open.get(native_id);
     const reply = toReply(answer);
@@ -45,13 +45,13 @@ export class Asks {
     return true;
   }
 
-  /** Codex cancels a request of its own. The native id, if it was open. */
+  /** Codex cancels its own request. Returns the native id, if it was open. */
   cancelled(requestId: unknown): string | undefined {
     const native_id = JSON.stringify(requestId) ?? "";
     return this.#open.delete(native_id) ? native_id : undefined;
   }
 
-  /** The turn is over. Gives back what was still open; Codex gets a refusal for each, so that it waits for nothing. */
+  /** The turn is over. Returns what was still open; Codex gets a refusal for each. */
   close(): string[] {
     const left = [...this.#open];
     this.#open.clear();
@@ -59,7 +59,7 @@ export class Asks {
     return left.map(([native_id]) => native_id);
   }
 
-  /** It may come late, from a call that we have given up. */
+  /** It may arrive late, from a call we abandoned. */
   #isWanted(params: JsonObject): boolean {
     const call = params["codex_mcp_tool_call_id"];
     if (this.#state.requestId === undefined || this.#state.isCancelled) return false;

@@ -1,7 +1,8 @@
-// Whether a failure is about the login. Words count only where something failed anyway: in the error that ends a
-// turn, and in the last lines of a codex that died. On the stderr of a healthy one they mean nothing.
+// Whether a failure is about the login. Text counts only where something failed: in the error that ends a turn, and in
+// the last lines of a codex that died.
+
 import type { JsonObject } from "../../../base/json.ts";
-import { objectOf, stringOf } from "../../values.ts";
+import { asObject, asString } from "../../../base/values.ts";
 
 export const LOGIN_ADVICE = "Run `codex login` to re-authenticate.";
 
@@ -11,18 +12,18 @@ const WORDS =
   /\b40[13]\b|not authenticated|auth required|please run `?codex login`?|missing api key|openai_api_key|unauthorized/i;
 const LAST_WORDS = 5;
 
-/** `error` is what ended the turn: a JSON-RPC error, or the failure that a tool reported. */
+/** `error` is what ended the turn: a JSON-RPC error, or a tool's failure. */
 export function isAuthError(error: JsonObject): boolean {
-  const data = objectOf(error["data"]);
+  const data = asObject(error["data"]);
   if (CODES.has(error["code"]) || CODES.has(data["code"])) return true;
-  if (TYPES.has((stringOf(data["type"]) ?? "").toLowerCase())) return true;
-  return WORDS.test(stringOf(error["message"]) ?? "");
+  if (TYPES.has((asString(data["type"]) ?? "").toLowerCase())) return true;
+  return WORDS.test(asString(error["message"]) ?? "");
 }
 
 /** `codex_error_info` of an `error` event: "unauthorized", or the HTTP status inside one of its kinds. */
 export function isAuthInfo(info: unknown): boolean {
   if (info === "unauthorized") return true;
-  return Object.values(objectOf(info)).some((kind) => CODES.has(objectOf(kind)["http_status_code"]));
+  return Object.values(asObject(info)).some((kind) => CODES.has(asObject(kind)["http_status_code"]));
 }
 
 export function diedOfAuth(tail: readonly string[]): boolean {

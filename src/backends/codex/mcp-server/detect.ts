@@ -1,4 +1,4 @@
-// Whether this codex has an `mcp-server` at all, and its version: by handshake, never by `--version`.
+// Whether this codex has an `mcp-server`, and its version: by handshake, never by `--version`.
 import { type Child, startChild, within } from "../../../base/child.ts";
 import { JsonRpcPeer } from "../../../base/jsonrpc.ts";
 import { processEnvironment } from "../environment.ts";
@@ -7,10 +7,10 @@ import { shakeHands } from "./handshake.ts";
 import { createMessageReader } from "./messages.ts";
 
 const LIMIT_MS = 5000;
-/** For a server that has the tools but does not tell its version. */
+/** For a server that has the tools but no version. */
 const NO_VERSION = "0";
 
-/** Undefined when it has none, or did not answer in time. Never throws; leaves no process. */
+/** Undefined if it has none, or did not answer in time. Never throws; leaves no process. */
 export async function detectMcp(program: CodexProgram): Promise<string | undefined> {
   let child: Child | undefined;
   const peer = new JsonRpcPeer({
@@ -21,7 +21,7 @@ export async function detectMcp(program: CodexProgram): Promise<string | undefin
   const reader = createMessageReader(program.maxLineBytes, {
     message: (message) => peer.receive(message),
     skipped: () => undefined,
-    foreignFraming: () => peer.close(new Error("not one message a line")),
+    foreignFraming: () => peer.close(new Error("not one message per line")),
   });
   try {
     const env = processEnvironment(program.env, {});
@@ -41,10 +41,10 @@ export async function detectMcp(program: CodexProgram): Promise<string | undefin
     await within(LIMIT_MS, shaken);
     return version;
   } catch {
-    // Whatever it is, it is no codex that we can use this way.
+    // Not a codex that we can use this way.
     return undefined;
   } finally {
-    peer.close(new Error("the look is over"));
+    peer.close(new Error("detection has ended"));
     await child?.stop();
   }
 }

@@ -1,16 +1,16 @@
-// Approvals of old Codex: the MCP request `elicitation/create` with fields of its own → what a person is asked, and
-// the decision → the answer that Codex waits for. It reads `decision` and nothing else.
+// Approvals of old Codex: the MCP request `elicitation/create` with its own fields → the question to ask, and the
+// decision → the answer. Codex reads only `decision`.
+
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import { shellWord } from "../../../base/shell-word.ts";
+import { asObject, asString, defined, omitNulls } from "../../../base/values.ts";
 import type { Answer, Choice, Decision, RequestPayload, RequestType } from "../../../protocol/requests.ts";
-import { titleOf } from "../../request-title.ts";
+import { cutTitle } from "../../request-title.ts";
 import type { Ask } from "../../types.ts";
-import { objectOf, optional, stringOf } from "../../values.ts";
-import { present } from "./fields.ts";
 import type { McpState } from "./state.ts";
 
 export const ELICITATION_METHOD = "elicitation/create";
-/** For what nobody will decide any more. Not `abort`: that would stop whatever turn runs when it arrives. */
+/** For requests that can no longer be decided. Not `abort`: it would stop whatever turn is running when it arrives. */
 export const REFUSAL = { decision: "denied" } as const;
 
 const DECISIONS: Readonly<Partial<Record<Decision, string>>> = {
@@ -24,7 +24,7 @@ type About = Pick<RequestPayload, "title"> & Partial<RequestPayload>;
 
 interface Kind {
   request_type: RequestType;
-  /** What is not asked again after `acceptForSession`. */
+  /** Not asked again after `acceptForSession`. */
   remembers: string;
   describe(params: JsonObject): About;
 }
@@ -37,13 +37,13 @@ const KINDS: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
   ],
 ]);
 
-/** Undefined when it is none of Codex's own approvals. */
+/** Undefined if it is not one of Codex's own approvals. */
 export function toAsk(state: McpState, native_id: string, params: JsonObject): Ask | undefined {
   const kind = KINDS.get(params["codex_elicitation"]);
   if (kind === undefined) return undefined;
   const about = kind.describe(params);
   const isShown = (about.command ?? "") !== "" || (about.changes ?? []).length > 0;
-  const details = present({
+  const details = omitNulls({
     message: params["message"],
     command: params["codex_command"],
     parsed_cmd: params["codex_parsed_cmd"],
@@ -56,23 +56,25 @@ export function toAsk(state: McpState, native_id: string, params: JsonObject): A
     payload: {
       ...about,
       ...(typeof root === "string" ? { input: { grant_root: root } } : {}),
-      choices: choicesOf(kind, isShown),
+      choices: makeChoices(kind, isShown),
       details,
     },
-    ...optional("thread_id", stringOf(params["threadId"]) ?? state.threadId),
-    ...optional("native_turn_id", state.held.native_turn_id),
-    ...optional("item_id", stringOf(params["codex_call_id"])),
+    ...defined({
+      thread_id: asString(params["threadId"]) ?? state.threadId,
+      native_turn_id: state.held.native_turn_id,
+      item_id: asString(params["codex_call_id"]),
+    }),
   };
 }
 
-/** Undefined when the answer is no decision that Codex knows. */
+/** Undefined if the answer is not a decision Codex knows. */
 export function toReply(answer: Answer): { decision: string } | undefined {
   const decision = "decision" in answer ? DECISIONS[answer.decision] : undefined;
   return decision === undefined ? undefined : { decision };
 }
 
-/** What nobody can see, nobody can allow. */
-function choicesOf({ remembers }: Kind, isShown: boolean): Choice[] {
+/** What cannot be shown cannot be allowed. */
+function makeChoices({ remembers }: Kind, isShown: boolean): Choice[] {
   const accepting: Choice[] = [
     { decision: "accept" },
     { decision: "acceptForSession", remembers: [remembers] },
@@ -86,29 +88,28 @@ function describeCommand(params: JsonObject): About {
     ? argv.map((word) => shellWord(String(word))).join(" ")
     : String(argv ?? "");
   return {
-    title: titleOf(`shell: ${command}`),
+    title: cutTitle(`shell: ${command}`),
     command,
     tool_name: "shell",
-    ...optional("cwd", stringOf(params["codex_cwd"])),
-    ...optional("reason", stringOf(params["codex_reason"])),
+    ...defined({ cwd: asString(params["codex_cwd"]), reason: asString(params["codex_reason"]) }),
   };
 }
 
 function describePatch(params: JsonObject): About {
-  const changes = Object.entries(objectOf(params["codex_changes"])).map(([path, change]) =>
-    changeOf(path, objectOf(change)),
+  const changes = Object.entries(asObject(params["codex_changes"])).map(([path, change]) =>
+    readChange(path, asObject(change)),
   );
   const paths = changes.map(({ path }) => path).join(", ");
   return {
-    title: titleOf(`apply_patch: ${paths || "no files named"}`),
+    title: cutTitle(`apply_patch: ${paths || "no files named"}`),
     changes,
     tool_name: "apply_patch",
-    ...optional("reason", stringOf(params["codex_reason"])),
+    ...defined({ reason: asString(params["codex_reason"]) }),
   };
 }
 
 /** `{type: "add", content}`, or in older versions `{add: {content}}`. */
-function changeOf(path: string, change: JsonObject): NonNullable<RequestPayload["changes"]>[number] {
+function readChange(path: string, change: JsonObject): NonNullable<RequestPayload["changes"]>[number] {
   const kind = (["add", "delete", "update"] as const).find(
     (name) => change["type"] === name || isObject(change[name]),
   );
@@ -116,7 +117,9 @@ function changeOf(path: string, change: JsonObject): NonNullable<RequestPayload[
   return {
     path,
     kind: kind ?? "update",
-    ...optional("diff", stringOf(body["unified_diff"]) ?? stringOf(body["content"])),
-    ...optional("move_path", stringOf(body["move_path"])),
+    ...defined({
+      diff: asString(body["unified_diff"]) ?? asString(body["content"]),
+      move_path: asString(body["move_path"]),
+    }),
   };
 }

@@ -1,12 +1,12 @@
-// The stdout of `codex mcp-server` → JSON-RPC messages, one a line. The framing of other MCP servers is recognised, not
-// spoken.
+// The stdout of `codex mcp-server` → JSON-RPC messages, one per line. The framing of other MCP servers is recognized,
+// not supported.
 import type { JsonObject } from "../../../base/json.ts";
 import { FrameReader, type LineAside } from "../../../base/json-lines.ts";
 
 export interface MessageHandlers {
   message(message: JsonObject): void;
   skipped(size: number, reason: string, aside: LineAside | undefined): void;
-  /** It frames its messages with headers: nothing that follows can be read. Told once. */
+  /** It frames its messages with headers: nothing that follows can be read. Reported once. */
   foreignFraming(): void;
 }
 

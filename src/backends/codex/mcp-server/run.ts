@@ -1,29 +1,30 @@
-// One live `codex mcp-server`: a user message is a `tools/call`, its notifications are the turn, its answer ends it.
-// What messages mean is translate.ts and result.ts; how a process starts and ends is agent-process.ts.
+// One running `codex mcp-server`: a user message is a `tools/call`, its notifications are the turn, its response ends
+// it. translate.ts and result.ts interpret messages; agent-process.ts starts and ends the process.
+
+import { AgentProcess } from "../../../base/agent-process.ts";
 import { type ChildExit, type ChildOrder, within } from "../../../base/child.ts";
-import { CodedError, messageOf } from "../../../base/coded-error.ts";
+import { CodedError, toMessage } from "../../../base/coded-error.ts";
+import { crashMessage, exitMessage, formatTail } from "../../../base/exit-message.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import type { LineAside } from "../../../base/json-lines.ts";
 import { isNameless, JsonRpcPeer } from "../../../base/jsonrpc.ts";
 import type { Log } from "../../../base/log.ts";
+import { asObject } from "../../../base/values.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
 import { toNotice } from "../../../protocol/notices.ts";
 import type { Answer } from "../../../protocol/requests.ts";
-import { AgentProcess } from "../../agent-process.ts";
 import { Backpressure } from "../../backpressure.ts";
-import { crashMessage, exitMessage, lastWords } from "../../last-words.ts";
 import type { BackendSink, Run } from "../../types.ts";
-import { objectOf } from "../../values.ts";
 import { toolCall } from "./arguments.ts";
 import { Asks } from "./asks.ts";
 import { diedOfAuth, LOGIN_ADVICE } from "./auth.ts";
 import { shakeHands } from "./handshake.ts";
 import { createMessageReader } from "./messages.ts";
 import { endTurn, type TurnEnd } from "./result.ts";
-import { isOfTurn, isTurnActive, type McpState, type Report } from "./state.ts";
+import { isOfTurn, isTurnActive, type McpReport, type McpState } from "./state.ts";
 import { translate } from "./translate.ts";
 
-export interface RunParts {
+export interface McpRunParts {
   state: McpState;
   options: JsonObject;
   sink: BackendSink;
@@ -32,27 +33,27 @@ export interface RunParts {
 }
 
 const HANDSHAKE_LIMIT_MS = 10_000;
-/** Codex 0.125 often ignores a cancel, or never answers the cancelled call (spec §6.2.4). */
+/** Codex 0.125 often ignores a cancel, or never answers the cancelled call. */
 const CANCEL_LIMIT_MS = 2000;
 const FINISH_LIMIT_MS = 5000;
 /** initialize and tools/list come before the first call. */
 const FIRST_CALL_ID = 3;
 const CANCELLED = "notifications/cancelled";
-const FRAMING = "codex frames its messages with Content-Length headers; blemeesd reads one message a line";
+const FRAMING = "codex frames its messages with Content-Length headers; blemeesd reads one message per line";
 
 export class McpRun implements Run {
-  readonly #parts: RunParts;
+  readonly #parts: McpRunParts;
   readonly #peer: JsonRpcPeer;
   readonly #asks: Asks;
   readonly #process: AgentProcess;
   readonly #pressure: Backpressure;
-  /** Told to nobody while `start` may still fail; undefined afterwards. */
+  /** Not reported while `start` may still fail; undefined afterwards. */
   #early: Array<() => void> | undefined = [];
   #turnOver: Array<() => void> = [];
   #nextCallId = FIRST_CALL_ID;
   #fault: string | undefined;
 
-  constructor(parts: RunParts) {
+  constructor(parts: McpRunParts) {
     this.#parts = parts;
     this.#peer = new JsonRpcPeer({
       write: (line) => this.#process.write(line),
@@ -70,7 +71,7 @@ export class McpRun implements Run {
       name: "codex",
       reader: createMessageReader(parts.maxLineBytes, {
         message: (message) => this.#message(message),
-        skipped: (size, reason, aside) => this.#skipped(size, reason, aside),
+        skipped: (size, reason, aside) => this.#reportSkipped(size, reason, aside),
         foreignFraming: () => this.#foreignFraming(),
       }),
       finishMs: FINISH_LIMIT_MS,
@@ -84,7 +85,7 @@ export class McpRun implements Run {
     return this.#process.child?.pid;
   }
 
-  /** Resolves when codex takes messages; otherwise it is ended, and its own words are in `spawn_failed`. */
+  /** Resolves when codex accepts messages; otherwise it is ended, and `spawn_failed` has its output. */
   async start(order: ChildOrder): Promise<void> {
     await this.#process.start(order);
     try {
@@ -92,9 +93,9 @@ export class McpRun implements Run {
     } catch (cause) {
       await this.#process.kill();
       const { lastLines, exit } = this.#process;
-      // A write that fails says less than the exit behind it.
-      const why = cause instanceof CodedError ? exitMessage(exit) : messageOf(cause);
-      const words = this.#fault ?? (lastWords(lastLines) || why);
+      // A failed write says less than the exit that follows.
+      const why = cause instanceof CodedError ? exitMessage(exit) : toMessage(cause);
+      const words = this.#fault ?? (formatTail(lastLines) || why);
       throw new CodedError("spawn_failed", `codex mcp-server did not start: ${words}`, { cause });
     }
     const early = this.#early ?? [];
@@ -108,15 +109,16 @@ export class McpRun implements Run {
     if (this.#process.hasEnded) {
       throw new CodedError("backend_crashed", "codex has ended; resume the session");
     }
-    if (isTurnActive(state)) throw new CodedError("session_busy", "codex is in a turn; interrupt it first");
+    if (isTurnActive(state))
+      throw new CodedError("session_busy", "codex is running a turn; interrupt it first");
     state.requestId = this.#nextCallId;
     this.#nextCallId += 1;
-    // Not by the peer: its answer is one of three ends of a turn, and cancelling needs its id.
+    // Not through the peer: its response is one of three ends of a turn, and cancelling needs its id.
     const request = { jsonrpc: "2.0", id: state.requestId, method: "tools/call", params: call };
     try {
       await this.#process.write(JSON.stringify(request));
     } catch (cause) {
-      // The end that follows ends the turn as well.
+      // The exit that follows also ends the turn.
       log.warn("backend.stdin_closed", { backend: "codex", cause: String(cause) });
       await this.#process.giveUp();
     }
@@ -152,10 +154,10 @@ export class McpRun implements Run {
     });
     state.isCancelled = true;
     this.#peer.notify(CANCELLED, { requestId, reason: "user_interrupt" });
-    // At once: an approval that came now could still let the command run.
+    // Immediately: an approval now could still run the command.
     this.#withdraw(this.#asks.close(), "the turn was interrupted");
     await within(CANCEL_LIMIT_MS, over);
-    // What it still says of this call carries its id, and is dropped.
+    // Further messages of this call have its id, and are dropped.
     if (!this.#process.hasEnded && state.requestId === requestId) this.#endTurn({ kind: "aborted" });
   }
 
@@ -168,12 +170,12 @@ export class McpRun implements Run {
   #reply(message: JsonObject): void {
     const { error, result } = message;
     const hasFailed = error !== undefined && error !== null;
-    this.#endTurn(hasFailed ? { kind: "error", error: objectOf(error) } : { kind: "result", result });
+    this.#endTurn(hasFailed ? { kind: "error", error: asObject(error) } : { kind: "result", result });
   }
 
   #notification(method: string, params: JsonObject): void {
     const taken = method === CANCELLED ? this.#asks.cancelled(params["requestId"]) : undefined;
-    if (taken !== undefined) this.#withdraw([taken], "codex took it back");
+    if (taken !== undefined) this.#withdraw([taken], "codex withdrew it");
     else for (const report of translate(this.#parts.state, method, params)) this.#report(report);
   }
 
@@ -181,10 +183,10 @@ export class McpRun implements Run {
     for (const report of endTurn(this.#parts.state, end)) this.#report(report);
   }
 
-  #report(report: Report): void {
+  #report(report: McpReport): void {
     const { sink } = this.#parts;
     const isEnd = report.kind === "event" && report.event.type === "agent.result";
-    // Before the result, which is the last word of a turn.
+    // Before the result, which is the last event of a turn.
     if (isEnd) this.#withdraw(this.#asks.close(), "the turn has ended");
     this.#tell(() => {
       if (report.kind === "event") sink.event(report.event);
@@ -209,8 +211,8 @@ export class McpRun implements Run {
     for (const resolve of waiting) resolve();
   }
 
-  /** What cannot be read is not shown, but nobody loses it without being told. */
-  #skipped(size: number, reason: string, aside: LineAside | undefined): void {
+  /** Unreadable lines are not shown, but always reported. */
+  #reportSkipped(size: number, reason: string, aside: LineAside | undefined): void {
     this.#parts.log.warn("backend.unreadable_stdout", { backend: "codex", size, reason });
     const why = `a line of ${size} bytes from codex was skipped: ${reason}`;
     this.#warn("unreadable_output", why, aside?.data);
@@ -223,10 +225,10 @@ export class McpRun implements Run {
     }
     const isOurs = !outline.has("method") && isOfTurn(this.#parts.state, outline.get("id"));
     if (isOurs) this.#endTurn({ kind: "error", error: { message: why } });
-    else this.#peer.lost(outline, why);
+    else this.#peer.rejectUnreadable(outline, why);
   }
 
-  /** No turn of it can ever end, so it is of no use. */
+  /** No turn of it can ever end, so it is useless. */
   #foreignFraming(): void {
     this.#fault = FRAMING;
     this.#warn("codex_unsupported_framing", FRAMING);

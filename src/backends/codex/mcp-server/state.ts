@@ -1,21 +1,21 @@
-// What the translator remembers about one `codex mcp-server` process, and what it reports. Plain data; only
-// translate.ts and the files it calls change it.
+// The translator's state of one `codex mcp-server` process, and its reports. Plain data; changed only by translate.ts
+// and the files it calls.
 import type { AgentEvent } from "../../../protocol/events.ts";
 import type { Usage } from "../../../protocol/usage.ts";
 
-/** In the order in which the sink has to hear them. */
-export type Report =
+/** In the order in which the sink must get them. */
+export type McpReport =
   | { kind: "event"; event: AgentEvent }
   | { kind: "auth_failed"; message: string }
   | { kind: "native_id"; id: string };
 
-/** What came during the turn and belongs into its result, but for Codex's own id of it: the daemon gives a turn its id. */
+/** Parts of the turn's result received so far, except Codex's own turn id: the daemon assigns the id. */
 export interface Held {
   native_turn_id?: string;
   duration_ms?: number;
   time_to_first_token_ms?: number;
   usage?: Usage;
-  /** Codex said in a structured way that the login is at fault. */
+  /** Codex reported a login failure in structured form. */
   isAuth?: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface McpState {
   readonly userEcho: boolean;
   threadId: string | undefined;
   contextWindow: number | undefined;
-  /** The `tools/call` of the running turn. What carries another id belongs to a turn that is over. */
+  /** The `tools/call` of the running turn. Other ids belong to finished turns. */
   requestId: number | string | undefined;
   /** We cancelled it. */
   isCancelled: boolean;
@@ -47,7 +47,7 @@ export function isTurnActive(state: McpState): boolean {
   return state.requestId !== undefined;
 }
 
-/** Codex writes the id of a call as a number in one place and as text in another. */
+/** Codex writes the id of a call as a number in one place and as a string in another. */
 export function isOfTurn(state: McpState, requestId: unknown): boolean {
   return state.requestId !== undefined && String(requestId) === String(state.requestId);
 }

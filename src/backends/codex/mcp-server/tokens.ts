@@ -1,8 +1,9 @@
-// What a `token_count` event says: the tokens of the turn, or how much of the account is used up.
+// A `token_count` event: the tokens of the turn, or account usage.
+
 import { isObject, type JsonObject } from "../../../base/json.ts";
+import { asCount, omitNulls } from "../../../base/values.ts";
 import type { Usage } from "../../../protocol/usage.ts";
-import { countOf } from "../../values.ts";
-import { present, toMs } from "./fields.ts";
+import { toMs } from "./fields.ts";
 
 /** Codex's name → ours. Its total is the sum of the others and not copied. */
 const USAGE = {
@@ -12,11 +13,11 @@ const USAGE = {
   reasoning_output_tokens: "reasoning_output_tokens",
 } as const;
 
-export function usageOf(counts: unknown): Usage | undefined {
+export function readUsage(counts: unknown): Usage | undefined {
   if (!isObject(counts)) return undefined;
   const usage: Usage = {};
   for (const [theirs, ours] of Object.entries(USAGE)) {
-    const count = countOf(counts[theirs]);
+    const count = asCount(counts[theirs]);
     if (count !== undefined) usage[ours] = count;
   }
   return usage;
@@ -26,16 +27,16 @@ export function usageOf(counts: unknown): Usage | undefined {
 export function rateLimits(limits: unknown): JsonObject | undefined {
   if (!isObject(limits)) return undefined;
   const { primary, secondary, ...vendor } = limits;
-  return present({
-    limit: limitOf(primary),
-    secondary_limit: limitOf(secondary),
+  return omitNulls({
+    limit: readLimit(primary),
+    secondary_limit: readLimit(secondary),
     vendor: Object.keys(vendor).length === 0 ? undefined : vendor,
   });
 }
 
-function limitOf(limit: unknown): JsonObject | undefined {
+function readLimit(limit: unknown): JsonObject | undefined {
   if (!isObject(limit)) return undefined;
-  return present({
+  return omitNulls({
     resets_at_ms: toMs(limit["resets_at"]),
     used_percent: limit["used_percent"],
     window_minutes: limit["window_minutes"],

@@ -1,15 +1,15 @@
-// Agents and tools as they were loaded: what was left out and why, and whether those that work together can.
+// Checks the loaded agents and tools: what was skipped and why, and whether delegation is possible.
 import type { Runtime } from "../../../runtime/session-types.ts";
-import { subAgentsOf, teamLine, usualMain } from "../sub-agents.ts";
-import type { Check } from "./check.ts";
+import { defaultMain, describeTeam, listSubAgents } from "../sub-agents.ts";
+import type { DemianCheck } from "./check.ts";
 
 type Known = Pick<Runtime, "agents" | "config" | "providers" | "tools" | "warnings">;
 
-/** `told`: what was said about the configuration already. */
-export function checkLoaded(runtime: Known, told: readonly string[]): Check[] {
-  const lost = runtime.warnings.filter((warning) => !told.includes(warning));
+/** `reported`: warnings that other checks have reported already. */
+export function checkLoaded(runtime: Known, reported: readonly string[]): DemianCheck[] {
+  const warnings = runtime.warnings.filter((warning) => !reported.includes(warning));
   return [
-    ...lost.map((text): Check => ({ name: kindOf(text), status: "warn", text })),
+    ...warnings.map((text): DemianCheck => ({ name: readKind(text), status: "warn", text })),
     countCheck("agents", runtime.agents.list()),
     countCheck("tools", runtime.tools.list()),
     ...unreadyAgents(runtime),
@@ -17,12 +17,12 @@ export function checkLoaded(runtime: Known, told: readonly string[]): Check[] {
   ];
 }
 
-/** Warnings are sentences for people; most begin with the file that they are about. */
-function kindOf(warning: string): string {
+/** Most warnings start with the file they are about. */
+function readKind(warning: string): string {
   return /^\S*\.demian\/(agents|tools)\b/.exec(warning)?.[1] ?? "loading";
 }
 
-function countCheck(name: string, rows: readonly { source: { scope: string } }[]): Check {
+function countCheck(name: string, rows: readonly { source: { scope: string } }[]): DemianCheck {
   const scopes = [...new Set(rows.map(({ source }) => source.scope))];
   const counts = scopes.map(
     (scope) => `${rows.filter(({ source }) => source.scope === scope).length} ${scope}`,
@@ -30,9 +30,9 @@ function countCheck(name: string, rows: readonly { source: { scope: string } }[]
   return { name, status: "ok", text: counts.join(", ") || "none" };
 }
 
-/** An agent that names a provider cannot work without it. */
-function unreadyAgents({ agents, providers }: Known): Check[] {
-  return agents.list().flatMap(({ agent }): Check[] => {
+/** Agents whose provider is not ready. */
+function unreadyAgents({ agents, providers }: Known): DemianCheck[] {
+  return agents.list().flatMap(({ agent }): DemianCheck[] => {
     const key = agent.provider?.profile;
     const choice = key === undefined ? undefined : providers.find((row) => row.key === key);
     if (choice === undefined || choice.isReady) return [];
@@ -41,9 +41,9 @@ function unreadyAgents({ agents, providers }: Known): Check[] {
   });
 }
 
-function checkTeam(runtime: Known): Check[] {
+function checkTeam(runtime: Known): DemianCheck[] {
   if (runtime.config.agentMode !== "multi-agent") return [];
-  const main = usualMain(runtime);
-  const isAlone = subAgentsOf(runtime, main).length === 0;
-  return [{ name: "delegation", status: isAlone ? "warn" : "ok", text: teamLine(runtime, main) }];
+  const main = defaultMain(runtime);
+  const isAlone = listSubAgents(runtime, main).length === 0;
+  return [{ name: "delegation", status: isAlone ? "warn" : "ok", text: describeTeam(runtime, main) }];
 }

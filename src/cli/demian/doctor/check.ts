@@ -1,6 +1,6 @@
-// What a check of `demian doctor` finds.
+// The result of one check of `demian doctor`.
 
-export interface Check {
+export interface DemianCheck {
   name: string;
   status: "ok" | "warn" | "fail";
   /** What was found. */

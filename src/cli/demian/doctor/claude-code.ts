@@ -1,15 +1,15 @@
-// Claude Code: whether it can be run here, and whether somebody is logged in to it.
-import { messageOf } from "../../../base/coded-error.ts";
+// Checks that Claude Code can run here and is logged in.
+import { toMessage } from "../../../base/coded-error.ts";
 import { CapabilityProbe } from "../../../runtime/external/claude-code/cli-capabilities.ts";
 import { claudeEnvironment } from "../../../runtime/external/claude-code/environment.ts";
 import { findInstalled } from "../../../runtime/external/claude-code/installed.ts";
-import { missingLogin } from "../../../runtime/external/claude-code/login.ts";
+import { findLoginProblem } from "../../../runtime/external/claude-code/login.ts";
 import type { ClaudeCodeConfig } from "../../../runtime/providers/registry-types.ts";
 import type { Env } from "../../../runtime/state-dir.ts";
-import type { Check } from "./check.ts";
+import type { DemianCheck } from "./check.ts";
 
 export interface ClaudeCodeOrder {
-  /** Of the provider. */
+  /** The provider's key. */
   key: string;
   provider: ClaudeCodeConfig;
   env: Env;
@@ -18,14 +18,14 @@ export interface ClaudeCodeOrder {
 
 const NAME = "claude code";
 
-/** Who does not use it need not hear what is missing. */
-export async function checkClaudeCode(order: ClaudeCodeOrder): Promise<Check[]> {
+/** Reports problems only if the provider is used. */
+export async function checkClaudeCode(order: ClaudeCodeOrder): Promise<DemianCheck[]> {
   const checks = [await installedCheck(order), await loginCheck(order)];
   const isWell = checks.every(({ status }) => status === "ok");
   return isWell || order.isUsed ? checks : [];
 }
 
-async function installedCheck({ key, provider, env }: ClaudeCodeOrder): Promise<Check> {
+async function installedCheck({ key, provider, env }: ClaudeCodeOrder): Promise<DemianCheck> {
   try {
     const program = findInstalled(key, provider, env);
     const sdk = provider.runtime === "agent-sdk" ? ["the Agent SDK is installed"] : [];
@@ -33,12 +33,12 @@ async function installedCheck({ key, provider, env }: ClaudeCodeOrder): Promise<
     const { version } = await new CapabilityProbe().find(program, claudeEnvironment(env, provider));
     return { name: NAME, status: "ok", text: [...sdk, `Claude Code ${version} (${program})`].join(", ") };
   } catch (error) {
-    return { name: NAME, status: "warn", text: messageOf(error) };
+    return { name: NAME, status: "warn", text: toMessage(error) };
   }
 }
 
-async function loginCheck({ provider, env }: ClaudeCodeOrder): Promise<Check> {
-  const missing = await missingLogin(claudeEnvironment(env, provider));
+async function loginCheck({ provider, env }: ClaudeCodeOrder): Promise<DemianCheck> {
+  const missing = await findLoginProblem(claudeEnvironment(env, provider));
   if (missing !== undefined) return { name: NAME, status: "warn", text: missing };
-  return { name: NAME, status: "ok", text: "there is a login" };
+  return { name: NAME, status: "ok", text: "logged in" };
 }

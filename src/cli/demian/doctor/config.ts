@@ -1,13 +1,13 @@
-// The configuration files: which are there, whether they can be used, and what in them is ignored.
+// Checks the configuration files: which exist, whether they are valid, and what is ignored in them.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError } from "../../../base/coded-error.ts";
 import { type ConfigOrder, type LoadedConfig, loadConfig } from "../../../runtime/config/load.ts";
-import { homeDir } from "../../../runtime/state-dir.ts";
-import type { Check } from "./check.ts";
+import { getHomeDir } from "../../../runtime/state-dir.ts";
+import type { DemianCheck } from "./check.ts";
 
 export interface ConfigFound {
-  checks: Check[];
+  checks: DemianCheck[];
   config?: LoadedConfig["config"];
 }
 
@@ -17,7 +17,7 @@ export async function checkConfig(order: ConfigOrder): Promise<ConfigFound> {
   try {
     const loaded = await loadConfig(order);
     const { config, warnings, sources } = loaded;
-    const warned = warnings.map((text): Check => ({ name: "config", status: "warn", text }));
+    const warned = warnings.map((text): DemianCheck => ({ name: "config", status: "warn", text }));
     return { checks: [directory, foundCheck(sources, order), ...warned], config };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
@@ -25,22 +25,22 @@ export async function checkConfig(order: ConfigOrder): Promise<ConfigFound> {
   }
 }
 
-async function checkDirectory(cwd: string): Promise<Check> {
+async function checkDirectory(cwd: string): Promise<DemianCheck> {
   const found = await stat(cwd).catch(() => undefined);
   if (found?.isDirectory()) return { name: "workspace", status: "ok", text: cwd };
   return {
     name: "workspace",
     status: "fail",
-    text: `${cwd} is no directory`,
-    todo: "start demian in a project, or name one with --cwd",
+    text: `${cwd} is not a directory`,
+    todo: "start demian in a project, or give one with --cwd",
   };
 }
 
-function foundCheck(sources: LoadedConfig["sources"], { env }: ConfigOrder): Check {
+function foundCheck(sources: LoadedConfig["sources"], { env }: ConfigOrder): DemianCheck {
   const used = sources.map(({ path, scope }) => `${path} (${scope})`);
   const text =
     used.length === 0
-      ? `only the built-in defaults; ${join(homeDir(env), ".demian", "config.json")} would be yours`
+      ? `built-in defaults only; create ${join(getHomeDir(env), ".demian", "config.json")} to change them`
       : used.join(", ");
   return { name: "config", status: "ok", text };
 }

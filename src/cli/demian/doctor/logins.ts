@@ -1,14 +1,14 @@
-// Logins of other programs that providers use: whether they are there, how long they last, and whether only their owner can
-// read them. Nothing is sent anywhere, and nothing of what is in them is shown.
+// Checks logins of other programs that providers use: existence, expiry and file permissions. Sends nothing over the
+// network and never shows credentials.
 import type { DemianConfig } from "../../../runtime/config/schema.ts";
 import type { Env } from "../../../runtime/state-dir.ts";
-import type { Check } from "./check.ts";
+import type { DemianCheck } from "./check.ts";
 
-/** A login that nobody uses and that is not there is not worth a word. */
-export async function checkLogins(config: DemianConfig, env: Env): Promise<Check[]> {
+/** Does not report a missing login that no agent uses. */
+export async function checkLogins(config: DemianConfig, env: Env): Promise<DemianCheck[]> {
   const checks = await Promise.all(
-    Object.entries(config.providers).map(async ([key, provider]): Promise<Check[]> => {
-      const isUsed = usesOf(config, key);
+    Object.entries(config.providers).map(async ([key, provider]): Promise<DemianCheck[]> => {
+      const isUsed = isProviderUsed(config, key);
       if (provider.type === "codex") {
         return (await import("./codex.ts")).checkCodex({ key, provider, env, isUsed });
       }
@@ -19,12 +19,12 @@ export async function checkLogins(config: DemianConfig, env: Env): Promise<Check
   return unique(checks.flat());
 }
 
-function usesOf({ defaultProvider, agents }: DemianConfig, key: string): boolean {
+function isProviderUsed({ defaultProvider, agents }: DemianConfig, key: string): boolean {
   return defaultProvider === key || Object.values(agents).some(({ provider }) => provider?.profile === key);
 }
 
-/** `claudecode` and `claudecode-plan` find the same things. */
-function unique(checks: readonly Check[]): Check[] {
-  const isSame = (a: Check, b: Check): boolean => a.name === b.name && a.text === b.text;
+/** `claudecode` and `claudecode-plan` report the same problems. */
+function unique(checks: readonly DemianCheck[]): DemianCheck[] {
+  const isSame = (a: DemianCheck, b: DemianCheck): boolean => a.name === b.name && a.text === b.text;
   return checks.filter((check, at) => checks.findIndex((other) => isSame(check, other)) === at);
 }

@@ -1,16 +1,16 @@
-// What the machine offers: Node, a sandbox that holds, ripgrep, and a directory of our own.
+// Checks the machine: Node, the sandbox, ripgrep and the state directory.
 import { spawnSync } from "node:child_process";
 import { lstat, realpath } from "node:fs/promises";
-import { hiddenPlaces } from "../../../runtime/hidden-places.ts";
+import { listHiddenPaths } from "../../../runtime/hidden-places.ts";
 import { createSandbox } from "../../../runtime/sandbox/index.ts";
 import type { SandboxConfig } from "../../../runtime/sandbox/types.ts";
-import { type Env, stateDir } from "../../../runtime/state-dir.ts";
+import { type Env, getStateDir } from "../../../runtime/state-dir.ts";
 import { findRipgrep } from "../../../runtime/tools/ripgrep.ts";
-import type { Check } from "./check.ts";
+import type { DemianCheck } from "./check.ts";
 
 const NODE_MAJOR = 20;
 
-export function checkNode(version = process.versions.node): Check {
+export function checkNode(version = process.versions.node): DemianCheck {
   const isEnough = Number.parseInt(version, 10) >= NODE_MAJOR;
   return {
     name: "node",
@@ -20,26 +20,26 @@ export function checkNode(version = process.versions.node): Check {
   };
 }
 
-/** The probe tries the sandbox, and that the same attempt succeeds without it. */
-export async function checkSandbox(config: SandboxConfig, cwd: string, env: Env): Promise<Check> {
+/** The probe checks that the sandbox blocks an access which succeeds without it. */
+export async function checkSandbox(config: SandboxConfig, cwd: string, env: Env): Promise<DemianCheck> {
   const name = "sandbox";
   const root = await realpath(cwd);
-  const { adapter, problem } = await createSandbox(config, { root, hide: hiddenPlaces(env) });
+  const { adapter, problem } = await createSandbox(config, { root, hide: listHiddenPaths(env) });
   if (config.mode === "off") {
     return {
       name,
       status: "warn",
-      text: "off: commands can do everything you can",
-      todo: 'sandbox.mode "workspace-write" holds them',
+      text: "off: commands run with your full permissions",
+      todo: 'set sandbox.mode to "workspace-write" to restrict them',
     };
   }
-  if (adapter === undefined) return { name, status: "fail", text: problem ?? "none works here" };
+  if (adapter === undefined) return { name, status: "fail", text: problem ?? "no sandbox works here" };
   if (problem !== undefined) return { name, status: "warn", text: problem };
   return { name, status: "ok", text: `${adapter} works (${config.mode}, network ${config.network})` };
 }
 
-/** Without it searches are slower, and right all the same. */
-export async function checkRipgrep(cwd: string, env: Env): Promise<Check> {
+/** Optional: searches are slower without it. */
+export async function checkRipgrep(cwd: string, env: Env): Promise<DemianCheck> {
   const name = "ripgrep";
   const program = await findRipgrep(cwd, env["PATH"] ?? "");
   if (program !== undefined) {
@@ -49,27 +49,27 @@ export async function checkRipgrep(cwd: string, env: Env): Promise<Check> {
   return {
     name,
     status: "warn",
-    text: program === undefined ? "not found: searches are slower" : `${program} does not run`,
-    todo: "install ripgrep, or blemees again",
+    text: program === undefined ? "not found; searches are slower" : `${program} does not run`,
+    todo: "install ripgrep, or reinstall blemees",
   };
 }
 
-/** It holds grants and trust: whoever else can write there could allow things in your name. */
-export async function checkState(env: Env): Promise<Check> {
+/** It stores grants and trust, so anyone who can write there could grant permissions in your name. */
+export async function checkState(env: Env): Promise<DemianCheck> {
   const name = "state";
-  const path = stateDir(env);
+  const path = getStateDir(env);
   const found = await lstat(path).catch(() => undefined);
-  if (found === undefined) return { name, status: "ok", text: `${path} (not there yet)` };
+  if (found === undefined) return { name, status: "ok", text: `${path} (not created yet)` };
   const isOurs = process.getuid === undefined || found.uid === process.getuid();
   if (!found.isDirectory() || !isOurs) {
-    return { name, status: "fail", text: `${path} is not a directory of yours`, todo: "remove it" };
+    return { name, status: "fail", text: `${path} is not a directory that you own`, todo: "remove it" };
   }
-  if ((found.mode & 0o077) === 0) return { name, status: "ok", text: `${path} (only for you)` };
+  if ((found.mode & 0o077) === 0) return { name, status: "ok", text: `${path} (private)` };
   const isWritable = (found.mode & 0o022) !== 0;
   return {
     name,
     status: isWritable ? "fail" : "warn",
-    text: `${path} can be ${isWritable ? "written" : "read"} by others`,
+    text: `${path} is ${isWritable ? "writable" : "readable"} by other users`,
     todo: `run chmod 700 ${path}`,
   };
 }

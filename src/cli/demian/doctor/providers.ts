@@ -1,18 +1,18 @@
-// The providers: whether the chosen one could be asked. Nothing is sent anywhere.
+// Checks whether the providers are ready, without network requests.
 import type { DemianConfig } from "../../../runtime/config/schema.ts";
-import { providerChoices } from "../../../runtime/providers/resolve.ts";
+import { listProviderChoices } from "../../../runtime/providers/resolve.ts";
 import type { Env } from "../../../runtime/state-dir.ts";
 import { didYouMean } from "../../command.ts";
-import type { Check } from "./check.ts";
+import type { DemianCheck } from "./check.ts";
 
-export function checkProviders({ providers, defaultProvider }: DemianConfig, env: Env): Check[] {
-  const choices = providerChoices(providers, env);
+export function checkProviders({ providers, defaultProvider }: DemianConfig, env: Env): DemianCheck[] {
+  const choices = listProviderChoices(providers, env);
   const ready = choices.filter(({ isReady }) => isReady).map(({ key }) => key);
-  const others: Check = {
+  const others: DemianCheck = {
     name: "providers",
     status: ready.length === 0 ? "fail" : "ok",
     text: ready.length === 0 ? "none is ready" : `ready: ${ready.join(", ")}`,
-    ...(ready.length === 0 ? { todo: "`demian list-providers` says what each one needs" } : {}),
+    ...(ready.length === 0 ? { todo: "run `demian list-providers` to see what each one needs" } : {}),
   };
   const chosen = choices.find(({ key }) => key === defaultProvider);
   if (chosen === undefined) {
@@ -30,7 +30,7 @@ export function checkProviders({ providers, defaultProvider }: DemianConfig, env
     ];
   }
   const { key, model, isReady, problem } = chosen;
-  const own: Check = isReady
+  const own: DemianCheck = isReady
     ? { name: "provider", status: "ok", text: `${key} (default) with ${model}` }
     : // Another one may be chosen with --provider.
       {

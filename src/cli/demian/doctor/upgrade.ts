@@ -1,8 +1,8 @@
-// Finds the tool names of permission rules in the text of a config file, and puts `demian.` before them. Pure. The text
-// is JSON that was read before, so it is only walked here.
+// Adds `demian.` to the tool names of permission rules in the text of a config file. Pure. The text is known to be valid
+// JSON.
 
 export interface Renaming {
-  /** Where: `permissions[0].tool`. */
+  /** For example `permissions[0].tool`. */
   place: string;
   from: string;
   to: string;
@@ -11,11 +11,11 @@ export interface Renaming {
 export interface Upgrade {
   text: string;
   renamings: Renaming[];
-  /** Names without an executor that no tool has: left as they are. */
+  /** Names without a namespace that match no tool; left unchanged. */
   unknown: { place: string; name: string }[];
 }
 
-/** Where rules may stand: of everybody, of an agent, and the older way of an agent. */
+/** Paths of rules: global, per agent, and per agent in the older form. */
 const RULES = /^(?:agents\.[^.[]+\.(?:authority\.)?)?permissions\[\d+\]\.tool$/;
 
 export function upgradeText(text: string, tools: readonly string[]): Upgrade {
@@ -24,7 +24,7 @@ export function upgradeText(text: string, tools: readonly string[]): Upgrade {
   for (const { start, end, place } of stringValues(text)) {
     if (!RULES.test(place)) continue;
     const name = JSON.parse(text.slice(start, end)) as string;
-    // `*` is about every executor, and whatever has a dot names one.
+    // `*` matches every namespace, and a name with a dot already has one.
     if (name === "*" || name.includes(".")) continue;
     if (!tools.includes(name)) {
       upgrade.unknown.push({ place, name });
@@ -41,12 +41,12 @@ export function upgradeText(text: string, tools: readonly string[]): Upgrade {
 
 interface StringValue {
   start: number;
-  /** Behind the closing quote. */
+  /** After the closing quote. */
   end: number;
   place: string;
 }
 
-/** An object with the key that comes next, or an array with the index of its next item. */
+/** An object with its current key, or an array with its current index. */
 type Level = { key: string } | { index: number };
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
@@ -64,7 +64,7 @@ function stringValues(text: string): StringValue[] {
     else if (token === "," && level !== undefined && "index" in level) level.index += 1;
     else if (token.startsWith('"')) {
       if (isKey && level !== undefined && "key" in level) level.key = JSON.parse(token) as string;
-      else found.push({ start: match.index, end: match.index + token.length, place: placeOf(levels) });
+      else found.push({ start: match.index, end: match.index + token.length, place: formatPlace(levels) });
     }
     const inObject = "key" in (levels.at(-1) ?? {});
     isKey = inObject && (token === "{" || token === ",");
@@ -72,7 +72,7 @@ function stringValues(text: string): StringValue[] {
   return found;
 }
 
-function placeOf(levels: readonly Level[]): string {
+function formatPlace(levels: readonly Level[]): string {
   return levels
     .map((level) => ("key" in level ? `.${level.key}` : `[${level.index}]`))
     .join("")

@@ -1,32 +1,31 @@
-// Which provider, model and agent the next message gets: chosen with pickers or with words, between tasks only (§13).
+// Provider, model and agent of the next message, selected with pickers or slash commands while no task is running.
 import { CodedError } from "../../../base/coded-error.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import type { DemianSession, ProviderChoice, Runtime } from "../../../runtime/session-types.ts";
 import type { Picker, PickerOption } from "../../../tui/types.ts";
 import {
-  canBeUsed,
-  chosenOf,
+  explainProblem,
   findProvider,
-  problemOf,
+  isUsable,
   type Settings,
+  syncAgent,
+  toSessionChoice,
   withAgent,
-  withAgentOf,
   withModel,
   withProvider,
 } from "../settings.ts";
-import { type Main, teamLine } from "../sub-agents.ts";
+import { describeTeam, type Main } from "../sub-agents.ts";
 
-/** What is said at the start. */
-export const PICKER_KEYS = "in an empty line p chooses the provider, m the model, a the agent";
+export const PICKER_KEYS = "with an empty line, p selects the provider, m the model, a the agent";
 
 export interface ChoicesOptions {
   runtime: Runtime;
   settings: Settings;
-  /** Undefined when none could be opened; one that is being opened is waited for. */
+  /** Waits for a session that is being opened; undefined if none is open. */
   session(): Promise<DemianSession | undefined>;
-  /** Opens one with what is chosen by now. */
+  /** Opens a session with the current choices. */
   open(): Promise<void>;
-  /** Throws when a task runs. */
+  /** Throws while a task is running. */
   assertStandby(): void;
   onChosen(text: string): void;
 }
@@ -48,11 +47,11 @@ export class Choices {
     return { agent: this.#settings.agent.value, provider: this.#settings.provider.value };
   }
 
-  /** A provider without a usual model was chosen, and no model yet; nothing else is missing. */
+  /** Only a model name is missing: the provider has no default model. */
   get lacksModel(): boolean {
     const { provider, model } = this.#settings;
     const choice = findProvider(this.#options.runtime, provider.value);
-    return model.value === "" && choice !== undefined && canBeUsed(choice);
+    return model.value === "" && choice !== undefined && isUsable(choice);
   }
 
   get pickers(): readonly Picker[] {
@@ -83,8 +82,8 @@ export class Choices {
     const { runtime } = this.#options;
     const chosen = withProvider(this.#settings, runtime, key);
     const choice = findProvider(runtime, key);
-    if (choice !== undefined && !canBeUsed(choice)) {
-      throw new CodedError("missing_key", `${key} is not ready: ${problemOf(choice)}`);
+    if (choice !== undefined && !isUsable(choice)) {
+      throw new CodedError("missing_key", `${key} is not ready: ${explainProblem(choice)}`);
     }
     await this.#take(chosen);
   }
@@ -101,24 +100,24 @@ export class Choices {
       return;
     }
     await session.use({ agent: name });
-    this.#settings = withAgentOf(this.#settings, session);
+    this.#settings = syncAgent(this.#settings, session);
     this.#tell(true);
   }
 
   async #take(chosen: Settings): Promise<void> {
     const session = await this.#session();
     const isWhole = chosen.model.value !== "";
-    const before = teamLine(this.#options.runtime, this.main);
-    // Where there is no session yet, a choice that does not open one is still what the next choice is made upon.
+    const before = describeTeam(this.#options.runtime, this.main);
+    // Without a session, later choices build on this one even if it does not open a session.
     if (session === undefined || !isWhole) this.#settings = chosen;
     if (isWhole && session === undefined) await this.#options.open();
     if (isWhole && session !== undefined) {
-      const { provider, model } = chosenOf(chosen);
+      const { provider, model } = toSessionChoice(chosen);
       await session.use(model === undefined ? { provider } : { provider, model });
       this.#settings = chosen;
     }
-    // One with a loop of its own cannot delegate, and one without can again.
-    this.#tell(teamLine(this.#options.runtime, this.main) !== before);
+    // Whether it can delegate depends on the provider.
+    this.#tell(describeTeam(this.#options.runtime, this.main) !== before);
   }
 
   async #session(): Promise<DemianSession | undefined> {
@@ -133,11 +132,9 @@ export class Choices {
     const { provider, model, agent } = this.#settings;
     const chosen = `provider ${sanitizeLine(provider.value)}, model ${sanitizeLine(model.value) || "?"}, agent ${sanitizeLine(agent.value)}`;
     const lines = [
-      this.lacksModel
-        ? `${chosen}: it has no usual model; press m, or type /model NAME, to name one`
-        : chosen,
+      this.lacksModel ? `${chosen}: no default model; press m or type /model NAME` : chosen,
       ...(isTeamNew && runtime.config.agentMode === "multi-agent"
-        ? [`multi-agent: ${teamLine(runtime, this.main)}`]
+        ? [`multi-agent: ${describeTeam(runtime, this.main)}`]
         : []),
     ];
     onChosen(lines.join("\n"));
@@ -145,17 +142,17 @@ export class Choices {
 
   #providers(): PickerOption[] {
     const { value: current } = this.#settings.provider;
-    const choices = this.#options.runtime.providers.toSorted((a, b) => rankOf(a) - rankOf(b));
+    const choices = this.#options.runtime.providers.toSorted((a, b) => rankProvider(a) - rankProvider(b));
     return choices.map((choice) => ({
       value: choice.key,
       label: choice.key,
-      detail: choice.needsModel ? "ready when you name a model" : choice.model,
+      detail: choice.needsModel ? "needs a model name" : choice.model,
       ...(choice.key === current ? { isCurrent: true } : {}),
-      ...(canBeUsed(choice) ? {} : { problem: problemOf(choice) }),
+      ...(isUsable(choice) ? {} : { problem: explainProblem(choice) }),
     }));
   }
 
-  /** Those that are known by name; any other can be typed. */
+  /** Known model names; any other can be typed. */
   #models(): PickerOption[] {
     const { provider, model } = this.#settings;
     const usual = findProvider(this.#options.runtime, provider.value)?.model ?? "";
@@ -170,7 +167,7 @@ export class Choices {
 
   #agents(): PickerOption[] {
     const { value: current } = this.#settings.agent;
-    return this.#options.runtime.agents.primary().map(({ name, description }) => ({
+    return this.#options.runtime.agents.listPrimary().map(({ name, description }) => ({
       value: name,
       label: name,
       detail: description,
@@ -179,8 +176,8 @@ export class Choices {
   }
 }
 
-/** What can be used stands first. */
-function rankOf({ isReady, needsModel }: ProviderChoice): number {
+/** Usable providers first. */
+function rankProvider({ isReady, needsModel }: ProviderChoice): number {
   if (isReady) return 0;
   return needsModel ? 1 : 2;
 }

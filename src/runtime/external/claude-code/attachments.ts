@@ -1,4 +1,4 @@
-// A message as Claude Code takes it: its words as they are, its images, and what becomes of those that it does not take.
+// Formats a message for Claude Code: its text, its images, and what replaces images that it cannot read.
 import { CodedError } from "../../../base/coded-error.ts";
 import type { UserContentPart } from "../../messages.ts";
 import type { ClaudeCodeConfig } from "../../providers/registry-types.ts";
@@ -17,18 +17,17 @@ export interface UserTurn {
 }
 
 /**
- * Claude Code reads what is named by "@path" in the words of a message by itself, wherever it is, and nobody is asked:
- * words that another agent or a web page wrote, too. It looks at the last block only (2.1.197), and not at what is
- * `client_composed` (from 2.1.248 on).
+ * Claude Code reads any file that a message mentions as "@path", without asking, even if another agent or a web page wrote
+ * the text. It looks only at the last block (2.1.197), and not at messages that are `client_composed` (since 2.1.248).
  */
 const MENTION = /(?:^|[^\w])@\S/;
-const NOT_ATTACHED = "[Files that are named with @ are not attached: read those that you need.]";
+const NOT_ATTACHED = "[Files mentioned with @ are not attached; read the ones you need.]";
 const DATA_URL = /^data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/]+={0,2})$/;
 
-export function userTurn({ prompt, images }: Attached): UserTurn {
+export function toUserTurn({ prompt, images }: AttachedMessage): UserTurn {
   const isNaming = MENTION.test(prompt);
   const blocks = [
-    ...images.flatMap((part) => imageBlock(part) ?? []),
+    ...images.flatMap((part) => toImageBlock(part) ?? []),
     ...(isNaming ? [{ type: "text" as const, text: NOT_ATTACHED }] : []),
   ];
   const content = blocks.length === 0 ? prompt : [{ type: "text" as const, text: prompt }, ...blocks];
@@ -40,8 +39,8 @@ export function userTurn({ prompt, images }: Attached): UserTurn {
   };
 }
 
-/** Undefined: Claude Code cannot take it. */
-export function imageBlock(part: UserContentPart): ImageBlock | undefined {
+/** Undefined if Claude Code cannot read it. */
+export function toImageBlock(part: UserContentPart): ImageBlock | undefined {
   if (part.type !== "image_url") return undefined;
   const { url } = part.image_url;
   if (/^https?:\/\//i.test(url)) return { type: "image", source: { type: "url", url } };
@@ -50,40 +49,40 @@ export function imageBlock(part: UserContentPart): ImageBlock | undefined {
   return { type: "image", source: { type: "base64", media_type, data } };
 }
 
-export interface Attached {
-  /** The words, with what there is to say of images that stay behind. */
+export interface AttachedMessage {
+  /** The text, with notes about omitted images. */
   prompt: string;
   images: readonly UserContentPart[];
 }
 
-/** Throws `bad_image` where an image cannot be taken and the message is not to go without it. */
+/** Throws `bad_image` if Claude Code cannot read an image and the message must not be sent without it. */
 export function attach(
   text: string,
   parts: readonly UserContentPart[],
   fallback: ClaudeCodeConfig["attachmentFallback"],
-): Attached {
-  const words = [text];
+): AttachedMessage {
+  const texts = [text];
   const images: UserContentPart[] = [];
   for (const part of parts) {
-    if (part.type === "text") words.push(part.text);
-    else if (imageBlock(part) !== undefined) images.push(part);
+    if (part.type === "text") texts.push(part.text);
+    else if (toImageBlock(part) !== undefined) images.push(part);
     else if (fallback === "describe")
-      words.push(`[There was an image here (${kindOf(part)}) that cannot be shown.]`);
-    else throw notTaken(part);
+      texts.push(`[An image (${describeType(part)}) was omitted: it cannot be read.]`);
+    else throw unreadableImage(part);
   }
-  return { prompt: words.filter((word) => word !== "").join("\n"), images };
+  return { prompt: texts.filter((part) => part !== "").join("\n"), images };
 }
 
-function notTaken(part: UserContentPart): CodedError {
+function unreadableImage(part: UserContentPart): CodedError {
   return new CodedError(
     "bad_image",
-    `Claude Code cannot take the image (${kindOf(part)}); send a PNG, JPEG, GIF or WebP, or set attachmentFallback: "describe" for this provider to go on without it`,
+    `Claude Code cannot read the image (${describeType(part)}); send a PNG, JPEG, GIF or WebP, or set attachmentFallback: "describe" for this provider to send the message without it`,
   );
 }
 
-function kindOf(part: UserContentPart): string {
+function describeType(part: UserContentPart): string {
   const url = part.type === "image_url" ? part.image_url.url : "";
   return (
-    /^data:([\w.+-]+\/[\w.+-]+)/.exec(url)?.[1] ?? /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? "of no known kind"
+    /^data:([\w.+-]+\/[\w.+-]+)/.exec(url)?.[1] ?? /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? "unknown type"
   );
 }

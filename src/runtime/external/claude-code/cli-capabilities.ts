@@ -1,83 +1,61 @@
-// What the installed `claude` can do, asked of itself: its version, and the flags that its help lists. Asked once per
-// file; the answer is kept until the file changes.
-import { execFile } from "node:child_process";
-import { stat } from "node:fs/promises";
-import { homedir } from "node:os";
+// The version of the installed `claude` and the flags that its help lists.
+import {
+  askProgram,
+  isClaudeCode,
+  MIN_CLAUDE_VERSION,
+  readVersion,
+  speaksControl,
+} from "../../../base/claude-wire/version.ts";
+import { FileCache } from "../../../base/file-cache.ts";
 import type { Env } from "../../state-dir.ts";
 import { ClaudeFailure } from "./transport.ts";
 
 export interface Capabilities {
   version: string;
-  /** "--resume", …; undefined: its help could not be read, so nothing is known to be missing. */
+  /** "--resume", …; undefined if the help could not be read: then every flag is assumed to exist. */
   flags: ReadonlySet<string> | undefined;
 }
 
-/** Older ones do not ask before a tool runs. */
-const MIN_VERSION = [2, 1] as const;
 const LIMIT_MS = 15_000;
 
 export class CapabilityProbe {
-  #known: { mark: string; answer: Promise<Capabilities> } | undefined;
+  readonly #cache = new FileCache<Capabilities>();
 
-  /** Throws `ClaudeFailure`: it is too old, or no Claude Code at all. */
-  async find(path: string, env: Env): Promise<Capabilities> {
-    const file = await stat(path).catch(() => undefined);
-    const mark = [path, file?.mtimeMs, file?.size, file?.ino].join(" ");
-    if (this.#known?.mark !== mark) {
-      const answer = probe(path, env);
-      this.#known = { mark, answer };
-      // A failure (a slow disk, too many processes) is not remembered.
-      answer.catch(() => {
-        if (this.#known?.answer === answer) this.#known = undefined;
-      });
-    }
-    return this.#known.answer;
+  /** Throws `ClaudeFailure` if the program is too old or is not Claude Code. */
+  find(path: string, env: Env): Promise<Capabilities> {
+    return this.#cache.get(path, () => probe(path, env));
   }
 }
 
 async function probe(path: string, env: Env): Promise<Capabilities> {
-  const [said, help] = await Promise.all([ask(path, "--version", env), ask(path, "--help", env)]);
+  const options = { env, limitMs: LIMIT_MS };
+  const [said, help] = await Promise.all([
+    askProgram(path, "--version", options),
+    askProgram(path, "--help", options),
+  ]);
   if ("fault" in said) {
-    throw new ClaudeFailure("start_failed", `\`${path} --version\` does not answer: ${said.fault}`);
+    throw new ClaudeFailure("start_failed", `\`${path} --version\` failed: ${said.fault}`);
   }
-  const version = /\d+(?:\.\d+)+/.exec(said.text)?.[0];
-  if (version === undefined || !said.text.includes("Claude Code")) {
+  const version = readVersion(said.text);
+  if (version === undefined || !isClaudeCode(said.text)) {
     const shown = said.text.trim().slice(0, 80);
-    throw new ClaudeFailure("start_failed", `${path} is not Claude Code: its --version says "${shown}"`);
+    throw new ClaudeFailure("start_failed", `${path} is not Claude Code: --version printed "${shown}"`);
   }
-  if (!isNewEnough(version)) {
+  if (!speaksControl(said.text)) {
     throw new ClaudeFailure(
       "start_failed",
-      `${path} is Claude Code ${version}, which cannot be asked before a tool runs; ${MIN_VERSION.join(".")} or newer is needed: run \`claude update\``,
+      `${path} is Claude Code ${version}, which cannot ask before it runs a tool; update to ${MIN_CLAUDE_VERSION} or newer with \`claude update\``,
     );
   }
-  return { version, flags: "fault" in help ? undefined : flagsIn(help.text) };
+  return { version, flags: "fault" in help ? undefined : readFlags(help.text) };
 }
 
-function isNewEnough(version: string): boolean {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  return major > MIN_VERSION[0] || (major === MIN_VERSION[0] && minor >= MIN_VERSION[1]);
-}
-
-/** Undefined: this is no list of flags. */
-export function flagsIn(help: string): ReadonlySet<string> | undefined {
+/** Undefined if the text lists no flags. */
+export function readFlags(help: string): ReadonlySet<string> | undefined {
   const flags = help.split("\n").flatMap((line) => {
-    // "  -r, --resume [value]   Resume …": names come first; what is said about them may name others.
+    // "  -r, --resume [value]   Resume …": only the names before the description, which may mention other flags.
     const names = /^\s+((?:-\w|--[\w-]+)(?:, (?:-\w|--[\w-]+))*)/.exec(line)?.[1];
     return names?.split(", ") ?? [];
   });
   return flags.length === 0 ? undefined : new Set(flags);
-}
-
-function ask(path: string, flag: string, env: Env): Promise<{ text: string } | { fault: string }> {
-  return new Promise((resolve) => {
-    const options = { timeout: LIMIT_MS, killSignal: "SIGKILL", env, cwd: homedir() } as const;
-    const child = execFile(path, [flag], options, (error, stdout, stderr) => {
-      if (error === null) resolve({ text: stdout });
-      else resolve({ fault: (stderr.trim().split("\n").at(-1) || error.message).slice(0, 300) });
-    });
-    // One that reads its input before it answers must not wait for us.
-    child.stdin?.on("error", () => undefined);
-    child.stdin?.end();
-  });
 }

@@ -1,72 +1,65 @@
-// One message to one `claude` process: started for it, and gone with everything that it started when this is over.
-import { type Child, type ChildExit, startChild, within } from "../../../base/child.ts";
-import { CodedError, messageOf } from "../../../base/coded-error.ts";
+// One message to one `claude` process, which is started for it and ends, with everything it started, when this is over.
+import type { ChildExit } from "../../../base/child.ts";
+import { ClaudeClient } from "../../../base/claude-wire/client.ts";
+import type { ControlRequest } from "../../../base/claude-wire/control.ts";
+import { STATE_EVENTS } from "../../../base/claude-wire/environment.ts";
+import { ACK_LIMIT_MS, RESULT_LIMIT_MS } from "../../../base/claude-wire/interrupt.ts";
 import type { JsonObject } from "../../../base/json.ts";
-import type { FrameReader } from "../../../base/json-lines.ts";
-import { userTurn } from "./attachments.ts";
-import { CliControl, type ControlAnswer } from "./cli-control.ts";
-import { readCliLines } from "./cli-lines.ts";
-import { NOTICE_TYPE, noticeMessage } from "./notice.ts";
-import { StderrTail } from "./stderr-tail.ts";
+import { toUserTurn } from "./attachments.ts";
+import { NOTICE_TYPE, toNoticeMessage } from "./notice.ts";
+import { ASK_HOOKS, answerControl } from "./tool-requests.ts";
 import {
-  ACK_LIMIT_MS,
   ClaudeFailure,
   type ClaudeMessage,
   type ClaudeOrder,
-  FINISH_LIMIT_MS,
+  describeFailure,
+  MARKER,
   READY_LIMIT_MS,
-  RESULT_LIMIT_MS,
+  toStartFailure,
 } from "./transport.ts";
 
 export interface CliLaunch {
   command: string;
   args: readonly string[];
-  /** Of one line; default: MAX_LINE_BYTES. */
   maxLineBytes?: number;
 }
 
-/** Marks what claude starts: its commands leave its process group and survive it (2.1.197). */
-const MARKER = "DEMIAN_CLAUDE_ID";
-/** A closed pipe and the exit that explains it may come in either order. */
-const EXIT_FOLLOWS_MS = 500;
-const MAX_WAITING = 1000;
+/** A tool's result with an image is a few MB; no frame that a turn depends on is longer. */
+const MAX_LINE_BYTES = 32 * 1024 * 1024;
+const MAX_QUEUED = 1000;
 
 type State = "starting" | "working" | "answered" | "ended";
 
 export class CliRun {
   readonly #order: ClaudeOrder;
   readonly #launch: CliLaunch;
-  readonly #control: CliControl;
-  readonly #lines: FrameReader;
-  readonly #stderr = new StderrTail();
+  readonly #client: ClaudeClient;
   #queue: ClaudeMessage[] = [];
   #wake: () => void = () => undefined;
-  #child: Child | undefined;
-  #started: Promise<void> = Promise.resolve();
-  #exit: ChildExit | undefined;
   #state: State = "starting";
   #skipped = 0;
   /** Resolves with the result, or when there will be none. */
   readonly #answered: Promise<void>;
-  #isAnswered: () => void = () => undefined;
+  #settleAnswered: () => void = () => undefined;
 
   constructor(order: ClaudeOrder, launch: CliLaunch) {
     this.#order = order;
     this.#launch = launch;
     this.#answered = new Promise((resolve) => {
-      this.#isAnswered = resolve;
+      this.#settleAnswered = resolve;
     });
-    this.#lines = readCliLines(
-      { message: (message) => this.#message(message), skipped: (reason) => this.#skip(reason) },
-      launch.maxLineBytes,
-    );
-    this.#control = new CliControl({
-      write: (line) => this.#write(line),
-      canUseTool: (request, signal) => order.canUseTool(request, AbortSignal.any([signal, order.signal])),
+    this.#client = new ClaudeClient({
+      name: "demian",
+      maxLineBytes: launch.maxLineBytes ?? MAX_LINE_BYTES,
+      frame: (frame, size) => this.#takeFrame(frame, size),
+      skipped: (size, reason) => this.#skip(size, reason),
+      request: (request) => void this.#answerRequest(request),
+      errorLine: () => undefined,
+      ended: () => this.#settleAnswered(),
     });
   }
 
-  /** See `ClaudeTransport.run`. To be asked for once. */
+  /** See `ClaudeTransport.run`. Call it once. */
   async *messages(): AsyncGenerator<ClaudeMessage> {
     const { signal } = this.#order;
     if (signal.aborted) return;
@@ -76,7 +69,7 @@ export class CliRun {
     };
     try {
       const working = this.#work();
-      // It is awaited below; until then a failure must not be nobody's.
+      // Awaited below; until then a failure must not count as unhandled.
       working.catch(() => undefined);
       signal.addEventListener("abort", cancel, { once: true });
       for (;;) {
@@ -91,8 +84,8 @@ export class CliRun {
       if (cancelling === undefined) await working;
     } finally {
       signal.removeEventListener("abort", cancel);
-      // Nobody wants the rest: whoever left the loop early, too.
-      await this.#child?.stop();
+      // Also reached when the caller leaves the loop early.
+      await this.#client.process.stop("now");
       this.#end();
     }
   }
@@ -100,20 +93,22 @@ export class CliRun {
   /** From the start of the process to its end. */
   async #work(): Promise<void> {
     try {
-      this.#started = this.#start();
-      await this.#started;
-      const ready = await this.#initialize();
+      await this.#start();
+      const body = { hooks: ASK_HOOKS, appendSystemPrompt: this.#order.systemPrompt };
+      // In the request rather than in the arguments, which every user of the machine can read.
+      const ready = await this.#client.initialize(body, READY_LIMIT_MS);
       if (this.#order.signal.aborted) return;
-      // It may have answered before it was asked: there is no such session.
+      // It may have answered already: the session to resume does not exist.
       if (this.#state === "starting") {
-        if (!ready.ok) throw this.#notReady(ready.error);
+        if (ready?.ok !== true) throw this.#notReady(ready?.error);
         this.#state = "working";
-        this.#write(JSON.stringify(userTurn(this.#order)));
+        const line = JSON.stringify(toUserTurn(this.#order));
+        // The exit that follows a failed write says more than the failure.
+        void this.#client.process.write(line).catch(() => undefined);
       }
       await this.#answered;
-      // Read again: it was assigned by a message meanwhile.
-      if ((this.#state as State) !== "answered" && !this.#order.signal.aborted) throw await this.#death();
-      await this.#child?.stop({ finishMs: FINISH_LIMIT_MS });
+      if ((this.#state as State) !== "answered" && !this.#order.signal.aborted) throw await this.#toDeath();
+      await this.#client.process.stop("finish");
     } finally {
       if (!this.#order.signal.aborted) this.#end();
     }
@@ -124,103 +119,88 @@ export class CliRun {
     const { cwd, env } = this.#order;
     const { [MARKER]: _outer, ...rest } = env;
     try {
-      this.#child = await startChild(
-        // Says when it has nothing more to do: so a result that could not be read is noticed.
-        { command, args, cwd, marker: MARKER, env: { ...rest, CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1" } },
-        {
-          output: (chunk) => this.#lines.push(chunk),
-          errorLine: (line) => this.#stderr.take(line),
-          outputEnd: () => void this.#outputEnd(),
-        },
-      );
+      await this.#client.start({ command, args, cwd, marker: MARKER, env: { ...rest, ...STATE_EVENTS } });
     } catch (cause) {
-      const isMissing = cause instanceof CodedError && cause.data?.["reason"] === "not_found";
-      throw new ClaudeFailure(isMissing ? "not_installed" : "start_failed", messageOf(cause), cause);
+      throw toStartFailure(cause);
     }
-    void this.#child.done.then((exit) => this.#ended(exit));
   }
 
-  async #initialize(): Promise<ControlAnswer> {
-    const answer = this.#control.initialize(this.#order.systemPrompt);
-    let told: ControlAnswer = { ok: false, error: `it was not ready after ${READY_LIMIT_MS / 1000} s` };
-    await within(
-      READY_LIMIT_MS,
-      answer.then((given) => {
-        told = given;
-      }),
-    );
-    return told;
-  }
-
-  /** What is asked of it, and how far it came, is told: an end that takes long has a reason. */
+  /** Reports each step, so that a slow end has an explanation. */
   async #cancel(): Promise<void> {
     const startedMs = performance.now();
     const steps: string[] = [];
     const before = this.#state;
     if (before === "ended") return;
-    // What is being started can be ended only when it is there.
-    await this.#started.catch(() => undefined);
     if (before === "working") steps.push(await this.#interrupt());
+    const { process } = this.#client;
     const isOver = (this.#state as State) === "answered";
-    await this.#child?.stop(isOver ? { finishMs: RESULT_LIMIT_MS } : {});
-    if (before === "starting") steps.push("it had not begun");
+    await process.stop(isOver ? "finish" : "now", { finishMs: RESULT_LIMIT_MS });
+    if (before === "starting") steps.push("it had not started");
     if (before === "answered") steps.push("it had answered");
-    if (!isOver || this.#exit?.signal !== undefined) steps.push(this.#howItEnded());
+    if (!isOver || process.exit.signal !== undefined) steps.push(this.#describeEnd());
     const tookMs = Math.round(performance.now() - startedMs);
-    this.#push(noticeMessage({ kind: "cancelled", text: `${steps.join("; ")}; ${tookMs} ms` }));
+    this.#push(toNoticeMessage({ kind: "cancelled", text: `${steps.join("; ")}; ${tookMs} ms` }));
     this.#end();
   }
 
   async #interrupt(): Promise<string> {
-    // It must be read while it ends, whoever reads.
-    this.#child?.resume();
-    let acked: ControlAnswer | undefined;
-    const asked = this.#control.interrupt().then((answer) => {
-      acked = answer;
-    });
-    await within(ACK_LIMIT_MS, Promise.race([asked, this.#answered]));
-    // An answer that ended the wait is as good as an acknowledgement.
-    if (acked === undefined && this.#state === "working") {
-      return `it did not acknowledge the interrupt within ${ACK_LIMIT_MS} ms`;
+    // Its output must be read while it stops, even if the caller does not.
+    this.#client.process.resume();
+    const outcome = await this.#client.interrupt(this.#answered);
+    switch (outcome.kind) {
+      case "over":
+        return this.#state === "answered" ? "it stopped when interrupted" : "it ended without a result";
+      case "silent":
+        return `it did not acknowledge the interrupt within ${ACK_LIMIT_MS} ms`;
+      case "running":
+        return `it acknowledged the interrupt but did not stop within ${RESULT_LIMIT_MS} ms`;
+      case "refused":
+        return `it refused the interrupt (${outcome.error})`;
     }
-    if (acked?.ok === false) return `it refused the interrupt (${acked.error})`;
-    await within(RESULT_LIMIT_MS, this.#answered);
-    if ((this.#state as State) === "answered") return "it stopped when it was interrupted";
-    return `it acknowledged the interrupt and did not stop within ${RESULT_LIMIT_MS} ms`;
   }
 
-  #howItEnded(): string {
-    const { code, signal } = this.#exit ?? {};
-    if (this.#child === undefined) return "no process was started";
-    if (signal === "SIGKILL") return "it ignored SIGTERM and was killed (SIGKILL)";
-    if (signal === "SIGTERM" || code === 143) return "it was ended by SIGTERM";
-    return `it ended with ${exitWords(this.#exit ?? {})}`;
+  #describeEnd(): string {
+    const { child, exit } = this.#client.process;
+    if (child === undefined) return "no process was started";
+    if (exit.signal === "SIGKILL") return "it ignored SIGTERM and was killed (SIGKILL)";
+    if (exit.signal === "SIGTERM" || exit.code === 143) return "it was ended by SIGTERM";
+    return `it ended with ${describeExit(exit)}`;
   }
 
-  #message(message: JsonObject): void {
-    if (this.#control.take(message) || message["type"] === NOTICE_TYPE) return;
-    this.#push(message as ClaudeMessage);
-    if (message["type"] === "result" && this.#state !== "ended") this.#answer();
-    const isIdle = message["subtype"] === "session_state_changed" && message["state"] === "idle";
-    if (isIdle && this.#state === "working") this.#isAnswered();
+  async #answerRequest(request: ControlRequest): Promise<void> {
+    const { signal, canUseTool } = this.#order;
+    const answer = await answerControl(request, (wanted, cancelled) =>
+      canUseTool(wanted, AbortSignal.any([cancelled, signal])),
+    );
+    await this.#client.control.answer(request.request_id, answer).catch(() => undefined);
   }
 
-  #answer(): void {
-    this.#state = "answered";
-    this.#isAnswered();
+  #takeFrame(frame: JsonObject, size: number): void {
+    if (typeof frame["type"] !== "string") {
+      this.#skip(size, "it has no type");
+      return;
+    }
+    if (frame["type"] === NOTICE_TYPE) return;
+    this.#push(frame as ClaudeMessage);
+    if (frame["type"] === "result" && this.#state !== "ended") {
+      this.#state = "answered";
+      this.#settleAnswered();
+    }
+    const isIdle = frame["subtype"] === "session_state_changed" && frame["state"] === "idle";
+    if (isIdle && this.#state === "working") this.#settleAnswered();
   }
 
-  #skip(reason: string): void {
+  /** Warns once: a program that prints garbage prints more of it. */
+  #skip(size: number, reason: string): void {
     this.#skipped += 1;
-    // Once: whatever prints garbage prints more of it.
-    if (this.#skipped === 1) {
-      this.#push(noticeMessage({ kind: "warning", text: `Claude Code printed ${reason}; it was skipped` }));
-    }
+    if (this.#skipped > 1) return;
+    const text = `skipped a line of ${size} characters from Claude Code: ${reason}`;
+    this.#push(toNoticeMessage({ kind: "warning", text }));
   }
 
   #push(message: ClaudeMessage): void {
     this.#queue.push(message);
-    if (this.#queue.length > MAX_WAITING && !this.#order.signal.aborted) this.#child?.pause();
+    if (this.#queue.length > MAX_QUEUED && !this.#order.signal.aborted) this.#client.process.pause();
     this.#wake();
   }
 
@@ -228,55 +208,40 @@ export class CliRun {
     while (this.#queue.length > 0) {
       const batch = this.#queue;
       this.#queue = [];
-      this.#child?.resume();
+      this.#client.process.resume();
       yield* batch;
     }
   }
 
-  #write(line: string): void {
-    // A pipe that is closed says less than the exit behind it.
-    void this.#child?.write(line).catch(() => undefined);
-  }
-
-  async #outputEnd(): Promise<void> {
-    if (this.#child === undefined) return;
-    await within(EXIT_FOLLOWS_MS, this.#child.exit);
-    await this.#child.stop();
-  }
-
-  #ended(exit: ChildExit): void {
-    this.#exit = exit;
-    this.#lines.end();
-    this.#control.close();
-    this.#isAnswered();
-  }
-
   #end(): void {
     this.#state = "ended";
-    this.#control.close();
+    this.#client.control.close();
     this.#wake();
   }
 
-  async #death(): Promise<ClaudeFailure> {
-    const isRunning = this.#exit === undefined;
-    await this.#child?.stop();
-    if (isRunning && this.#skipped > 0) {
-      return this.#failure("died", "Claude Code ended its turn with a result that could not be read");
-    }
-    if (isRunning) return this.#failure("died", "Claude Code ended its turn without a result");
-    return this.#failure("died", `Claude Code ended without a result (${exitWords(this.#exit ?? {})})`);
+  async #toDeath(): Promise<ClaudeFailure> {
+    const { process } = this.#client;
+    const isRunning = !process.hasEnded;
+    await process.stop("now");
+    if (!isRunning)
+      return this.#toFailure("died", `Claude Code ended without a result (${describeExit(process.exit)})`);
+    const how = this.#skipped > 0 ? "with a result that could not be read" : "without a result";
+    return this.#toFailure("died", `Claude Code ended its turn ${how}`);
   }
 
-  #notReady(error: string): ClaudeFailure {
-    const why = this.#exit === undefined ? error : exitWords(this.#exit);
-    return this.#failure("start_failed", `Claude Code did not start (${why})`);
+  #notReady(error = `it was not ready after ${READY_LIMIT_MS / 1000} s`): ClaudeFailure {
+    const { hasEnded, exit } = this.#client.process;
+    return this.#toFailure(
+      "start_failed",
+      `Claude Code did not start (${hasEnded ? describeExit(exit) : error})`,
+    );
   }
 
-  #failure(code: "start_failed" | "died", message: string): ClaudeFailure {
-    return new ClaudeFailure(code, this.#stderr.after(message));
+  #toFailure(code: "start_failed" | "died", message: string): ClaudeFailure {
+    return new ClaudeFailure(code, describeFailure(message, this.#client.process.lastLines));
   }
 }
 
-function exitWords({ code, signal }: ChildExit): string {
-  return signal === undefined ? `exit code ${code ?? "unknown"}` : signal;
+function describeExit({ code, signal }: ChildExit): string {
+  return signal ?? `exit code ${code ?? "unknown"}`;
 }

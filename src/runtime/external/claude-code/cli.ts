@@ -1,14 +1,15 @@
-// Claude Code by its program, where that is configured (`runtime: "cli"`). Says the same as its Agent SDK.
-import { cliArgs } from "./cli-args.ts";
+// Runs Claude Code as a program (`runtime: "cli"`), with the same messages as by its Agent SDK.
+import { defined } from "../../../base/values.ts";
+import { toCliArgs } from "./cli-args.ts";
 import { CapabilityProbe } from "./cli-capabilities.ts";
 import { CliRun } from "./cli-run.ts";
-import { noticeMessage } from "./notice.ts";
+import { toNoticeMessage } from "./notice.ts";
 import { ClaudeFailure, type ClaudeMessage, type ClaudeOrder, type ClaudeTransport } from "./transport.ts";
 
 export class CliTransport implements ClaudeTransport {
   readonly #probe = new CapabilityProbe();
-  /** What this program cannot do is told once. */
-  readonly #told = new Set<string>();
+  /** Each warning is shown once. */
+  readonly #warned = new Set<string>();
   readonly #maxLineBytes: number | undefined;
 
   constructor({ maxLineBytes }: { maxLineBytes?: number } = {}) {
@@ -21,12 +22,12 @@ export class CliTransport implements ClaudeTransport {
     if (signal.aborted) return;
     const capabilities = await this.#probe.find(command, env);
     if (signal.aborted) return;
-    const { args, missing } = cliArgs(order, capabilities);
-    for (const text of missing.filter((sentence) => !this.#told.has(sentence))) {
-      this.#told.add(text);
-      yield noticeMessage({ kind: "warning", text });
+    const { args, missing } = toCliArgs(order, capabilities);
+    for (const text of missing.filter((warning) => !this.#warned.has(warning))) {
+      this.#warned.add(text);
+      yield toNoticeMessage({ kind: "warning", text });
     }
-    const limit = this.#maxLineBytes === undefined ? {} : { maxLineBytes: this.#maxLineBytes };
+    const limit = defined({ maxLineBytes: this.#maxLineBytes });
     yield* new CliRun(order, { command, args, ...limit }).messages();
   }
 }

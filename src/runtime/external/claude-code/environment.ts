@@ -1,9 +1,10 @@
-// The environment of Claude Code: ours, without what would make it pay with a key instead of the login, and without
-// what another Claude Code around us left behind.
+// The environment of Claude Code: ours, without keys that it would use instead of the login, and without the variables of
+// a Claude Code that demian was started from.
+import { SET_BY_CLAUDE } from "../../../base/claude-wire/environment.ts";
 import type { ClaudeCodeConfig } from "../../providers/registry-types.ts";
 import type { Env } from "../../state-dir.ts";
 
-/** Claude Code 2.1.197 takes each of these before its login: keys, and other places that are billed by the request. */
+/** Claude Code 2.1.197 prefers each of these to its login: keys, and other services that bill per request. */
 const REPLACES_LOGIN: ReadonlySet<string> = new Set([
   "ANTHROPIC_API_KEY",
   "ANTHROPIC_AUTH_TOKEN",
@@ -28,37 +29,25 @@ const REPLACES_LOGIN: ReadonlySet<string> = new Set([
   "CLAUDE_CODE_USE_MANTLE",
   "CLAUDE_CODE_USE_VERTEX",
 ]);
-/** Of a Claude Code that runs us: CLAUDECODE makes some versions refuse to start, the others are about its session. */
-const LEFT_BEHIND: ReadonlySet<string> = new Set([
-  "AI_AGENT",
-  "CLAUDECODE",
-  "CLAUDE_AGENT_SDK_VERSION",
-  "CLAUDE_CODE_CHILD_SESSION",
-  "CLAUDE_CODE_ENTRYPOINT",
-  "CLAUDE_CODE_EXECPATH",
-  "CLAUDE_CODE_SDK_READS_SESSION_STATE",
-  "CLAUDE_CODE_SESSION_ID",
-  "CLAUDE_CODE_SSE_PORT",
-  "CLAUDE_EFFORT",
-]);
+const REMOVED: ReadonlySet<string> = new Set(SET_BY_CLAUDE);
 const ALWAYS = {
-  // Commands start in the workspace, whatever the last one did; who is asked is told that a "cd" may hold all the same.
+  // Each command starts in the workspace. The user still sees that a "cd" may persist.
   CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR: "1",
-  // Nothing goes on behind the end of a message, and nothing is installed meanwhile.
+  // Nothing runs after the end of a message, and no update is installed meanwhile.
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
   DISABLE_AUTOUPDATER: "1",
-  // With every message it asks git for the state of the workspace, and a repository can say what git runs then (filters).
+  // Otherwise it runs git in the workspace with every message, and a repository can make git run programs (filters).
   CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS: "1",
 };
 
-/** `config.env` is the user's word and stands last. */
+/** `config.env` overrides everything else. */
 export function claudeEnvironment(
   env: Env,
   config: Pick<ClaudeCodeConfig, "sanitizeApiKeyEnv" | "env">,
 ): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || LEFT_BEHIND.has(name)) continue;
+    if (value === undefined || REMOVED.has(name)) continue;
     if (config.sanitizeApiKeyEnv && replacesLogin(name, value)) continue;
     kept[name] = value;
   }

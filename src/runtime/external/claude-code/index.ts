@@ -1,17 +1,19 @@
-// Claude Code as an agent of its own, selected like a provider.
-import { messageOf } from "../../../base/coded-error.ts";
+// Claude Code as an external agent that is selected like a provider.
+
+import { toMessage } from "../../../base/coded-error.ts";
+import { defined } from "../../../base/values.ts";
 import type { ClaudeCodeConfig, ProviderContext } from "../../providers/registry-types.ts";
-import { noUsage } from "../../usage.ts";
+import { createUsage } from "../../usage.ts";
 import type { ExternalRuntime } from "../types.ts";
 import { findInstalled } from "./installed.ts";
 import { EXECUTOR } from "./translate-tools.ts";
 import type { ClaudeTransport } from "./transport.ts";
 import type { ProcessSpend } from "./usage-ledger.ts";
 
-/** The scope of a budget: all sessions of the process together. */
-const PROCESS_SPEND: ProcessSpend = { days: [], told: new Set() };
+/** Shared by all sessions of the process, for budgets. */
+const PROCESS_SPEND: ProcessSpend = { days: [], warned: new Set() };
 
-/** Throws `CodedError` where something has to be installed or set first. Nothing is loaded and nothing is started yet. */
+/** Throws `CodedError` if something has to be installed or configured first. Loads and starts nothing yet. */
 export function createClaudeCode(config: ClaudeCodeConfig, { key, env }: ProviderContext): ExternalRuntime {
   const executable = findInstalled(key, config, env);
   let transport: Promise<ClaudeTransport> | undefined;
@@ -27,12 +29,12 @@ export function createClaudeCode(config: ClaudeCodeConfig, { key, env }: Provide
       try {
         transport ??= loadTransport(config.runtime);
         const [{ runClaudeTurn }, loaded] = await Promise.all([import("./run.ts"), transport]);
-        const program = executable === undefined ? {} : { executable };
+        const program = defined({ executable });
         return await runClaudeTurn({ config, transport: loaded, spend: PROCESS_SPEND, ...program }, turn);
       } catch (error) {
-        // A part of demian is missing, or was replaced while it runs.
-        const message = `the runtime of Claude Code cannot be loaded: ${messageOf(error)}; install demian again`;
-        return { outcome: "failed", text: "", turns: 0, usage: noUsage(), message };
+        // A part of demian is missing, or was replaced while it was running.
+        const message = `could not load the Claude Code runtime: ${toMessage(error)}; reinstall demian`;
+        return { outcome: "failed", text: "", turns: 0, usage: createUsage(), message };
       }
     },
   };

@@ -1,30 +1,18 @@
-// The questions that Claude Code has for the person (its tool AskUserQuestion), one after the other.
-import * as z from "zod";
+// Asks the user Claude Code's questions (its tool AskUserQuestion), one at a time.
+import { AskUserQuestion } from "../../../base/claude-wire/questions.ts";
 import type { ExternalTurn } from "../types.ts";
 
-const Questions = z.object({
-  questions: z
-    .array(
-      z.object({
-        question: z.string().min(1),
-        multiSelect: z.boolean().optional(),
-        options: z.array(z.object({ label: z.string(), description: z.string().optional() })).default([]),
-      }),
-    )
-    .min(1),
-});
-
-/** The answers by question; undefined: nobody answered, or nobody can. */
+/** The answers by question; undefined if there are none. */
 export async function askUser(
   input: Readonly<Record<string, unknown>>,
   ask: ExternalTurn["question"],
   signal: AbortSignal,
 ): Promise<Record<string, string> | undefined> {
-  const asked = Questions.safeParse(input);
+  const asked = AskUserQuestion.safeParse(input);
   if (!asked.success || ask === undefined) return undefined;
   const answers: Record<string, string> = {};
-  for (const { question, multiSelect, options } of asked.data.questions) {
-    const several = multiSelect === true ? " (several are possible: name them)" : "";
+  for (const { question, multiSelect, options = [] } of asked.data.questions) {
+    const several = multiSelect === true ? " (choose one or more)" : "";
     const labels = options.map(({ label }) => label);
     const answer = await ask(
       { text: `${question}${several}`, ...(labels.length === 0 ? {} : { options: labels }) },

@@ -1,38 +1,40 @@
-// One message to Claude Code, from the budget to the report: which session it goes on with, what it may do, what it cost.
-import { CodedError, messageOf } from "../../../base/coded-error.ts";
+// Runs one message to Claude Code: budget, session, permissions, cost and report.
+
+import { CodedError, toMessage } from "../../../base/coded-error.ts";
+import { defined } from "../../../base/values.ts";
 import type { ClaudeCodeConfig } from "../../providers/registry-types.ts";
 import type { ProviderFailure } from "../../providers/types.ts";
-import { stateDir } from "../../state-dir.ts";
-import { noUsage } from "../../usage.ts";
+import { getStateDir } from "../../state-dir.ts";
+import { createUsage } from "../../usage.ts";
 import type { ExternalReport, ExternalTurn } from "../types.ts";
-import { type Attached, attach } from "./attachments.ts";
+import { type AttachedMessage, attach } from "./attachments.ts";
 import { SILENT_TOOLS, ToolBridge } from "./can-use-tool.ts";
 import { claudeEnvironment } from "./environment.ts";
-import { missingLogin } from "./login.ts";
-import { noticeIn } from "./notice.ts";
-import { lostSplit, recoveryOf, type Split, startOf, withSummary } from "./resume.ts";
-import { type SessionKey, sessionKey } from "./session-key.ts";
+import { findLoginProblem } from "./login.ts";
+import { readNotice } from "./notice.ts";
+import { addSummary, chooseRecovery, chooseStart, type SessionSplit, toLostSplit } from "./resume.ts";
+import { type SessionKey, toSessionKey } from "./session-key.ts";
 import { lockSession } from "./session-lock.ts";
 import { SessionMap } from "./session-map.ts";
-import { offeredTools } from "./tools.ts";
+import { listOfferedTools } from "./tools.ts";
 import { Translation } from "./translate.ts";
-import type { Ending } from "./translate-result.ts";
+import type { TurnEnding } from "./translate-result.ts";
 import { EXECUTOR } from "./translate-tools.ts";
 import type { ClaudeOrder, ClaudeTransport } from "./transport.ts";
 import { type ProcessSpend, UsageLedger } from "./usage-ledger.ts";
 
-export interface RunParts {
+export interface ClaudeRunParts {
   config: ClaudeCodeConfig;
   transport: ClaudeTransport;
-  /** The `claude` program; absent: the one that comes with the transport. */
+  /** The `claude` program; absent to use the one that comes with the transport. */
   executable?: string;
-  /** Of the process. */
+  /** Spent by this process. */
   spend: ProcessSpend;
-  /** How long a person is asked about a session that is gone. */
+  /** How long the user may take to answer when the session no longer exists. */
   questionLimitMs?: number;
 }
 
-/** What one try came to. */
+/** The outcome of one try. */
 interface Attempt {
   report: ExternalReport;
   isResumeInvalid: boolean;
@@ -41,37 +43,37 @@ interface Attempt {
 const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Never rejects. */
-export async function runClaudeTurn(parts: RunParts, turn: ExternalTurn): Promise<ExternalReport> {
+export async function runClaudeTurn(parts: ClaudeRunParts, turn: ExternalTurn): Promise<ExternalReport> {
   try {
     return await new ClaudeTurn(parts, turn).run();
   } catch (error) {
-    if (turn.signal.aborted) return { ...NOTHING(), outcome: "aborted", message: "aborted" };
-    return { ...NOTHING(), outcome: "failed", message: messageOf(error), ...failureIn(error) };
+    if (turn.signal.aborted) return { ...emptyReport(), outcome: "aborted", message: "aborted" };
+    return { ...emptyReport(), outcome: "failed", message: toMessage(error), ...toFailure(error) };
   }
 }
 
 class ClaudeTurn {
-  readonly #parts: RunParts;
+  readonly #parts: ClaudeRunParts;
   readonly #turn: ExternalTurn;
   readonly #env: Record<string, string>;
   readonly #key: SessionKey;
   readonly #map: SessionMap;
   readonly #ledger: UsageLedger;
-  /** Of the budget. */
+  /** What is left of the budget. */
   #leftUsd: number | undefined;
-  /** By session of Claude Code. */
+  /** By Claude Code session. */
   readonly #locks = new Map<string, () => void>();
 
-  constructor(parts: RunParts, turn: ExternalTurn) {
+  constructor(parts: ClaudeRunParts, turn: ExternalTurn) {
     const { config, spend } = parts;
     const warn = (message: string) => turn.emit({ type: "warning", message });
     this.#parts = parts;
     this.#turn = turn;
     this.#env = claudeEnvironment(turn.env, config);
-    this.#key = sessionKey(turn, config);
+    this.#key = toSessionKey(turn, config);
     this.#map = new SessionMap({ directory: turn.stateDirectory, warn });
     this.#ledger = new UsageLedger({
-      directory: stateDir(turn.env),
+      directory: getStateDir(turn.env),
       profile: turn.profile,
       scope: config.usageLedgerScope,
       budgetUsd: config.budgetUsd,
@@ -99,14 +101,14 @@ class ClaudeTurn {
   }
 
   async #checkLogin(): Promise<void> {
-    const missing = await missingLogin(this.#env);
+    const missing = await findLoginProblem(this.#env);
     if (missing !== undefined) throw new CodedError("auth", missing);
   }
 
-  /** The session to go on with, held by us. A new one that replaces another is told. */
+  /** The session to resume, locked. Reports a new session that replaces another. */
   async #begin(): Promise<string | undefined> {
     if (this.#isStateless) return undefined;
-    const start = startOf(this.#key, await this.#map.list(this.#key.rootSessionId), this.#turn);
+    const start = chooseStart(this.#key, await this.#map.list(this.#key.rootSessionId), this.#turn);
     if (start.resume !== undefined) {
       await this.#lock(start.resume);
       return start.resume;
@@ -115,24 +117,24 @@ class ClaudeTurn {
     return undefined;
   }
 
-  async #converse(attached: Attached, resume: string | undefined): Promise<ExternalReport> {
+  async #converse(attached: AttachedMessage, resume: string | undefined): Promise<ExternalReport> {
     const first = await this.#attempt(attached, resume);
     if (!first.isResumeInvalid || resume === undefined) return first.report;
     const { config, questionLimitMs } = this.#parts;
-    const recovery = await recoveryOf(config.onInvalidResume, this.#turn, questionLimitMs);
+    const recovery = await chooseRecovery(config.onInvalidResume, this.#turn, questionLimitMs);
     this.#turn.signal.throwIfAborted();
     if (recovery === "stop") {
-      const message = `not sent: the session ${resume} of Claude Code is gone`;
-      return { ...NOTHING(), outcome: "denied", message };
+      const message = `not sent: Claude Code session ${resume} no longer exists`;
+      return { ...emptyReport(), outcome: "denied", message };
     }
     await this.#map.forget(this.#key);
-    this.#tellSplit(lostSplit(resume, recovery));
+    this.#tellSplit(toLostSplit(resume, recovery));
     const { prompt, images } = attached;
-    const again = recovery === "fresh" ? prompt : withSummary(prompt, this.#turn.history);
+    const again = recovery === "fresh" ? prompt : addSummary(prompt, this.#turn.history);
     return (await this.#attempt({ prompt: again, images }, undefined)).report;
   }
 
-  async #attempt(attached: Attached, resume: string | undefined): Promise<Attempt> {
+  async #attempt(attached: AttachedMessage, resume: string | undefined): Promise<Attempt> {
     const { profile, emit, signal } = this.#turn;
     const translation = new Translation({ provider: profile, silentTools: SILENT_TOOLS });
     const bridge = new ToolBridge({
@@ -148,7 +150,7 @@ class ClaudeTurn {
     let session = resume;
     try {
       for await (const message of this.#parts.transport.run(order)) {
-        const notice = noticeIn(message);
+        const notice = readNotice(message);
         if (notice?.kind === "cancelled") cancelled = notice.text;
         if (notice?.kind === "warning") emit({ type: "warning", message: notice.text });
         for (const event of translation.take(message)) emit(event);
@@ -159,15 +161,15 @@ class ClaudeTurn {
         if (translation.isHopeless && !given.signal.aborted) given.abort();
       }
     } catch (error) {
-      fault = messageOf(error);
+      fault = toMessage(error);
     }
     const { isResumeInvalid } = translation;
     if (resume !== undefined && session === resume && !isResumeInvalid) await this.#remember(session);
-    const ending: Ending = {
+    const ending: TurnEnding = {
       aborted: signal.aborted,
       stopped: bridge.isStopped,
       plan: bridge.plan,
-      ...(fault === undefined ? {} : { fault }),
+      ...defined({ fault }),
     };
     for (const event of translation.finish(ending)) emit(event);
     const report = translation.report(ending);
@@ -176,7 +178,7 @@ class ClaudeTurn {
   }
 
   #order(
-    { prompt, images }: Attached,
+    { prompt, images }: AttachedMessage,
     resume: string | undefined,
     bridge: ToolBridge,
     signal: AbortSignal,
@@ -186,20 +188,19 @@ class ClaudeTurn {
     const { permissionMode, allowSubagents, useBareMode } = config;
     return {
       ...{ prompt, images, systemPrompt, model, cwd, maxTurns, unreadable, permissionMode, signal },
-      tools: offeredTools({ allowSubagents, permissionMode, canAsk: question !== undefined }),
+      tools: listOfferedTools({ allowSubagents, permissionMode, canAsk: question !== undefined }),
       env: this.#env,
       canUseTool: (request, requestSignal) => bridge.canUseTool(request, requestSignal),
-      ...(resume === undefined ? {} : { resume }),
-      ...(executable === undefined ? {} : { executable }),
+      ...defined({ resume, executable }),
       ...(useBareMode ? { bare: true } : {}),
-      ...(this.#leftUsd === undefined ? {} : { maxBudgetUsd: this.#leftUsd }),
+      ...defined({ maxBudgetUsd: this.#leftUsd }),
     };
   }
 
-  /** As soon as it has a name: what is interrupted, or dies, can go on. */
+  /** Stores the session as soon as it has an id, so that it can be resumed after an interrupt or a crash. */
   async #remember(session: string | undefined): Promise<void> {
     if (session === undefined || !SESSION_ID.test(session) || this.#isStateless) return;
-    await this.#lock(session).catch(() => undefined); // nobody else knows a session that is new
+    await this.#lock(session).catch(() => undefined); // no one else can know a new session
     await this.#map.remember(this.#key, {
       claudeSessionId: session,
       isSubagent: this.#turn.agentPath !== undefined,
@@ -213,8 +214,8 @@ class ClaudeTurn {
       this.#locks.set(session, await lockSession(stateDirectory, session));
     } catch (error) {
       if (error instanceof CodedError && error.code === "session_locked") throw error;
-      // A disk that is full or read-only costs the lock, not the message.
-      const message = `another demian can go on with the same session of Claude Code: ${messageOf(error)}`;
+      // A full or read-only disk costs the lock, not the message.
+      const message = `could not lock the Claude Code session, so another demian may use it too: ${toMessage(error)}`;
       emit({ type: "warning", message });
       this.#locks.set(session, () => undefined);
     }
@@ -225,7 +226,7 @@ class ClaudeTurn {
     await this.#map.forget(this.#key);
     this.#tellSplit({
       reason: "abort",
-      message: "Claude Code was interrupted and will begin anew with the next message (abortPolicy: fresh)",
+      message: "Claude Code was interrupted; the next message starts a new session (abortPolicy: fresh)",
     });
   }
 
@@ -233,14 +234,14 @@ class ClaudeTurn {
     return this.#parts.config.historyPolicy === "stateless";
   }
 
-  #tellSplit({ reason, message }: Split): void {
+  #tellSplit({ reason, message }: SessionSplit): void {
     this.#turn.emit({ type: "session.context.split", executor: EXECUTOR, reason, message });
   }
 }
 
-const NOTHING = () => ({ text: "", turns: 0, usage: noUsage() });
+const emptyReport = () => ({ text: "", turns: 0, usage: createUsage() });
 
-function failureIn(error: unknown): { failure?: ProviderFailure } {
+function toFailure(error: unknown): { failure?: ProviderFailure } {
   if (!(error instanceof CodedError) || error.code !== "auth") return {};
   return { failure: { kind: "auth", message: error.message } };
 }

@@ -1,13 +1,12 @@
-// What we use of @anthropic-ai/claude-agent-sdk (0.3.325), which is installed by whoever wants it and is no dependency.
-import type { EventEmitter } from "node:events";
-import type { Readable, Writable } from "node:stream";
+// The parts of @anthropic-ai/claude-agent-sdk (0.3.325) that we use. Users install it themselves; it is not a dependency.
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { UserTurn } from "./attachments.ts";
 
 export interface ClaudeSdk {
   query(order: { prompt: AsyncIterable<UserTurn>; options: SdkOptions }): SdkQuery;
 }
 
-/** Its messages. Throws after a result that is an error, and when Claude Code dies. */
+/** Its messages. Throws after a result that is an error, and if Claude Code dies. */
 export interface SdkQuery extends AsyncIterable<unknown> {
   interrupt(): Promise<unknown>;
 }
@@ -27,18 +26,12 @@ export interface SdkOptions {
   includePartialMessages: boolean;
   resume?: string;
   pathToClaudeCodeExecutable?: string;
-  /** Flags without a value have null. */
+  /** Null for flags without a value. */
   extraArgs?: Record<string, string | null>;
-  canUseTool: SdkCanUseTool;
+  canUseTool(tool: string, input: Record<string, unknown>, about: SdkToolAbout): Promise<unknown>;
   hooks: { PreToolUse: { hooks: (() => Promise<unknown>)[] }[] };
-  spawnClaudeCodeProcess(order: SdkSpawnOrder): SdkProcess;
+  spawnClaudeCodeProcess(order: SdkSpawnOrder): ChildProcessWithoutNullStreams;
 }
-
-export type SdkCanUseTool = (
-  tool: string,
-  input: Record<string, unknown>,
-  about: SdkToolAbout,
-) => Promise<unknown>;
 
 export interface SdkToolAbout {
   signal: AbortSignal;
@@ -55,14 +48,4 @@ export interface SdkSpawnOrder {
   args: string[];
   cwd?: string;
   env: Record<string, string | undefined>;
-}
-
-/** A child process as the SDK wants it; its events are "exit" and "error". */
-export interface SdkProcess extends Pick<EventEmitter, "on" | "once" | "off"> {
-  stdin: Writable;
-  stdout: Readable;
-  readonly killed: boolean;
-  readonly exitCode: number | null;
-  readonly signalCode: NodeJS.Signals | null;
-  kill(signal: NodeJS.Signals): boolean;
 }

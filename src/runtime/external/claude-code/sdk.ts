@@ -1,33 +1,42 @@
-// Claude Code by its Agent SDK: one process a message, which has ended with everything that it started when this is over.
+// Runs Claude Code by its Agent SDK: one process per message, which ends, with everything it started, when this is over.
+// We start the process ourselves: the SDK's own way to end it leaves a running command alone (0.3.325 with 2.1.197).
+
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { PassThrough } from "node:stream";
 import { pathToFileURL } from "node:url";
-import { within } from "../../../base/child.ts";
-import { CodedError, errnoOf, messageOf } from "../../../base/coded-error.ts";
+import { AgentProcess } from "../../../base/agent-process.ts";
+import { checkCwd } from "../../../base/child.ts";
+import type { ControlAnswer } from "../../../base/claude-wire/control.ts";
+import { awaitInterrupt, RESULT_LIMIT_MS } from "../../../base/claude-wire/interrupt.ts";
+import { CodedError, readErrno, toMessage } from "../../../base/coded-error.ts";
 import { isObject } from "../../../base/json.ts";
-import { type UserTurn, userTurn } from "./attachments.ts";
-import { SDK_PACKAGE, SDK_VARIABLE, sdkMissing } from "./installed.ts";
+import { defined } from "../../../base/values.ts";
+import { toUserTurn, type UserTurn } from "./attachments.ts";
+import { describeMissingSdk, SDK_PACKAGE, SDK_VARIABLE } from "./installed.ts";
 import { NOTICE_TYPE } from "./notice.ts";
-import { SdkChild } from "./sdk-process.ts";
-import type { ClaudeSdk, SdkOptions, SdkQuery, SdkToolAbout } from "./sdk-types.ts";
+import type { ClaudeSdk, SdkOptions, SdkQuery, SdkSpawnOrder } from "./sdk-types.ts";
+import { ASK, toToolRequest } from "./tool-requests.ts";
 import { claudeSettings } from "./tools.ts";
 import {
-  ACK_LIMIT_MS,
   ClaudeFailure,
   type ClaudeMessage,
   type ClaudeOrder,
   type ClaudeTransport,
-  FINISH_LIMIT_MS,
+  describeFailure,
+  MARKER,
   READY_LIMIT_MS,
-  RESULT_LIMIT_MS,
-  type ToolRequest,
+  toStartFailure,
 } from "./transport.ts";
 
 type Env = ClaudeOrder["env"];
 
 export interface SdkTransportOptions {
   load?(env: Env): Promise<ClaudeSdk>;
-  /** For its first word; the SDK itself waits for it without end. */
+  /** For its first message; the SDK itself waits without a limit. */
   readyLimitMs?: number;
 }
+
+const FINISH_LIMIT_MS = 5000;
 
 export class SdkTransport implements ClaudeTransport {
   readonly #load: (env: Env) => Promise<ClaudeSdk>;
@@ -39,183 +48,192 @@ export class SdkTransport implements ClaudeTransport {
   }
 
   async *run(order: ClaudeOrder): AsyncGenerator<ClaudeMessage> {
-    const { signal } = order;
-    if (signal.aborted) return;
+    if (order.signal.aborted) return;
     const sdk = await this.#load(order.env);
-    if (signal.aborted) return;
-    const child = new SdkChild();
-    const conversation = new Conversation(order);
+    await checkCwd(order.cwd).catch((cause: unknown) => Promise.reject(toStartFailure(cause)));
+    if (order.signal.aborted) return;
+    yield* new SdkRun(order).messages(sdk, this.#readyLimitMs);
+  }
+}
+
+class SdkRun {
+  readonly #order: ClaudeOrder;
+  readonly #stdout = new PassThrough();
+  readonly #process = new AgentProcess({
+    name: "claude",
+    reader: { push: (chunk) => void this.#stdout.write(chunk), end: () => void this.#stdout.end() },
+    finishMs: FINISH_LIMIT_MS,
+    errorLine: () => undefined,
+    ended: () => undefined,
+  });
+  /** Why the process could not be started; undefined if it was. */
+  #fault: Promise<unknown> = Promise.resolve();
+  #isAnswered = false;
+  #settleOver: () => void = () => undefined;
+  readonly #over = new Promise<void>((resolve) => {
+    this.#settleOver = resolve;
+  });
+
+  constructor(order: ClaudeOrder) {
+    this.#order = order;
+  }
+
+  async *messages(sdk: ClaudeSdk, readyLimitMs: number): AsyncGenerator<ClaudeMessage> {
+    const { signal } = this.#order;
     let cancelling: Promise<void> | undefined;
     let cancel: () => void = () => undefined;
     let isLate = false;
     const starting = setTimeout(() => {
       isLate = true;
-      void child.stop();
-    }, this.#readyLimitMs);
+      void this.#process.stop("now");
+    }, readyLimitMs);
     try {
-      const query = sdk.query({
-        prompt: conversation.messages(),
-        options: optionsOf(order, child),
-      });
+      const query = sdk.query({ prompt: this.#prompt(), options: this.#toOptions() });
       cancel = () => {
-        cancelling ??= interrupt(query, conversation, child);
+        cancelling ??= this.#interrupt(query);
       };
       signal.addEventListener("abort", cancel, { once: true });
       for await (const message of query) {
         clearTimeout(starting);
         if (!isMessage(message)) continue;
-        if (message.type === "result") conversation.end("answered");
+        if (message.type === "result") this.#finish();
         yield message;
       }
-      if (!conversation.isAnswered && !signal.aborted) {
-        throw new ClaudeFailure("died", child.stderr.after("Claude Code ended without a result"));
-      }
+      if (!this.#isAnswered && !signal.aborted) throw this.#toDeath("Claude Code ended without a result");
     } catch (error) {
-      // The SDK throws after a result that is an error, and when we end the process: both are told already.
-      if (conversation.isAnswered || signal.aborted) return;
-      throw isLate ? notReady(child, this.#readyLimitMs) : failureOf(error, child);
+      // The SDK throws after a result that is an error, and when we end the process: both are known already.
+      if (this.#isAnswered || signal.aborted) return;
+      throw isLate ? this.#notReady(readyLimitMs) : await this.#toFailure(error);
     } finally {
       clearTimeout(starting);
       signal.removeEventListener("abort", cancel);
-      conversation.end("over");
+      this.#settleOver();
       await cancelling;
-      await child.stop(conversation.isAnswered ? { finishMs: FINISH_LIMIT_MS } : {});
+      await this.#stop();
     }
   }
-}
 
-/** One message, after which Claude Code's stdin stays open until its answer: an interrupt needs it. */
-class Conversation {
-  readonly #order: ClaudeOrder;
-  readonly ended: Promise<void>;
-  #end: () => void = () => undefined;
-  #isAnswered = false;
+  /** One message; claude's stdin stays open until its answer, because an interrupt needs it. */
+  async *#prompt(): AsyncGenerator<UserTurn> {
+    yield toUserTurn(this.#order);
+    await this.#over;
+  }
 
-  constructor(order: ClaudeOrder) {
-    this.#order = order;
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
+  #finish(): void {
+    this.#isAnswered = true;
+    this.#settleOver();
+    void this.#stop();
+  }
+
+  #stop(): Promise<void> {
+    return this.#process.stop(this.#isAnswered ? "finish" : "now");
+  }
+
+  /** An interrupted claude ends its commands; ending only the process would leave them running. */
+  async #interrupt(query: SdkQuery): Promise<void> {
+    const asked = query.interrupt().then(
+      (): ControlAnswer => ({ ok: true, response: {} }),
+      (error: unknown): ControlAnswer => ({ ok: false, error: toMessage(error) }),
+    );
+    await awaitInterrupt(asked, this.#over);
+    await this.#process.stop(this.#isAnswered ? "finish" : "now", { finishMs: RESULT_LIMIT_MS });
+  }
+
+  #toOptions(): SdkOptions {
+    const { systemPrompt, resume, executable, maxBudgetUsd, bare, ...order } = this.#order;
+    return {
+      cwd: order.cwd,
+      env: { ...order.env },
+      model: order.model,
+      maxTurns: order.maxTurns,
+      permissionMode: order.permissionMode,
+      systemPrompt: {
+        type: "preset",
+        preset: "claude_code",
+        ...(systemPrompt === "" ? {} : { append: systemPrompt }),
+      },
+      tools: [...order.tools],
+      // A workspace's settings can run programs (hooks), the user's can replace the login (apiKeyHelper, env).
+      settingSources: [],
+      settings: claudeSettings(order.unreadable),
+      strictMcpConfig: true,
+      includePartialMessages: true,
+      ...defined({ maxBudgetUsd, resume, pathToClaudeCodeExecutable: executable }),
+      ...(bare === true ? { extraArgs: { bare: null } } : {}),
+      canUseTool: async (tool_name, input, about) => {
+        // In the form of the control protocol, whose values the SDK passes on unchecked.
+        const request = toToolRequest({
+          tool_name,
+          input,
+          tool_use_id: about.toolUseID,
+          agent_id: about.agentID,
+          title: about.title,
+          description: about.description,
+          decision_reason: about.decisionReason,
+          decision_reason_type: about.decisionReasonType,
+        });
+        if (request === undefined)
+          return { behavior: "deny", message: "demian could not read this request." };
+        return order.canUseTool(request, AbortSignal.any([about.signal, order.signal]));
+      },
+      hooks: { PreToolUse: [{ hooks: [() => Promise.resolve(ASK)] }] },
+      spawnClaudeCodeProcess: (spawn) => this.#spawn(spawn),
+    };
+  }
+
+  #spawn({ command, args, cwd, env }: SdkSpawnOrder): ChildProcessWithoutNullStreams {
+    const { [MARKER]: _outer, ...rest } = env;
+    const order = { command, args, env: rest, marker: MARKER, ...defined({ cwd }) };
+    const { process, started } = this.#process.spawn(order);
+    this.#fault = started.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    // The SDK reads stdout through our stream, which ends even if a process that outlives claude keeps the pipe open.
+    return new Proxy(process, {
+      get: (target, key) => (key === "stdout" ? this.#stdout : Reflect.get(target, key)),
     });
   }
 
-  get isAnswered(): boolean {
-    return this.#isAnswered;
+  #notReady(limitMs: number): ClaudeFailure {
+    const message = `Claude Code did not start (it was not ready after ${limitMs / 1000} s)`;
+    return new ClaudeFailure("start_failed", describeFailure(message, this.#process.lastLines));
   }
 
-  end(how: "answered" | "over"): void {
-    if (how === "answered") this.#isAnswered = true;
-    this.#end();
+  #toDeath(message: string, cause?: unknown): ClaudeFailure {
+    return new ClaudeFailure("died", describeFailure(message, this.#process.lastLines), cause);
   }
 
-  async *messages(): AsyncGenerator<UserTurn> {
-    yield userTurn(this.#order);
-    await this.ended;
+  async #toFailure(error: unknown): Promise<ClaudeFailure> {
+    if (error instanceof ClaudeFailure) return error;
+    const fault = await this.#fault;
+    if (fault !== undefined) return toStartFailure(fault);
+    if (error instanceof CodedError && error.code === "spawn_failed") return toStartFailure(error);
+    const message = toMessage(error);
+    if (/native binary|executable not found|CLI binary/i.test(message)) {
+      return new ClaudeFailure("not_installed", `${message}; set cliPath to the \`claude\` program`, error);
+    }
+    return this.#toDeath(`Claude Code failed: ${message}`, error);
   }
 }
 
-/** It ends its commands itself when it is asked to; whoever ends the process without that leaves them running. */
-async function interrupt(query: SdkQuery, conversation: Conversation, child: SdkChild): Promise<void> {
-  let isAsked = false;
-  const asked = query.interrupt().then(
-    () => {
-      isAsked = true;
-    },
-    () => undefined,
-  );
-  await within(ACK_LIMIT_MS, Promise.race([asked, conversation.ended]));
-  if (isAsked) await within(RESULT_LIMIT_MS, conversation.ended);
-  await child.stop(conversation.isAnswered ? { finishMs: RESULT_LIMIT_MS } : {});
-}
-
-function optionsOf(order: ClaudeOrder, child: SdkChild): SdkOptions {
-  const { systemPrompt, resume, executable, bare } = order;
-  return {
-    cwd: order.cwd,
-    env: { ...order.env },
-    model: order.model,
-    maxTurns: order.maxTurns,
-    ...(order.maxBudgetUsd === undefined ? {} : { maxBudgetUsd: order.maxBudgetUsd }),
-    permissionMode: order.permissionMode,
-    systemPrompt: {
-      type: "preset",
-      preset: "claude_code",
-      ...(systemPrompt === "" ? {} : { append: systemPrompt }),
-    },
-    tools: [...order.tools],
-    // A repository's settings run programs (hooks), the user's can replace the login (apiKeyHelper, env).
-    settingSources: [],
-    settings: claudeSettings(order.unreadable),
-    strictMcpConfig: true,
-    includePartialMessages: true,
-    ...(resume === undefined ? {} : { resume }),
-    ...(executable === undefined ? {} : { pathToClaudeCodeExecutable: executable }),
-    ...(bare === true ? { extraArgs: { bare: null } } : {}),
-    canUseTool: (tool, input, about) => {
-      // The SDK hands over what it was sent, whatever that is.
-      if (typeof tool !== "string" || typeof about.toolUseID !== "string" || !isObject(input)) {
-        return Promise.resolve({ behavior: "deny", message: "Nobody can decide about that." });
-      }
-      return order.canUseTool(requestOf(tool, input, about), AbortSignal.any([about.signal, order.signal]));
-    },
-    // Without it Claude Code runs by itself what its own rules allow, and reading.
-    hooks: { PreToolUse: [{ hooks: [askFirst] }] },
-    spawnClaudeCodeProcess: (spawn) => child.start(spawn),
-  };
-}
-
-function askFirst(): Promise<unknown> {
-  return Promise.resolve({
-    hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "ask" },
-  });
-}
-
-function requestOf(tool: string, input: Record<string, unknown>, about: SdkToolAbout): ToolRequest {
-  const title = about.title ?? about.description;
-  // With our own hook as the reason there is nothing to tell.
-  const reason = about.decisionReasonType === "hook" ? undefined : about.decisionReason;
-  return {
-    callId: about.toolUseID,
-    tool,
-    input,
-    ...(title === undefined || title === "" ? {} : { title }),
-    ...(reason === undefined || reason === "" ? {} : { reason }),
-    ...(about.agentID === undefined ? {} : { agentId: about.agentID }),
-  };
-}
-
-/** From where the user says, else as any package of demian's. Throws `ClaudeFailure`. */
+/** From the file that the user names, otherwise like any package of demian's. Throws `ClaudeFailure`. */
 async function loadSdk(env: Env): Promise<ClaudeSdk> {
   const file = env[SDK_VARIABLE];
-  // No literal, so that it is looked for when it is needed and not when demian is built.
+  // Not a literal, so that the build does not try to resolve it.
   const where: string = file === undefined || file === "" ? SDK_PACKAGE : pathToFileURL(file).href;
   try {
     const sdk: Partial<ClaudeSdk> = await import(where);
     if (typeof sdk.query === "function") return { query: sdk.query };
   } catch (cause) {
-    const isMissing = errnoOf(cause) === "ERR_MODULE_NOT_FOUND" && messageOf(cause).includes(SDK_PACKAGE);
-    const what = isMissing ? "is not installed" : `cannot be loaded (${messageOf(cause)})`;
-    throw new ClaudeFailure("not_installed", sdkMissing(what), cause);
+    const isMissing = readErrno(cause) === "ERR_MODULE_NOT_FOUND" && toMessage(cause).includes(SDK_PACKAGE);
+    const what = isMissing ? "is not installed" : `could not be loaded (${toMessage(cause)})`;
+    throw new ClaudeFailure("not_installed", describeMissingSdk(what), cause);
   }
-  throw new ClaudeFailure("not_installed", sdkMissing(`at ${where} has no query(): it is something else`));
-}
-
-function notReady(child: SdkChild, limitMs: number): ClaudeFailure {
-  const message = `Claude Code did not start (it was not ready after ${limitMs / 1000} s)`;
-  return new ClaudeFailure("start_failed", child.stderr.after(message));
-}
-
-function failureOf(error: unknown, child: SdkChild): ClaudeFailure {
-  if (error instanceof ClaudeFailure) return error;
-  const { fault } = child;
-  if (fault !== undefined) {
-    const isMissing = fault instanceof CodedError && fault.data?.["reason"] === "not_found";
-    return new ClaudeFailure(isMissing ? "not_installed" : "start_failed", messageOf(fault), fault);
-  }
-  const words = messageOf(error);
-  if (/native binary|executable not found|CLI binary/i.test(words)) {
-    return new ClaudeFailure("not_installed", `${words}; name the \`claude\` program in cliPath`, error);
-  }
-  return new ClaudeFailure("died", child.stderr.after(`Claude Code failed: ${words}`), error);
+  throw new ClaudeFailure(
+    "not_installed",
+    describeMissingSdk(`at ${where} has no query(): it is another module`),
+  );
 }
 
 function isMessage(value: unknown): value is ClaudeMessage {

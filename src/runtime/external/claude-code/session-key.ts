@@ -1,4 +1,4 @@
-// Which session of Claude Code a message belongs to, and why it is another one than before.
+// Identifies the Claude Code session of a message, and explains why it differs from the last one.
 import { createHash } from "node:crypto";
 import type { PermissionRule } from "../../permissions/types.ts";
 import type { ClaudeCodeConfig } from "../../providers/registry-types.ts";
@@ -6,15 +6,15 @@ import type { ExternalTurn } from "../types.ts";
 
 export interface SessionKey {
   rootSessionId: string;
-  /** Its name; of a sub-agent with its path. */
+  /** Its name; for a sub-agent, its path. */
   agent: string;
   /** The provider's key in the configuration. */
   profile: string;
   cwd: string;
   model: string;
-  /** A hash of the agent's own words. */
+  /** A hash of the agent's own prompt. */
   instructions: string;
-  /** A hash of what decides about Claude Code's tools. */
+  /** A hash of the rules for Claude Code's tools. */
   permissions: string;
 }
 
@@ -26,54 +26,54 @@ type KeyOrder = Pick<
 >;
 type KeyConfig = Pick<ClaudeCodeConfig, "permissionMode" | "defaultDecision" | "allowSubagents">;
 
-const CHANGED: readonly (readonly [part: Exclude<keyof SessionKey, "rootSessionId">, words: string])[] = [
-  ["profile", "another provider profile"],
-  ["agent", "another agent"],
-  ["cwd", "another working directory"],
-  ["model", "another model"],
-  ["instructions", "other instructions of the agent"],
-  ["permissions", "other permissions"],
+const CHANGED: readonly (readonly [part: Exclude<keyof SessionKey, "rootSessionId">, text: string])[] = [
+  ["profile", "different provider profile"],
+  ["agent", "different agent"],
+  ["cwd", "different working directory"],
+  ["model", "different model"],
+  ["instructions", "changed agent instructions"],
+  ["permissions", "changed permissions"],
 ];
 
-export function sessionKey(turn: KeyOrder, config: KeyConfig): SessionKey {
+export function toSessionKey(turn: KeyOrder, config: KeyConfig): SessionKey {
   const { rootSessionId, agent, agentPath, profile, cwd, model } = turn;
-  // Not the whole system prompt: what hooks add (the date) may differ every day, and is told with every message.
+  // Not the whole system prompt: hooks may add something that changes every day (the date), and it is sent each time.
   const instructions = hash([agent.prompt.system, agent.prompt.append ?? ""]);
   return {
     rootSessionId,
-    // Of two callers each has its own: one must not hear what the other one asked.
+    // Each caller has its own session: one must not see what another asked.
     agent: agentPath === undefined ? agent.name : ["", ...agentPath].join(" > "),
     profile,
     cwd,
     model,
     instructions,
-    permissions: policyHash(turn, config),
+    permissions: hashPolicy(turn, config),
   };
 }
 
-export function keyText(key: SessionKey): string {
+export function hashKey(key: SessionKey): string {
   const { rootSessionId, agent, profile, cwd, model, instructions, permissions } = key;
   return hash([rootSessionId, agent, profile, cwd, model, instructions, permissions]);
 }
 
-/** What is another one now; empty: nothing. */
-export function changedParts(before: SessionKey, now: SessionKey): SplitReason[] {
+/** The parts that changed. */
+export function findChanges(before: SessionKey, now: SessionKey): SplitReason[] {
   return CHANGED.filter(([part]) => before[part] !== now[part]).map(([part]) => part);
 }
 
-/** For people: "another model and other permissions". */
-export function wordsFor(reasons: readonly SplitReason[]): string {
-  const words = CHANGED.filter(([part]) => reasons.includes(part)).map(([, text]) => text);
-  const last = words.at(-1) ?? "";
-  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
+/** "different model and changed permissions" */
+export function describeChanges(reasons: readonly SplitReason[]): string {
+  const texts = CHANGED.filter(([part]) => reasons.includes(part)).map(([, text]) => text);
+  const last = texts.at(-1) ?? "";
+  return texts.length < 2 ? last : `${texts.slice(0, -1).join(", ")} and ${last}`;
 }
 
-/** Rules about our own tools say nothing about Claude Code's. */
+/** Rules about our own tools do not apply to Claude Code's. */
 function concernsClaudeCode({ tool }: PermissionRule): boolean {
   return tool === "*" || tool.startsWith("*.") || tool.startsWith("claudecode.");
 }
 
-function policyHash({ agent, globalRules }: KeyOrder, config: KeyConfig): string {
+function hashPolicy({ agent, globalRules }: KeyOrder, config: KeyConfig): string {
   const rules = (list: readonly PermissionRule[]) =>
     list
       .filter(concernsClaudeCode)

@@ -1,9 +1,9 @@
-// Which session of Claude Code goes on with which of ours. A private file per workspace, so that a session that is
-// resumed in another process finds Claude Code's as well. Losing it costs a memory, never a message.
+// Maps our sessions to Claude Code's. Stored in a private file per workspace, so that a session that is resumed in another
+// process finds Claude Code's too. Losing the file loses context, never a message.
 import { join } from "node:path";
 import * as z from "zod";
 import { StateJson } from "../../state-json.ts";
-import { keyText, type SessionKey } from "./session-key.ts";
+import { hashKey, type SessionKey } from "./session-key.ts";
 
 const Entry = z.strictObject({
   rootSessionId: z.string(),
@@ -13,9 +13,9 @@ const Entry = z.strictObject({
   model: z.string(),
   instructions: z.string(),
   permissions: z.string(),
-  /** Claude Code's own. It becomes an argument: nothing but such an id. */
+  /** Claude Code's own id. A UUID, because it becomes a command-line argument. */
   claudeSessionId: z.uuid(),
-  /** Another agent asked. */
+  /** Used by a sub-agent. */
   isSubagent: z.boolean(),
   atMs: z.number(),
 });
@@ -26,7 +26,7 @@ const MAX_SESSIONS = 500;
 const FILE = "claude-code-sessions.json";
 
 export interface SessionMapOrder {
-  /** Of the workspace; it may not exist yet. */
+  /** The workspace's; it may not exist yet. */
   directory: string;
   warn(message: string): void;
   now?(): number;
@@ -42,32 +42,32 @@ export class SessionMap {
       path: join(directory, FILE),
       schema: MapFile,
       empty: { version: 1, sessions: [] },
-      loss: "Claude Code begins anew where it was to go on",
+      loss: "Claude Code starts new sessions instead of resuming",
       warn,
     });
   }
 
-  /** Those of one root session, the one used last in front. Never rejects. */
+  /** The entries of one root session, most recently used first. Never rejects. */
   async list(rootSessionId: string): Promise<SessionEntry[]> {
     const { sessions } = await this.#file.read();
     return sessions.filter((entry) => entry.rootSessionId === rootSessionId).reverse();
   }
 
-  /** Never rejects: what cannot be kept is told. */
+  /** Never rejects: a failure to store is a warning. */
   async remember(
     key: SessionKey,
     session: Pick<SessionEntry, "claudeSessionId" | "isSubagent">,
   ): Promise<void> {
     const entry = { ...key, ...session, atMs: this.#now() };
-    await this.#change((sessions) => [...without(sessions, key), entry]);
+    await this.#change((sessions) => [...removeKey(sessions, key), entry]);
   }
 
   /** Never rejects. */
   async forget(key: SessionKey): Promise<void> {
-    await this.#change((sessions) => without(sessions, key));
+    await this.#change((sessions) => removeKey(sessions, key));
   }
 
-  /** The order is that of their use: the oldest go first. */
+  /** Entries are in order of use; the oldest are dropped first. */
   async #change(change: (sessions: SessionEntry[]) => SessionEntry[]): Promise<void> {
     await this.#file.change(({ version, sessions }) => ({
       version,
@@ -76,7 +76,7 @@ export class SessionMap {
   }
 }
 
-function without(sessions: readonly SessionEntry[], key: SessionKey): SessionEntry[] {
-  const text = keyText(key);
-  return sessions.filter((entry) => keyText(entry) !== text);
+function removeKey(sessions: readonly SessionEntry[], key: SessionKey): SessionEntry[] {
+  const text = hashKey(key);
+  return sessions.filter((entry) => hashKey(entry) !== text);
 }

@@ -1,19 +1,21 @@
-// The tools of Claude Code as our permissions see them: what each of them touches, and what a person is shown of it.
+// Claude Code's tools for our permission gate: what each touches, and what the user is shown.
+
 import { join } from "node:path";
+import { asText, defined } from "../../../base/values.ts";
 import type { PermissionTarget } from "../../permissions/types.ts";
 import { ToolError } from "../../tools/types.ts";
 import type { FileChange, Workspace } from "../../workspace/types.ts";
 import type { ExternalCall, ExternalPlan } from "../types.ts";
-import { editedText } from "./edits.ts";
+import { applyEdits } from "./edits.ts";
 
-/** "inner": it touches nothing but Claude Code's own notes. */
+/** "inner": affects only Claude Code's own notes. */
 export type ClaudeCategory = "read" | "write" | "run" | "inner" | "other";
 
 type Input = ExternalCall["input"];
 
 interface ClaudeTool {
   category: ClaudeCategory;
-  /** The field of its input that names a file or a directory; without one it is about the workspace as a whole. */
+  /** The input field that names a file or directory; the default is the workspace. */
   path?: string;
 }
 
@@ -36,7 +38,7 @@ const TOOLS: Readonly<Record<string, ClaudeTool>> = {
   ToolSearch: { category: "inner" },
 };
 
-/** No others: what works behind the end of a message, or in another directory, is not among them. */
+/** Only these: no tools that keep running after a message or work in another directory. */
 const OFFERED = [...Object.keys(TOOLS), "Skill", "WebFetch", "WebSearch"];
 const MAX_CHANGED_BYTES = 1_000_000;
 const MAX_TITLE = 120;
@@ -45,19 +47,19 @@ const ENV_FILES = ["**/.env", "**/.env.*", "!**/.env.example", "!**/.env.sample"
 
 export interface ClaudePlan extends Omit<ExternalPlan, "isHarmless"> {
   category: ClaudeCategory;
-  /** The same with its path as it was judged: Claude Code has its own way with "~", spaces and relative paths. */
+  /** With the path that was judged: Claude Code treats "~", spaces and relative paths differently. */
   input: Input;
 }
 
-export function categoryOf(tool: string): ClaudeCategory {
-  return known(tool)?.category ?? "other";
+export function findCategory(tool: string): ClaudeCategory {
+  return findTool(tool)?.category ?? "other";
 }
 
-/** What its model is told of. */
-export function offeredTools(order: {
+/** The tools that its model is offered. */
+export function listOfferedTools(order: {
   allowSubagents: boolean;
   permissionMode: "default" | "plan";
-  /** There is somebody who can answer questions. */
+  /** A user can answer questions. */
   canAsk: boolean;
 }): string[] {
   return [
@@ -69,8 +71,8 @@ export function offeredTools(order: {
 }
 
 /**
- * Its own rules, above all of its settings. Ask: where our hook does not run (`--bare`, 2.1.197) it would read, and run
- * what it takes for harmless, by itself. Deny: what its searches come upon is not asked for.
+ * Permission rules that override all of its settings. Ask: where our hook does not run (`--bare`, 2.1.197) it would read,
+ * and run what it considers harmless, without asking. Deny: it does not ask for files that its searches find.
  */
 export function claudeSettings(unreadable: readonly string[]): Record<string, unknown> {
   const hidden = [...ENV_FILES, ...unreadable];
@@ -86,31 +88,36 @@ export function isHarmless(category: ClaudeCategory): boolean {
   return category === "read" || category === "inner";
 }
 
-/** Never rejects: a path that leads nowhere is a target that is refused. */
+/** Never rejects: an invalid path becomes a target that is refused. */
 export async function planClaudeTool(call: ExternalCall, workspace: Workspace): Promise<ClaudePlan> {
   const { tool, input } = call;
-  const category = categoryOf(tool);
-  if (category === "run") return commandPlan(call, workspace);
-  const field = known(tool)?.path;
+  const category = findCategory(tool);
+  if (category === "run") return planCommand(call, workspace);
+  const field = findTool(tool)?.path;
   if (field === undefined) {
-    return { category, input, title: titleOf(call), targets: [{ kind: "other", key: keyOf(tool, input) }] };
+    return {
+      category,
+      input,
+      title: formatTitle(call),
+      targets: [{ kind: "other", key: toGrantKey(tool, input) }],
+    };
   }
-  const named = textOf(input[field]);
-  const target = await pathTarget(named ?? ".", category === "write" ? "write" : "read", workspace);
-  const pattern = textOf(input["pattern"]);
+  const named = asText(input[field]);
+  const target = await findTarget(named ?? ".", category === "write" ? "write" : "read", workspace);
+  const pattern = asText(input["pattern"]);
   const isSearch = named === undefined && pattern !== undefined;
-  const changes = category === "write" ? await changesOf(call, target, workspace) : undefined;
+  const changes = category === "write" ? await previewChanges(call, target, workspace) : undefined;
   return {
     category,
     input: { ...input, [field]: isOutside(target) ? named : join(workspace.root, target.lexical) },
     title: `${tool}: ${shorten(isSearch ? pattern : target.lexical)}`,
-    targets: [target, ...(tool === "Glob" ? patternTargets(pattern) : [])],
-    ...(changes === undefined ? {} : { changes }),
+    targets: [target, ...(tool === "Glob" ? findPatternTargets(pattern) : [])],
+    ...defined({ changes }),
   };
 }
 
-function commandPlan({ tool, input }: ExternalCall, workspace: Workspace): ClaudePlan {
-  const command = textOf(input["command"]) ?? "";
+function planCommand({ tool, input }: ExternalCall, workspace: Workspace): ClaudePlan {
+  const command = asText(input["command"]) ?? "";
   return {
     category: "run",
     input,
@@ -123,23 +130,23 @@ function commandPlan({ tool, input }: ExternalCall, workspace: Workspace): Claud
 
 type PathTarget = Extract<PermissionTarget, { kind: "path" }>;
 
-async function pathTarget(
+async function findTarget(
   path: string,
   access: PathTarget["access"],
   workspace: Workspace,
 ): Promise<PathTarget> {
   try {
-    // Claude Code takes "~" for the home directory and leaves out spaces around a path.
-    if (path !== path.trim() || path.startsWith("~")) return outside(path, access);
+    // Claude Code expands "~" and trims spaces around a path.
+    if (path !== path.trim() || path.startsWith("~")) return toOutsideTarget(path, access);
     const { lexical, real } = await workspace.locate(path);
     return { kind: "path", access, lexical, real };
   } catch {
-    return outside(path, access);
+    return toOutsideTarget(path, access);
   }
 }
 
-/** Wherever it is, it is not in the workspace. An absolute path is refused as such. */
-function outside(path: string, access: PathTarget["access"]): PathTarget {
+/** A target outside the workspace: an absolute path, which is refused. */
+function toOutsideTarget(path: string, access: PathTarget["access"]): PathTarget {
   const where = path.startsWith("/") ? path : `/${path}`;
   return { kind: "path", access, lexical: where, real: where };
 }
@@ -148,29 +155,29 @@ function isOutside({ lexical }: PathTarget): boolean {
   return lexical.startsWith("/");
 }
 
-/** A pattern can lead out by itself. */
-function patternTargets(pattern = ""): PathTarget[] {
+/** A pattern may leave the workspace too. */
+function findPatternTargets(pattern = ""): PathTarget[] {
   const leads = /^\s*[/~]/.test(pattern) || pattern.split(/[/{},]/).includes("..");
-  return leads ? [outside(pattern, "read")] : [];
+  return leads ? [toOutsideTarget(pattern, "read")] : [];
 }
 
-/** What the file will be; undefined where that is not certain, and then the input itself is shown. */
-async function changesOf(
+/** The file after the call; undefined if that is not certain, and then the input itself is shown. */
+async function previewChanges(
   { tool, input }: ExternalCall,
   target: PathTarget,
   workspace: Workspace,
 ): Promise<FileChange[] | undefined> {
   if (isOutside(target)) return undefined;
-  const oldText = await textBefore(target.lexical, workspace);
+  const oldText = await readCurrent(target.lexical, workspace);
   if (oldText === "unknown") return undefined;
   const before = oldText?.text;
-  const newText = tool === "Write" ? textOf(input["content"]) : editedText(tool, input, before ?? "");
+  const newText = tool === "Write" ? asText(input["content"]) : applyEdits(tool, input, before ?? "");
   if (newText === undefined) return undefined;
-  return [{ path: target.lexical, ...(before === undefined ? {} : { oldText: before }), newText }];
+  return [{ path: target.lexical, ...defined({ oldText: before }), newText }];
 }
 
-/** Undefined: the file is not there. */
-async function textBefore(
+/** Undefined if the file does not exist. */
+async function readCurrent(
   path: string,
   workspace: Workspace,
 ): Promise<{ text: string } | "unknown" | undefined> {
@@ -182,23 +189,19 @@ async function textBefore(
   }
 }
 
-/** An "always" is for exactly this: the address, the words, whatever the input says. */
-function keyOf(tool: string, input: Input): string {
+/** An "always" grant covers exactly this input. */
+function toGrantKey(tool: string, input: Input): string {
   const { description: _, ...rest } = input;
   return `${tool} ${JSON.stringify(rest)}`;
 }
 
-function titleOf({ tool, input, title }: ExternalCall): string {
-  const words = title ?? textOf(input["url"]) ?? textOf(input["query"]) ?? textOf(input["description"]);
-  return words === undefined ? tool : `${tool}: ${shorten(words)}`;
+function formatTitle({ tool, input, title }: ExternalCall): string {
+  const text = title ?? asText(input["url"]) ?? asText(input["query"]) ?? asText(input["description"]);
+  return text === undefined ? tool : `${tool}: ${shorten(text)}`;
 }
 
-function known(tool: string): ClaudeTool | undefined {
+function findTool(tool: string): ClaudeTool | undefined {
   return Object.hasOwn(TOOLS, tool) ? TOOLS[tool] : undefined;
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 function shorten(text: string): string {

@@ -1,36 +1,38 @@
-// How one message to Claude Code ended: its last line, and what only we know, → a report.
+// Builds the report of one message to Claude Code from its result and from how it ended on our side.
+import type { JsonObject } from "../../../base/json.ts";
+import { asObject, defined } from "../../../base/values.ts";
 import type { ProviderFailure, ProviderFailureKind, TokenUsage } from "../../providers/types.ts";
-import { addUsage, noUsage } from "../../usage.ts";
+import { addUsage, createUsage } from "../../usage.ts";
 import type { ExternalReport } from "../types.ts";
-import { type Fields, fieldsOf, wordsOf } from "./fields.ts";
-import { WHAT_TO_DO } from "./login.ts";
+import { toText } from "./fields.ts";
+import { LOGIN_ADVICE } from "./login.ts";
 
-/** What was heard so far. */
-export interface Answer {
+/** The turn so far. */
+export interface TurnRecord {
   sessionId?: string;
   model?: string;
   /** Since the last tool. */
   texts: string[];
-  /** Of the model's own messages. */
+  /** Ids of the model's own messages. */
   messageIds: Set<string>;
-  /** What each of them took, as it was streamed. */
-  streamed: Map<string, Fields>;
+  /** The usage of each, from the stream. */
+  streamed: Map<string, JsonObject>;
   streaming?: string;
   isRefused?: boolean;
   refusedLogins?: number;
   /** "authentication_failed", "rate_limit", … */
   error?: string;
   resetsAtMs?: number;
-  result?: Fields;
+  result?: JsonObject;
 }
 
-/** How it ended, as far as only we know. */
-export interface Ending {
+/** How it ended on our side. */
+export interface TurnEnding {
   /** Our signal aborted. */
   aborted: boolean;
-  /** The person stopped the turn with a refusal. */
+  /** The user refused a tool call and stopped the turn. */
   stopped: boolean;
-  /** The plan that was taken from it. */
+  /** The plan that it submitted. */
   plan?: string | undefined;
   /** Why it could not be run, or died. */
   fault?: string;
@@ -40,9 +42,9 @@ type End = Pick<ExternalReport, "outcome" | "message" | "failure">;
 
 const COMPLETED: End = { outcome: "completed" };
 
-export function reportOf(answer: Answer, ending: Ending): ExternalReport {
+export function buildReport(answer: TurnRecord, ending: TurnEnding): ExternalReport {
   const { result } = answer;
-  const end = endOf(answer, ending);
+  const end = decideEnd(answer, ending);
   const said = answer.texts.join("\n\n");
   const isAnswer = result?.["subtype"] === "success" && result["is_error"] !== true;
   const whole = isAnswer && typeof result["result"] === "string" ? result["result"] : "";
@@ -50,123 +52,134 @@ export function reportOf(answer: Answer, ending: Ending): ExternalReport {
     ...end,
     text: ending.plan ?? (whole === "" ? said : whole),
     turns: answer.messageIds.size,
-    usage: usageOf(answer),
-    ...(ending.plan === undefined ? {} : { plan: ending.plan }),
+    usage: sumUsage(answer),
+    ...defined({ plan: ending.plan }),
   };
 }
 
-function endOf(answer: Answer, ending: Ending): End {
+function decideEnd(answer: TurnRecord, ending: TurnEnding): End {
   const { result } = answer;
   if (ending.aborted) return { outcome: "aborted", message: "aborted" };
   if (ending.plan !== undefined) return COMPLETED;
   if (ending.stopped)
     return { outcome: "denied", message: "the user denied a tool call and stopped the turn" };
   if (isHopeless(answer) && result?.["subtype"] !== "success") {
-    return failed({ kind: "auth", message: loginRefused("401, again and again"), status: 401 });
+    return toFailed({ kind: "auth", message: describeLoginFailure("repeated 401 responses"), status: 401 });
   }
-  if (ending.fault !== undefined) return failed({ kind: "protocol", message: ending.fault });
+  if (ending.fault !== undefined) return toFailed({ kind: "protocol", message: ending.fault });
   if (result === undefined) {
-    return failed({ kind: "protocol", message: "Claude Code ended without a result; try again" });
+    return toFailed({ kind: "protocol", message: "Claude Code ended without a result; try again" });
   }
   const { subtype } = result;
-  if (subtype === "success") return result["is_error"] === true ? apiError(answer, result) : success(result);
-  const words = errorsOf(result);
+  if (subtype === "success")
+    return result["is_error"] === true ? toApiError(answer, result) : toSuccess(result);
+  const text = joinErrors(result);
   if (subtype === "error_max_turns") {
     return {
       outcome: "max_turns",
-      message: `Claude Code stopped after ${answer.messageIds.size} requests to its model; send another message to go on, or raise maxTurns`,
+      message: `Claude Code stopped after ${answer.messageIds.size} model requests; send another message to continue, or raise maxTurns`,
     };
   }
-  return failed({ kind: "protocol", message: `Claude Code failed: ${words || wordsOf(subtype)}` });
+  return toFailed({ kind: "protocol", message: `Claude Code failed: ${text || toText(subtype)}` });
 }
 
-/** The vendor refuses the login again and again: Claude Code would try for minutes. */
-export function isHopeless({ refusedLogins = 0 }: Answer): boolean {
+/** The login was refused repeatedly; Claude Code would retry for minutes. */
+export function isHopeless({ refusedLogins = 0 }: TurnRecord): boolean {
   return refusedLogins > 1;
 }
 
-function loginRefused(words: string): string {
-  return `Claude Code is not logged in, or its login is refused (${words}); ${WHAT_TO_DO}`;
+function describeLoginFailure(reason: string): string {
+  return `Claude Code is not logged in, or its login was refused (${reason}); ${LOGIN_ADVICE}`;
 }
 
-function success(result: Fields): End {
+function toSuccess(result: JsonObject): End {
   if (result["stop_reason"] !== "max_tokens") return COMPLETED;
-  return { outcome: "max_tokens", message: "the answer was cut at the model's limit of output tokens" };
+  return { outcome: "max_tokens", message: "the answer was cut off at the model's output token limit" };
 }
 
-/** Claude Code calls it a success and says so in words. */
-function apiError(answer: Answer, result: Fields): End {
-  const words = typeof result["result"] === "string" ? result["result"] : "an error of the API";
+/** An API error: Claude Code reports a success with the error as its text. */
+function toApiError(answer: TurnRecord, result: JsonObject): End {
+  const text = typeof result["result"] === "string" ? result["result"] : "API error";
   if (answer.isRefused === true || result["stop_reason"] === "refusal") {
-    return { outcome: "content_filter", message: words };
+    return { outcome: "content_filter", message: text };
   }
   const status = result["api_error_status"];
-  const kind = kindOf(typeof status === "number" ? status : undefined, answer.error, words);
+  const kind = classifyError(typeof status === "number" ? status : undefined, answer.error, text);
   const retryAfterMs = answer.resetsAtMs === undefined ? undefined : answer.resetsAtMs - Date.now();
-  return failed({
+  return toFailed({
     kind,
-    message: kind === "auth" ? loginRefused(words) : words,
+    message: kind === "auth" ? describeLoginFailure(text) : text,
     ...(typeof status === "number" ? { status } : {}),
     ...(kind === "rate_limit" && retryAfterMs !== undefined && retryAfterMs > 0 ? { retryAfterMs } : {}),
   });
 }
 
-function kindOf(status: number | undefined, error: string | undefined, words: string): ProviderFailureKind {
+function classifyError(
+  status: number | undefined,
+  error: string | undefined,
+  text: string,
+): ProviderFailureKind {
   if (
     status === 401 ||
     status === 403 ||
     error === "authentication_failed" ||
-    /Not logged in|\/login/.test(words)
+    /Not logged in|\/login/.test(text)
   )
     return "auth";
-  if (/prompt is too long/i.test(words)) return "context_too_long";
-  if (status === 429 || error === "rate_limit" || /hit your .*limit/i.test(words)) return "rate_limit";
-  if (status === 529 || error === "overloaded" || /\b529\b|overloaded/i.test(words)) return "overloaded";
+  if (/prompt is too long/i.test(text)) return "context_too_long";
+  if (status === 429 || error === "rate_limit" || /hit your .*limit/i.test(text)) return "rate_limit";
+  if (status === 529 || error === "overloaded" || /\b529\b|overloaded/i.test(text)) return "overloaded";
   if (status === 404) return "not_found";
   if (status !== undefined && status >= 500) return "server";
   if (status !== undefined && status >= 400) return "bad_request";
-  if (/Unable to connect|Connection error|ECONN|timed out/i.test(words)) return "network";
+  if (/Unable to connect|Connection error|ECONN|timed out/i.test(text)) return "network";
   return error === "server_error" ? "server" : "protocol";
 }
 
-function failed(failure: ProviderFailure): End {
+function toFailed(failure: ProviderFailure): End {
   return { outcome: "failed", failure, message: failure.message };
 }
 
-function errorsOf(result: Fields): string {
+function joinErrors(result: JsonObject): string {
   const { errors } = result;
-  return Array.isArray(errors) ? errors.map(wordsOf).join("; ") : "";
+  return Array.isArray(errors) ? errors.map(toText).join("; ") : "";
 }
 
-/** By model, sub-agents as well; one process a message, so that its sums are those of the message. */
-function usageOf({ result, streamed }: Answer): TokenUsage {
-  const usage = noUsage();
-  const models = Object.values(fieldsOf(result?.["modelUsage"])).map(fieldsOf);
+/** Includes sub-agents. One process runs one message, so its totals are those of the message. */
+function sumUsage({ result, streamed }: TurnRecord): TokenUsage {
+  const usage = createUsage();
+  const models = Object.values(asObject(result?.["modelUsage"])).map(asObject);
   for (const model of models) {
     const { inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens } = model;
-    add(usage, inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens);
+    addCounts(usage, inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens);
   }
-  // An interrupted request is not among them.
+  // These do not include an interrupted request.
   if (usage.inputTokens + usage.outputTokens === 0) {
-    const told = fieldsOf(result?.["usage"]);
-    const requests = count(told["output_tokens"]) > 0 ? [told] : streamed.values();
+    const total = asObject(result?.["usage"]);
+    const requests = toCount(total["output_tokens"]) > 0 ? [total] : streamed.values();
     for (const one of requests) {
       const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = one;
-      add(usage, input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens);
+      addCounts(usage, input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens);
     }
   }
   const cost = result?.["total_cost_usd"];
   return typeof cost === "number" ? { ...usage, costUsd: cost } : usage;
 }
 
-/** `inputTokens` counts all input, cached or not, as with the other providers; Claude Code's own leaves out the cache. */
-function add(usage: TokenUsage, input: unknown, output: unknown, read: unknown, written: unknown): void {
-  const cacheReadTokens = count(read);
-  const cacheWriteTokens = count(written);
-  const inputTokens = count(input) + cacheReadTokens + cacheWriteTokens;
-  addUsage(usage, { inputTokens, outputTokens: count(output), cacheReadTokens, cacheWriteTokens });
+/** `inputTokens` includes cached input, as for other providers; Claude Code's own count does not. */
+function addCounts(
+  usage: TokenUsage,
+  input: unknown,
+  output: unknown,
+  read: unknown,
+  written: unknown,
+): void {
+  const cacheReadTokens = toCount(read);
+  const cacheWriteTokens = toCount(written);
+  const inputTokens = toCount(input) + cacheReadTokens + cacheWriteTokens;
+  addUsage(usage, { inputTokens, outputTokens: toCount(output), cacheReadTokens, cacheWriteTokens });
 }
 
-function count(value: unknown): number {
+function toCount(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }

@@ -1,9 +1,10 @@
-// The tool calls of one message to Claude Code, from what its model wants to what came of it.
+// Tracks the tool calls of one message to Claude Code, from request to result.
+import { asObjects } from "../../../base/values.ts";
 import type { EventBody, ToolFailure } from "../../events.ts";
 import type { ExternalDecision } from "../types.ts";
-import { wordsOf } from "./fields.ts";
+import { toText } from "./fields.ts";
 
-export type Shown = NonNullable<ExternalDecision["shown"]>;
+export type ShownPlan = NonNullable<ExternalDecision["shown"]>;
 
 interface Call {
   tool: string;
@@ -27,79 +28,76 @@ export class ToolCalls {
     this.#now = now;
   }
 
-  /** Once for each call, whoever tells it first. */
-  requested(callId: string, tool: string, input: unknown): EventBody[] {
+  /** Reports each call once, whichever message mentions it first. */
+  request(callId: string, tool: string, input: unknown): EventBody[] {
     if (this.#seen.has(callId) || this.#silent.has(tool)) return [];
     this.#seen.add(callId);
     this.#open.set(callId, { tool, input, requestedMs: this.#now(), isStarted: false, isDenied: false });
-    return [{ type: "tool.requested", callId, name: tool, input, ...executed(tool) }];
+    return [{ type: "tool.requested", callId, name: tool, input, ...toExecutor(tool) }];
   }
 
-  started(callId: string, shown: Shown): EventBody[] {
+  start(callId: string, shown: ShownPlan): EventBody[] {
     const call = this.#open.get(callId);
     if (call === undefined || call.isStarted) return [];
     call.isStarted = true;
     const { tool: name, input } = call;
-    return [{ type: "tool.started", callId, name, input, ...shown, ...executed(name) }];
+    return [{ type: "tool.started", callId, name, input, ...shown, ...toExecutor(name) }];
   }
 
-  denied(callId: string): void {
+  deny(callId: string): void {
     const call = this.#open.get(callId);
     if (call !== undefined) call.isDenied = true;
   }
 
-  /** Of a user message that Claude Code wrote: the results in it. */
-  results(content: unknown): EventBody[] {
-    if (!Array.isArray(content)) return [];
-    return content.flatMap(
-      (block: { type?: unknown; tool_use_id?: unknown; is_error?: unknown; content?: unknown }) => {
-        if (block?.type !== "tool_result" || typeof block.tool_use_id !== "string") return [];
-        return this.#ended(block.tool_use_id, textOf(block.content), block.is_error === true);
-      },
-    );
+  /** The tool results in a user message from Claude Code. */
+  takeResults(content: unknown): EventBody[] {
+    return asObjects(content).flatMap(({ type, tool_use_id, is_error, content: output }) => {
+      if (type !== "tool_result" || typeof tool_use_id !== "string") return [];
+      return this.#end(tool_use_id, joinContent(output), is_error === true);
+    });
   }
 
-  unfinished(reason: "aborted" | "failed"): EventBody[] {
+  endAll(reason: "aborted" | "failed"): EventBody[] {
     return [...this.#open.keys()].flatMap((callId) =>
-      this.#ended(
+      this.#end(
         callId,
-        reason === "aborted" ? "Not finished: the turn was aborted." : "It never ended.",
+        reason === "aborted" ? "Not finished: the turn was aborted." : "Not finished: there was no result.",
         true,
         reason,
       ),
     );
   }
 
-  #ended(callId: string, content: string, isError: boolean, why?: ToolFailure): EventBody[] {
+  #end(callId: string, content: string, isError: boolean, why?: ToolFailure): EventBody[] {
     const call = this.#open.get(callId);
     if (call === undefined) return [];
     this.#open.delete(callId);
     const { tool: name, requestedMs } = call;
-    const told = {
+    const common = {
       callId,
       name,
-      preview: previewOf(content),
+      preview: cutPreview(content),
       content,
       durationMs: this.#now() - requestedMs,
-      ...executed(name),
+      ...toExecutor(name),
     };
     if (!isError) {
-      // One that it did not ask for.
+      // A call without a permission request.
       const started = this.#lateStart(callId, call);
-      return [...started, { type: "tool.completed", ok: true, ...told }];
+      return [...started, { type: "tool.completed", ok: true, ...common }];
     }
-    const reason = why ?? (call.isDenied ? "denied" : failureOf(content, call));
-    return [{ type: "tool.failed", ok: false, reason, ...told }];
+    const reason = why ?? (call.isDenied ? "denied" : classifyFailure(content, call));
+    return [{ type: "tool.failed", ok: false, reason, ...common }];
   }
 
   #lateStart(callId: string, { isStarted, tool: name, input }: Call): EventBody[] {
     if (isStarted) return [];
-    return [{ type: "tool.started", callId, name, input, title: name, ...executed(name) }];
+    return [{ type: "tool.started", callId, name, input, title: name, ...toExecutor(name) }];
   }
 }
 
-/** As Claude Code 2.1.197 words it. */
-function failureOf(content: string, { isStarted }: Call): ToolFailure {
+/** By the texts of Claude Code 2.1.197. */
+function classifyFailure(content: string, { isStarted }: Call): ToolFailure {
   if (
     content.includes("[Request interrupted by user") ||
     content.startsWith("The user doesn't want to proceed")
@@ -111,20 +109,20 @@ function failureOf(content: string, { isStarted }: Call): ToolFailure {
   return /denied by your permission settings|has been denied/.test(content) ? "denied" : "failed";
 }
 
-function executed(tool: string) {
+function toExecutor(tool: string) {
   return { executor: EXECUTOR, qualifiedName: `${EXECUTOR}.${tool}` };
 }
 
-function textOf(content: unknown): string {
+function joinContent(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
     .map((part: { type?: unknown; text?: unknown }) =>
-      part?.type === "text" ? wordsOf(part.text) : `[${wordsOf(part?.type ?? "unknown")}]`,
+      part?.type === "text" ? toText(part.text) : `[${toText(part?.type ?? "unknown")}]`,
     )
     .join("\n");
 }
 
-function previewOf(content: string): string {
+function cutPreview(content: string): string {
   return content.length <= PREVIEW_CHARACTERS ? content : `${content.slice(0, PREVIEW_CHARACTERS)}…`;
 }

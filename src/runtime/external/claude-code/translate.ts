@@ -1,16 +1,18 @@
-// What Claude Code prints while it works on one message → our events, and what came of it in the end. Keeps the state of
-// that one message; does no I/O. It is lenient: what it does not know it skips.
+// Translates Claude Code's messages into our events and a final report. Holds the state of one turn; does no I/O; skips
+// what it does not know.
+import type { JsonObject } from "../../../base/json.ts";
+import { asNumber, asObject, asObjects } from "../../../base/values.ts";
 import type { EventBody } from "../../events.ts";
 import type { ExternalReport } from "../types.ts";
-import { dateOf, type Fields, fieldsOf, numberOf, wordsOf } from "./fields.ts";
-import { type Answer, type Ending, isHopeless, reportOf } from "./translate-result.ts";
-import { type Shown, ToolCalls } from "./translate-tools.ts";
+import { readDate, toText } from "./fields.ts";
+import { buildReport, isHopeless, type TurnEnding, type TurnRecord } from "./translate-result.ts";
+import { type ShownPlan, ToolCalls } from "./translate-tools.ts";
 import type { ClaudeMessage, ToolRequest } from "./transport.ts";
 
 export interface TranslationOptions {
   /** The provider's key in the configuration. */
   provider: string;
-  /** Tools that are told in another way (ExitPlanMode: its plan is the answer). */
+  /** Tools without events of their own (ExitPlanMode: its plan is the answer). */
   silentTools?: readonly string[];
   now?: () => number;
 }
@@ -18,7 +20,7 @@ export interface TranslationOptions {
 export class Translation {
   readonly #provider: string;
   readonly #calls: ToolCalls;
-  readonly #answer: Answer = { texts: [], messageIds: new Set(), streamed: new Map() };
+  readonly #answer: TurnRecord = { texts: [], messageIds: new Set(), streamed: new Map() };
   readonly #agents = new Map<string, string>();
 
   constructor(options: TranslationOptions) {
@@ -26,26 +28,26 @@ export class Translation {
     this.#calls = new ToolCalls(options.silentTools ?? [], options.now ?? Date.now);
   }
 
-  /** Of Claude Code's session; known from its first message on. */
+  /** Claude Code's session id; known from its first message on. */
   get sessionId(): string | undefined {
     return this.#answer.sessionId;
   }
 
-  /** The session that should be resumed does not exist. Nothing was done. */
+  /** The session to resume does not exist, so nothing was done. */
   get isResumeInvalid(): boolean {
     const errors = this.#answer.result?.["errors"];
     return (
-      Array.isArray(errors) && errors.some((error) => wordsOf(error).startsWith("No conversation found with"))
+      Array.isArray(errors) && errors.some((error) => toText(error).startsWith("No conversation found with"))
     );
   }
 
-  /** There is no point in waiting for the rest. */
+  /** Waiting for the rest is pointless. */
   get isHopeless(): boolean {
     return isHopeless(this.#answer);
   }
 
-  /** What a sub-agent of its own is called. */
-  agentName(agentId: string): string {
+  /** The name of one of its own sub-agents. */
+  findAgentName(agentId: string): string {
     return this.#agents.get(agentId) ?? agentId;
   }
 
@@ -56,13 +58,13 @@ export class Translation {
       case "system":
         return this.#system(message);
       case "stream_event":
-        return isInner ? [] : this.#stream(fieldsOf(message["event"]));
+        return isInner ? [] : this.#stream(asObject(message["event"]));
       case "assistant":
         return this.#assistant(message, isInner);
       case "user":
-        return this.#calls.results(fieldsOf(message["message"])["content"]);
+        return this.#calls.takeResults(asObject(message["message"])["content"]);
       case "rate_limit_event":
-        return this.#rateLimit(fieldsOf(message["rate_limit_info"]));
+        return this.#rateLimit(asObject(message["rate_limit_info"]));
       case "result":
         this.#answer.result = message;
         return [];
@@ -71,29 +73,29 @@ export class Translation {
     }
   }
 
-  /** It asks whether it may: told before its own message where that is late. */
-  requested(request: Pick<ToolRequest, "callId" | "tool" | "input">): EventBody[] {
-    return this.#calls.requested(request.callId, request.tool, request.input);
+  /** For a permission request, which may come before the message with the call. */
+  request(request: Pick<ToolRequest, "callId" | "tool" | "input">): EventBody[] {
+    return this.#calls.request(request.callId, request.tool, request.input);
   }
 
-  allowed(callId: string, shown: Shown): EventBody[] {
-    return this.#calls.started(callId, shown);
+  allow(callId: string, shown: ShownPlan): EventBody[] {
+    return this.#calls.start(callId, shown);
   }
 
-  denied(callId: string): void {
-    this.#calls.denied(callId);
+  deny(callId: string): void {
+    this.#calls.deny(callId);
   }
 
-  /** Calls that never got an answer. */
-  finish(ending: Ending): EventBody[] {
-    return this.#calls.unfinished(ending.aborted || ending.stopped ? "aborted" : "failed");
+  /** Ends calls that never got a result. */
+  finish(ending: TurnEnding): EventBody[] {
+    return this.#calls.endAll(ending.aborted || ending.stopped ? "aborted" : "failed");
   }
 
-  report(ending: Ending): ExternalReport {
-    return reportOf(this.#answer, ending);
+  report(ending: TurnEnding): ExternalReport {
+    return buildReport(this.#answer, ending);
   }
 
-  #system(message: Fields): EventBody[] {
+  #system(message: JsonObject): EventBody[] {
     const { subtype } = message;
     if (subtype === "init" && typeof message["model"] === "string") this.#answer.model = message["model"];
     if (subtype === "task_started") {
@@ -104,56 +106,54 @@ export class Translation {
     if (subtype === "model_refusal_no_fallback") this.#answer.isRefused = true;
     if (subtype === "api_retry") return [this.#retry(message)];
     if (subtype === "compact_boundary") {
-      const before = fieldsOf(message["compact_metadata"])["pre_tokens"];
+      const before = asObject(message["compact_metadata"])["pre_tokens"];
       const size = typeof before === "number" ? ` of ${before} tokens` : "";
-      return [{ type: "warning", message: `Claude Code replaced its own history${size} by a summary` }];
+      return [{ type: "warning", message: `Claude Code compacted its history${size}` }];
     }
     return [];
   }
 
-  #retry(message: Fields): EventBody {
+  #retry(message: JsonObject): EventBody {
     const status = message["error_status"];
     if (status === 401) this.#answer.refusedLogins = (this.#answer.refusedLogins ?? 0) + 1;
     return {
       type: "provider.retry",
       provider: this.#provider,
-      attempt: numberOf(message["attempt"]) ?? 1,
-      maxAttempts: numberOf(message["max_retries"]) ?? 1,
-      delayMs: Math.round(numberOf(message["retry_delay_ms"]) ?? 0),
+      attempt: asNumber(message["attempt"]) ?? 1,
+      maxAttempts: asNumber(message["max_retries"]) ?? 1,
+      delayMs: Math.round(asNumber(message["retry_delay_ms"]) ?? 0),
       reason: typeof message["error"] === "string" ? message["error"].replaceAll("_", " ") : "an error",
       ...(typeof status === "number" ? { status } : {}),
     };
   }
 
-  #stream(event: Fields): EventBody[] {
+  #stream(event: JsonObject): EventBody[] {
     const { streamed } = this.#answer;
     if (event["type"] === "message_start") {
-      const message = fieldsOf(event["message"]);
-      this.#answer.streaming = wordsOf(message["id"]);
-      streamed.set(this.#answer.streaming, fieldsOf(message["usage"]));
+      const message = asObject(event["message"]);
+      this.#answer.streaming = toText(message["id"]);
+      streamed.set(this.#answer.streaming, asObject(message["usage"]));
     }
     if (event["type"] === "message_delta" && this.#answer.streaming !== undefined) {
       const before = streamed.get(this.#answer.streaming);
-      streamed.set(this.#answer.streaming, { ...before, ...fieldsOf(event["usage"]) });
+      streamed.set(this.#answer.streaming, { ...before, ...asObject(event["usage"]) });
     }
     if (event["type"] !== "content_block_delta") return [];
-    const delta = fieldsOf(event["delta"]);
-    if (delta["type"] === "text_delta") return deltaOf("model.text.delta", delta["text"]);
-    if (delta["type"] === "thinking_delta") return deltaOf("model.reasoning.delta", delta["thinking"]);
+    const delta = asObject(event["delta"]);
+    if (delta["type"] === "text_delta") return toDelta("model.text.delta", delta["text"]);
+    if (delta["type"] === "thinking_delta") return toDelta("model.reasoning.delta", delta["thinking"]);
     return [];
   }
 
-  #assistant(message: Fields, isInner: boolean): EventBody[] {
-    const { id, content, model } = fieldsOf(message["message"]);
-    const blocks = Array.isArray(content) ? content.map(fieldsOf) : [];
+  #assistant(message: JsonObject, isInner: boolean): EventBody[] {
+    const { id, content, model } = asObject(message["message"]);
     if (!isInner && typeof message["error"] === "string") this.#answer.error = message["error"];
-    // What Claude Code says in the model's place ("API Error: …") is no answer of the model.
+    // Text that Claude Code writes in the model's place ("API Error: …") is not an answer.
     const isOwn = model === "<synthetic>";
     if (!isInner && !isOwn && typeof id === "string") this.#answer.messageIds.add(id);
-    return blocks.flatMap((block): EventBody[] => {
-      const { type, text, id: callId, name, input } = block;
+    return asObjects(content).flatMap(({ type, text, id: callId, name, input }): EventBody[] => {
       if (type === "tool_use" && typeof callId === "string" && typeof name === "string") {
-        return [...this.#textBefore(isInner), ...this.#calls.requested(callId, name, fieldsOf(input))];
+        return [...this.#textBefore(isInner), ...this.#calls.request(callId, name, asObject(input))];
       }
       if (type === "text" && typeof text === "string" && text !== "" && !isInner && !isOwn) {
         this.#answer.texts.push(text);
@@ -162,7 +162,7 @@ export class Translation {
     });
   }
 
-  /** What it said before a tool is not the answer; the rest is told with the end of the turn. */
+  /** Text before a tool call is not the answer; the rest is reported at the end of the turn. */
   #textBefore(isInner: boolean): EventBody[] {
     if (isInner) return [];
     const text = this.#answer.texts.join("\n\n");
@@ -170,20 +170,18 @@ export class Translation {
     return text === "" ? [] : [{ type: "model.text", text, final: false }];
   }
 
-  #rateLimit(info: Fields): EventBody[] {
+  #rateLimit(info: JsonObject): EventBody[] {
     const { status } = info;
-    const resetsAt = dateOf(info["resetsAt"]);
+    const resetsAt = readDate(info["resetsAt"]);
     if (status === "rejected" && resetsAt !== undefined) this.#answer.resetsAtMs = resetsAt.getTime();
     if (status !== "allowed_warning") return [];
-    const used = numberOf(info["utilization"]);
-    const much = used === undefined ? "most" : `${Math.round(used * 100)} %`;
-    const until = resetsAt === undefined ? "" : ` until ${resetsAt.toISOString()}`;
-    return [
-      { type: "warning", message: `${much} of what the plan of Claude Code allows${until} is used up` },
-    ];
+    const used = asNumber(info["utilization"]);
+    const share = used === undefined ? "most" : `${Math.round(used * 100)} %`;
+    const reset = resetsAt === undefined ? "" : `; it resets at ${resetsAt.toISOString()}`;
+    return [{ type: "warning", message: `${share} of the Claude Code plan limit is used${reset}` }];
   }
 }
 
-function deltaOf(type: "model.text.delta" | "model.reasoning.delta", text: unknown): EventBody[] {
+function toDelta(type: "model.text.delta" | "model.reasoning.delta", text: unknown): EventBody[] {
   return typeof text === "string" && text !== "" ? [{ type, text }] : [];
 }

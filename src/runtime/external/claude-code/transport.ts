@@ -1,48 +1,48 @@
-// Between the runtime and Claude Code, however it is run (sdk.ts, cli.ts): what is ordered, what comes back. Both print
-// the same messages, so that everything behind this is written once (translate.ts, can-use-tool.ts).
-import { CodedError } from "../../../base/coded-error.ts";
+// The interface to Claude Code, whether it is run by its Agent SDK (sdk.ts) or as a program (cli.ts). Both print the same
+// messages.
+
+import { CodedError, toMessage } from "../../../base/coded-error.ts";
+import { formatTail } from "../../../base/exit-message.ts";
+import { defined } from "../../../base/values.ts";
 import type { UserContentPart } from "../../messages.ts";
 
-/** From its start to its first word. */
+/** From the start of the process to its first message. */
 export const READY_LIMIT_MS = 60_000;
-/** From an interrupt to its acknowledgement, and from there to the result. */
-export const ACK_LIMIT_MS = 500;
-export const RESULT_LIMIT_MS = 2000;
-/** After the result, to write down what it remembers. */
-export const FINISH_LIMIT_MS = 5000;
+/** Marks the processes that claude starts: its commands leave its process group and survive it (2.1.197). */
+export const MARKER = "DEMIAN_CLAUDE_ID";
 
 /** One message to Claude Code. */
 export interface ClaudeOrder {
   prompt: string;
-  /** After the words, in order: `data:` addresses or http(s) ones (images.ts). */
+  /** Sent after the prompt, in order: `data:` or http(s) URLs (images.ts). */
   images: readonly UserContentPart[];
-  /** Added to Claude Code's own. */
+  /** Appended to Claude Code's own system prompt. */
   systemPrompt: string;
   model: string;
-  /** Absolute and real. */
+  /** Absolute, with symbolic links resolved. */
   cwd: string;
   maxTurns: number;
-  /** It ends when that much was spent; absent: nobody set a limit. */
+  /** Claude Code stops once it has spent this much; absent: no limit. */
   maxBudgetUsd?: number;
-  /** A session of Claude Code to go on with; absent: a new one. */
+  /** The Claude Code session to resume; absent: a new one. */
   resume?: string;
   permissionMode: "default" | "plan";
-  /** All that its model is offered (`offeredTools` of tools.ts; `--tools`). Only with such a list 2.1.197 has Glob and Grep. */
+  /** Every tool that its model is offered (`--tools`). Claude Code 2.1.197 has Glob and Grep only if they are listed. */
   tools: readonly string[];
-  /** Globs as in a .gitignore of `cwd`: what it must not come upon when it searches. */
+  /** Globs as in a .gitignore of `cwd`: files that its searches must skip. */
   unreadable: readonly string[];
-  /** All of its environment (environment.ts). */
+  /** Its whole environment (environment.ts). */
   env: Readonly<Record<string, string>>;
-  /** The `claude` program; absent: whatever comes with the transport. */
+  /** The `claude` program; absent: the one that comes with the transport. */
   executable?: string;
-  /** Its `--bare` mode. */
+  /** Use its `--bare` mode. */
   bare?: boolean;
   signal: AbortSignal;
-  /** Asked before every tool. Never rejects. */
+  /** Called before every tool. Never rejects. */
   canUseTool(request: ToolRequest, signal: AbortSignal): Promise<ToolAnswer>;
 }
 
-/** As Claude Code asks. */
+/** A tool that Claude Code wants to use. */
 export interface ToolRequest {
   /** "toolu_…" */
   callId: string;
@@ -51,30 +51,30 @@ export interface ToolRequest {
   input: Readonly<Record<string, unknown>>;
   title?: string;
   reason?: string;
-  /** Its own sub-agent that wants it. */
+  /** Claude Code's own sub-agent that asks. */
   agentId?: string;
 }
 
-/** As Claude Code wants to be answered: this goes over the wire as it is. */
+/** In Claude Code's own format: sent unchanged. */
 export type ToolAnswer =
   | { behavior: "allow"; updatedInput: Record<string, unknown> }
   | { behavior: "deny"; message: string; interrupt?: boolean };
 
-/** A line of its stream-json: system, assistant, user, stream_event, result, … Not checked yet (translate.ts). */
+/** A frame of its stream-json output: system, assistant, user, stream_event, result, … Not validated (translate.ts). */
 export type ClaudeMessage = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 export interface ClaudeTransport {
   /**
-   * Ends after the result, when nothing of it runs any more. When the signal aborts, Claude Code is interrupted, what it
-   * still says comes (the result may be missing), and it ends without an error. Throws `ClaudeFailure` where Claude Code
-   * could not be run or died without a result.
+   * Ends after the result, once no process of it is left. If the signal aborts, Claude Code is interrupted, its remaining
+   * messages follow (perhaps without a result), and the iteration ends without an error. Throws `ClaudeFailure` if Claude
+   * Code could not be run or died without a result.
    */
   run(order: ClaudeOrder): AsyncIterable<ClaudeMessage>;
 }
 
 /**
- * `not_installed`: the SDK or the program is missing. `start_failed`: it is there and does not start.
- * `died`: it ended without a result; the message has the end of what it said on stderr.
+ * `not_installed`: the SDK or the program is missing. `start_failed`: it is installed but does not start.
+ * `died`: it ended without a result; the message has the end of its stderr.
  */
 export type ClaudeFailureCode = "not_installed" | "start_failed" | "died";
 
@@ -82,7 +82,18 @@ export class ClaudeFailure extends CodedError {
   declare readonly code: ClaudeFailureCode;
 
   constructor(code: ClaudeFailureCode, message: string, cause?: unknown) {
-    super(code, message, cause === undefined ? {} : { cause });
+    super(code, message, defined({ cause }));
     this.name = "ClaudeFailure";
   }
+}
+
+/** From the `spawn_failed` of base/child.ts. */
+export function toStartFailure(cause: unknown): ClaudeFailure {
+  const isMissing = cause instanceof CodedError && cause.data?.["reason"] === "not_found";
+  return new ClaudeFailure(isMissing ? "not_installed" : "start_failed", toMessage(cause), cause);
+}
+
+/** Adds the end of stderr to a message. */
+export function describeFailure(message: string, stderr: readonly string[]): string {
+  return stderr.length === 0 ? message : `${message}; stderr: ${formatTail(stderr, " | ")}`;
 }

@@ -1,5 +1,5 @@
-// What messages to Claude Code cost, as far as demian caused it: in this process, today, this month. By provider profile,
-// because budgets are set there. The file is one for all workspaces, and processes add to it under a lock.
+// The cost of demian's messages to Claude Code: in this process, today, this month. Per provider profile, because budgets
+// are set there. One file for all workspaces, which processes update under a lock.
 import { join } from "node:path";
 import * as z from "zod";
 import { CodedError } from "../../../base/coded-error.ts";
@@ -13,21 +13,21 @@ export interface LedgerOrder {
   profile: string;
   scope: LedgerScope;
   budgetUsd?: number | undefined;
-  /** Of the process; shared by all ledgers in it. */
+  /** Shared by all ledgers of the process. */
   memory: ProcessSpend;
   warn(message: string): void;
   now?(): Date;
 }
 
-/** What lives as long as the process. */
+/** State of the process. */
 export interface ProcessSpend {
   days: Day[];
-  /** Which warnings were given. */
-  told: Set<string>;
+  /** The warnings that were shown. */
+  warned: Set<string>;
 }
 
 const Day = z.strictObject({
-  /** Where the user is. */
+  /** In local time. */
   date: z.string().regex(/^\d{4}-\d{2}-\d{2}$/),
   profile: z.string(),
   usd: z.number().min(0),
@@ -35,13 +35,13 @@ const Day = z.strictObject({
 const LedgerFile = z.strictObject({ version: z.literal(1), days: z.array(Day) });
 type Day = z.infer<typeof Day>;
 
-/** Two months of sixteen profiles; the oldest go. */
+/** Two months of sixteen profiles; older days are dropped. */
 const MAX_DAYS = 1000;
 const WARN_SHARE = 0.8;
 const FILE = "claude-code-usage.json";
-/** `dateChars`: so much of the date is the same for all that counts. */
+/** `dateChars`: the length of the date prefix that all days of a period share. */
 const SCOPES: Readonly<Record<LedgerScope, { dateChars: number; when: string; wait: string }>> = {
-  process: { dateChars: 0, when: "in this process", wait: "start demian anew" },
+  process: { dateChars: 0, when: "in this process", wait: "restart demian" },
   daily: { dateChars: 10, when: "today", wait: "wait until tomorrow" },
   monthly: { dateChars: 7, when: "this month", wait: "wait until next month" },
 };
@@ -56,23 +56,23 @@ export class UsageLedger {
       path: join(order.directory, FILE),
       schema: LedgerFile,
       empty: { version: 1, days: [] },
-      loss: "what other processes spent on Claude Code is not counted",
+      loss: "the Claude Code costs of other processes are not counted",
       warn: order.warn,
     });
   }
 
-  /** In dollars, in the scope. Never rejects: without the file it is what this process spent. */
-  async spent(): Promise<number> {
+  /** In dollars, in the scope. Never rejects: without the file, what this process spent. */
+  async readSpent(): Promise<number> {
     const { scope, memory } = this.#order;
     const ours = this.#sum(memory.days);
     return scope === "process" ? ours : Math.max(ours, this.#sum((await this.#file.read()).days));
   }
 
-  /** What may still be spent; undefined: there is no budget. Throws `budget_spent` with what to do. */
+  /** What is left; undefined without a budget. Throws `budget_spent` with what to do. */
   async check(): Promise<number | undefined> {
     const { budgetUsd, scope, profile } = this.#order;
     if (budgetUsd === undefined) return undefined;
-    const spent = await this.spent();
+    const spent = await this.readSpent();
     if (spent < budgetUsd) {
       this.#warnNear(spent, budgetUsd);
       return budgetUsd - spent;
@@ -80,7 +80,7 @@ export class UsageLedger {
     const advice = `raise providers.${profile}.budgetUsd, or ${SCOPES[scope].wait}`;
     throw new CodedError(
       "budget_spent",
-      `Claude Code was not asked: ${this.#share(spent, budgetUsd)}; ${advice}`,
+      `not sent to Claude Code: ${this.#share(spent, budgetUsd)}; ${advice}`,
     );
   }
 
@@ -89,9 +89,9 @@ export class UsageLedger {
     const { profile, memory, budgetUsd } = this.#order;
     if (!Number.isFinite(usd) || usd <= 0) return;
     const more = { date: this.#today(), profile, usd };
-    memory.days = added(memory.days, more);
-    await this.#file.change(({ version, days }) => ({ version, days: added(days, more) }));
-    if (budgetUsd !== undefined) this.#warnNear(await this.spent(), budgetUsd);
+    memory.days = addDay(memory.days, more);
+    await this.#file.change(({ version, days }) => ({ version, days: addDay(days, more) }));
+    if (budgetUsd !== undefined) this.#warnNear(await this.readSpent(), budgetUsd);
   }
 
   #sum(days: readonly Day[]): number {
@@ -102,21 +102,21 @@ export class UsageLedger {
       .reduce((sum, { usd }) => sum + usd, 0);
   }
 
-  /** Once for each budget and each time that it is for. */
+  /** Once per budget and period. */
   #warnNear(spent: number, budgetUsd: number): void {
     const { scope, profile, memory, warn } = this.#order;
     if (spent < budgetUsd * WARN_SHARE) return;
     const isOver = spent >= budgetUsd;
     const mark = [profile, scope, this.#period(), budgetUsd, isOver].join(" ");
-    if (memory.told.has(mark)) return;
-    memory.told.add(mark);
+    if (memory.warned.has(mark)) return;
+    memory.warned.add(mark);
     const share = this.#share(spent, budgetUsd);
     warn(isOver ? `${share}: the next message to Claude Code will be refused` : share);
   }
 
   #share(spent: number, budgetUsd: number): string {
     const { scope, profile } = this.#order;
-    return `${dollars(spent)} of the ${dollars(budgetUsd)} for ${profile} were spent ${SCOPES[scope].when}`;
+    return `${formatDollars(spent)} of the ${formatDollars(budgetUsd)} budget for ${profile} was spent ${SCOPES[scope].when}`;
   }
 
   #period(): string {
@@ -130,8 +130,8 @@ export class UsageLedger {
   }
 }
 
-/** The oldest in front. */
-function added(days: readonly Day[], more: Day): Day[] {
+/** Oldest first. */
+function addDay(days: readonly Day[], more: Day): Day[] {
   const old = days.find(({ date, profile }) => date === more.date && profile === more.profile);
   const sum = { ...more, usd: more.usd + (old?.usd ?? 0) };
   return [...days.filter((day) => day !== old), sum].sort(byDate).slice(-MAX_DAYS);
@@ -141,7 +141,7 @@ function byDate(a: Day, b: Day): number {
   return a.date < b.date ? -1 : a.date > b.date ? 1 : 0;
 }
 
-/** As many digits as it takes to see something. */
-function dollars(usd: number): string {
+/** With enough digits to show small amounts. */
+function formatDollars(usd: number): string {
   return `$${usd >= 0.995 ? usd.toFixed(2) : String(Number(usd.toPrecision(2)))}`;
 }

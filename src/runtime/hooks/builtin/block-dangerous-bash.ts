@@ -1,5 +1,5 @@
-// Stops commands that destroy a machine or run code from the network unseen, and those that name environment files,
-// before anybody is asked. Not complete (§9): the sandbox is what holds.
+// Blocks commands that destroy a machine, run code straight from the network, or name environment files, before the user
+// is asked. Not complete: the sandbox is the security boundary.
 import { isObject } from "../../../base/json.ts";
 import type { Hook } from "../types.ts";
 import { findDanger } from "./danger.ts";
@@ -14,16 +14,17 @@ export function createBlockDangerousBash(): Hook {
     onError: "block",
     run: ({ toolInput }) => {
       const command = isObject(toolInput) ? toolInput["command"] : undefined;
-      const fault = typeof command === "string" ? judge(command) : "the command is no text";
+      const fault = typeof command === "string" ? findFault(command) : "the command is not a string";
       return Promise.resolve(fault === undefined ? {} : { decision: "block", message: fault });
     },
   };
 }
 
-function judge(command: string): string | undefined {
+function findFault(command: string): string | undefined {
   const danger = findDanger(command);
-  if (danger !== undefined) return `the command ${danger}. Do it in a narrower way, or leave it to the user.`;
+  if (danger !== undefined)
+    return `the command ${danger}. Use a narrower command, or ask the user to run it.`;
   const file = findEnvFile(command);
   if (file === undefined) return undefined;
-  return `the command names ${file}, an environment file that may hold secrets: commands do not get to see those. Ask the user for what you need of it; .env.example may be read.`;
+  return `the command names ${file}, an environment file that may contain secrets; commands cannot access it. Ask the user for the values you need; .env.example can be read.`;
 }

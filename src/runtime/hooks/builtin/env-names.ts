@@ -1,20 +1,20 @@
-// Environment files that a command names, with quotes taken off and globs tried.
-import { nestedCommands } from "../../permissions/nested-commands.ts";
+// Finds environment files named in a command, ignoring quotes and matching globs.
+import { findNestedCommands } from "../../permissions/nested-commands.ts";
 import type { Word } from "../../permissions/shell-words.ts";
-import { globMatcher } from "../../workspace/glob.ts";
+import { createGlobMatcher } from "../../workspace/glob.ts";
 import { isSecretPath } from "../../workspace/protected.ts";
 
 const REDIRECTED = /[<>]\|?\s*((?:[^\s;&|()<>'"]|'[^']*'|"[^"]*")+)/g;
 const NAMES = [".env", ".env.local", ".env.production", ".env.development", ".env.test"];
 const MAX_GLOB = 200;
-/** They print their words and open no file of that name: `echo .env >> .gitignore`. */
+/** Print their arguments without opening files: `echo .env >> .gitignore`. */
 const PRINTERS = new Set(["echo", "printf"]);
 
-/** The name as it stands there; undefined: there is none. */
+/** The name as written in the command. */
 export function findEnvFile(command: string): string | undefined {
-  // What is behind a wrapper comes several times.
+  // Words after a wrapper occur several times.
   const words = new Set<Word>();
-  for (const one of nestedCommands(command)) {
+  for (const one of findNestedCommands(command)) {
     if (!PRINTERS.has(one[0]?.text ?? "")) for (const word of one) words.add(word);
   }
   const files = [...command.matchAll(REDIRECTED)].map(([, file = ""]) => file.replace(/['"\\]/g, ""));
@@ -26,16 +26,16 @@ export function findEnvFile(command: string): string | undefined {
 function isEnvName(text: string): boolean {
   if (isSecretPath(text)) return true;
   if (text.length > MAX_GLOB) return false;
-  // Only globs that begin like one: `.*` in an expression is not about files.
+  // Only globs that start like one: `.*` in a regular expression is not a file.
   const last = text.slice(text.lastIndexOf("/") + 1);
-  return /^\.(e|\?|\[|\{)/i.test(last) && /[*?[{]/.test(last) && fitsEnvName(last);
+  return /^\.(e|\?|\[|\{)/i.test(last) && /[*?[{]/.test(last) && matchesEnvName(last);
 }
 
-function fitsEnvName(glob: string): boolean {
+function matchesEnvName(glob: string): boolean {
   try {
-    const isMatch = globMatcher(glob, { ignoreCase: true });
+    const isMatch = createGlobMatcher(glob, { ignoreCase: true });
     return NAMES.some(isMatch);
   } catch {
-    return false; // no glob after all
+    return false; // Not a glob.
   }
 }

@@ -1,5 +1,5 @@
-// The hooks that always run. What they look for is obvious damage and obvious secrets: a hardening before the question,
-// not the boundary (that is the sandbox).
+// The hooks that always run. They catch obvious damage and secrets before the user is asked; the security boundary is the
+// sandbox.
 import type { Hook } from "../types.ts";
 import { createBlockDangerousBash } from "./block-dangerous-bash.ts";
 import { createInjectEnvInfo } from "./inject-env-info.ts";

@@ -1,11 +1,11 @@
-// Tells the model at the start where it works and with what.
+// Adds the environment to the system prompt.
 import { release, type } from "node:os";
 import type { Hook, HookInput } from "../types.ts";
 
-const HELD: Readonly<Record<string, string>> = {
-  "linux-bwrap": "held by bubblewrap",
-  "macos-sandbox-exec": "held by sandbox-exec",
-  "env-only": "not held by the operating system",
+const ENFORCEMENT: Readonly<Record<string, string>> = {
+  "linux-bwrap": "enforced by bubblewrap",
+  "macos-sandbox-exec": "enforced by sandbox-exec",
+  "env-only": "not enforced by the operating system",
 };
 
 export function createInjectEnvInfo(now: () => Date = () => new Date()): Hook {
@@ -14,11 +14,11 @@ export function createInjectEnvInfo(now: () => Date = () => new Date()): Hook {
     event: "SessionStart",
     kind: "builtin",
     onError: "block",
-    run: (input) => Promise.resolve({ patch: { system: describe(input, now()) } }),
+    run: (input) => Promise.resolve({ patch: { system: formatEnvironment(input, now()) } }),
   };
 }
 
-function describe(input: HookInput, now: Date): string {
+function formatEnvironment(input: HookInput, now: Date): string {
   const { cwd, agent, provider, model, tools, sandbox } = input;
   const lines = [
     `Working directory: ${cwd}`,
@@ -29,12 +29,12 @@ function describe(input: HookInput, now: Date): string {
     ...(tools === undefined ? [] : [`Tools: ${tools.join(", ") || "none"}`]),
     ...(sandbox === undefined ? [] : [`Commands: ${describeSandbox(sandbox)}`]),
   ];
-  // A path may hold newlines: in here they would read as more lines of ours.
+  // A path may contain newlines, which would look like lines of ours.
   return `Environment:\n${lines.map((line) => `- ${line.replace(/\s+/g, " ")}`).join("\n")}`;
 }
 
 function describeSandbox({ mode, adapter }: { mode: string; adapter?: string }): string {
   if (mode === "off") return "run without a sandbox";
-  if (adapter === undefined) return "are refused, because no sandbox works here";
-  return `run in a sandbox (${mode}), ${HELD[adapter] ?? adapter}`;
+  if (adapter === undefined) return "are refused, because no sandbox is available";
+  return `run in a sandbox (${mode}), ${ENFORCEMENT[adapter] ?? adapter}`;
 }

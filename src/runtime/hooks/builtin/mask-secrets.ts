@@ -1,13 +1,13 @@
-// Takes keys that are recognisable by their shape out of what the model said, before it is kept. Text that is streamed
-// is masked on its way (secret-stream.ts).
+// Masks secrets with a recognizable format in the model's text before it is stored. Streamed text is masked by
+// secret-stream.ts.
 import type { Hook } from "../types.ts";
 
-/** Its end may be missing. */
+/** The end marker is optional. */
 export const PRIVATE_KEY =
   /-----BEGIN (?:[A-Z]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!-)){0,20000}(?:-----END [A-Z ]{0,40}-----)?/;
-/** Not in the middle of a longer word. */
+/** Not in the middle of a word. */
 const START = "(?<![A-Za-z0-9_-])";
-/** Shapes and what they are. Each is bounded and cannot begin twice in one run of characters, so a text is read once. */
+/** Each pattern is bounded and cannot start twice in one run of characters, so matching is linear. */
 const SECRETS: readonly (readonly [shape: RegExp, name: string])[] = [
   [new RegExp(PRIVATE_KEY, "g"), "private key"],
   [new RegExp(`${START}sk-(?=[A-Za-z_-]{0,200}\\d)[A-Za-z0-9_-]{20,200}`, "g"), "API key"],

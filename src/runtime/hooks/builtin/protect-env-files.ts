@@ -1,4 +1,4 @@
-// Keeps the file tools away from environment files by name. Permissions and the tools look at the real path as well.
+// Blocks file tools from environment files by name. Permissions and tools also check the real path.
 import { isObject } from "../../../base/json.ts";
 import { isSecretPath } from "../../workspace/protected.ts";
 import type { Hook } from "../types.ts";
@@ -19,7 +19,7 @@ export function createProtectEnvFiles(): Hook {
       if (named === undefined) return Promise.resolve({});
       return Promise.resolve({
         decision: "block",
-        message: `${String(named)} is an environment file: it may hold secrets and is not read or changed. Ask the user for what you need of it; .env.example may be read.`,
+        message: `${String(named)} is an environment file that may contain secrets; it cannot be read or changed. Ask the user for the values you need; .env.example can be read.`,
       });
     },
   };

@@ -1,13 +1,13 @@
-// Masks secrets in text that comes in pieces: what may still become one is held back until that is decided, so that the
-// pieces together are the masked text.
+// Masks secrets in streamed text. Text that may become a secret is held back until that is decided, so that the pieces add
+// up to the masked text.
 import { maskSecrets, PRIVATE_KEY } from "./mask-secrets.ts";
 
-/** How secrets begin (mask-secrets.ts); what does not begin like one of them is shown at once. */
+/** Prefixes of secrets (mask-secrets.ts); other text is shown at once. */
 const STARTS = [
   ...["sk-", "sk_", "rk_", "pk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "npm_"],
   ...["AKIA", "ASIA", "xox", "AIza", "ya29.", "gsk_", "hf_", "eyJ"],
 ];
-/** No secret but a private key has one of these in it. */
+/** No secret except a private key contains one of these. */
 const BOUNDARY = /[^A-Za-z0-9_.-](?=[A-Za-z0-9_.-]*$)/;
 const TOKEN = /[A-Za-z0-9_.-]/;
 const WORD = /[A-Za-z0-9_-]/;
@@ -15,21 +15,21 @@ const BEGIN = "-----BEGIN ";
 const HALF_HEADER = /^-----BEGIN [A-Z ]{0,80}-{0,5}$/;
 const END = /-----END [A-Z ]{0,40}-----$/;
 const HALF_END = /^(?:-{0,5}|-----E|-----EN|-----END|-----END [A-Z ]{0,40}-{0,4})$/;
-/** As long as a private key is looked at, with its ends. */
+/** Maximum length of a private key, with its markers. */
 const MAX_KEY_CHARS = 20_200;
 
 export class SecretStream {
   #held = "";
-  /** The last character shown is part of a word: none of these secrets begins in the middle of one. */
+  /** The last character shown is part of a word; secrets start only at the beginning of one. */
   #isInWord = false;
 
-  /** What may be shown now. */
+  /** Returns the text that can be shown now. */
   push(text: string): string {
     this.#held += text;
-    return this.#take(settledEnd(this.#held, this.#isInWord));
+    return this.#take(findSettledEnd(this.#held, this.#isInWord));
   }
 
-  /** The rest. */
+  /** Returns the rest. */
   end(): string {
     return this.#take(this.#held.length);
   }
@@ -44,29 +44,29 @@ export class SecretStream {
   }
 }
 
-function settledEnd(text: string, isInWord: boolean): number {
+function findSettledEnd(text: string, isInWord: boolean): number {
   const boundary = BOUNDARY.exec(text);
   const run = boundary === null ? 0 : boundary.index + 1;
   let end = text.length;
   for (let at = text.length - 1; at >= run; at -= 1) {
-    // Behind a dash as well: it may be the last of a private key.
+    // Also after a dash, which may be the last of a private key.
     const isStart = at === 0 ? !isInWord : !/\w/.test(text.charAt(at - 1));
     if (isStart && mayBegin(text.slice(at))) end = at;
   }
-  let behind = 0; // the last private key
+  let afterKey = 0; // end of the last private key
   for (let at = text.indexOf("-"); at !== -1 && at < end; ) {
-    const key = keyAt(text, at);
-    if (key === "open") return tokenStart(text, at, behind);
-    if (key > at + 1) behind = key;
+    const key = findKeyEnd(text, at);
+    if (key === "open") return findTokenStart(text, at, afterKey);
+    if (key > at + 1) afterKey = key;
     at = text.indexOf("-", key);
   }
   return end;
 }
 
-/** A key of another kind that stands right before a header takes the dashes in: they are decided together. */
-function tokenStart(text: string, at: number, behind: number): number {
+/** A token directly before a header includes its dashes, so both are decided together. */
+function findTokenStart(text: string, at: number, afterKey: number): number {
   let start = at;
-  while (start > behind && TOKEN.test(text.charAt(start - 1))) start -= 1;
+  while (start > afterKey && TOKEN.test(text.charAt(start - 1))) start -= 1;
   return start;
 }
 
@@ -74,8 +74,8 @@ function mayBegin(text: string): boolean {
   return STARTS.some((start) => text.startsWith(start) || start.startsWith(text));
 }
 
-/** Where to look on: behind a private key, or behind this character. `open`: it may be a key that has not ended. */
-function keyAt(text: string, at: number): number | "open" {
+/** Where to continue: after a private key, or after this character. `open`: it may be an unfinished key. */
+function findKeyEnd(text: string, at: number): number | "open" {
   const rest = text.slice(at, at + MAX_KEY_CHARS);
   if (BEGIN.startsWith(rest) || HALF_HEADER.test(rest)) return "open";
   const key = PRIVATE_KEY.exec(rest)?.[0];

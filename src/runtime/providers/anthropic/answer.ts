@@ -1,18 +1,20 @@
-// One answer of Anthropic's, put together from the events of its stream. A whole message is the same, all at once.
+// Assembles an answer from the events of Anthropic's stream, or from a whole message.
 import type { ContentBlockParam } from "@anthropic-ai/sdk/resources/messages/messages";
 import { isObject, type JsonObject } from "../../../base/json.ts";
-import { brokenFailure, type Place, vendorFailure } from "../failure.ts";
-import { type Said, type SaidCall, settle } from "../settle.ts";
+import { asCount, asObject, asObjects, asText, defined, omitNulls } from "../../../base/values.ts";
+import { brokenFailure, type Endpoint, vendorFailure } from "../failure.ts";
+import { type ModelOutput, type OutputCall, toResponse } from "../settle.ts";
 import type { ChatResponse, ChatStreamEvent, ProviderFailure, StopReason, TokenUsage } from "../types.ts";
+import { findVendorError } from "../vendor-error.ts";
 import type { Thoughts } from "./convert.ts";
 
 interface Block {
   type: string;
-  /** As it began. */
+  /** The block in its start event. */
   start: JsonObject;
   text: string;
   signature: string;
-  /** Among the tool calls. */
+  /** Position among the tool calls; -1 for other blocks. */
   callIndex: number;
 }
 
@@ -24,18 +26,22 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map<string, StopReason
 ]);
 
 export class AnthropicAnswer {
-  readonly #place: Place;
+  readonly #endpoint: Endpoint;
   readonly #blocks = new Map<number, Block>();
   #calls = 0;
   #usage: JsonObject = {};
   #model: string | undefined;
   #id: string | undefined;
   #stop: string | undefined;
-  #stopDetails: unknown;
+  #stopDetails: JsonObject = {};
   #failure: ProviderFailure | undefined;
 
-  constructor(place: Place) {
-    this.#place = place;
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint;
+  }
+
+  get failure(): ProviderFailure | undefined {
+    return this.#failure;
   }
 
   get isFinished(): boolean {
@@ -46,146 +52,150 @@ export class AnthropicAnswer {
     this.#failure ??= failure;
   }
 
-  add(event: unknown): ChatStreamEvent[] {
-    if (!isObject(event)) return [];
-    const index = typeof event["index"] === "number" ? event["index"] : 0;
+  add(value: unknown): ChatStreamEvent[] {
+    const event = asObject(value);
+    const index = asCount(event["index"]) ?? 0;
     switch (event["type"]) {
+      case "message":
+        this.#addMessage(event);
+        return [];
       case "message_start":
-        if (isObject(event["message"])) this.#addEnvelope(event["message"]);
+        this.#addEnvelope(asObject(event["message"]));
         return [];
       case "content_block_start":
         return isObject(event["content_block"]) ? this.#begin(index, event["content_block"]) : [];
       case "content_block_delta":
-        return isObject(event["delta"]) ? this.#extend(this.#blocks.get(index), event["delta"]) : [];
+        return this.#extend(this.#blocks.get(index), asObject(event["delta"]));
       case "message_delta":
-        if (isObject(event["delta"])) this.#addStop(event["delta"]);
-        if (isObject(event["usage"])) this.#addUsage(event["usage"]);
+        this.#addStop(asObject(event["delta"]));
+        this.#addUsage(event["usage"]);
+        return [];
+      case "error":
+        this.#addError(event);
+        return [];
+      case undefined:
+        // Some compatible servers leave the type out of errors and of whole answers.
+        if (isObject(event["error"])) this.#addError(event);
+        else if (Array.isArray(event["content"])) this.#addMessage(event);
         return [];
       default:
-        // content_block_stop, message_stop and what will be invented say nothing that is needed.
+        // content_block_stop, message_stop, ping and unknown events carry nothing we need.
         return [];
     }
   }
 
-  /** The message of a request without a stream. */
-  addMessage(message: unknown): void {
-    if (!isObject(message)) return;
-    this.#addEnvelope(message);
-    const content = Array.isArray(message["content"]) ? message["content"] : [];
-    for (const [index, block] of content.entries()) if (isObject(block)) this.#begin(index, block);
-    this.#addStop(message);
-  }
-
-  finish(taken: Set<string>): ChatResponse {
+  finish(usedIds: Set<string>): ChatResponse {
     const blocks = [...this.#blocks.values()];
     const text = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
-    const usage = this.#readUsage();
     const said = {
       text,
       calls: blocks.flatMap((block) => (block.type === "tool_use" ? [toCall(block)] : [])),
-      ...this.#ending(),
-      usage,
+      ...this.#readEnding(),
+      usage: this.#readUsage(),
       model: this.#model,
       raw: { id: this.#id, model: this.#model, stop_reason: this.#stop, usage: this.#usage },
     };
-    return settle(said, taken);
+    return toResponse(said, usedIds);
   }
 
-  /** What was thought before the first call, to be given back with it. */
-  get thoughts(): Thoughts {
-    return [...this.#blocks.values()].flatMap(({ type, start, text, signature }): ContentBlockParam[] => {
-      // Without a signature it is not Anthropic's own, and would be refused.
-      if (type === "thinking") return signature === "" ? [] : [{ type, thinking: text, signature }];
-      if (type !== "redacted_thinking") return [];
-      return [{ type: "redacted_thinking" as const, data: textOf(start["data"]) }];
-    });
+  /** Thinking blocks to send back with the first call. */
+  *echoes({ toolCalls: [first] }: ChatResponse): Generator<[string, Thoughts]> {
+    const thoughts = [...this.#blocks.values()].flatMap(toThought);
+    if (first !== undefined && thoughts.length > 0) yield [first.id, thoughts];
   }
 
-  #ending(): Pick<Said, "stopReason" | "failure"> {
+  #readEnding(): Pick<ModelOutput, "stopReason" | "failure"> {
     if (this.#failure !== undefined) return { stopReason: "error", failure: this.#failure };
     if (this.#stop === undefined) {
       const what = "ended the stream before its answer was complete";
-      return { stopReason: "error", failure: brokenFailure(this.#place, what) };
+      return { stopReason: "error", failure: brokenFailure(this.#endpoint, what) };
     }
     const stopReason = STOP_REASONS.get(this.#stop) ?? "end_turn";
     if (stopReason !== "content_filter") return { stopReason };
-    const details = isObject(this.#stopDetails) ? this.#stopDetails : {};
-    const why =
-      textOf(details["explanation"]) || textOf(details["category"]) || "the model refused to answer";
-    return { stopReason, failure: vendorFailure(this.#place, { message: why, codes: [], isFiltered: true }) };
+    const { explanation, category } = this.#stopDetails;
+    const message = asText(explanation) ?? asText(category) ?? "the model refused to answer";
+    return { stopReason, failure: vendorFailure(this.#endpoint, { message, codes: [], isFiltered: true }) };
   }
 
   #begin(index: number, start: JsonObject): ChatStreamEvent[] {
-    const type = textOf(start["type"]);
+    const type = asText(start["type"]) ?? "";
     const callIndex = type === "tool_use" ? this.#calls++ : -1;
-    const block: Block = { type, start, text: "", signature: textOf(start["signature"]), callIndex };
+    const block: Block = { type, start, text: "", signature: asText(start["signature"]) ?? "", callIndex };
     this.#blocks.set(index, block);
     if (type === "tool_use") {
-      return [
-        { type: "tool_call_delta", index: callIndex, id: textOf(start["id"]), name: textOf(start["name"]) },
-      ];
+      const { id, name } = toCall(block);
+      return [{ type: "tool_call_delta", index: callIndex, id, name }];
     }
     return this.#extend(block, { text: start["text"], thinking: start["thinking"] });
   }
 
-  #extend(block: Block | undefined, delta: JsonObject): ChatStreamEvent[] {
+  #extend(
+    block: Block | undefined,
+    { signature, text, thinking, partial_json }: JsonObject,
+  ): ChatStreamEvent[] {
     if (block === undefined) return [];
-    block.signature += textOf(delta["signature"]);
-    const text = textOf(delta["text"]) + textOf(delta["thinking"]) + textOf(delta["partial_json"]);
-    block.text += text;
-    if (text === "") return [];
-    if (block.type === "text") return [{ type: "text_delta", text }];
-    if (block.type === "thinking") return [{ type: "reasoning_delta", text }];
-    // Tools that the server runs itself are none of ours.
+    block.signature += asText(signature) ?? "";
+    const added = asText(text) ?? asText(thinking) ?? asText(partial_json);
+    if (added === undefined) return [];
+    block.text += added;
+    if (block.type === "text") return [{ type: "text_delta", text: added }];
+    if (block.type === "thinking") return [{ type: "reasoning_delta", text: added }];
+    // Calls of tools that the server runs itself are ignored.
     if (block.type !== "tool_use") return [];
-    return [{ type: "tool_call_delta", index: block.callIndex, arguments: text }];
+    return [{ type: "tool_call_delta", index: block.callIndex, arguments: added }];
+  }
+
+  #addMessage(message: JsonObject): void {
+    this.#addEnvelope(message);
+    for (const [index, block] of asObjects(message["content"]).entries()) this.#begin(index, block);
+    this.#addStop(message);
   }
 
   #addEnvelope(message: JsonObject): void {
-    this.#id = textOf(message["id"]) || undefined;
-    this.#model = textOf(message["model"]) || undefined;
-    if (isObject(message["usage"])) this.#addUsage(message["usage"]);
+    this.#id = asText(message["id"]);
+    this.#model = asText(message["model"]);
+    this.#addUsage(message["usage"]);
   }
 
-  #addStop(source: JsonObject): void {
-    this.#stop = textOf(source["stop_reason"]) || this.#stop;
-    this.#stopDetails = source["stop_details"] ?? this.#stopDetails;
+  #addStop({ stop_reason, stop_details }: JsonObject): void {
+    this.#stop = asText(stop_reason) ?? this.#stop;
+    if (isObject(stop_details)) this.#stopDetails = stop_details;
   }
 
-  /** Figures of later events are sums, and replace the earlier ones; null says nothing. */
-  #addUsage(usage: JsonObject): void {
-    const told = Object.entries(usage).filter(([, value]) => value !== null && value !== undefined);
-    this.#usage = { ...this.#usage, ...Object.fromEntries(told) };
+  #addError(event: JsonObject): void {
+    const error = findVendorError(event);
+    if (error !== undefined) this.fail(vendorFailure(this.#endpoint, error));
   }
 
-  /** `inputTokens` counts all input, cached or not, as with the other providers; Anthropic's own leaves out the cache. */
+  /** Later events carry totals, which replace the earlier ones. */
+  #addUsage(usage: unknown): void {
+    this.#usage = { ...this.#usage, ...omitNulls(asObject(usage)) };
+  }
+
+  /** `inputTokens` counts all input, as with the other providers; Anthropic's own figure excludes the cache. */
   #readUsage(): TokenUsage | undefined {
     const usage = this.#usage;
-    const input = count(usage["input_tokens"]);
+    const input = asCount(usage["input_tokens"]);
     if (input === undefined) return undefined;
-    const cacheReadTokens = count(usage["cache_read_input_tokens"]);
-    const cacheWriteTokens = count(usage["cache_creation_input_tokens"]);
-    const details = usage["output_tokens_details"];
-    const reasoningTokens = isObject(details) ? count(details["thinking_tokens"]) : undefined;
+    const cacheReadTokens = asCount(usage["cache_read_input_tokens"]);
+    const cacheWriteTokens = asCount(usage["cache_creation_input_tokens"]);
+    const reasoningTokens = asCount(asObject(usage["output_tokens_details"])["thinking_tokens"]);
     return {
       inputTokens: input + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0),
-      outputTokens: count(usage["output_tokens"]) ?? 0,
-      ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
-      ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
-      ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+      outputTokens: asCount(usage["output_tokens"]) ?? 0,
+      ...defined({ cacheReadTokens, cacheWriteTokens, reasoningTokens }),
     };
   }
 }
 
-/** In a stream the input comes in pieces of JSON after a start that is empty. */
-function toCall({ start, text }: Block): SaidCall {
-  return { id: textOf(start["id"]), name: textOf(start["name"]), input: text === "" ? start["input"] : text };
+/** In a stream the input follows an empty start, as pieces of JSON. */
+function toCall({ start, text }: Block): OutputCall & { id: string } {
+  const [id = "", name = ""] = [asText(start["id"]), asText(start["name"])];
+  return { id, name, input: text === "" ? start["input"] : text };
 }
 
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+function toThought({ type, start, text, signature }: Block): ContentBlockParam[] {
+  // Anthropic rejects unsigned thinking: another server made it.
+  if (type === "thinking") return signature === "" ? [] : [{ type, thinking: text, signature }];
+  return type === "redacted_thinking" ? [{ type, data: asText(start["data"]) ?? "" }] : [];
 }

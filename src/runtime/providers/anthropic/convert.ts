@@ -1,7 +1,9 @@
-// Our history as Anthropic's: the system prompt on top, results of tools as blocks of user messages, turns that alternate.
+// Converts a request to Anthropic's format: system prompt at the top, tool results as blocks of user messages, alternating
+// turns. The SDK is used for its types only.
 import type {
   ContentBlockParam,
   ImageBlockParam,
+  MessageCreateParams,
   MessageParam,
   TextBlockParam,
   Tool,
@@ -10,46 +12,45 @@ import type { AssistantMessage, Message, ToolMessage, UserContentPart, UserMessa
 import type { EchoMemory } from "../echo-memory.ts";
 import { inputToObject, nameToIdentifier } from "../settle.ts";
 import { type ChatRequest, ProviderError } from "../types.ts";
-import type { CreateParams } from "./client.ts";
 
-/** The API wants a limit; ours is what every current model can write. */
+/** The API requires a limit; every current model supports this one. */
 const DEFAULT_MAX_TOKENS = 32_000;
 const CACHE = { cache_control: { type: "ephemeral" as const } };
 const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
-const BEGINNING = "(The beginning of this conversation was left out.)";
+const BEGINNING = "(The beginning of this conversation was omitted.)";
 
-/** Blocks of thought, which go back unchanged before the call that they led to. */
+/** Thinking blocks, sent back unchanged before the tool call that followed them. */
 export type Thoughts = readonly ContentBlockParam[];
 
-/** `temperature` is not sent: the API of the SDK's version has none. */
-export function buildParams(
+/** `temperature` is not sent: this version of the API has none. */
+export function buildRequest(
   request: ChatRequest,
   thoughts: EchoMemory<Thoughts>,
   stream: boolean,
-): CreateParams {
+): MessageCreateParams {
   const system = toSystem(request.messages);
   const tools = toTools(request.tools, system.length === 0);
   return {
     model: request.model,
     max_tokens: request.maxTokens ?? DEFAULT_MAX_TOKENS,
     ...(system.length === 0 ? {} : { system }),
-    messages: cached(toMessages(request.messages, thoughts)),
+    messages: markForCache(toMessages(request.messages, thoughts)),
     ...(tools.length === 0 ? {} : { tools }),
     stream,
   };
 }
 
-/** Tools come before the system prompt in the cache, so its mark holds both. */
+/** Tools precede the system prompt in the cache, so one mark covers both. */
 function toSystem(messages: readonly Message[]): TextBlockParam[] {
   const texts = messages.flatMap((message) => (message.role === "system" ? [message.content] : []));
   const text = texts.filter((part) => part.trim() !== "").join("\n\n");
   return text === "" ? [] : [{ type: "text", text, ...CACHE }];
 }
 
-function toTools(tools: ChatRequest["tools"], isMarked: boolean): Tool[] {
+function toTools(tools: ChatRequest["tools"], isCacheMark: boolean): Tool[] {
   return tools.map(({ name, description, inputSchema }, index) => {
     const { $schema: _, ...schema } = inputSchema;
-    const mark = isMarked && index === tools.length - 1 ? CACHE : {};
+    const mark = isCacheMark && index === tools.length - 1 ? CACHE : {};
     return { name, description, input_schema: { ...schema, type: "object" }, ...mark };
   });
 }
@@ -76,7 +77,7 @@ function toBlocks(
 ): ContentBlockParam[] {
   if (message.role === "tool") return [toResult(message)];
   if (message.role === "assistant") return toAssistant(message, thoughts);
-  if (typeof message.content === "string") return textBlocks(message.content);
+  if (typeof message.content === "string") return toTextBlocks(message.content);
   return message.content.flatMap(toPart);
 }
 
@@ -84,10 +85,10 @@ function toAssistant(message: AssistantMessage, thoughts: EchoMemory<Thoughts>):
   const calls = message.toolCalls ?? [];
   return [
     ...(thoughts.find(calls[0]?.id) ?? []),
-    ...textBlocks(message.content ?? ""),
+    ...toTextBlocks(message.content ?? ""),
     ...calls.map(({ id, name, input }) => ({
       type: "tool_use" as const,
-      id: safeId(id),
+      id: toSafeId(id),
       name: nameToIdentifier(name),
       input: inputToObject(input),
     })),
@@ -97,19 +98,19 @@ function toAssistant(message: AssistantMessage, thoughts: EchoMemory<Thoughts>):
 function toResult({ toolCallId, content, isError }: ToolMessage): ContentBlockParam {
   return {
     type: "tool_result",
-    tool_use_id: safeId(toolCallId),
+    tool_use_id: toSafeId(toolCallId),
     ...(content === "" ? {} : { content }),
     ...(isError ? { is_error: true } : {}),
   };
 }
 
-/** Blocks without any visible text are refused. */
-function textBlocks(text: string): TextBlockParam[] {
+/** The API rejects text blocks without visible text. */
+function toTextBlocks(text: string): TextBlockParam[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
 
 function toPart(part: UserContentPart): (TextBlockParam | ImageBlockParam)[] {
-  return part.type === "text" ? textBlocks(part.text) : [toImage(part.image_url.url)];
+  return part.type === "text" ? toTextBlocks(part.text) : [toImage(part.image_url.url)];
 }
 
 function toImage(url: string): ImageBlockParam {
@@ -117,19 +118,19 @@ function toImage(url: string): ImageBlockParam {
   const data = /^data:([^;,]+);base64,(.*)$/s.exec(url);
   const mediaType = IMAGE_TYPES.find((type) => type === data?.[1]?.toLowerCase());
   if (data?.[2] === undefined || mediaType === undefined) {
-    const message = `Anthropic takes images as ${IMAGE_TYPES.join(", ")}; convert the image, or leave it out`;
+    const message = `Anthropic accepts images as ${IMAGE_TYPES.join(", ")}; convert the image or remove it`;
     throw new ProviderError({ kind: "bad_request", message });
   }
   return { type: "image", source: { type: "base64", media_type: mediaType, data: data[2] } };
 }
 
-/** Calls of another vendor can have ids that this one refuses. */
-function safeId(id: string): string {
+/** Call ids of another vendor may contain characters that Anthropic rejects. */
+function toSafeId(id: string): string {
   return id.replaceAll(/[^A-Za-z0-9_-]/g, "_") || "_";
 }
 
-/** The whole history so far is read from the cache by the next request. */
-function cached(messages: MessageParam[]): MessageParam[] {
+/** Lets the next request read the history so far from the cache. */
+function markForCache(messages: MessageParam[]): MessageParam[] {
   const blocks = messages.at(-1)?.content;
   const last = Array.isArray(blocks) ? blocks.at(-1) : undefined;
   if (last?.type === "text" || last?.type === "tool_result" || last?.type === "image")

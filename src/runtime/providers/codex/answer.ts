@@ -1,35 +1,36 @@
-// One answer of the Responses API, put together from its events.
+// Assembles an answer from the events of the Responses API.
 import { isObject, type JsonObject } from "../../../base/json.ts";
-import { brokenFailure, type Place, protocolError, vendorFailure } from "../failure.ts";
-import { type Said, settle } from "../settle.ts";
+import { asObject, asText } from "../../../base/values.ts";
+import { brokenFailure, type Endpoint, protocolError, vendorFailure } from "../failure.ts";
+import { type ModelOutput, toResponse } from "../settle.ts";
 import type { ChatResponse, ChatStreamEvent, ProviderFailure, StopReason, TokenUsage } from "../types.ts";
-import { streamFault } from "./fault.ts";
-import { type Item, Items, MAX_ITEMS, sealedThought, textIn, toCall } from "./items.ts";
-import type { Echo } from "./request.ts";
+import { readStreamFailure } from "./fault.ts";
+import { type Item, Items, joinParts, MAX_ITEMS, toCall, toEncryptedReasoning } from "./items.ts";
+import type { CodexEcho } from "./request.ts";
 import { readUsage } from "./usage.ts";
 
-export class Answer {
-  readonly #place: Place;
+export class CodexAnswer {
+  readonly #endpoint: Endpoint;
   readonly #items = new Items();
   #text = "";
   #refusal = "";
-  #thoughts = 0;
+  #hasReasoning = false;
   #ending: { stopReason: StopReason; said: string } | undefined;
   #failure: ProviderFailure | undefined;
   #usage: TokenUsage | undefined;
   #model: string | undefined;
   #id: string | undefined;
 
-  constructor(place: Place) {
-    this.#place = place;
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint;
   }
 
-  /** It has failed; nothing that follows counts. */
+  /** Once set, later events are ignored. */
   get failure(): ProviderFailure | undefined {
     return this.#failure;
   }
 
-  /** The vendor said how it ended. */
+  /** The vendor reported the end. */
   get isFinished(): boolean {
     return this.#ending !== undefined;
   }
@@ -42,91 +43,87 @@ export class Answer {
     if (!isObject(event)) return [];
     const type = String(event["type"] ?? "");
     const read = READERS.get(type);
-    if (read !== undefined) return this.#bounded(read(this, event));
-    // Who answers in one piece gives the response itself.
-    if (event["object"] === "response") return this.#bounded(this.end(event));
-    const failure = type === "error" || type === "" ? streamFault(this.#place, event) : undefined;
+    if (read !== undefined) return this.#checkItemCount(read(this, event));
+    // Without a stream, the body is the response itself.
+    if (event["object"] === "response") return this.#checkItemCount(this.complete(event));
+    const failure = type === "error" || type === "" ? readStreamFailure(this.#endpoint, event) : undefined;
     if (failure !== undefined) this.fail(failure);
     return [];
   }
 
-  begin(response: unknown): ChatStreamEvent[] {
+  addEnvelope(response: unknown): ChatStreamEvent[] {
     if (!isObject(response)) return [];
-    this.#id = textOf(response["id"]) || this.#id;
-    this.#model = textOf(response["model"]) || this.#model;
+    this.#id = asText(response["id"]) ?? this.#id;
+    this.#model = asText(response["model"]) ?? this.#model;
     this.#usage = readUsage(response["usage"]) ?? this.#usage;
     return [];
   }
 
-  words(event: JsonObject, isRefusal = false): ChatStreamEvent[] {
-    return this.#say(this.#items.of(event), textOf(event["delta"]), isRefusal);
+  addText(event: JsonObject, isRefusal = false): ChatStreamEvent[] {
+    return this.#emitText(this.#items.find(event), asText(event["delta"]), isRefusal);
   }
 
-  thoughts(event: JsonObject): ChatStreamEvent[] {
-    const text = textOf(event["delta"]);
-    if (text === "") return [];
-    this.#thoughts += 1;
+  addReasoning(event: JsonObject): ChatStreamEvent[] {
+    const text = asText(event["delta"]);
+    if (text === undefined) return [];
+    this.#hasReasoning = true;
     return [{ type: "reasoning_delta", text }];
   }
 
-  nextThought(): ChatStreamEvent[] {
-    return this.#thoughts === 0 ? [] : [{ type: "reasoning_delta", text: "\n\n" }];
+  separateReasoning(): ChatStreamEvent[] {
+    return !this.#hasReasoning ? [] : [{ type: "reasoning_delta", text: "\n\n" }];
   }
 
-  itemBegins(event: JsonObject): ChatStreamEvent[] {
-    const item = this.#items.of(event);
-    return item.type === "function_call" ? [this.#callEvent(item, {})] : [];
+  startItem(event: JsonObject): ChatStreamEvent[] {
+    const item = this.#items.find(event);
+    return item.type === "function_call" ? [this.#toCallEvent(item, {})] : [];
   }
 
-  argumentsOf(event: JsonObject): ChatStreamEvent[] {
-    const item = this.#items.of(event);
+  addArguments(event: JsonObject): ChatStreamEvent[] {
+    const item = this.#items.find(event);
     if (item.type === "") item.type = "function_call";
     if (item.type !== "function_call") return [];
-    const piece = textOf(event["delta"]);
-    item.pieces += piece;
-    return piece === "" ? [] : [this.#callEvent(item, { arguments: piece })];
+    const piece = asText(event["delta"]);
+    item.pieces += piece ?? "";
+    return piece === undefined ? [] : [this.#toCallEvent(item, { arguments: piece })];
   }
 
-  itemEnds(event: JsonObject): ChatStreamEvent[] {
+  finishItem(event: JsonObject): ChatStreamEvent[] {
     if (!isObject(event["item"])) return [];
-    const item = this.#items.of(event);
+    const item = this.#items.find(event);
     item.whole = event["item"];
-    return this.#late(item);
+    return this.#emitWhole(item);
   }
 
-  end(response: unknown): ChatStreamEvent[] {
-    const given = isObject(response) ? response : {};
-    this.begin(given);
-    const late = this.#items.addMissing(given["output"]).flatMap((item) => this.#late(item));
-    const status = textOf(given["status"]);
-    if (status === "failed") this.failed(given);
-    else if (status === "incomplete") this.incomplete(given);
-    else this.#ending = { stopReason: "end_turn", said: status || "completed" };
+  complete(response: unknown): ChatStreamEvent[] {
+    const given = asObject(response);
+    this.addEnvelope(given);
+    const late = this.#items.addMissing(given["output"]).flatMap((item) => this.#emitWhole(item));
+    const status = asText(given["status"]);
+    if (status === "failed") this.failResponse(given);
+    else if (status === "incomplete") this.stopEarly(given);
+    else this.#ending = { stopReason: "end_turn", said: status ?? "completed" };
     return late;
   }
 
-  failed(response: unknown): ChatStreamEvent[] {
-    this.begin(response);
-    const failure = streamFault(this.#place, response);
-    this.fail(failure ?? brokenFailure(this.#place, "failed and gave no reason"));
+  failResponse(response: unknown): ChatStreamEvent[] {
+    this.addEnvelope(response);
+    const failure = readStreamFailure(this.#endpoint, response);
+    this.fail(failure ?? brokenFailure(this.#endpoint, "failed without a reason"));
     return [];
   }
 
-  incomplete(response: unknown): ChatStreamEvent[] {
-    this.begin(response);
-    const details = isObject(response) ? response["incomplete_details"] : undefined;
-    const said = isObject(details) ? textOf(details["reason"]) : "";
+  stopEarly(response: unknown): ChatStreamEvent[] {
+    this.addEnvelope(response);
+    const said = asText(asObject(asObject(response)["incomplete_details"])["reason"]) ?? "no reason given";
     if (said === "max_output_tokens") this.#ending = { stopReason: "max_tokens", said };
     else if (said === "content_filter") this.#ending = { stopReason: "content_filter", said };
-    else
-      this.fail(
-        brokenFailure(this.#place, `stopped in the middle of its answer (${said || "no reason given"})`),
-      );
+    else this.fail(brokenFailure(this.#endpoint, `stopped before its answer was complete (${said})`));
     return [];
   }
 
-  finish(taken: Set<string>): ChatResponse {
-    const ending = this.#howItEnded();
+  finish(usedIds: Set<string>): ChatResponse {
+    const ending = this.#readEnding();
     const isCut = ending.stopReason === "max_tokens";
     const said = {
       text: this.#text,
@@ -137,15 +134,15 @@ export class Answer {
       model: this.#model,
       raw: { id: this.#id, model: this.#model, status: this.#ending?.said, usage: this.#usage },
     };
-    return settle({ ...said, ...ending }, taken);
+    return toResponse({ ...said, ...ending }, usedIds);
   }
 
-  /** What has to go back with the calls of this answer, by the id that they got. */
-  *echoes({ toolCalls }: ChatResponse): Generator<[string, Echo]> {
+  /** Reasoning to send back with the calls of this answer, by call id. */
+  *echoes({ toolCalls }: ChatResponse): Generator<[string, CodexEcho]> {
     const ids = toolCalls.map(({ id }) => id);
     let reasoning: JsonObject[] = [];
     for (const item of this.#items.all) {
-      const thought = sealedThought(item);
+      const thought = toEncryptedReasoning(item);
       if (thought !== undefined) reasoning.push(thought);
       if (item.type !== "function_call" || item.name === "") continue;
       const id = ids.shift();
@@ -154,67 +151,66 @@ export class Answer {
     }
   }
 
-  #bounded(told: ChatStreamEvent[]): ChatStreamEvent[] {
+  #checkItemCount(events: ChatStreamEvent[]): ChatStreamEvent[] {
     if (this.#items.count > MAX_ITEMS) {
-      this.fail(protocolError(this.#place, `made more than ${MAX_ITEMS} items of one answer`).failure);
+      this.fail(protocolError(this.#endpoint, `sent more than ${MAX_ITEMS} items in one answer`).failure);
     }
-    return told;
+    return events;
   }
 
-  #howItEnded(): Pick<Said, "stopReason" | "failure"> {
+  #readEnding(): Pick<ModelOutput, "stopReason" | "failure"> {
     if (this.#failure !== undefined) {
       const stopReason = this.#failure.kind === "content_filter" ? "content_filter" : "error";
       return { stopReason, failure: this.#failure };
     }
-    if (this.#ending === undefined) return this.#broken("ended the stream before its answer was complete");
+    if (this.#ending === undefined) return this.#toBroken("ended the stream before its answer was complete");
     const { stopReason, said } = this.#ending;
     if (stopReason === "content_filter" || this.#refusal !== "") {
       const message = this.#refusal || said;
-      const failure = vendorFailure(this.#place, { message, codes: [], isFiltered: true });
+      const failure = vendorFailure(this.#endpoint, { message, codes: [], isFiltered: true });
       return { stopReason: "content_filter", failure };
     }
     const isHalf = this.#items.calls.some(({ whole }) => whole === undefined);
-    if (isHalf && stopReason !== "max_tokens")
-      return this.#broken("ended its answer in the middle of a tool call");
-    if (this.#items.count === 0) return this.#broken("gave no answer");
+    if (isHalf && stopReason !== "max_tokens") return this.#toBroken("ended its answer during a tool call");
+    if (this.#items.count === 0) return this.#toBroken("sent no answer");
     return { stopReason };
   }
 
-  #broken(what: string): Pick<Said, "stopReason" | "failure"> {
-    return { stopReason: "error", failure: brokenFailure(this.#place, what) };
+  #toBroken(what: string): Pick<ModelOutput, "stopReason" | "failure"> {
+    return { stopReason: "error", failure: brokenFailure(this.#endpoint, what) };
   }
 
-  /** What was not told while it came, because only the whole came. */
-  #late(item: Item): ChatStreamEvent[] {
+  /** Emits an item that arrived whole, without deltas. */
+  #emitWhole(item: Item): ChatStreamEvent[] {
     const { whole } = item;
-    if (whole === undefined || item.isTold) return [];
+    if (whole === undefined || item.isEmitted) return [];
     if (item.type === "function_call") {
       const { input } = toCall(item);
       return [
-        this.#callEvent(item, item.pieces === "" && typeof input === "string" ? { arguments: input } : {}),
+        this.#toCallEvent(item, item.pieces === "" && typeof input === "string" ? { arguments: input } : {}),
       ];
     }
     if (item.type !== "message") return [];
     return [
-      ...this.#say(item, textIn(whole, "text"), false),
-      ...this.#say(item, textIn(whole, "refusal"), true),
+      ...this.#emitText(item, joinParts(whole, "text"), false),
+      ...this.#emitText(item, joinParts(whole, "refusal"), true),
     ];
   }
 
-  #say(item: Item, text: string, isRefusal: boolean): ChatStreamEvent[] {
-    if (text === "") return [];
-    // Several messages in one answer are paragraphs.
-    const isNext = !item.isTold && this.#text !== "";
-    item.isTold = true;
-    const told = isNext ? `\n\n${text}` : text;
-    this.#text += told;
-    if (isRefusal) this.#refusal += told;
-    return [{ type: "text_delta", text: told }];
+  #emitText(item: Item, text: string | undefined, isRefusal: boolean): ChatStreamEvent[] {
+    if (!text) return [];
+    // Messages of one answer are separated like paragraphs.
+    const isNext = !item.isEmitted && this.#text !== "";
+    item.isEmitted = true;
+    const added = isNext ? `\n\n${text}` : text;
+    this.#text += added;
+    if (isRefusal) this.#refusal += added;
+    return [{ type: "text_delta", text: added }];
   }
 
-  #callEvent(item: Item, more: { arguments?: string }): ChatStreamEvent {
-    const isFirst = !item.isTold;
-    if (item.name !== "") item.isTold = true;
+  #toCallEvent(item: Item, more: { arguments?: string }): ChatStreamEvent {
+    const isFirst = !item.isEmitted;
+    if (item.name !== "") item.isEmitted = true;
     return {
       type: "tool_call_delta",
       index: this.#items.calls.indexOf(item),
@@ -225,26 +221,22 @@ export class Answer {
   }
 }
 
-type Reader = (answer: Answer, event: JsonObject) => ChatStreamEvent[];
+type Reader = (answer: CodexAnswer, event: JsonObject) => ChatStreamEvent[];
 
-/** Every other event says nothing that we want to know. */
+/** Other events are ignored. */
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
-  ["response.created", (answer, event) => answer.begin(event["response"])],
-  ["response.in_progress", (answer, event) => answer.begin(event["response"])],
-  ["response.output_text.delta", (answer, event) => answer.words(event)],
-  ["response.refusal.delta", (answer, event) => answer.words(event, true)],
-  ["response.reasoning_summary_part.added", (answer) => answer.nextThought()],
-  ["response.reasoning_summary_text.delta", (answer, event) => answer.thoughts(event)],
-  ["response.reasoning_text.delta", (answer, event) => answer.thoughts(event)],
-  ["response.output_item.added", (answer, event) => answer.itemBegins(event)],
-  ["response.function_call_arguments.delta", (answer, event) => answer.argumentsOf(event)],
-  ["response.output_item.done", (answer, event) => answer.itemEnds(event)],
-  ["response.completed", (answer, event) => answer.end(event["response"])],
-  ["response.done", (answer, event) => answer.end(event["response"])],
-  ["response.failed", (answer, event) => answer.failed(event["response"])],
-  ["response.incomplete", (answer, event) => answer.incomplete(event["response"])],
+  ["response.created", (answer, event) => answer.addEnvelope(event["response"])],
+  ["response.in_progress", (answer, event) => answer.addEnvelope(event["response"])],
+  ["response.output_text.delta", (answer, event) => answer.addText(event)],
+  ["response.refusal.delta", (answer, event) => answer.addText(event, true)],
+  ["response.reasoning_summary_part.added", (answer) => answer.separateReasoning()],
+  ["response.reasoning_summary_text.delta", (answer, event) => answer.addReasoning(event)],
+  ["response.reasoning_text.delta", (answer, event) => answer.addReasoning(event)],
+  ["response.output_item.added", (answer, event) => answer.startItem(event)],
+  ["response.function_call_arguments.delta", (answer, event) => answer.addArguments(event)],
+  ["response.output_item.done", (answer, event) => answer.finishItem(event)],
+  ["response.completed", (answer, event) => answer.complete(event["response"])],
+  ["response.done", (answer, event) => answer.complete(event["response"])],
+  ["response.failed", (answer, event) => answer.failResponse(event["response"])],
+  ["response.incomplete", (answer, event) => answer.stopEarly(event["response"])],
 ]);
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}

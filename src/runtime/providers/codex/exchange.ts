@@ -1,10 +1,12 @@
-// One renewal of the login: the question to the vendor, and what its refusal means.
+// Exchanges a refresh token for new tokens, and classifies refusals.
+
 import { isObject } from "../../../base/json.ts";
+import { defined } from "../../../base/values.ts";
 import { readStart } from "../chunks.ts";
-import { answerFailure, type Place, transportError } from "../failure.ts";
+import { answerFailure, type Endpoint, transportError } from "../failure.ts";
 import { type Fetch, guardFetch } from "../guarded-fetch.ts";
 import { ProviderError } from "../types.ts";
-import { jsonIn } from "../vendor-error.ts";
+import { tryParseJson } from "../vendor-error.ts";
 import type { NewTokens } from "./auth-json.ts";
 import { isSendable } from "./jwt.ts";
 
@@ -16,15 +18,15 @@ const REFRESH_FAULTS = [
 ] as const;
 export type RefreshFault = (typeof REFRESH_FAULTS)[number];
 
-export interface ExchangeOrder {
-  place: Place;
+export interface ExchangeOptions {
+  endpoint: Endpoint;
   clientId: string;
   refreshToken: string;
   fetch: Fetch | undefined;
   signal: AbortSignal;
 }
 
-/** The token was refused, for good: only a new login helps. */
+/** The token was refused permanently; the user has to log in again. */
 export class RefreshRefused extends Error {
   readonly fault: RefreshFault;
 
@@ -38,58 +40,59 @@ export class RefreshRefused extends Error {
 const MAX_ANSWER_CHARS = 256 * 1024;
 const IDLE_TIMEOUT_MS = 30_000;
 
-/** Throws `RefreshRefused`, and `ProviderError` for what may pass. */
-export async function exchangeTokens(order: ExchangeOrder): Promise<NewTokens> {
-  const { place, clientId, refreshToken, signal } = order;
-  const send = guardFetch({ fetch: order.fetch, place, idleTimeoutMs: IDLE_TIMEOUT_MS });
+/** Throws `RefreshRefused`, or `ProviderError` for other failures. */
+export async function exchangeTokens(options: ExchangeOptions): Promise<NewTokens> {
+  const { endpoint, clientId, refreshToken, signal } = options;
+  const send = guardFetch({ fetch: options.fetch, endpoint, idleTimeoutMs: IDLE_TIMEOUT_MS });
   const body = JSON.stringify({
     client_id: clientId,
     grant_type: "refresh_token",
     refresh_token: refreshToken,
   });
   const headers = { "content-type": "application/json", originator: "demian", "user-agent": "demian" };
-  const response = await send(place.url, { method: "POST", headers, body, signal }).catch(
+  const response = await send(endpoint.url, { method: "POST", headers, body, signal }).catch(
     (error: unknown) => {
-      throw transportError(place, error, signal);
+      throw transportError(endpoint, error, signal);
     },
   );
   const text = await readStart(response.body, MAX_ANSWER_CHARS);
-  if (response.ok) return readTokens(text, place);
+  if (response.ok) return readTokens(text, endpoint);
   const fault = classifyRefusal(response.status, text);
   if (fault !== undefined) throw new RefreshRefused(fault);
-  throw new ProviderError(answerFailure(place, { status: response.status, headers: response.headers, text }));
+  throw new ProviderError(
+    answerFailure(endpoint, { status: response.status, headers: response.headers, text }),
+  );
 }
 
-/** Undefined: it is no refusal of the token. */
+/** Undefined if the failure is not about the token. */
 function classifyRefusal(status: number, text: string): RefreshFault | undefined {
-  const code = codeOf(text);
+  const code = readErrorCode(text);
   const known = REFRESH_FAULTS.find((fault) => fault === code);
   if (status === 401) return known ?? "other";
-  // As OAuth has it: a token that does not count any more is a bad request.
+  // OAuth reports an invalid token as 400.
   if (status === 400 && (known !== undefined || code === "invalid_grant")) return known ?? "other";
   return undefined;
 }
 
-function readTokens(text: string, place: Place): NewTokens {
-  const body = jsonIn(text);
+function readTokens(text: string, endpoint: Endpoint): NewTokens {
+  const body = tryParseJson(text);
   const field = (name: string) => (isObject(body) && isSendable(body[name]) ? body[name] : undefined);
   const accessToken = field("access_token");
   if (accessToken === undefined) {
-    const text = `the provider ${place.key} was to renew the login and answered without an access token; check providers.${place.key}.refresh.url`;
+    const text = `the provider ${endpoint.key} renewed the login but returned no access token; check providers.${endpoint.key}.refresh.url`;
     throw new ProviderError({ kind: "protocol", message: text });
   }
   const refreshToken = field("refresh_token");
   const idToken = field("id_token");
   return {
     accessToken,
-    ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(idToken === undefined ? {} : { idToken }),
+    ...defined({ refreshToken, idToken }),
   };
 }
 
 /** `{error: {code}}`, `{error: "code"}` or `{code}`. */
-function codeOf(text: string): string | undefined {
-  const body = jsonIn(text);
+function readErrorCode(text: string): string | undefined {
+  const body = tryParseJson(text);
   if (!isObject(body)) return undefined;
   const { error } = body;
   const code = isObject(error) ? error["code"] : (error ?? body["code"]);

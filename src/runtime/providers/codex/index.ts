@@ -1,103 +1,73 @@
-// The provider that uses the login of the Codex CLI, by the Responses API. Codex itself is not run: tools, permissions
-// and history are ours, it is the model alone.
-import { readStart } from "../chunks.ts";
+// The provider for the Responses API with the login of the Codex CLI. Codex itself is not run: tools, permissions and
+// history are ours.
 import { EchoMemory } from "../echo-memory.ts";
-import { transportError } from "../failure.ts";
 import { guardFetch } from "../guarded-fetch.ts";
+import { endRefused, postJson, type Reply } from "../post.ts";
 import { readAnswer } from "../read-answer.ts";
 import type { CodexConfig, ProviderContext } from "../registry-types.ts";
-import { settle, takeIds } from "../settle.ts";
+import { reserveIds } from "../settle.ts";
 import { retryingProvider } from "../stream-with-retry.ts";
-import { type ChatRequest, type ChatStreamEvent, type Provider, ProviderError } from "../types.ts";
-import { type Access, loginAccess, requireAccess, toAccess } from "./access.ts";
-import { Answer } from "./answer.ts";
-import { codexHomeOf } from "./codex-home.ts";
-import { answerFault } from "./fault.ts";
+import type { ChatRequest, ChatStreamEvent, Provider } from "../types.ts";
+import { type Access, createLoginAccess, requireAccess, resolveAccess } from "./access.ts";
+import { CodexAnswer } from "./answer.ts";
+import { resolveCodexHome } from "./codex-home.ts";
+import { readCodexFailure } from "./fault.ts";
 import { installationId } from "./installation.ts";
 import { platformKeyring } from "./keyring.ts";
 import { sharedLogin } from "./refresh.ts";
-import { buildRequest, type Echo } from "./request.ts";
+import { buildRequest, type CodexEcho } from "./request.ts";
 
-const MAX_ERROR_CHARS = 64 * 1024;
-
-/** Throws `CodedError` where something has to be set first. */
+/** Throws `CodedError` if there is no login or the configuration is incomplete. */
 export function createCodexProvider(config: CodexConfig, context: ProviderContext): Provider {
   const { key, model, env } = context;
-  const codexHome = codexHomeOf(config, env);
+  const codexHome = resolveCodexHome(config, env);
   const keyring = context.keyring ?? platformKeyring();
-  const order = { config, context, codexHome, keyring };
-  requireAccess(order);
+  const options = { config, context, codexHome, keyring };
+  requireAccess(options);
   const { authStore, refresh } = config;
   const login = sharedLogin({ codexHome, authStore, refresh, env, keyring });
-  const taken = new Set<string>();
-  let echoes = new EchoMemory<Echo>();
+  const usedIds = new Set<string>();
+  let echoes = new EchoMemory<CodexEcho>();
   let installation: Promise<string> | undefined;
-  const installed = () => {
+  const getInstallationId = () => {
     installation ??= installationId(codexHome, env);
     return installation;
   };
 
   async function* attempt(request: ChatRequest): AsyncGenerator<ChatStreamEvent> {
-    takeIds(request.messages, taken);
-    const asker = askerOf(request);
-    let access = await toAccess(order, await login.current(asker), installed);
-    let answer = await ask(access, request);
-    if (answer.status === 401 && access.login !== undefined) {
-      await answer.body?.cancel().catch(() => undefined); // What it says is known.
-      access = loginAccess(order, await login.renew(access.login, asker), await installed());
-      answer = await ask(access, request);
+    reserveIds(request.messages, usedIds);
+    const caller = toCaller(request);
+    let access = await resolveAccess(options, await login.current(caller), getInstallationId);
+    let reply = await ask(access, request);
+    if (reply.refusal?.status === 401 && access.login !== undefined) {
+      access = createLoginAccess(options, await login.renew(access.login, caller), await getInstallationId());
+      reply = await ask(access, request);
     }
-    let refusal = answer.ok ? undefined : await refusalOf(answer);
-    // Thoughts that were sealed for another account, or are too old: it goes without them.
-    if (refusal?.text.includes("invalid_encrypted_content")) {
-      echoes = new EchoMemory<Echo>();
-      answer = await ask(access, request);
-      refusal = answer.ok ? undefined : await refusalOf(answer);
+    // Reasoning that was encrypted for another account, or has expired, is left out.
+    if (reply.refusal?.text.includes("invalid_encrypted_content")) {
+      echoes = new EchoMemory<CodexEcho>();
+      reply = await ask(access, request);
     }
-    if (refusal !== undefined || answer.body === null) {
-      yield refused(access, refusal ?? (await refusalOf(answer)));
+    const { endpoint } = access;
+    if (reply.refusal !== undefined) {
+      yield endRefused(readCodexFailure(endpoint, reply.refusal), reply.refusal);
       return;
     }
-    const { place } = access;
-    const growing = new Answer(place);
-    const isLast = () => growing.isFinished;
+    const answer = new CodexAnswer(endpoint);
+    const isLast = () => answer.isFinished;
     const { signal } = request;
-    yield* readAnswer(answer.body, growing, { place, signal, taken, memory: echoes, isLast });
+    yield* readAnswer(reply.body, answer, { endpoint, signal, usedIds: usedIds, memory: echoes, isLast });
   }
 
-  function askerOf({ signal, onWarning }: ChatRequest) {
+  function toCaller({ signal, onWarning }: ChatRequest) {
     return { key, model, fetch: context.fetch, signal, warn: (message: string) => onWarning?.(message) };
   }
 
-  async function ask({ place, headers, installationId }: Access, request: ChatRequest): Promise<Response> {
-    const { signal } = request;
-    const send = guardFetch({ fetch: context.fetch, place, idleTimeoutMs: context.idleTimeoutMs });
-    const body = JSON.stringify(buildRequest(request, { config, echoes, installationId }));
-    return send(place.url, { method: "POST", headers, body, signal }).catch((error: unknown) => {
-      throw transportError(place, error, signal);
-    });
+  function ask({ endpoint, headers, installationId }: Access, request: ChatRequest): Promise<Reply> {
+    const send = guardFetch({ fetch: context.fetch, endpoint, idleTimeoutMs: context.idleTimeoutMs });
+    const body = buildRequest(request, { config, echoes, installationId });
+    return postJson({ send, endpoint, headers, body, signal: request.signal });
   }
 
   return retryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry });
-}
-
-interface Refusal {
-  status: number;
-  headers: Headers;
-  text: string;
-}
-
-async function refusalOf({ status, headers, body }: Response): Promise<Refusal> {
-  return { status, headers, text: await readStart(body, MAX_ERROR_CHARS) };
-}
-
-/** Throws `ProviderError`, but for a filter, which is an answer. */
-function refused({ place }: Access, refusal: Refusal): ChatStreamEvent {
-  const failure = answerFault(place, refusal);
-  if (failure.kind !== "content_filter") throw new ProviderError(failure);
-  const raw = { error: refusal.text };
-  return {
-    type: "done",
-    response: settle({ text: "", calls: [], stopReason: "content_filter", failure, raw }),
-  };
 }

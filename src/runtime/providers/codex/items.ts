@@ -1,9 +1,10 @@
-// The items of one answer: words, thoughts and calls, each put together from its events. A call counts when its item is
-// complete, and not before.
-import { isObject, type JsonObject } from "../../../base/json.ts";
-import type { SaidCall } from "../settle.ts";
+// The items of one answer (messages, reasoning and calls), assembled from events. A call counts once its item is complete.
 
-/** No model makes so many at once; a server that never stops would. */
+import { isObject, type JsonObject } from "../../../base/json.ts";
+import { asObject, asObjects, asText, defined } from "../../../base/values.ts";
+import type { OutputCall } from "../settle.ts";
+
+/** Stops a server that never ends its answer. */
 export const MAX_ITEMS = 1000;
 
 export interface Item {
@@ -11,11 +12,11 @@ export interface Item {
   id?: string;
   callId?: string;
   name: string;
-  /** Of a call, as it comes. */
+  /** Arguments of a call received so far. */
   pieces: string;
-  /** Something of it was told while it came. */
-  isTold: boolean;
-  /** As the vendor gave it when it was complete. */
+  /** A delta of it was emitted. */
+  isEmitted: boolean;
+  /** The complete item. */
   whole?: JsonObject;
 }
 
@@ -34,75 +35,76 @@ export class Items {
     return this.#items.size;
   }
 
-  /** The item that an event is about; it is there from its first event on. */
-  of(event: JsonObject): Item {
-    const given = isObject(event["item"]) ? event["item"] : {};
-    const item = this.#at(event, given);
-    item.type = textOf(given["type"]) ?? item.type;
-    const id = textOf(given["id"]) ?? textOf(event["item_id"]);
+  /** Finds the item of an event, or adds it. */
+  find(event: JsonObject): Item {
+    const given = asObject(event["item"]);
+    const item = this.#findOrAdd(event, given);
+    item.type = asText(given["type"]) ?? item.type;
+    const id = asText(given["id"]) ?? asText(event["item_id"]);
     if (id !== undefined) item.id = id;
-    const callId = textOf(given["call_id"]);
+    const callId = asText(given["call_id"]);
     if (callId !== undefined) item.callId = callId;
-    item.name = textOf(given["name"]) ?? item.name;
+    item.name = asText(given["name"]) ?? item.name;
     return item;
   }
 
-  /** What the end of the answer lists: some servers give their items only there. */
+  /** Adds items from the list at the end of the answer: some servers send them only there. */
   addMissing(output: unknown): Item[] {
     const listed = Array.isArray(output) ? output.slice(0, MAX_ITEMS + 1) : [];
     return listed.flatMap((given: unknown, index) => {
       if (!isObject(given)) return [];
-      const known = this.#named(given["id"], given["call_id"]) ?? this.#placed(index, given["type"]);
+      const known = this.#findById(given["id"], given["call_id"]) ?? this.#findAtIndex(index, given["type"]);
       if (known?.whole !== undefined) return [];
-      const item = known ?? this.of({ item: given, output_index: `listed ${index}` });
+      const item = known ?? this.find({ item: given, output_index: `listed ${index}` });
       item.whole = given;
       return [item];
     });
   }
 
-  #at(event: JsonObject, given: JsonObject): Item {
-    const place = event["output_index"];
-    const id = textOf(event["item_id"]) ?? textOf(given["id"]);
-    const key = String(place ?? id ?? textOf(given["call_id"]) ?? "");
-    // The place is what counts: there are servers that change an item's id, and others that give no place with each event.
+  #findOrAdd(event: JsonObject, given: JsonObject): Item {
+    const index = event["output_index"];
+    const id = asText(event["item_id"]) ?? asText(given["id"]);
+    const key = String(index ?? id ?? asText(given["call_id"]) ?? "");
+    // The index identifies an item, because some servers change its id; others omit the index from some events.
     const known =
-      this.#items.get(key) ?? (place === undefined ? this.#named(id, given["call_id"]) : undefined);
+      this.#items.get(key) ?? (index === undefined ? this.#findById(id, given["call_id"]) : undefined);
     if (known !== undefined) return known;
-    const item: Item = { type: "", name: "", pieces: "", isTold: false };
+    const item: Item = { type: "", name: "", pieces: "", isEmitted: false };
     this.#items.set(key, item);
     return item;
   }
 
-  #named(id: unknown, callId: unknown): Item | undefined {
+  #findById(id: unknown, callId: unknown): Item | undefined {
     return this.all.find((item) => isSame(item.id, id) || isSame(item.callId, callId));
   }
 
-  #placed(index: number, type: unknown): Item | undefined {
+  #findAtIndex(index: number, type: unknown): Item | undefined {
     const item = this.#items.get(String(index));
     return item?.type === type ? item : undefined;
   }
 }
 
-/** Its arguments are what the complete item says. */
-export function toCall({ callId, id, name, pieces, whole }: Item): SaidCall {
+/** Prefers the arguments of the complete item. */
+export function toCall({ callId, id, name, pieces, whole }: Item): OutputCall {
   const said = whole?.["arguments"];
   return { id: callId ?? id, name, input: typeof said === "string" && said !== "" ? said : pieces };
 }
 
-/** The text of a complete message, or what it says instead of one. */
-export function textIn(whole: JsonObject, part: "text" | "refusal"): string {
-  const parts = Array.isArray(whole["content"]) ? whole["content"] : [];
-  return parts.map((given: unknown) => (isObject(given) ? (textOf(given[part]) ?? "") : "")).join("");
+/** Joins the text, or the refusal, of a complete message. */
+export function joinParts(whole: JsonObject, part: "text" | "refusal"): string {
+  return asObjects(whole["content"])
+    .map((given) => asText(given[part]) ?? "")
+    .join("");
 }
 
-/** Thoughts go back only sealed: without that the vendor looks for them, and it kept nothing. */
-export function sealedThought({ type, whole }: Item): JsonObject | undefined {
-  const sealed = textOf(whole?.["encrypted_content"]);
+/** Reasoning to send back. Without encrypted content the vendor would look it up, and it stores nothing. */
+export function toEncryptedReasoning({ type, whole }: Item): JsonObject | undefined {
+  const sealed = asText(whole?.["encrypted_content"]);
   if (type !== "reasoning" || whole === undefined || sealed === undefined) return undefined;
-  const id = textOf(whole["id"]);
+  const id = asText(whole["id"]);
   return {
     type: "reasoning",
-    ...(id === undefined ? {} : { id }),
+    ...defined({ id }),
     summary: Array.isArray(whole["summary"]) ? whole["summary"] : [],
     encrypted_content: sealed,
   };
@@ -110,8 +112,4 @@ export function sealedThought({ type, whole }: Item): JsonObject | undefined {
 
 function isSame(known: string | undefined, given: unknown): boolean {
   return known !== undefined && known === given;
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -1,5 +1,6 @@
-// The request to the Responses API: the conversation as items, all of it each time. The vendor keeps nothing, so what it
-// thought goes back sealed (echo-memory.ts).
+// Builds a request to the Responses API: the whole conversation as items. The vendor stores nothing, so encrypted
+// reasoning is sent back (echo-memory.ts).
+import { defined } from "../../../base/values.ts";
 import type { AssistantMessage, Message, UserMessage } from "../../messages.ts";
 import type { EchoMemory } from "../echo-memory.ts";
 import type { CodexConfig } from "../registry-types.ts";
@@ -8,23 +9,23 @@ import type { ChatRequest } from "../types.ts";
 
 type Item = Record<string, unknown>;
 
-/** What the model thought before a tool call: sealed items that go back with it. */
-export interface Echo {
+/** Encrypted reasoning to send back with a tool call. */
+export interface CodexEcho {
   reasoning: readonly Item[];
 }
 
-export interface RequestOptions {
+export interface CodexRequestOptions {
   config: CodexConfig;
-  echoes: EchoMemory<Echo>;
-  /** Undefined: with a key and not a login, where the vendor wants no such thing. */
+  echoes: EchoMemory<CodexEcho>;
+  /** Absent with an API key. */
   installationId?: string | undefined;
 }
 
-/** The vendor refuses requests without any. */
+/** The vendor rejects requests without instructions. */
 const NO_INSTRUCTIONS = "You are a coding agent.";
 const SEALED = "reasoning.encrypted_content";
 
-export function buildRequest(request: ChatRequest, options: RequestOptions): Record<string, unknown> {
+export function buildRequest(request: ChatRequest, options: CodexRequestOptions): Record<string, unknown> {
   const { config, installationId } = options;
   const { instructions, rest } = splitInstructions(request.messages);
   const { effort, summary } = config.responses.reasoning;
@@ -41,22 +42,19 @@ export function buildRequest(request: ChatRequest, options: RequestOptions): Rec
     store: false,
     stream: true,
     include: [...include],
-    ...(cacheKey === undefined ? {} : { prompt_cache_key: cacheKey }),
+    ...defined({ prompt_cache_key: cacheKey }),
     ...(installationId === undefined
       ? limits(request)
       : { client_metadata: { "x-codex-installation-id": installationId } }),
   };
 }
 
-/** With a login they are refused: the plan sets them. */
+/** Rejected with a login, where the plan sets them. */
 function limits({ maxTokens, temperature }: ChatRequest): Item {
-  return {
-    ...(maxTokens === undefined ? {} : { max_output_tokens: maxTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-  };
+  return defined({ max_output_tokens: maxTokens, temperature });
 }
 
-/** What stands before the conversation; later notes to the model stay where they are. */
+/** Leading system messages become instructions; later ones stay in the conversation. */
 function splitInstructions(messages: readonly Message[]): { instructions: string; rest: readonly Message[] } {
   const begin = messages.findIndex(({ role }) => role !== "system");
   const head = begin === -1 ? messages : messages.slice(0, begin);
@@ -65,7 +63,7 @@ function splitInstructions(messages: readonly Message[]): { instructions: string
   return { instructions, rest: begin === -1 ? [] : messages.slice(begin) };
 }
 
-function toItems(message: Message, echoes: EchoMemory<Echo>): Item[] {
+function toItems(message: Message, echoes: EchoMemory<CodexEcho>): Item[] {
   if (message.role === "system") return [textItem("developer", "input_text", message.content)];
   if (message.role === "user") return [toUser(message)];
   if (message.role === "assistant") return toAssistant(message, echoes);
@@ -82,13 +80,13 @@ function toUser({ content }: UserMessage): Item {
   return { type: "message", role: "user", content: parts };
 }
 
-/** In the order in which it was said: thoughts, words, the call. */
-function toAssistant({ content, toolCalls = [] }: AssistantMessage, echoes: EchoMemory<Echo>): Item[] {
-  const words = content ? [textItem("assistant", "output_text", content)] : [];
-  if (toolCalls.length === 0) return words;
+/** In the original order: reasoning, text, call. */
+function toAssistant({ content, toolCalls = [] }: AssistantMessage, echoes: EchoMemory<CodexEcho>): Item[] {
+  const text = content ? [textItem("assistant", "output_text", content)] : [];
+  if (toolCalls.length === 0) return text;
   return toolCalls.flatMap(({ id, name, input }, index) => [
     ...(echoes.find(id)?.reasoning ?? []),
-    ...(index === 0 ? words : []),
+    ...(index === 0 ? text : []),
     {
       type: "function_call",
       call_id: id,
@@ -102,12 +100,12 @@ function textItem(role: string, type: string, text: string): Item {
   return { type: "message", role, content: [{ type, text }] };
 }
 
-/** What the vendor refuses in a schema, and with it every request. Inputs are checked by the tool's own all the same. */
-const REFUSED_AT_TOP = new Set(["$schema", "oneOf", "anyOf", "allOf", "enum", "not"]);
+/** Keywords that the vendor rejects at the top of a schema. The tool itself still checks its input. */
+const REJECTED_AT_TOP = new Set(["$schema", "oneOf", "anyOf", "allOf", "enum", "not"]);
 
 function toTool({ name, description, inputSchema }: ChatRequest["tools"][number]): Item {
-  const taken = Object.entries(inputSchema).filter(([keyword]) => !REFUSED_AT_TOP.has(keyword));
-  // An object without any is refused too.
+  const taken = Object.entries(inputSchema).filter(([keyword]) => !REJECTED_AT_TOP.has(keyword));
+  // An object schema without `properties` is rejected too.
   const parameters = { properties: {}, ...Object.fromEntries(taken) };
   return { type: "function", name, description, strict: false, parameters };
 }

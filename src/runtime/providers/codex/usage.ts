@@ -1,26 +1,19 @@
-// The tokens that the Responses API counted. What it calls the input holds the cached part.
+// Reads the token usage of the Responses API. Its input tokens include cached ones.
+
 import { isObject } from "../../../base/json.ts";
+import { asCount, asObject, defined } from "../../../base/values.ts";
 import type { TokenUsage } from "../types.ts";
 
 export function readUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined;
-  const inputTokens = count(usage["input_tokens"]);
-  const outputTokens = count(usage["output_tokens"]);
+  const inputTokens = asCount(usage["input_tokens"]);
+  const outputTokens = asCount(usage["output_tokens"]);
   if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  const cacheReadTokens = count(inner(usage["input_tokens_details"], "cached_tokens"));
-  const reasoningTokens = count(inner(usage["output_tokens_details"], "reasoning_tokens"));
+  const cacheReadTokens = asCount(asObject(usage["input_tokens_details"])["cached_tokens"]);
+  const reasoningTokens = asCount(asObject(usage["output_tokens_details"])["reasoning_tokens"]);
   return {
     inputTokens: inputTokens ?? 0,
     outputTokens: outputTokens ?? 0,
-    ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
-    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...defined({ cacheReadTokens, reasoningTokens }),
   };
-}
-
-function inner(details: unknown, name: string): unknown {
-  return isObject(details) ? details[name] : undefined;
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

@@ -1,19 +1,21 @@
-// One answer of an OpenAI-compatible provider, put together from its chunks. A whole answer is a single chunk.
+// Assembles an answer of an OpenAI-compatible provider from its chunks. A whole answer is a single chunk.
+
 import { isObject, type JsonObject } from "../../../base/json.ts";
-import { brokenFailure, type Place, protocolError, vendorFailure } from "../failure.ts";
-import { type Said, settle } from "../settle.ts";
+import { asObject, asObjects, asText, defined } from "../../../base/values.ts";
+import { brokenFailure, type Endpoint, protocolError, vendorFailure } from "../failure.ts";
+import { type ModelOutput, toResponse } from "../settle.ts";
 import type { ChatResponse, ChatStreamEvent, ProviderFailure, TokenUsage } from "../types.ts";
-import { findVendorError, kindOf } from "../vendor-error.ts";
-import { blockedPrompt, type Finish, readFinish } from "./finish.ts";
-import type { Echo } from "./request.ts";
+import { classifyError, findVendorError } from "../vendor-error.ts";
+import { type Finish, findBlockedPrompt, readFinish } from "./finish.ts";
+import type { OpenAIEcho } from "./request.ts";
 import { ToolCallPieces } from "./tool-calls.ts";
 import { readUsage } from "./usage.ts";
 
-/** No model calls so many tools at once; a server that never stops would. */
+/** Stops a server that never ends its answer. */
 const MAX_CALLS = 1000;
 
-export class Answer {
-  readonly #place: Place;
+export class OpenAIAnswer {
+  readonly #endpoint: Endpoint;
   readonly #calls = new ToolCallPieces();
   #text = "";
   #refusal = "";
@@ -24,18 +26,18 @@ export class Answer {
   #usage: TokenUsage | undefined;
   #model: string | undefined;
   #id: string | undefined;
-  #isAnything = false;
+  #hasContent = false;
 
-  constructor(place: Place) {
-    this.#place = place;
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint;
   }
 
-  /** It has failed; nothing that follows counts. */
+  /** Once set, later chunks are ignored. */
   get failure(): ProviderFailure | undefined {
     return this.#failure;
   }
 
-  /** The model said why it stopped: what may still come are figures. */
+  /** The finish reason is known; only usage may follow. */
   get isFinished(): boolean {
     return this.#finish !== undefined;
   }
@@ -47,36 +49,41 @@ export class Answer {
   add(chunk: unknown): ChatStreamEvent[] {
     const error = findVendorError(chunk);
     if (error !== undefined) {
-      if (kindOf(error) === "content_filter") this.#block(error.message);
-      else this.fail(vendorFailure(this.#place, error));
+      if (classifyError(error) === "content_filter") this.#block(error.message);
+      else this.fail(vendorFailure(this.#endpoint, error));
       return [];
     }
     if (!isObject(chunk)) return [];
-    this.#model = textOf(chunk["model"]) || this.#model;
-    this.#id = textOf(chunk["id"]) || this.#id;
+    this.#model = asText(chunk["model"]) ?? this.#model;
+    this.#id = asText(chunk["id"]) ?? this.#id;
     this.#usage = readUsage(chunk) ?? this.#usage;
-    const blocked = blockedPrompt(chunk);
+    const blocked = findBlockedPrompt(chunk);
     if (blocked !== undefined) this.#block(blocked);
-    const choices = Array.isArray(chunk["choices"]) ? chunk["choices"] : [];
-    // Only one is ever asked for.
-    const choice = choices.find((entry) => isObject(entry) && (entry["index"] ?? 0) === 0);
-    return isObject(choice) ? this.#addChoice(choice) : [];
+    const choices = asObjects(chunk["choices"]);
+    // Only one choice is requested.
+    const choice = choices.find((entry) => (entry["index"] ?? 0) === 0);
+    return choice === undefined ? [] : this.#addChoice(choice);
   }
 
-  /** `isEnded`: the server said that this is all. */
-  finish(taken: Set<string>, isEnded: boolean): ChatResponse {
+  /** `isEnded`: the server marked the end. */
+  finish(usedIds: Set<string>, isEnded: boolean): ChatResponse {
     const said = {
       text: this.#text + this.#refusal,
       calls: this.#calls.calls,
       usage: this.#usage,
       model: this.#model,
-      raw: { id: this.#id, model: this.#model, finish_reason: this.#finish?.said, usage: this.#usage },
+      raw: {
+        id: this.#id,
+        model: this.#model,
+        finish_reason: this.#finish?.vendorReason,
+        usage: this.#usage,
+      },
     };
-    return settle({ ...said, ...this.#ending(isEnded) }, taken);
+    return toResponse({ ...said, ...this.#readEnding(isEnded) }, usedIds);
   }
 
-  /** What has to go back with the calls of this answer, by the id that they got. */
-  *echoes(response: ChatResponse): Generator<[string, Echo]> {
+  /** Data to send back with the calls of this answer, by call id. */
+  *echoes(response: ChatResponse): Generator<[string, OpenAIEcho]> {
     const calls = this.#calls.calls;
     const message = {
       ...(this.#reasoningContent === "" ? {} : { reasoning_content: this.#reasoningContent }),
@@ -86,46 +93,48 @@ export class Answer {
       const call = calls[index]?.extra;
       const isFirst = index === 0 && Object.keys(message).length > 0;
       if (call === undefined && !isFirst) continue;
-      yield [id, { ...(call === undefined ? {} : { call }), ...(isFirst ? { message } : {}) }];
+      yield [id, { ...defined({ call }), ...(isFirst ? { message } : {}) }];
     }
   }
 
-  #ending(isEnded: boolean): Pick<Said, "stopReason" | "failure"> {
+  #readEnding(isEnded: boolean): Pick<ModelOutput, "stopReason" | "failure"> {
     if (this.#failure !== undefined) return { stopReason: "error", failure: this.#failure };
-    const isWhole = isEnded && this.#isAnything;
-    const finish = this.#finish ?? (isWhole ? { stopReason: "end_turn" as const, said: "" } : undefined);
+    const isWhole = isEnded && this.#hasContent;
+    const finish =
+      this.#finish ?? (isWhole ? { stopReason: "end_turn" as const, vendorReason: "" } : undefined);
     if (finish === undefined) {
-      return this.#broken(
-        this.#isAnything ? "ended the stream before its answer was complete" : "gave no answer",
+      return this.#toBroken(
+        this.#hasContent ? "ended the stream before its answer was complete" : "sent no answer",
       );
     }
-    const { stopReason, said } = finish;
+    const { stopReason, vendorReason } = finish;
     if (stopReason === "content_filter" || this.#refusal !== "") {
-      return { stopReason: "content_filter", failure: this.#filtered(this.#refusal || said) };
+      return { stopReason: "content_filter", failure: this.#toFiltered(this.#refusal || vendorReason) };
     }
-    if (stopReason === "error") return this.#broken(`stopped with "${said}" in the middle of its answer`);
+    if (stopReason === "error")
+      return this.#toBroken(`stopped with "${vendorReason}" before its answer was complete`);
     if (stopReason === "tool_use" && this.#text === "" && this.#calls.calls.length === 0) {
-      return this.#broken("said that it calls a tool, and named none");
+      return this.#toBroken("announced a tool call but sent none");
     }
     return { stopReason };
   }
 
-  #broken(what: string): Pick<Said, "stopReason" | "failure"> {
-    return { stopReason: "error", failure: brokenFailure(this.#place, what) };
+  #toBroken(what: string): Pick<ModelOutput, "stopReason" | "failure"> {
+    return { stopReason: "error", failure: brokenFailure(this.#endpoint, what) };
   }
 
   #addChoice(choice: JsonObject): ChatStreamEvent[] {
     this.#finish = readFinish(choice) ?? this.#finish;
     const delta = choice["delta"] ?? choice["message"];
-    const message = isObject(delta) ? delta : {};
-    this.#isAnything ||= isObject(delta);
+    const message = asObject(delta);
+    this.#hasContent ||= isObject(delta);
     const events: ChatStreamEvent[] = [];
     const reasoning = this.#readReasoning(message);
     if (reasoning !== "") events.push({ type: "reasoning_delta", text: reasoning });
-    // Before Chat Completions there was `text`, and some gateways still use it.
+    // `text` predates Chat Completions; some gateways still send it.
     const text = readText(message["content"] ?? choice["text"]);
     this.#text += text;
-    const refusal = textOf(message["refusal"]);
+    const refusal = asText(message["refusal"]) ?? "";
     this.#refusal += refusal;
     if (text + refusal !== "") events.push({ type: "text_delta", text: text + refusal });
     const pieces = message["tool_calls"];
@@ -134,43 +143,39 @@ export class Answer {
       if (event !== undefined) events.push(event);
     }
     if (this.#calls.size > MAX_CALLS) {
-      this.fail(protocolError(this.#place, `called more than ${MAX_CALLS} tools at once`).failure);
+      this.fail(protocolError(this.#endpoint, `called more than ${MAX_CALLS} tools at once`).failure);
     }
     return events;
   }
 
   #readReasoning(message: JsonObject): string {
-    const content = textOf(message["reasoning_content"]);
-    this.#reasoningContent += content;
+    const content = asText(message["reasoning_content"]);
+    this.#reasoningContent += content ?? "";
     const details = message["reasoning_details"];
     if (Array.isArray(details)) this.#reasoningDetails.push(...details);
-    return content || textOf(message["reasoning"]) || readThinking(message["content"]);
+    return content ?? asText(message["reasoning"]) ?? readThinking(message["content"]);
   }
 
-  #block(said: string): void {
-    this.#isAnything = true;
-    this.#finish = { stopReason: "content_filter", said };
+  #block(vendorReason: string): void {
+    this.#hasContent = true;
+    this.#finish = { stopReason: "content_filter", vendorReason };
   }
 
-  #filtered(said: string): ProviderFailure {
-    return vendorFailure(this.#place, { message: said, codes: [], isFiltered: true });
+  #toFiltered(message: string): ProviderFailure {
+    return vendorFailure(this.#endpoint, { message, codes: [], isFiltered: true });
   }
 }
 
-/** A string, or a list of parts of which some are text. */
+/** A string, or an array of parts. */
 function readText(content: unknown): string {
-  if (!Array.isArray(content)) return textOf(content);
-  return content
-    .map((part) => (isObject(part) && part["type"] !== "thinking" ? textOf(part["text"]) : ""))
-    .join("");
+  if (!Array.isArray(content)) return asText(content) ?? "";
+  const parts = asObjects(content).filter((part) => part["type"] !== "thinking");
+  return parts.map((part) => asText(part["text"]) ?? "").join("");
 }
 
-/** Mistral's thoughts are parts of the content, which are lists themselves. */
+/** Mistral sends thinking as nested parts of the content. */
 function readThinking(content: unknown): string {
-  if (!Array.isArray(content)) return "";
-  return content.map((part) => (isObject(part) ? readText(part["thinking"]) : "")).join("");
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return asObjects(content)
+    .map((part) => readText(part["thinking"]))
+    .join("");
 }

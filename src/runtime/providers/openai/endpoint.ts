@@ -1,57 +1,49 @@
-// Where an OpenAI-compatible provider is, and how it knows us: one path for all vendors, one header that differs.
+// URL and headers of an OpenAI-compatible provider: one path for all vendors, and one authentication header that differs.
 import { CodedError } from "../../../base/coded-error.ts";
-
-import { keyEnvOf, requireKey, secretsOf } from "../credentials.ts";
-import type { Place } from "../failure.ts";
+import { parseBaseUrl, withPath } from "../base-url.ts";
+import { filterSecrets, getKeyEnv, requireKey } from "../credentials.ts";
+import type { Endpoint } from "../failure.ts";
 import { AZURE_PLACEHOLDER_HOST } from "../presets.ts";
 import type { OpenAIConfig, ProviderContext } from "../registry-types.ts";
 
 const AZURE_HOSTS = [".openai.azure.com", ".services.ai.azure.com"];
 
-export interface Endpoint {
-  place: Place;
+export interface OpenAIEndpoint {
+  endpoint: Endpoint;
   headers: Readonly<Record<string, string>>;
 }
 
-/** Throws `CodedError` with what to set. */
-export function openaiEndpoint(config: OpenAIConfig, context: ProviderContext): Endpoint {
+/** Throws `CodedError` if the configuration is incomplete. */
+export function resolveEndpoint(config: OpenAIConfig, context: ProviderContext): OpenAIEndpoint {
   const { key, model } = context;
-  const url = chatUrl(key, config.baseURL);
+  const url = toChatUrl(key, config.baseURL);
   const isAzure = AZURE_HOSTS.some((end) => url.hostname.endsWith(end));
   const auth = config.auth ?? { type: isAzure ? "api-key" : "bearer" };
   const own = config.headers ?? {};
   const headers: Record<string, string> = { "content-type": "application/json", "user-agent": "demian" };
   const secrets = Object.values(own);
   if (auth.type !== "none") {
-    const instead = ', or set auth.type to "none" where it needs none';
+    const instead = ', or set auth.type to "none" if it needs no key';
     const apiKey = requireKey(config, context, { url: url.href, instead });
-    Object.assign(headers, authHeader(key, auth, apiKey));
+    Object.assign(headers, buildAuthHeader(key, auth, apiKey));
     secrets.push(apiKey);
   }
   for (const [name, value] of Object.entries(own)) headers[name.toLowerCase()] = value;
-  const place = { key, url: url.href, model, ...keyEnvOf(config), secrets: secretsOf(...secrets) };
-  return { place, headers };
+  const endpoint = { key, url: url.href, model, ...getKeyEnv(config), secrets: filterSecrets(...secrets) };
+  return { endpoint, headers };
 }
 
-function chatUrl(key: string, baseURL: string): URL {
-  const refuse = (why: string) => new CodedError("bad_base_url", `providers.${key}.baseURL ${why}`);
-  if (!URL.canParse(baseURL)) throw refuse("is no URL; it begins with https:// or http://");
-  const url = new URL(baseURL);
-  if (url.protocol !== "https:" && url.protocol !== "http:")
-    throw refuse("must begin with https:// or http://");
-  if (url.username !== "" || url.password !== "") {
-    throw refuse("holds a user or password; name a variable in apiKeyEnv instead");
-  }
+function toChatUrl(key: string, baseURL: string): URL {
+  const field = `providers.${key}.baseURL`;
+  const url = parseBaseUrl(field, baseURL);
   if (url.hostname === AZURE_PLACEHOLDER_HOST) {
-    throw refuse("is not set: write the endpoint of your resource, https://NAME.openai.azure.com/openai/v1");
+    const text = `${field} is not set; use your resource's endpoint, https://NAME.openai.azure.com/openai/v1`;
+    throw new CodedError("bad_base_url", text);
   }
-  const path = url.pathname.replace(/\/+$/, "");
-  url.pathname = path.endsWith("/chat/completions") ? path : `${path}/chat/completions`;
-  url.hash = "";
-  return url;
+  return withPath(url, "/chat/completions");
 }
 
-function authHeader(
+function buildAuthHeader(
   key: string,
   auth: NonNullable<OpenAIConfig["auth"]>,
   apiKey: string,
@@ -61,6 +53,6 @@ function authHeader(
   if (auth.header !== undefined) return { [auth.header.toLowerCase()]: apiKey };
   throw new CodedError(
     "bad_auth",
-    `providers.${key}.auth: set "header" to the name of the header that takes the key`,
+    `providers.${key}.auth: set "header" to the name of the header for the key`,
   );
 }

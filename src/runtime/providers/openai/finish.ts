@@ -1,11 +1,11 @@
-// Why an OpenAI-compatible model stopped: the vendors' words, and what they amount to.
+// Maps vendors' finish reasons to stop reasons.
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { StopReason } from "../types.ts";
 
 export interface Finish {
   stopReason: StopReason;
-  /** In the vendor's words. */
-  said: string;
+  /** Including filtered categories. */
+  vendorReason: string;
 }
 
 const REASONS: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
@@ -30,23 +30,23 @@ const REASONS: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
   ["malformed_function_call", "error"],
 ]);
 
-/** Every other word is an ordinary end. */
+/** Unknown reasons count as a normal end. */
 export function readFinish(choice: JsonObject): Finish | undefined {
-  const said = choice["finish_reason"];
-  if (typeof said !== "string" || said === "") return undefined;
-  // Gemini adds to the word: "content_filter: SAFETY".
-  const word = said.toLowerCase().split(/[:\s]/)[0] ?? "";
+  const vendorReason = choice["finish_reason"];
+  if (typeof vendorReason !== "string" || vendorReason === "") return undefined;
+  // Gemini adds a detail: "content_filter: SAFETY".
+  const word = vendorReason.toLowerCase().split(/[:\s]/)[0] ?? "";
   const stopReason = REASONS.get(word) ?? "end_turn";
-  if (stopReason !== "content_filter") return { stopReason, said };
+  if (stopReason !== "content_filter") return { stopReason, vendorReason: vendorReason };
   const categories = isObject(choice["content_filter_results"]) ? choice["content_filter_results"] : {};
   const filtered = Object.entries(categories).flatMap(([name, entry]) =>
     isObject(entry) && entry["filtered"] === true ? [name] : [],
   );
-  return { stopReason, said: [said, ...filtered].join(", ") };
+  return { stopReason, vendorReason: [vendorReason, ...filtered].join(", ") };
 }
 
-/** Gemini tells of a blocked prompt beside the choices, of which there are none then. */
-export function blockedPrompt(chunk: JsonObject): string | undefined {
+/** Gemini reports a blocked prompt outside the choices, which are empty then. */
+export function findBlockedPrompt(chunk: JsonObject): string | undefined {
   const feedback = chunk["prompt_feedback"] ?? chunk["promptFeedback"];
   if (!isObject(feedback)) return undefined;
   const reason = feedback["block_reason"] ?? feedback["blockReason"];

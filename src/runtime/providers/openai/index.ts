@@ -1,57 +1,50 @@
-// The provider for everything that speaks Chat Completions, by plain fetch. A vendor is a row of configuration.
-import { readStart } from "../chunks.ts";
+// The provider for all vendors with a Chat Completions API. A vendor is a configuration entry.
 import { EchoMemory } from "../echo-memory.ts";
-import { answerFailure, transportError } from "../failure.ts";
+import { answerFailure } from "../failure.ts";
 import { guardFetch } from "../guarded-fetch.ts";
-import { listedWindow } from "../model-list.ts";
+import { fetchContextWindow } from "../model-list.ts";
+import { endRefused, postJson } from "../post.ts";
 import { readAnswer } from "../read-answer.ts";
 import type { OpenAIConfig, ProviderContext } from "../registry-types.ts";
-import { settle, takeIds } from "../settle.ts";
+import { reserveIds } from "../settle.ts";
 import { retryingProvider } from "../stream-with-retry.ts";
-import { type ChatRequest, type ChatStreamEvent, type Provider, ProviderError } from "../types.ts";
-import { Answer } from "./answer.ts";
-import { openaiEndpoint } from "./endpoint.ts";
-import { buildRequest, type Echo } from "./request.ts";
+import type { ChatRequest, ChatStreamEvent, Provider } from "../types.ts";
+import { OpenAIAnswer } from "./answer.ts";
+import { resolveEndpoint } from "./endpoint.ts";
+import { buildRequest, type OpenAIEcho } from "./request.ts";
 
-const MAX_ERROR_CHARS = 64 * 1024;
-
-/** Throws `CodedError` where something has to be set first. */
+/** Throws `CodedError` if the configuration is incomplete. */
 export function createOpenAIProvider(config: OpenAIConfig, context: ProviderContext): Provider {
-  const { place, headers } = openaiEndpoint(config, context);
-  const send = guardFetch({ fetch: context.fetch, place, idleTimeoutMs: context.idleTimeoutMs });
-  const echoes = new EchoMemory<Echo>();
-  const taken = new Set<string>();
+  const { endpoint, headers } = resolveEndpoint(config, context);
+  const send = guardFetch({ fetch: context.fetch, endpoint, idleTimeoutMs: context.idleTimeoutMs });
+  const echoes = new EchoMemory<OpenAIEcho>();
+  const usedIds = new Set<string>();
 
   async function* attempt(request: ChatRequest, stream: boolean): AsyncGenerator<ChatStreamEvent> {
     const { signal } = request;
-    takeIds(request.messages, taken);
+    reserveIds(request.messages, usedIds);
     const options = { providerKey: context.key, quirks: config.quirks ?? {}, stream, echoes };
-    const body = JSON.stringify(buildRequest(request, options));
-    const response = await send(place.url, { method: "POST", headers, body, signal }).catch(
-      (error: unknown) => {
-        throw transportError(place, error, signal);
-      },
-    );
-    if (!response.ok || response.body === null) {
-      const text = await readStart(response.body, MAX_ERROR_CHARS);
-      const failure = answerFailure(place, { status: response.status, headers: response.headers, text });
-      if (failure.kind !== "content_filter") throw new ProviderError(failure);
-      const said = {
-        text: "",
-        calls: [],
-        stopReason: "content_filter" as const,
-        failure,
-        raw: { error: text },
-      };
-      yield { type: "done", response: settle(said) };
-      return;
-    }
-    yield* readAnswer(response.body, new Answer(place), { place, signal, taken, memory: echoes });
+    const body = buildRequest(request, options);
+    const reply = await postJson({ send, endpoint, headers, body, signal });
+    if (reply.refusal !== undefined) yield endRefused(answerFailure(endpoint, reply.refusal), reply.refusal);
+    else
+      yield* readAnswer(reply.body, new OpenAIAnswer(endpoint), {
+        endpoint,
+        signal,
+        usedIds: usedIds,
+        memory: echoes,
+      });
   }
 
   return {
     ...retryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry }),
     contextTokens: (model, signal) =>
-      listedWindow({ send, url: place.url.replace("/chat/completions", "/models"), headers, model, signal }),
+      fetchContextWindow({
+        send,
+        url: endpoint.url.replace("/chat/completions", "/models"),
+        headers,
+        model,
+        signal,
+      }),
   };
 }

@@ -1,4 +1,4 @@
-// The request to Chat Completions: the subset that all vendors share, less what a quirk leaves out.
+// Builds a Chat Completions request from the subset that all vendors share, minus what a quirk omits.
 
 import { parseSummary } from "../../context/summary.ts";
 import type { AssistantMessage, Message, UserMessage } from "../../messages.ts";
@@ -11,22 +11,22 @@ type Wire = Record<string, unknown>;
 
 export type Quirks = NonNullable<OpenAIConfig["quirks"]>;
 
-/** What belongs to a tool call, or to the message that holds it, and has to go back with it. */
-export interface Echo {
-  /** Gemini's signature of its thoughts. */
+/** Vendor data that must be sent back with a tool call or its message. */
+export interface OpenAIEcho {
+  /** Gemini's signature of its reasoning. */
   call?: Record<string, unknown>;
-  /** DeepSeek's and OpenRouter's reasoning; kept with the first call of the message. */
+  /** DeepSeek's and OpenRouter's reasoning, kept with the first call of the message. */
   message?: Record<string, unknown>;
 }
 
-export interface RequestOptions {
+export interface OpenAIRequestOptions {
   providerKey: string;
   quirks: Quirks;
   stream: boolean;
-  echoes: EchoMemory<Echo>;
+  echoes: EchoMemory<OpenAIEcho>;
 }
 
-export function buildRequest(request: ChatRequest, options: RequestOptions): Record<string, unknown> {
+export function buildRequest(request: ChatRequest, options: OpenAIRequestOptions): Record<string, unknown> {
   const { quirks, stream } = options;
   const hasTools = request.tools.length > 0 && !quirks.omitTools;
   const limit = quirks.maxCompletionTokens ? "max_completion_tokens" : "max_tokens";
@@ -44,7 +44,7 @@ export function buildRequest(request: ChatRequest, options: RequestOptions): Rec
   };
 }
 
-function toMessages(messages: readonly Message[], options: RequestOptions): Record<string, unknown>[] {
+function toMessages(messages: readonly Message[], options: OpenAIRequestOptions): Record<string, unknown>[] {
   const last = messages.findLastIndex(({ role }) => role === "user");
   const wire = messages.flatMap((message, index): Wire[] => {
     if (message.role === "system") {
@@ -59,7 +59,7 @@ function toMessages(messages: readonly Message[], options: RequestOptions): Reco
   return joinSummary(wire);
 }
 
-/** Chat templates of some local models refuse two user messages in a row: a summary joins the message after it. */
+/** Merges a summary with the next user message: chat templates of some local models reject two in a row. */
 function joinSummary(messages: readonly Wire[]): Wire[] {
   const at = messages.findIndex(({ role }) => role === "user");
   const [summary, next] = messages.slice(at);
@@ -72,24 +72,24 @@ function joinSummary(messages: readonly Wire[]): Wire[] {
   return [...messages.slice(0, at), { role: "user", content }, ...messages.slice(at + 2)];
 }
 
-/** What a person has just sent is never left out silently; what is older must not block the conversation for ever. */
+/** Refuses images in the newest message; older ones are omitted, so that they do not block the conversation. */
 function toUser(
   message: UserMessage,
   isLast: boolean,
-  { quirks, providerKey }: RequestOptions,
+  { quirks, providerKey }: OpenAIRequestOptions,
 ): Record<string, unknown> {
   const { content } = message;
   if (typeof content === "string" || !quirks.noImages) return { role: "user", content };
   const hasImages = content.some(({ type }) => type === "image_url");
   if (hasImages && isLast) {
-    const text = `the provider ${providerKey} takes no images (providers.${providerKey}.quirks.noImages); send text, or choose another provider`;
+    const text = `the provider ${providerKey} does not accept images (providers.${providerKey}.quirks.noImages); send text, or choose another provider`;
     throw new ProviderError({ kind: "bad_request", message: text });
   }
-  const texts = content.map((part) => (part.type === "text" ? part.text : "[an image was left out]"));
+  const texts = content.map((part) => (part.type === "text" ? part.text : "[image omitted]"));
   return { role: "user", content: texts.join("\n") };
 }
 
-function toAssistant(message: AssistantMessage, echoes: EchoMemory<Echo>): Record<string, unknown>[] {
+function toAssistant(message: AssistantMessage, echoes: EchoMemory<OpenAIEcho>): Record<string, unknown>[] {
   const calls = message.toolCalls ?? [];
   const text = message.content ?? "";
   if (calls.length === 0) return text === "" ? [] : [{ role: "assistant", content: text }];
@@ -99,13 +99,13 @@ function toAssistant(message: AssistantMessage, echoes: EchoMemory<Echo>): Recor
     function: { name: nameToIdentifier(name), arguments: JSON.stringify(inputToObject(input)) },
     ...echoes.find(id)?.call,
   }));
-  // Some servers refuse an empty string here, none refuses null.
+  // Some servers reject an empty string here; all accept null.
   const content = text === "" ? null : text;
   return [{ role: "assistant", content, ...echoes.find(calls[0]?.id)?.message, tool_calls: toolCalls }];
 }
 
 function toTool({ name, description, inputSchema }: ChatRequest["tools"][number]): Record<string, unknown> {
-  // Gemini refuses the keyword, nobody needs it.
+  // Gemini rejects this keyword.
   const { $schema: _, ...parameters } = inputSchema;
   return { type: "function", function: { name, description, parameters } };
 }

@@ -1,27 +1,29 @@
-// Puts tool calls together from their pieces. The index says which call a piece belongs to, but servers leave it out, or
-// the id, give every call the index 0, or a new id to every piece: what begins a call is its name.
+// Assembles tool calls from their pieces. Servers omit the index or the id, use index 0 for every call, or send a new id
+// with every piece; so a name starts a call.
+
 import { isObject } from "../../../base/json.ts";
-import type { SaidCall } from "../settle.ts";
+import { asObject, asText, defined } from "../../../base/values.ts";
+import type { OutputCall } from "../settle.ts";
 import type { ChatStreamEvent } from "../types.ts";
 
-interface Slot extends SaidCall {
+interface Slot extends OutputCall {
   vendorIndex: number | undefined;
   text: string;
-  /** What has to go back with it. */
+  /** Data to send back with the call. */
   extra?: Record<string, unknown>;
 }
 
 export class ToolCallPieces {
   readonly #slots: Slot[] = [];
 
-  /** Undefined: the piece says nothing. */
+  /** Undefined if the piece is empty. */
   add(piece: unknown): ChatStreamEvent | undefined {
     if (!isObject(piece)) return undefined;
-    const fn = isObject(piece["function"]) ? piece["function"] : {};
-    const id = textOrNothing(piece["id"]);
-    const name = textOrNothing(fn["name"]);
+    const fn = asObject(piece["function"]);
+    const id = asText(piece["id"]);
+    const name = asText(fn["name"]);
     const vendorIndex = typeof piece["index"] === "number" ? piece["index"] : undefined;
-    const written = argumentsOf(fn["arguments"]);
+    const written = readArguments(fn["arguments"]);
     const extra = isObject(piece["extra_content"]) ? { extra_content: piece["extra_content"] } : undefined;
     if (id === undefined && name === undefined && written === "" && extra === undefined) return undefined;
     const slot = this.#find(id, name, vendorIndex) ?? this.#open(vendorIndex);
@@ -32,8 +34,7 @@ export class ToolCallPieces {
     return {
       type: "tool_call_delta",
       index: this.#slots.indexOf(slot),
-      ...(id === undefined ? {} : { id }),
-      ...(name === undefined ? {} : { name }),
+      ...defined({ id, name }),
       ...(written === "" ? {} : { arguments: written }),
     };
   }
@@ -42,15 +43,15 @@ export class ToolCallPieces {
     return this.#slots.length;
   }
 
-  /** A piece without a name that nothing began is no call. */
-  get calls(): (SaidCall & { extra?: Record<string, unknown> })[] {
+  /** Pieces that never got a name are dropped. */
+  get calls(): (OutputCall & { extra?: Record<string, unknown> })[] {
     return this.#slots
       .filter(({ name }) => name !== "")
       .map(({ id, name, text, extra }) => ({
         id,
         name,
         input: text,
-        ...(extra === undefined ? {} : { extra }),
+        ...defined({ extra }),
       }));
   }
 
@@ -59,9 +60,9 @@ export class ToolCallPieces {
     if (sameId !== undefined && (vendorIndex === undefined || sameId.vendorIndex === vendorIndex))
       return sameId;
     const atIndex = this.#slots.findLast((slot) => slot.vendorIndex === vendorIndex);
-    const place = vendorIndex === undefined ? this.#slots.at(-1) : atIndex;
-    if (name === undefined || place === undefined) return place;
-    return isNewCall(place, id, name) ? undefined : place;
+    const found = vendorIndex === undefined ? this.#slots.at(-1) : atIndex;
+    if (name === undefined || found === undefined) return found;
+    return isNewCall(found, id, name) ? undefined : found;
   }
 
   #open(vendorIndex: number | undefined): Slot {
@@ -71,15 +72,15 @@ export class ToolCallPieces {
   }
 }
 
-/** A name came to a place that is taken: another call, unless the server only repeats itself. */
-function isNewCall(place: Slot, id: string | undefined, name: string): boolean {
-  if (place.name === "") return false;
-  if (id !== undefined && place.id !== undefined && id !== place.id) return true;
-  return place.name !== name || isComplete(place.text);
+/** A name for a slot that has one starts another call, unless the server repeats the name. */
+function isNewCall(slot: Slot, id: string | undefined, name: string): boolean {
+  if (slot.name === "") return false;
+  if (id !== undefined && slot.id !== undefined && id !== slot.id) return true;
+  return slot.name !== name || isComplete(slot.text);
 }
 
 function isComplete(text: string): boolean {
-  // Looked at first, because a server that repeats the name in each piece would have it parsed as often.
+  // Avoids parsing for every piece if a server repeats the name in each.
   if (!text.endsWith("}")) return false;
   try {
     return isObject(JSON.parse(text));
@@ -88,12 +89,8 @@ function isComplete(text: string): boolean {
   }
 }
 
-/** Some servers give an object instead of its JSON. */
-function argumentsOf(value: unknown): string {
+/** Some servers send an object instead of JSON text. */
+function readArguments(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : (JSON.stringify(value) ?? "");
-}
-
-function textOrNothing(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -1,31 +1,23 @@
-// The tokens that an OpenAI-compatible provider counted. What it calls the prompt holds the cached part.
+// Reads the token usage of an OpenAI-compatible provider. Its prompt tokens include cached ones.
+
 import { isObject, type JsonObject } from "../../../base/json.ts";
+import { asCount, asObject, defined } from "../../../base/values.ts";
 import type { TokenUsage } from "../types.ts";
 
 export function readUsage(chunk: JsonObject): TokenUsage | undefined {
-  // Groq's stream has it in a place of its own.
-  const groq = isObject(chunk["x_groq"]) ? chunk["x_groq"]["usage"] : undefined;
-  const usage = isObject(chunk["usage"]) ? chunk["usage"] : groq;
+  // Groq's stream has its own field.
+  const usage = isObject(chunk["usage"]) ? chunk["usage"] : asObject(chunk["x_groq"])["usage"];
   if (!isObject(usage)) return undefined;
-  const inputTokens = count(usage["prompt_tokens"]);
-  const outputTokens = count(usage["completion_tokens"]);
+  const inputTokens = asCount(usage["prompt_tokens"]);
+  const outputTokens = asCount(usage["completion_tokens"]);
   if (inputTokens === undefined && outputTokens === undefined) return undefined;
   const cacheReadTokens =
-    count(inner(usage, "prompt_tokens_details", "cached_tokens")) ?? count(usage["prompt_cache_hit_tokens"]);
-  const reasoningTokens = count(inner(usage, "completion_tokens_details", "reasoning_tokens"));
+    asCount(asObject(usage["prompt_tokens_details"])["cached_tokens"]) ??
+    asCount(usage["prompt_cache_hit_tokens"]);
+  const reasoningTokens = asCount(asObject(usage["completion_tokens_details"])["reasoning_tokens"]);
   return {
     inputTokens: inputTokens ?? 0,
     outputTokens: outputTokens ?? 0,
-    ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
-    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...defined({ cacheReadTokens, reasoningTokens }),
   };
-}
-
-function inner(usage: JsonObject, group: string, name: string): unknown {
-  const details = usage[group];
-  return isObject(details) ? details[name] : undefined;
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

@@ -1,7 +1,8 @@
-// A provider that answers from a script instead of a model: for the demo agent and for tests. It streams word by word,
-// so everything behind it works as with a real one.
+// A provider that answers from a script, for the demo agent and tests. It streams word by word, like a real model.
+
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { defined } from "../../../base/values.ts";
 import type { ToolCall } from "../../messages.ts";
 import type {
   ChatRequest,
@@ -16,9 +17,9 @@ export interface ScriptedReply {
   reasoning?: string;
   text?: string;
   toolCalls?: readonly { name: string; input: unknown }[];
-  /** After the text. */
+  /** Reported after the text. */
   failure?: ProviderFailure;
-  /** Between two words. */
+  /** Delay between words. */
   paceMs?: number;
 }
 
@@ -31,28 +32,33 @@ export function createScriptedProvider(options: ScriptedOptions): Provider {
     id: "scripted",
     chat: (request) => {
       const reply = options.reply(request);
-      return Promise.resolve(responseOf(request, reply, reply.text ?? "", reply.failure));
+      return Promise.resolve(buildResponse(request, reply, reply.text ?? "", reply.failure));
     },
-    stream: (request) => streamed(request, options.reply(request)),
+    stream: (request) => streamReply(request, options.reply(request)),
   };
 }
 
-async function* streamed(request: ChatRequest, reply: ScriptedReply): AsyncIterable<ChatStreamEvent> {
+async function* streamReply(request: ChatRequest, reply: ScriptedReply): AsyncIterable<ChatStreamEvent> {
   const { signal } = request;
   const { paceMs = 0 } = reply;
-  for await (const text of words(reply.reasoning, paceMs, signal)) yield { type: "reasoning_delta", text };
+  for await (const text of splitWords(reply.reasoning, paceMs, signal))
+    yield { type: "reasoning_delta", text };
   let said = "";
-  for await (const text of words(reply.text, paceMs, signal)) {
+  for await (const text of splitWords(reply.text, paceMs, signal)) {
     said += text;
     yield { type: "text_delta", text };
   }
   const failure: ProviderFailure | undefined = signal.aborted
     ? { kind: "aborted", message: "the request was aborted" }
     : reply.failure;
-  yield { type: "done", response: responseOf(request, reply, said, failure) };
+  yield { type: "done", response: buildResponse(request, reply, said, failure) };
 }
 
-async function* words(text: string | undefined, paceMs: number, signal: AbortSignal): AsyncIterable<string> {
+async function* splitWords(
+  text: string | undefined,
+  paceMs: number,
+  signal: AbortSignal,
+): AsyncIterable<string> {
   for (const word of text?.match(/\s*\S+\s*/g) ?? []) {
     if (paceMs > 0) await sleep(paceMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
@@ -60,7 +66,7 @@ async function* words(text: string | undefined, paceMs: number, signal: AbortSig
   }
 }
 
-function responseOf(
+function buildResponse(
   request: ChatRequest,
   reply: ScriptedReply,
   text: string,
@@ -71,20 +77,20 @@ function responseOf(
   return {
     message: { role: "assistant", content: text, ...(toolCalls.length === 0 ? {} : { toolCalls }) },
     toolCalls,
-    stopReason: stopReasonOf(failure, toolCalls.length),
+    stopReason: chooseStopReason(failure, toolCalls.length),
     usage: { inputTokens: countWords(request), outputTokens: text.match(/\S+/g)?.length ?? 0 },
     model: request.model,
-    ...(failure === undefined ? {} : { error: failure }),
+    ...defined({ error: failure }),
     raw: reply,
   };
 }
 
-function stopReasonOf(failure: ProviderFailure | undefined, calls: number): StopReason {
+function chooseStopReason(failure: ProviderFailure | undefined, calls: number): StopReason {
   if (failure !== undefined) return failure.kind === "content_filter" ? "content_filter" : "error";
   return calls > 0 ? "tool_use" : "end_turn";
 }
 
-/** A word is a token here, so that figures are not empty. */
+/** Counts words as tokens, so that usage is not empty. */
 function countWords({ messages }: ChatRequest): number {
   const texts = messages.map(({ content }) => (typeof content === "string" ? content : ""));
   return texts.reduce((sum, text) => sum + (text.match(/\S+/g)?.length ?? 0), 0);

@@ -1,4 +1,4 @@
-// The routes of sm#288 under its own names: the same as /events and /requests, in its words (DESIGN R12).
+// The routes of sm#288 under its own names: /events and /requests in its format.
 
 import { RespondBody } from "../../../protocol/wire/http.ts";
 import {
@@ -17,7 +17,7 @@ export const CODEX_ROUTES: readonly Route[] = [
     method: "get",
     path: "/sessions/{id}/codex-events",
     name: "codex_events",
-    summary: "As `/events`, in the words of sm#288. No stream.",
+    summary: "Like `/events`, in the format of sm#288. No streaming.",
     query: EventsQuery,
     replies: { 200: json("A page.", "CodexEventsPage", CodexEventsPage) },
     errors: ["session_unknown"],
@@ -27,7 +27,7 @@ export const CODEX_ROUTES: readonly Route[] = [
     method: "get",
     path: "/sessions/{id}/codex-pending-requests",
     name: "codex_pending_requests",
-    summary: "As `/requests`, in the words of sm#288.",
+    summary: "Like `/requests`, in the format of sm#288.",
     query: PageQuery,
     replies: { 200: json("A page of requests.", "CodexRequestsReply", CodexRequestsReply) },
     errors: ["session_unknown"],
@@ -40,9 +40,9 @@ export const CODEX_ROUTES: readonly Route[] = [
     method: "post",
     path: "/sessions/{id}/codex-requests/{request_id}/respond",
     name: "codex_respond",
-    summary: "As `/requests/{request_id}/respond`, in the words of sm#288.",
+    summary: "Like `/requests/{request_id}/respond`, in the format of sm#288.",
     body: { name: "RespondBody", schema: RespondBody },
-    replies: { 200: json("The answer that counts.", "CodexRespondReply", CodexRespondReply) },
+    replies: { 200: json("The stored answer.", "CodexRespondReply", CodexRespondReply) },
     errors: RESPOND_ERRORS,
     handle: async (call, services) => {
       const { request, ...rest } = await respond(call, services, "api");

@@ -1,5 +1,7 @@
 // Routes about the daemon itself.
+
 import * as z from "zod";
+import { defined } from "../../../base/values.ts";
 import { SessionId } from "../../../protocol/session.ts";
 import { Stats } from "../../../protocol/stats.ts";
 import { ChangeView, HealthReply, StatusReply } from "../../../protocol/wire/http.ts";
@@ -15,7 +17,7 @@ export const DAEMON_ROUTES: readonly Route[] = [
     method: "get",
     path: "/health",
     name: "health",
-    summary: "Says that the daemon lives.",
+    summary: "Health check.",
     replies: { 200: json("It does.", "HealthReply", HealthReply) },
     handle: (_call, { facts }) => ({ body: { ok: true, daemon: facts.daemon, pid: facts.pid } }),
   }),
@@ -23,7 +25,7 @@ export const DAEMON_ROUTES: readonly Route[] = [
     method: "get",
     path: "/status",
     name: "status",
-    summary: "What the daemon is, which agents it found, how many sessions there are.",
+    summary: "Daemon version, detected agents and session counts.",
     replies: { 200: json("The status.", "StatusReply", StatusReply) },
     handle: (_call, { facts, hub, connections, streams }) => ({
       body: {
@@ -43,20 +45,20 @@ export const DAEMON_ROUTES: readonly Route[] = [
     path: "/stats",
     name: "stats",
     summary:
-      "What the agents did over time: turns with what they cost, tools with how long they took, and what waited for a person.",
+      "Statistics over time: turns and their cost, tools and their duration, and time spent waiting for answers.",
     query: z.strictObject({
-      since_ms: Cursor.optional().describe("What ended before is left out. Default: a day ago."),
-      session_id: SessionId.optional().describe("Only of this session."),
+      since_ms: Cursor.optional().describe("Only what ended after this time. Default: 24 hours ago."),
+      session_id: SessionId.optional().describe("Only this session."),
       limit: wholeNumber(1, MAX_STATS)
         .optional()
-        .describe(`Of each list at most so many, the newest. Default ${STATS_LIMIT}.`),
+        .describe(`Maximum length of each list, newest first kept. Default ${STATS_LIMIT}.`),
     }),
     replies: { 200: json("The statistics.", "Stats", Stats) },
     errors: ["session_unknown"],
     handle: async ({ query: { since_ms, session_id, limit } }, { manager }) => ({
       body: await manager.stats({
         since_ms: since_ms ?? Date.now() - DAY_MS,
-        ...(session_id === undefined ? {} : { session_id }),
+        ...defined({ session_id }),
         limit: limit ?? STATS_LIMIT,
       }),
     }),
@@ -65,7 +67,7 @@ export const DAEMON_ROUTES: readonly Route[] = [
     method: "get",
     path: "/metrics",
     name: "metrics",
-    summary: "Counters and gauges for Prometheus.",
+    summary: "Prometheus metrics.",
     replies: { 200: { meaning: "The text exposition format, version 0.0.4.", types: ["text/plain"] } },
     handle: (_call, { metrics }) => ({
       text: metrics.text(),
@@ -76,7 +78,7 @@ export const DAEMON_ROUTES: readonly Route[] = [
     method: "get",
     path: "/openapi.json",
     name: "openapi",
-    summary: "This API as OpenAPI 3.1.",
+    summary: "This API as an OpenAPI 3.1 document.",
     replies: { 200: json("The document.", "OpenApiDocument", z.looseObject({ openapi: z.string() })) },
     handle: (_call, { openApi }) => ({ body: openApi() }),
   }),
@@ -85,7 +87,7 @@ export const DAEMON_ROUTES: readonly Route[] = [
     path: "/events",
     name: "follow_changes",
     summary:
-      "Changes of all sessions as server-sent events, behind `Last-Event-ID` or from now on. `event` is the kind of change, `data` a ChangeView. `reset`, which is the first one without `Last-Event-ID`, says: read `GET /sessions`, others may have been missed.",
+      "Changes of all sessions as server-sent events, after `Last-Event-ID` or from now on. `event` is the kind of change, `data` a ChangeView. `reset` means that changes may have been missed: reload `GET /sessions`. It is the first event if there is no `Last-Event-ID`.",
     replies: {
       200: {
         ...json("The stream; each `data` has this shape.", "ChangeView", ChangeView),

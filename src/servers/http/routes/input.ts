@@ -1,12 +1,14 @@
-// Routes of the durable queue, and the wait for what becomes of a message.
+// Routes of the durable queue, and waiting for the outcome of a message.
+
 import * as z from "zod";
 import { CodedError } from "../../../base/coded-error.ts";
+import { defined } from "../../../base/values.ts";
 import { InputRecord } from "../../../protocol/queue.ts";
 import { InputBody, InputReply, QueueReply, WaitReply } from "../../../protocol/wire/http.ts";
 import { unlessAborted } from "../abort.ts";
-import { listOf, seconds } from "../query.ts";
+import { commaList, seconds } from "../query.ts";
 import { json, type Route, route } from "../route.ts";
-import { given, oneKey, oneMessage } from "./sessions.ts";
+import { chooseKey, chooseMessage } from "./sessions.ts";
 
 const DEFAULT_WAIT_S = 60;
 const MAX_WAIT_S = 3_600;
@@ -17,13 +19,13 @@ export const INPUT_ROUTES: readonly Route[] = [
     path: "/sessions/{id}/input",
     name: "send_input",
     summary:
-      "Queues a message for the agent: delivered once, in order, when it is free. Refused with `pending_structured_request` while the agent waits for an answer; `data` has the oldest request.",
+      "Queues a message for the agent: delivered once, in order, when the agent is free. Refused with `pending_structured_request` while the agent waits for an answer; `data` has the oldest request.",
     body: { name: "InputBody", schema: InputBody },
-    asker: "who sent it",
+    asker: "the sender",
     keyed: true,
     replies: {
-      201: json("It is queued.", "InputReply", InputReply),
-      200: json("The same key was used before: what became of that message.", "InputReply", InputReply),
+      201: json("The message was queued.", "InputReply", InputReply),
+      200: json("The key was used before: the state of that message.", "InputReply", InputReply),
     },
     errors: [
       "session_unknown",
@@ -34,12 +36,12 @@ export const INPUT_ROUTES: readonly Route[] = [
       "store_failed",
     ],
     handle: async ({ param, body, asker, key }, { manager }) => {
-      const message = oneMessage(body.text, body.message, "text");
+      const message = chooseMessage(body.text, body.message, "text");
       if (message === undefined) {
         throw new CodedError("invalid_message", "body: /text: required, expected string (or /message)");
       }
-      const order = { message, now: body.now, key: oneKey(key, body.idempotency_key), from: asker };
-      const reply = await manager.input({ session_id: param("id"), ...given(order) });
+      const order = { message, now: body.now, key: chooseKey(key, body.idempotency_key), from: asker };
+      const reply = await manager.input({ session_id: param("id"), ...defined(order) });
       return { status: reply.repeated ? 200 : 201, body: reply };
     },
   }),
@@ -47,7 +49,7 @@ export const INPUT_ROUTES: readonly Route[] = [
     method: "get",
     path: "/sessions/{id}/queue",
     name: "show_queue",
-    summary: "What waits in the queue, and what became of the last messages.",
+    summary: "Queued messages, and the outcome of recent ones.",
     replies: { 200: json("The queue.", "QueueReply", QueueReply) },
     errors: ["session_unknown"],
     handle: async ({ param }, { manager }) => ({
@@ -58,8 +60,8 @@ export const INPUT_ROUTES: readonly Route[] = [
     method: "delete",
     path: "/sessions/{id}/queue/{message_id}",
     name: "cancel_input",
-    summary: "Takes a message out of the queue.",
-    replies: { 200: json("The message, cancelled.", "InputRecord", InputRecord) },
+    summary: "Cancels a queued message.",
+    replies: { 200: json("The cancelled message.", "InputRecord", InputRecord) },
     errors: ["session_unknown", "message_unknown", "store_failed"],
     handle: async ({ param }, { manager }) => ({
       body: await manager.cancelInput(param("id"), param("message_id")),
@@ -69,20 +71,27 @@ export const INPUT_ROUTES: readonly Route[] = [
     method: "get",
     path: "/sessions/{id}/wait",
     name: "wait",
-    summary: "Answers when the session is idle or blocked, or when a message's turn has ended, or in time.",
+    summary: "Waits until the session is idle or blocked, a message's turn has ended, or the timeout.",
     query: z.strictObject({
-      until: listOf(["idle", "blocked"])
+      until: commaList(["idle", "blocked"])
         .optional()
-        .describe("`idle`, `blocked` or both, separated by a comma; both."),
-      message_id: z.string().min(1).max(200).optional().describe("Instead: the end of this message's turn."),
-      timeout_s: seconds(MAX_WAIT_S).optional().describe(`At most ${MAX_WAIT_S}; ${DEFAULT_WAIT_S}.`),
+        .describe("`idle`, `blocked` or both, separated by a comma. Default: both."),
+      message_id: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe("Wait for the end of this message's turn instead."),
+      timeout_s: seconds(MAX_WAIT_S)
+        .optional()
+        .describe(`Timeout in seconds (default ${DEFAULT_WAIT_S}, max ${MAX_WAIT_S}).`),
     }),
-    replies: { 200: json("Why it answers, and the session.", "WaitReply", WaitReply) },
+    replies: { 200: json("Why the wait ended, and the session.", "WaitReply", WaitReply) },
     errors: ["session_unknown", "message_unknown"],
     handle: async ({ param, query, signal }, { manager }) => {
       const { until = ["idle", "blocked"], message_id, timeout_s = DEFAULT_WAIT_S } = query;
       const order = { session_id: param("id"), until, timeoutMs: timeout_s * 1000, signal };
-      const reply = manager.wait({ ...order, ...given({ message_id }) });
+      const reply = manager.wait({ ...order, ...defined({ message_id }) });
       return { body: await unlessAborted(reply, signal) };
     },
   }),

@@ -1,27 +1,28 @@
-// Routes of what agents ask and what is answered.
+// Routes of requests and their answers.
+
 import * as z from "zod";
 import { CodedError } from "../../../base/coded-error.ts";
+import { defined } from "../../../base/values.ts";
 import type { AnswerSource, RequestRow } from "../../../protocol/requests.ts";
 import { RequestRow as RequestRowSchema } from "../../../protocol/requests.ts";
 import { RequestsReply, RespondBody, RespondReply } from "../../../protocol/wire/http.ts";
 import type { RequestsPage, Responded } from "../../../sessions/index.ts";
 import { Flag, wholeNumber } from "../query.ts";
 import { type Call, json, type Route, route, type Services } from "../route.ts";
-import { given } from "./sessions.ts";
 
 const PAGE = {
-  include_orphaned: Flag.optional().describe("Also those whose agent is gone."),
-  include_settled: Flag.optional().describe("Also those that were answered, expired or taken back."),
-  limit: wholeNumber(1, 1_000).optional().describe("At most so many; fewer when they are large."),
-  after: z.string().min(1).max(500).optional().describe("`next` of the page before."),
+  include_orphaned: Flag.optional().describe("Include requests whose agent is gone."),
+  include_settled: Flag.optional().describe("Include answered, expired and withdrawn requests."),
+  limit: wholeNumber(1, 1_000).optional().describe("Maximum number; fewer are returned if they are large."),
+  after: z.string().min(1).max(500).optional().describe("`next` of the previous page."),
 };
 export const PageQuery = z.strictObject(PAGE);
 const TreeQuery = z.strictObject({
   ...PAGE,
-  tree: Flag.optional().describe("Also those of all sessions below it."),
+  tree: Flag.optional().describe("Include all descendants."),
 });
 
-/** What an answer may be refused with. */
+/** Errors of an answer. */
 export const RESPOND_ERRORS = [
   "session_unknown",
   "request_unknown",
@@ -38,16 +39,16 @@ export const REQUEST_ROUTES: readonly Route[] = [
     method: "get",
     path: "/requests",
     name: "list_all_requests",
-    summary: "What the agents of all sessions wait for, oldest first.",
+    summary: "Pending requests of all sessions, oldest first.",
     query: PageQuery,
     replies: { 200: json("A page of requests.", "RequestsReply", RequestsReply) },
-    handle: async ({ query }, { manager }) => ({ body: await manager.requests(filterOf(query)) }),
+    handle: async ({ query }, { manager }) => ({ body: await manager.requests(toFilter(query)) }),
   }),
   route({
     method: "get",
     path: "/sessions/{id}/requests",
     name: "list_requests",
-    summary: "What the session's agent waits for, oldest first.",
+    summary: "Pending requests of a session, oldest first.",
     query: TreeQuery,
     replies: { 200: json("A page of requests.", "RequestsReply", RequestsReply) },
     errors: ["session_unknown"],
@@ -59,7 +60,7 @@ export const REQUEST_ROUTES: readonly Route[] = [
     method: "get",
     path: "/sessions/{id}/requests/{request_id}",
     name: "show_request",
-    summary: "One request, whole, whatever its state.",
+    summary: "One complete request, in any state.",
     replies: { 200: json("The request.", "RequestRow", RequestRowSchema) },
     errors: ["session_unknown", "request_unknown"],
     handle: async ({ param }, { manager }) => {
@@ -74,9 +75,9 @@ export const REQUEST_ROUTES: readonly Route[] = [
     path: "/sessions/{id}/requests/{request_id}/respond",
     name: "respond",
     summary:
-      "Answers a request: `{decision}` or `{answers}`. The first answer counts; a later one gets the stored result, `repeated`.",
+      "Answers a request: `{decision}` or `{answers}`. The first answer counts; later ones get the stored result with `repeated`.",
     body: { name: "RespondBody", schema: RespondBody },
-    replies: { 200: json("The answer that counts.", "RespondReply", RespondReply) },
+    replies: { 200: json("The stored answer.", "RespondReply", RespondReply) },
     errors: RESPOND_ERRORS,
     handle: async (call, services) => ({ body: await respond(call, services) }),
   }),
@@ -93,7 +94,7 @@ export function respond(
     request_id: param("request_id"),
     answer,
     source,
-    ...given({ shown_hash }),
+    ...defined({ shown_hash }),
   });
 }
 
@@ -102,9 +103,9 @@ export function listRequests(
   query: z.infer<typeof TreeQuery>,
   { manager }: Services,
 ): Promise<RequestsPage> {
-  return manager.requests({ session_id, ...filterOf(query), ...given({ tree: query.tree }) });
+  return manager.requests({ session_id, ...toFilter(query), ...defined({ tree: query.tree }) });
 }
 
-function filterOf({ include_orphaned, include_settled, limit, after }: z.infer<typeof PageQuery>) {
-  return given({ orphaned: include_orphaned, settled: include_settled, limit, after });
+function toFilter({ include_orphaned, include_settled, limit, after }: z.infer<typeof PageQuery>) {
+  return defined({ orphaned: include_orphaned, settled: include_settled, limit, after });
 }

@@ -1,12 +1,12 @@
-// Routes of the dashboard: its files, and the one-time links to it.
+// Routes of the dashboard: its files and one-time links.
 import { CodedError } from "../../../base/coded-error.ts";
 import { EnterBody, EnterReply, LinkBody, WebLink } from "../../../protocol/wire/http.ts";
-import { bearerOf } from "../guard.ts";
+import { readBearer } from "../guard.ts";
 import { json, type Route, route } from "../route.ts";
 import { ENTER } from "../web/access.ts";
 import { PAGE, type WebFile, type WebFiles } from "../web/files.ts";
 
-/** Whoever sends it has shown nothing yet, and there is nothing to say in it. */
+/** The sender is not authenticated yet, and the body is empty. */
 const MAX_ENTER_BYTES = 1_000;
 
 export const WEB_ROUTES: readonly Route[] = [
@@ -14,7 +14,7 @@ export const WEB_ROUTES: readonly Route[] = [
     method: "get",
     path: PAGE,
     name: "dashboard",
-    summary: "The dashboard's page. It holds no data and needs no token.",
+    summary: "The dashboard's page. Contains no data and needs no token.",
     replies: { 200: { meaning: "The page.", types: ["text/html"] } },
     errors: ["not_found"],
     handle: (_call, { web }) => fileAt(PAGE, web.files()),
@@ -23,7 +23,7 @@ export const WEB_ROUTES: readonly Route[] = [
     method: "get",
     path: "/web/{file}",
     name: "dashboard_file",
-    summary: "A file of the dashboard, by its exact name. It needs no token either.",
+    summary: "A file of the dashboard, by its exact name. Needs no token.",
     replies: {
       200: {
         meaning: "The file.",
@@ -38,7 +38,7 @@ export const WEB_ROUTES: readonly Route[] = [
     path: "/web/links",
     name: "web_link",
     summary:
-      "A link that opens the dashboard once, within 10 minutes. Opens the loopback port if none is open: that of the body, of the settings, or 7433 (any free one when that is taken). A port that is open stays.",
+      "Creates a link that opens the dashboard once, within 10 minutes. If no loopback port is open, opens the one from the body, the settings, or 7433 (any free port if that is in use).",
     body: { name: "LinkBody", schema: LinkBody },
     replies: { 201: json("The link.", "WebLink", WebLink) },
     errors: ["not_found"],
@@ -48,19 +48,18 @@ export const WEB_ROUTES: readonly Route[] = [
     method: "post",
     path: ENTER,
     name: "web_enter",
-    summary:
-      "The API's token for the one-time word of a link, which is sent as the bearer token: the one route that takes it. It works once.",
+    summary: "Exchanges a link's ticket, sent as the bearer token, for the API token. Works once.",
     body: { name: "EnterBody", schema: EnterBody, maxBytes: MAX_ENTER_BYTES },
     replies: { 200: json("The token.", "EnterReply", EnterReply) },
     errors: ["too_many_tries"],
     handle: async ({ incoming }, { web }) => ({
-      body: { token: await web.enter(bearerOf(incoming.headers) ?? "") },
+      body: { token: await web.enter(readBearer(incoming.headers) ?? "") },
     }),
   }),
 ];
 
 function fileAt(path: string, files: WebFiles): { file: WebFile } {
   const file = files.get(path);
-  if (file === undefined) throw new CodedError("not_found", `the dashboard has no ${path}`);
+  if (file === undefined) throw new CodedError("not_found", `no dashboard file ${path}`);
   return { file };
 }

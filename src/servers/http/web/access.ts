@@ -1,14 +1,14 @@
-// What a request needs to be let in, from its method and its path as they stand in the request line: they are compared
-// with names, not resolved, so that nothing which a router would make of them counts.
+// The access a request needs, from its method and raw path: compared literally, not resolved, so that no normalization
+// can widen access.
 import type { IncomingMessage } from "node:http";
 import { PAGE, type WebFiles } from "./files.ts";
 
-/** `page`, `file`: the dashboard's shell, which holds no data. `ticket`: the route itself checks its one-time word. */
+/** `page`, `file`: static files without data. `ticket`: the route itself checks the ticket. */
 export type Access = "token" | "page" | "file" | "ticket";
 
 export const ENTER = "/web/enter";
 
-export function accessOf(
+export function findAccess(
   { method, url }: Pick<IncomingMessage, "method" | "url">,
   files: () => WebFiles,
 ): Access {
@@ -23,6 +23,6 @@ function isFile(path: string, files: () => WebFiles): boolean {
   try {
     return files().has(path);
   } catch {
-    return false; // without files there is nothing to let anybody in for
+    return false; // not built
   }
 }

@@ -1,7 +1,7 @@
-// The dashboard's files (dist/web), read whole at first use: what is served is a name of this table and never a path.
+// The dashboard's files (dist/web), read at first use. Only names in this table are served, never paths.
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import { CodedError, messageOf } from "../../../base/coded-error.ts";
+import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import { FILE_HEADERS, HASHED_HEADERS, PAGE_HEADERS } from "./headers.ts";
 
 export interface WebFile {
@@ -9,7 +9,7 @@ export interface WebFile {
   headers: Readonly<Record<string, string>>;
 }
 
-/** By the path of the request: `/`, `/web/main-4F2K7Q1Z.js`. */
+/** By request path: `/`, `/web/main-4F2K7Q1Z.js`. */
 export type WebFiles = ReadonlyMap<string, WebFile>;
 
 export const PAGE = "/";
@@ -23,10 +23,10 @@ const TYPES: Readonly<Record<string, string>> = {
   ".webmanifest": "application/manifest+json",
   ".woff2": "font/woff2",
 };
-/** As the build names what it may change under no other name. */
+/** Names with a content hash. */
 const HASHED = /-[A-Z0-9]{8}\.\w+$/;
 
-/** The table, made once; without the files, tried again at the next call. */
+/** Read once; retried at the next call if the files are missing. */
 export function createWebFiles(directory: string): () => WebFiles {
   let files: WebFiles | undefined;
   return () => {
@@ -35,7 +35,7 @@ export function createWebFiles(directory: string): () => WebFiles {
   };
 }
 
-/** Throws `not_found` with what to do. Files of a kind that the dashboard has none of are left out. */
+/** Throws `not_found` with instructions. Files of unknown types are ignored. */
 function readFiles(directory: string): WebFiles {
   const files = new Map<string, WebFile>();
   try {
@@ -50,13 +50,13 @@ function readFiles(directory: string): WebFiles {
       });
     }
   } catch (cause) {
-    throw notBuilt(messageOf(cause), cause);
+    throw notBuilt(toMessage(cause), cause);
   }
   if (!files.has(PAGE)) throw notBuilt(`${directory} has no ${PAGE_FILE}`);
   return files;
 }
 
 function notBuilt(why: string, cause?: unknown): CodedError {
-  const message = `the dashboard's files are missing (${why}); build them with \`npm run build\`, or install blemees again`;
+  const message = `the dashboard's files are missing (${why}); build them with \`npm run build\`, or reinstall blemees`;
   return new CodedError("not_found", message, { cause });
 }

@@ -1,6 +1,6 @@
-// What a browser is told about the dashboard's files, beside what every reply says (guard.ts).
+// Headers of the dashboard's files, in addition to those of every reply (guard.ts).
 
-/** Only what is ours and has a file of its own runs or is loaded; text becomes HTML nowhere but in lit's templates. */
+/** Only our own files are loaded or run; text becomes HTML only in lit's templates. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -15,13 +15,13 @@ const PAGE_POLICY = [
   "trusted-types lit-html",
 ].join("; ");
 
-/** No page of another site can load it as its own. */
+/** Other sites cannot embed it. */
 export const FILE_HEADERS = { "cross-origin-resource-policy": "same-origin" } as const;
 
 export const PAGE_HEADERS = {
   ...FILE_HEADERS,
   "content-security-policy": PAGE_POLICY,
-  // A page that opened this one keeps no handle on it.
+  // A page that opened this one gets no reference to it.
   "cross-origin-opener-policy": "same-origin",
   "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 } as const;

@@ -1,5 +1,5 @@
-// The loopback port of one daemon: opened at its start (`--http`, `--web`) or when the first link to the dashboard is
-// asked for, at most once, and closed with the daemon. Keeps the one-time links.
+// The loopback port of the daemon: opened at start (`--http`, `--web`) or with the first link to the dashboard, once, and
+// closed with the daemon. Keeps the one-time links.
 import { CodedError } from "../../../base/coded-error.ts";
 import { RateLimit } from "../../../base/rate-limit.ts";
 import type { WebLink } from "../../../protocol/wire/http.ts";
@@ -10,13 +10,13 @@ import { createWebFiles, type WebFiles } from "./files.ts";
 import { Tickets } from "./tickets.ts";
 
 const DEFAULT_PORT = 7433;
-/** Tries with a word that is no ticket: so many a minute get an answer of their own. */
+/** Invalid tickets per minute that are answered individually. */
 const MAX_WRONG = 20;
 const WRONG_WINDOW_MS = 60_000;
 
 export interface LoopbackOptions {
   limits: HttpLimits;
-  /** The port of the settings; absent: the usual one, or any free one when that is taken. */
+  /** The configured port; absent: the default port, or any free one if that is in use. */
   port: number | undefined;
   /** The dashboard's files. */
   webDirectory: string;
@@ -41,27 +41,27 @@ export class Loopback implements Listening, WebDoor {
     this.files = createWebFiles(options.webDirectory);
   }
 
-  /** Opened if it is not; one that is open stays where it is, whatever port is asked for. */
+  /** Opens the port if needed; an open one stays, whatever port is requested. */
   open(port = this.#options.port): Promise<HttpListening> {
     if (this.#isDismissed) {
       return Promise.reject(new CodedError("daemon_shutdown", "the daemon is shutting down"));
     }
     this.#opening ??= this.#listen(port).catch((error: unknown) => {
-      this.#opening = undefined; // the next one may ask for another port
+      this.#opening = undefined; // the next attempt may use another port
       throw error;
     });
     return this.#opening;
   }
 
   async link(wanted?: number): Promise<WebLink> {
-    this.files(); // a link to nothing is worse than none
+    this.files(); // fails if the dashboard was not built
     const { port } = await this.open(wanted);
     const { ticket, expires_at_ms } = this.#tickets.issue();
     this.context.log.info("web.link", { port });
     return { url: `http://127.0.0.1:${port}/#token=${ticket}`, port, expires_at_ms };
   }
 
-  /** Right ones always get in: others on this machine could use up any number of tries. */
+  /** Valid tickets always work: otherwise other users of this machine could exhaust the attempts. */
   async enter(ticket: string): Promise<string> {
     if (this.#opening !== undefined && this.#tickets.redeem(ticket)) {
       const { token } = await this.#opening;
@@ -69,12 +69,12 @@ export class Loopback implements Listening, WebDoor {
       return token;
     }
     if (!this.#wrong.allow(this.#now())) {
-      throw new CodedError("too_many_tries", "too many wrong links were tried; wait a minute");
+      throw new CodedError("too_many_tries", "too many attempts with invalid links; wait a minute");
     }
     this.context.log.warn("web.enter_refused");
     throw new CodedError(
       "unauthorized",
-      "this link was used already, is too old or of another daemon; `blemees web` (`sm web`) makes a new one",
+      "this link was already used, has expired or belongs to another daemon; create a new one with `blemees web` (`sm web`)",
     );
   }
 

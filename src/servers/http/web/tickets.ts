@@ -1,10 +1,10 @@
-// One-time words of the links to the dashboard: each opens it once, for a while, and only in the daemon that made it.
-// Only their digests are kept; nothing of them is ever logged.
+// One-time tickets in links to the dashboard: each works once, for a limited time, and only with the daemon that made it.
+// Only digests are kept; tickets are never logged.
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
 const TICKET_BYTES = 32;
 const LIFE_MS = 10 * 60_000;
-/** Past this the oldest link no longer works: whoever asks for so many uses the newest. */
+/** Beyond this number, the oldest ticket is dropped. */
 const MAX_OPEN = 16;
 
 export interface Ticket {
@@ -32,11 +32,11 @@ export class Tickets {
     return { ticket, expires_at_ms };
   }
 
-  /** Whether it is one of ours and still good. It is used up by that: nothing waits between the look and the end. */
+  /** Whether the ticket is valid. Uses it up, synchronously, so that it cannot be used twice. */
   redeem(ticket: string): boolean {
     const given = digest(ticket);
     const valid = this.#valid();
-    // All of them are compared, so that the time says nothing about any.
+    // Compares with all of them, so that timing reveals nothing.
     const others = valid.filter((open) => !timingSafeEqual(open.digest, given));
     this.#open = others;
     return others.length < valid.length;

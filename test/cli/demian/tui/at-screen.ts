@@ -1,21 +1,23 @@
-// How a person meets the screen of demian, for tests in a real terminal.
+// Helpers to drive the screen of demian in a real terminal.
 import { vi } from "vitest";
 import type { TmuxTerminal } from "../../../support/tmux.ts";
 
-/** There, and ready for a message. */
+/** Shown, and ready for a message. */
 export async function ready(screen: TmuxTerminal): Promise<TmuxTerminal> {
-  await screen.until(/idle[\s\S]*Enter sends/);
+  await screen.until(/idle[\s\S]*Enter send/);
   return screen;
 }
 
-/** What is typed stands there before Enter. */
+/** Waits until the text is on the screen before pressing Enter. */
 export async function send(screen: TmuxTerminal, text: string): Promise<void> {
   screen.type(text);
   await screen.until(text.slice(-20));
   screen.press("Enter");
 }
 
-/** A key that was hardly meant for the request does not answer it; once its details were looked at, the next one does. */
+/**
+ * A key pressed too soon after a request appears does not answer it; once its details were opened, the next one does.
+ */
 export async function asked(screen: TmuxTerminal, what: string | RegExp): Promise<string> {
   await screen.until(what);
   screen.press("C-o");
@@ -25,7 +27,7 @@ export async function asked(screen: TmuxTerminal, what: string | RegExp): Promis
   return screen.until(what);
 }
 
-/** Decides with this key, again where it came too soon behind another one; until what is asked is gone. */
+/** Presses the key until the request is gone; one that follows another key too soon is ignored. */
 export async function decide(screen: TmuxTerminal, key: string, what: string | RegExp): Promise<void> {
   await vi.waitFor(
     async () => {

@@ -1,4 +1,4 @@
-// Provider, model and agent on the screen: what can be chosen, what becomes of it, and what somebody is told who has none.
+// Provider, model and agent on the screen: the choices, their effect, and what is shown if there are none.
 import { rmSync } from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import { chatReply } from "../../../support/model-server.ts";
@@ -8,7 +8,7 @@ const place = usePlace();
 const { world, open } = place;
 
 describe("settings", () => {
-  test("stand in the status line, with who said so", async () => {
+  test("are in the status line, with their source", async () => {
     const at = await open({ order: { model: "flagged", flags: { sandbox: { mode: "off" } } } });
     expect(at.driver.settings()).toEqual([
       "provider local (config)",
@@ -19,7 +19,7 @@ describe("settings", () => {
     ]);
   });
 
-  test("p lists providers with what is wrong with them, and one chosen answers next and is remembered", async () => {
+  test("p lists providers with their problems, and a chosen one answers next and is remembered", async () => {
     place.model.script(chatReply("ok"));
     const at = await open();
     const options = await at.picker("p").load();
@@ -42,7 +42,7 @@ describe("settings", () => {
     expect(at.remembered).toMatchObject([{ provider: { value: "other" }, model: { value: "large" } }]);
   });
 
-  test("m takes a name that is not in the list, and no sentence", async () => {
+  test("m accepts a name that is not in the list, but no sentence", async () => {
     place.model.script(chatReply("ok"));
     const at = await open();
     expect(at.picker("m").takesText).toBe(true);
@@ -65,7 +65,7 @@ describe("settings", () => {
     expect(place.model.requests[0]?.body).toMatchObject({ model: "tiny" });
   });
 
-  test("a has the agents that can be talked to", async () => {
+  test("a lists the agents that can chat", async () => {
     const at = await open();
     const names = (await at.picker("a").load()).map(({ value }) => value);
     expect(names).toEqual(expect.arrayContaining(["build", "plan"]));
@@ -73,10 +73,10 @@ describe("settings", () => {
     expect(at.driver.settings()[2]).toBe("agent plan (interactive)");
   });
 
-  test("a start without a usable provider says so, and choosing one mends it", async () => {
+  test("a start without a usable provider reports it, and selecting one fixes it", async () => {
     place.model.script(chatReply("ok"));
     const at = await open({ order: { provider: "locked" } });
-    await at.notice(/NOT_SET_ANYWHERE[\s\S]*p chooses another provider/);
+    await at.notice(/NOT_SET_ANYWHERE[\s\S]*press p to select another provider/);
     await expect(at.driver.send("hi")).rejects.toMatchObject({ code: "missing_key" });
     await at.picker("p").choose("local");
     await at.driver.send("hi");
@@ -84,17 +84,17 @@ describe("settings", () => {
   });
 });
 
-describe("a newcomer without any provider", () => {
+describe("a new user without any provider", () => {
   beforeEach(() => rmSync(world.configFile));
 
-  test("is told what is missing and every way out", async () => {
+  test("sees what is missing and what to do", async () => {
     const at = await open();
     const { text, level } = await at.notice(/No provider is ready yet/);
     expect(level).toBe("error");
     expect(text).toMatch(/OPENAI_API_KEY[\s\S]*\(ollama, [\s\S]*demian --demo[\s\S]*demian doctor/);
   });
 
-  test("who writes a message learns of the key, and not of the model that is missing too", async () => {
+  test("sending a message reports the missing key, and not the model that is missing too", async () => {
     const at = await open();
     await expect(at.driver.send("hi")).rejects.toMatchObject({
       code: "missing_key",

@@ -1,18 +1,18 @@
-// `demian --daemon`: what it asks the daemon for and what it refuses; and its driver without a screen, on a real daemon
-// whose demian talks to a model on loopback.
+// `demian --daemon`: the session it requests and what it refuses; and its driver without a screen, on a real daemon
+// whose demian uses a model on loopback.
 import { rmSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { parseArguments } from "../../../../src/cli/command.ts";
 import { PROGRAM_FLAGS } from "../../../../src/cli/demian/flags.ts";
-import { orderOf } from "../../../../src/cli/demian/order.ts";
+import { readOrder } from "../../../../src/cli/demian/order.ts";
 import type { Settings } from "../../../../src/cli/demian/settings.ts";
-import { assertTaken, prepareDriver, spawnBody } from "../../../../src/cli/demian/tui/on-daemon.ts";
+import { assertDaemonFlags, prepareDriver, toSpawnBody } from "../../../../src/cli/demian/tui/on-daemon.ts";
 import { Output } from "../../../../src/cli/output.ts";
 import { HttpClient } from "../../../../src/client/index.ts";
 import { asDemo } from "../../../../src/runtime/demo/index.ts";
 import { loadPreferences } from "../../../../src/runtime/preferences.ts";
 import { createRuntime } from "../../../../src/runtime/runtime.ts";
-import { projectDir } from "../../../../src/runtime/state-dir.ts";
+import { getProjectDir } from "../../../../src/runtime/state-dir.ts";
 import { startDaemon, type TestDaemon } from "../../../support/daemon.ts";
 import { gate } from "../../../support/gate.ts";
 import {
@@ -36,17 +36,17 @@ describe("a session of the daemon", () => {
     model: { value: model, source: "config" },
   });
 
-  test("gets what the screen shows: agent, provider and model, and where and how it works", () => {
-    const order = orderOf(given(["--multi-agent", "--cwd", "sub"]), "/home/you/project");
-    expect(spawnBody(order, settings("big"))).toEqual({
+  test("gets the settings on the screen: agent, provider and model, and its directory and mode", () => {
+    const order = readOrder(given(["--multi-agent", "--cwd", "sub"]), "/home/you/project");
+    expect(toSpawnBody(order, settings("big"))).toEqual({
       cwd: "/home/you/project/sub",
       model: "other/big",
       options: { mode: "plan", agent_mode: "multi-agent" },
     });
   });
 
-  test("of a provider without a model gets the provider, and the agent mode that is configured", () => {
-    expect(spawnBody(orderOf(given([]), "/home/you"), settings(""))).toEqual({
+  test("of a provider without a model gets the provider, and the configured agent mode", () => {
+    expect(toSpawnBody(readOrder(given([]), "/home/you"), settings(""))).toEqual({
       cwd: "/home/you",
       model: "other",
       options: { mode: "plan" },
@@ -65,9 +65,9 @@ describe("a session of the daemon", () => {
     ["--json"],
     ["--stdin"],
     ["--trust-project"],
-  ])("%s is refused with a sentence: only a runtime in this process can do it", (...args) => {
-    const why = `--daemon cannot take ${args[0]}: only a runtime in this process can`;
-    expect(() => assertTaken(given(args))).toThrow(why);
+  ])("%s is refused: it needs a runtime in this process", (...args) => {
+    const why = `${args[0]} does not work with --daemon`;
+    expect(() => assertDaemonFlags(given(args))).toThrow(why);
   });
 });
 
@@ -149,7 +149,7 @@ describe("on a daemon", () => {
     expect(driver.settings()).toEqual(["agent plan (interactive)"]);
   });
 
-  test("from the first message on nothing can be chosen, and it goes on without the screen", async () => {
+  test("after the first message nothing can be selected, and the session continues without the screen", async () => {
     model.script(chatReply("Hello."));
     const { driver, watcher } = await open();
     expect([driver.pickers.length, driver.endsWithScreen, driver.requestFocus]).toEqual([3, true, "asked"]);
@@ -162,7 +162,7 @@ describe("on a daemon", () => {
     await answered(watcher, "Hello.");
   });
 
-  test("an agent that names a provider brings it along", async () => {
+  test("an agent that names a provider selects it", async () => {
     const visible = { visible: ["read_file"] };
     const elsewhere = { description: "Works elsewhere.", mode: "primary", tools: visible, permissions: [] };
     world.begin(model.url, {
@@ -182,7 +182,7 @@ describe("on a daemon", () => {
   });
 
   test("a choice is remembered once it has answered, and not before", async () => {
-    const saved = async () => (await loadPreferences(projectDir(world.env, world.workspace))).preferences;
+    const saved = async () => (await loadPreferences(getProjectDir(world.env, world.workspace))).preferences;
     const choose = async (text: string): Promise<void> => {
       const { driver, watcher } = await open();
       await watcher.picker("p").choose("other");
@@ -200,7 +200,7 @@ describe("on a daemon", () => {
     expect(again.driver.settings()[0]).toBe("provider other (saved)");
   });
 
-  test("a message on the command line begins it at once, whatever it looks like", async () => {
+  test("a message on the command line starts it at once, whatever it looks like", async () => {
     model.script(chatReply("Hello."));
     const { driver, watcher } = await open(["--agent", "plan"], { isShown: false });
     await driver.begin("/what is this");
@@ -213,7 +213,7 @@ describe("on a daemon", () => {
     );
   });
 
-  test("messages that come while it is spawned follow in their order", async () => {
+  test("messages sent while it is being spawned follow in order", async () => {
     model.script(chatReply("one"), chatReply("two"), chatReply("three"));
     const { driver, watcher } = await open();
     await Promise.all([driver.send("first"), driver.send("second"), driver.send("third")]);
@@ -223,11 +223,11 @@ describe("on a daemon", () => {
     expect(await sessions()).toHaveLength(1);
   });
 
-  test("a spawn that fails is told, leaves nothing behind, and another choice mends it", async () => {
+  test("a failed spawn is reported, leaves nothing behind, and another choice works", async () => {
     world.begin(model.url, { defaultProvider: "locked" });
     model.script(chatReply("Hello."));
     const { driver, watcher } = await open();
-    await watcher.notice(/NOT_SET_ANYWHERE[\s\S]*p chooses another provider/);
+    await watcher.notice(/NOT_SET_ANYWHERE[\s\S]*press p to select another provider/);
     const why = { message: expect.stringMatching(/NOT_SET_ANYWHERE/) };
     const both = [driver.send("hi"), driver.send("and this")];
     for (const sent of both) await expect(sent).rejects.toMatchObject(why);
@@ -238,16 +238,16 @@ describe("on a daemon", () => {
     await answered(watcher, "Hello.");
   });
 
-  test("a key that only this shell has is told to be missing where the daemon was started", async () => {
+  test("a key that only this shell has is reported as missing in the daemon's environment", async () => {
     const { driver } = await open(["--provider", "locked"], { more: { NOT_SET_ANYWHERE: "k" } });
     await expect(driver.send("hi")).rejects.toMatchObject({
       message: expect.stringMatching(
-        /NOT_SET_ANYWHERE.*; it is ready here, but blemeesd has another environment/,
+        /NOT_SET_ANYWHERE.*; it is ready in this shell, but blemeesd has a different environment/,
       ),
     });
   });
 
-  test("a directory that is gone is told, and so is a daemon that cannot be had", async () => {
+  test("a missing directory is reported, and so is a daemon that cannot be started", async () => {
     const { driver } = await open();
     rmSync(world.workspace, { recursive: true });
     await expect(driver.send("hi")).rejects.toMatchObject({
@@ -256,15 +256,15 @@ describe("on a daemon", () => {
     world.begin(model.url);
     const away = await open([], { socket: `${world.directory}/none.sock` });
     await expect(away.driver.send("hi")).rejects.toMatchObject({
-      message: expect.stringMatching(/no daemon runs, and \/nowhere\/blemeesd is not there/),
+      message: expect.stringMatching(/no daemon is running, and \/nowhere\/blemeesd is missing/),
     });
     expect(away.driver.pickers).toHaveLength(3);
   });
 
-  test("a provider without a usual model needs one before anything is spawned", async () => {
+  test("a provider without a default model needs one before anything is spawned", async () => {
     const { driver, watcher } = await open(["--provider", "bare"]);
     await expect(driver.send("hi")).rejects.toMatchObject({
-      message: expect.stringMatching(/name a model first/),
+      message: expect.stringMatching(/no model selected/),
     });
     expect(await sessions()).toEqual([]);
     model.script(chatReply("Hello."));
@@ -274,10 +274,10 @@ describe("on a daemon", () => {
     expect(model.requests[0]?.body).toMatchObject({ model: "tiny" });
   });
 
-  test("whoever leaves before a message has spawned nothing, also with commands", async () => {
+  test("leaving before the first message spawns nothing, even after commands", async () => {
     const { driver, watcher } = await open();
     await watcher.command("/compact");
-    await watcher.notice(/there is too little to compact/);
+    await watcher.notice(/nothing to compact yet/);
     await watcher.command("/agents");
     await driver.interrupt();
     await expect(driver.send("/compct")).rejects.toMatchObject({
@@ -289,7 +289,7 @@ describe("on a daemon", () => {
     await expect(driver.begin("too late")).rejects.toMatchObject({ code: "session_closed" });
   });
 
-  test("whoever leaves while it is spawned is told where it is", async () => {
+  test("leaving while the session is spawned shows its id", async () => {
     model.script(chatReply("Hello."));
     const { driver } = await open();
     const sent = driver.send("hi");
@@ -300,7 +300,7 @@ describe("on a daemon", () => {
     await sent;
   });
 
-  test("/compact makes the history shorter for the model, and what it did is shown", async () => {
+  test("/compact shortens the history for the model, and its result is shown", async () => {
     const { driver, watcher } = await open();
     for (let n = 1; n <= 8; n += 1) {
       model.script(chatReply(`answer ${n} `.repeat(40)));
@@ -308,8 +308,8 @@ describe("on a daemon", () => {
       await watcher.turns(n);
     }
     await watcher.command("/compact");
-    const { text } = await answered(watcher, "Compacted:");
-    expect(text).toMatch(/\d+ messages became a summary, about \d+ tokens became \d+/);
+    const { text } = await answered(watcher, "Compacted");
+    expect(text).toMatch(/Compacted \d+ messages into a summary: about \d+ tokens, now \d+/);
     expect(model.requests).toHaveLength(8);
     model.script(chatReply("still here"));
     await driver.send("go on");
@@ -326,7 +326,7 @@ describe("on a daemon", () => {
     await driver.send("hi");
     await watcher.until((view) => entries(view, "text").find(({ text }) => text.includes("thinking")));
     await expect(watcher.command("/compact")).rejects.toMatchObject({
-      message: "/compact works when no turn runs: wait, or Ctrl-C interrupts",
+      message: "/compact needs an idle session; wait, or press Ctrl-C to interrupt",
     });
     await expect(watcher.command("/compact", "now")).rejects.toMatchObject({ code: "bad_command" });
     more.open();

@@ -1,5 +1,5 @@
-// `demian` on its screen, as people run it: built, in a real terminal, against a model on loopback. What takes longer is
-// in test/e2e/faces/demian.test.ts.
+// `demian` on its screen, as users run it: built, in a real terminal, against a model on loopback. Longer tests are in
+// test/e2e/ui/demian.test.ts.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { bash, chatReply, type ModelServer, startModelServer, stuck } from "../../../support/model-server.ts";
 import { type TmuxTerminal, tmuxVersion } from "../../../support/tmux.ts";
@@ -13,7 +13,7 @@ let built: BuiltDemian;
 let model: ModelServer;
 let terminal: TmuxTerminal | undefined;
 
-// A screen that does not come says what is there instead, before the test itself gives up.
+// Longer than the wait for a screen, whose error shows the actual screen.
 vi.setConfig({ testTimeout: 45_000 });
 
 beforeAll(async () => {
@@ -36,14 +36,14 @@ async function open(args: string[] = [], env: Record<string, string> = {}): Prom
 }
 
 describe("what is loaded", () => {
-  const OF_SCREENS = /node_modules\/(ink|react|react-reconciler|yoga-layout|marked|lowlight|highlight\.js)\//;
+  const OF_SCREENS = /node_modules\/(marked|lowlight|highlight\.js)\//;
 
   test.each([
     "src/cli/demian/program.ts",
     "src/cli/demian/acp.ts",
-    "src/cli/demian/talk.ts",
+    "src/cli/demian/default-command.ts",
     "src/cli/demian/once.ts",
-  ])("%s needs nothing that draws screens", (source) => {
+  ])("%s loads no UI code", (source) => {
     const modules = built.modulesOf(source);
     expect(modules).toContain(source);
     expect(modules.filter((path) => OF_SCREENS.test(path))).toEqual([]);
@@ -51,10 +51,9 @@ describe("what is loaded", () => {
 });
 
 describe.skipIf(tmuxVersion() === undefined)("on the screen", () => {
-  test("settings stand there, a message is answered, /exit leaves with 0 and says where the transcript is", async () => {
+  test("settings are shown, a message is answered, /exit exits with 0 and names the transcript", async () => {
     model.script(chatReply("Hello **there**."));
-    // Ink alone draws nothing where CI is set.
-    const screen = await open([], { CI: "true" });
+    const screen = await open();
     expect(screen.screen()).toMatch(
       /provider local \(config\) · model small \(config\) · agent build \(config\)/,
     );
@@ -68,7 +67,7 @@ describe.skipIf(tmuxVersion() === undefined)("on the screen", () => {
     expect(screen.ask("#{alternate_on}")).toBe("0");
   });
 
-  test("a command is asked about with all of it, y runs it, and Enter alone does not", async () => {
+  test("the prompt shows the whole command, y runs it, and Enter alone does not", async () => {
     model.script(bash("touch one.txt"), bash("touch two.txt"), chatReply("Both done."));
     const screen = await open();
     await send(screen, "create them");
@@ -76,13 +75,13 @@ describe.skipIf(tmuxVersion() === undefined)("on the screen", () => {
     expect(question).toMatch(/ {2}1 y Accept\n> 2 n Decline\n/);
     screen.press("y");
     await screen.until("│ touch two.txt");
-    // Once more where one may say why.
+    // The second Enter skips the reason.
     await decide(screen, "Enter", "│ touch two.txt");
     await screen.until(/Both done\.[\s\S]*✓ done/);
     expect([world.has("one.txt"), world.has("two.txt")]).toEqual([true, false]);
   });
 
-  test("p, m and a in an empty line choose provider, model and agent; later they are letters", async () => {
+  test("p, m and a with an empty line select provider, model and agent; later they are letters", async () => {
     model.script(chatReply("ok"));
     const screen = await open();
     screen.press("p");
@@ -103,7 +102,7 @@ describe.skipIf(tmuxVersion() === undefined)("on the screen", () => {
     expect(JSON.stringify(messagesOf(model, 0).at(-1))).toContain("so p m a");
   });
 
-  test("Ctrl-C stops the task and forgets what waits, Up recalls it, twice leaves with 130", async () => {
+  test("Ctrl-C stops the task and clears the queue, Up recalls the message, twice exits with 130", async () => {
     model.script(stuck("thinking about it"));
     const screen = await open();
     await send(screen, "first");
@@ -111,12 +110,12 @@ describe.skipIf(tmuxVersion() === undefined)("on the screen", () => {
     await send(screen, "second");
     await screen.until("queued: second");
     screen.press("C-c");
-    await screen.until(/not sent; Up recalls it[\s\S]*interrupted/);
+    await screen.until(/not sent; press Up to recall it[\s\S]*interrupted/);
     screen.press("Up");
     await screen.until(/\n> second\n/);
     screen.press("C-c");
-    await screen.until(/\n>\n[\s\S]*Ctrl-C again leaves/);
-    // Once: another one would meet a terminal that was given back already.
+    await screen.until(/\n>\n[\s\S]*Ctrl-C again to quit/);
+    // Once: another one would reach a terminal that was already restored.
     screen.press("C-c");
     expect(await screen.ended()).toBe(130);
   });

@@ -1,8 +1,8 @@
-// The screen's driver without a screen: the real runtime against a model on loopback, and the real view of what is told.
+// The local driver without a screen: the real runtime with a model on loopback, and the real view.
 import { afterAll, afterEach, beforeEach } from "vitest";
 import type { Order } from "../../../../src/cli/demian/order.ts";
 import { resolveSettings, type Settings } from "../../../../src/cli/demian/settings.ts";
-import { LocalDriver } from "../../../../src/cli/demian/tui/driver.ts";
+import { LocalDriver } from "../../../../src/cli/demian/tui/local-driver.ts";
 import type { View } from "../../../../src/client/view/types.ts";
 import type { UserContentPart } from "../../../../src/runtime/messages.ts";
 import { createRuntime } from "../../../../src/runtime/runtime.ts";
@@ -24,6 +24,7 @@ export class Stage {
   readonly #watcher: Watcher;
   readonly until: Watcher["until"];
   readonly turns: Watcher["turns"];
+  readonly session: Watcher["session"];
   readonly request: Watcher["request"];
   readonly notice: Watcher["notice"];
   readonly command: Watcher["command"];
@@ -46,6 +47,7 @@ export class Stage {
     this.#watcher = watcher;
     this.until = watcher.until.bind(watcher);
     this.turns = watcher.turns.bind(watcher);
+    this.session = watcher.session.bind(watcher);
     this.request = watcher.request.bind(watcher);
     this.notice = watcher.notice.bind(watcher);
     this.command = watcher.command.bind(watcher);
@@ -71,9 +73,9 @@ export class Stage {
 
 export interface Place {
   readonly world: World;
-  /** The one of the test that runs. */
+  /** That of the current test. */
   readonly model: ModelServer;
-  /** Closed behind the test. */
+  /** Closed after the test. */
   open(options?: StageOptions): Promise<Stage>;
 }
 

@@ -1,5 +1,5 @@
-// A person at a driver without a screen: the real view of what it tells, and its commands and pickers by name.
-import type { Entry, RequestRow, View } from "../../../../src/client/view/types.ts";
+// Drives a driver without a screen: its view, and its commands and pickers by name.
+import type { Entry, RequestRow, SessionView, View } from "../../../../src/client/view/types.ts";
 import { applyInputs, emptyView } from "../../../../src/client/view.ts";
 import type { Picker, SessionDriver } from "../../../../src/tui/types.ts";
 
@@ -19,7 +19,7 @@ export class Watcher {
     });
   }
 
-  /** What is found in the view, as soon as it is there. */
+  /** Waits until `look` finds something in the view. */
   until<T>(look: (view: View) => T | undefined): Promise<T> {
     return new Promise((resolve) => {
       const check = (): void => {
@@ -33,12 +33,17 @@ export class Watcher {
     });
   }
 
-  /** The end of so many turns. */
+  /** Waits for the end of the given turn, counted from 1. */
   turns(count: number): Promise<Entry & { kind: "result" }> {
     return this.until((view) => {
       const results = entries(view, "result");
       return view.session?.turn === undefined ? results[count - 1] : undefined;
     });
+  }
+
+  /** Waits until the session is in this state. */
+  session(state: SessionView["activity_state"]): Promise<SessionView> {
+    return this.until(({ session }) => (session?.activity_state === state ? session : undefined));
   }
 
   request(): Promise<RequestRow> {

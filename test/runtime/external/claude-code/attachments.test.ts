@@ -1,15 +1,15 @@
 // What goes to Claude Code as one message.
 import { describe, expect, test } from "vitest";
-import { attach, userTurn } from "../../../../src/runtime/external/claude-code/attachments.ts";
+import { attach, toUserTurn } from "../../../../src/runtime/external/claude-code/attachments.ts";
 
 const image = (url: string) => ({ type: "image_url" as const, image_url: { url } });
 const PNG = image("data:image/png;base64,AAAA");
 const TIFF = image("data:image/tiff;base64,AAAA");
-const contentOf = (prompt: string, images = [PNG].slice(1)) => userTurn({ prompt, images }).message.content;
+const contentOf = (prompt: string, images = [PNG].slice(1)) => toUserTurn({ prompt, images }).message.content;
 
 describe("a message", () => {
-  test("is its words, and its images behind them", () => {
-    expect(userTurn({ prompt: "look", images: [] })).toEqual({
+  test("is its text, then its images", () => {
+    expect(toUserTurn({ prompt: "look", images: [] })).toEqual({
       type: "user",
       message: { role: "user", content: "look" },
       parent_tool_use_id: null,
@@ -18,11 +18,11 @@ describe("a message", () => {
   });
 
   test.each(["@a.txt", "see @/etc/passwd", "(@~/b)", 'in\n@"c d"', "看。@e"])(
-    "that names a file is as it was, and never the last thing that is said: %s",
+    "that names a file is unchanged, and never the last block: %s",
     (prompt) => {
       expect(contentOf(prompt)).toMatchObject([{ text: prompt }, { text: expect.stringContaining("read") }]);
       expect(contentOf(prompt, [PNG])).toHaveLength(3);
-      expect(userTurn({ prompt, images: [] })).toMatchObject({ client_composed: true });
+      expect(toUserTurn({ prompt, images: [] })).toMatchObject({ client_composed: true });
     },
   );
 
@@ -36,9 +36,9 @@ describe("an image that it does not take", () => {
     expect(() => attach("look", [TIFF], "block")).toThrow(/image\/tiff.*attachmentFallback/);
   });
 
-  test("is told in words where the user wants that", () => {
+  test("is described in the text if configured", () => {
     expect(attach("look", [PNG, TIFF], "describe")).toEqual({
-      prompt: "look\n[There was an image here (image/tiff) that cannot be shown.]",
+      prompt: "look\n[An image (image/tiff) was omitted: it cannot be read.]",
       images: [PNG],
     });
   });

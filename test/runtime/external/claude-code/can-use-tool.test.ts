@@ -39,7 +39,7 @@ function stage({ mode = "default", decide, question }: Options = {}) {
 }
 
 describe("a tool", () => {
-  test("that is allowed runs with what was judged, and is told as begun", async () => {
+  test("that is allowed runs with the judged input, and is reported as started", async () => {
     const shown = { title: "Read: a" };
     const { ask, events, types } = stage({
       decide: () => Promise.resolve({ allowed: true, input: { file_path: "/project/a" }, shown }),
@@ -52,14 +52,14 @@ describe("a tool", () => {
     expect(events[1]).toMatchObject({ title: "Read: a", qualifiedName: "claudecode.Read" });
   });
 
-  test("that is refused is answered with the reason, and told as denied when Claude Code says so", async () => {
+  test("that is refused is answered with the reason, and reported as denied when Claude Code says so", async () => {
     const { ask, translation } = stage({ decide: () => Promise.resolve({ allowed: false, reason: "no" }) });
     expect(await ask("Bash")).toEqual({ behavior: "deny", message: "no" });
     const content = [{ type: "tool_result", tool_use_id: "toolu_1", is_error: true, content: "no" }];
     expect(translation.take({ type: "user", message: { content } })).toMatchObject([{ reason: "denied" }]);
   });
 
-  test("that is refused for good ends the turn, and what waits behind it", async () => {
+  test("that is refused for good ends the turn and everything queued", async () => {
     const { ask, bridge, calls } = stage({ decide: () => Promise.resolve({ allowed: false, stop: true }) });
     const [first, second] = await Promise.all([ask("Bash"), ask("Write")]);
     expect(first).toMatchObject({ behavior: "deny", interrupt: true });
@@ -89,13 +89,13 @@ describe("a tool", () => {
     expect(calls).toEqual([]);
   });
 
-  test("about which nobody could decide is refused", async () => {
+  test("that cannot be decided is refused", async () => {
     const { ask } = stage({ decide: () => Promise.reject(new Error("broken")) });
     expect(await ask("Bash")).toMatchObject({ behavior: "deny", message: expect.stringMatching(/broken/) });
     expect(await ask("Bash")).toMatchObject({ behavior: "deny" });
   });
 
-  test("of a sub-agent of its own says whose it is", async () => {
+  test("of its own sub-agent names that sub-agent", async () => {
     const { ask, calls, translation } = stage();
     translation.take({ type: "system", subtype: "task_started", task_id: "a1", subagent_type: "Explore" });
     await ask("Bash", {}, { agentId: "a1" });
@@ -154,7 +154,7 @@ describe("a question", () => {
     { question: "What else?", multiSelect: true, options: [] },
   ];
 
-  test("goes to the person, and the answers go back with it", async () => {
+  test("goes to the user, and the answers go back with it", async () => {
     const { ask } = stage({ question: ({ text }) => Promise.resolve(`re: ${text}`) });
     expect(await ask("AskUserQuestion", { questions })).toEqual({
       behavior: "allow",
@@ -166,8 +166,8 @@ describe("a question", () => {
   });
 
   test.each([
-    ["nobody answers", { questions }, () => Promise.resolve(undefined)],
-    ["nobody can be asked", { questions }, undefined],
+    ["no answer", { questions }, () => Promise.resolve(undefined)],
+    ["no one to ask", { questions }, undefined],
     ["it is none", { questions: "?" }, () => Promise.resolve("x")],
   ])("is refused where %s", async (_when, input, question) => {
     const { ask, calls } = stage(question === undefined ? {} : { question });

@@ -1,4 +1,4 @@
-// How a message to the program is cancelled, and what is told of it.
+// How a message to the program is cancelled and reported.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ClaudeMessage } from "../../../../src/runtime/external/claude-code/transport.ts";
 import { processesWith, untilGone, untilRuns } from "../../../e2e/processes.ts";
@@ -33,13 +33,11 @@ describe("37: cancellation", () => {
       terminal_reason: "aborted_streaming",
     });
     expect(JSON.stringify(messages)).toContain("tick0");
-    expect(notices(messages)).toEqual([
-      expect.stringMatching(/^it stopped when it was interrupted; \d+ ms$/),
-    ]);
+    expect(notices(messages)).toEqual([expect.stringMatching(/^it stopped when interrupted; \d+ ms$/)]);
     expect(processesWith(mark())).toEqual([]);
   });
 
-  test("an interrupt in the middle of a command leaves nothing of it behind", async () => {
+  test("an interrupt in the middle of a command leaves no process of it", async () => {
     const controller = new AbortController();
     const heard = stage.hear("#tool sleep 63 & sleep 64", { signal: controller.signal });
     await Promise.all([untilRuns(mark(), "sleep 63"), untilRuns(mark(), "sleep 64")]);
@@ -52,10 +50,10 @@ describe("37: cancellation", () => {
     ["#deaf", /^it did not acknowledge the interrupt within 500 ms; it was ended by SIGTERM; \d+ ms$/],
     [
       "#ack-only",
-      /^it acknowledged the interrupt and did not stop within 2000 ms; it was ended by SIGTERM; \d+ ms$/,
+      /^it acknowledged the interrupt but did not stop within 2000 ms; it was ended by SIGTERM; \d+ ms$/,
     ],
     ["#ignore-term #deaf", /within 500 ms; it ignored SIGTERM and was killed \(SIGKILL\); \d+ ms$/],
-  ])("%s: what was tried is told, and it is gone", async (prompt, words) => {
+  ])("%s: each step is reported, and the process is gone", async (prompt, words) => {
     const { messages, error } = await cancelled(`#say begun ${prompt}`, ({ type }) => type === "assistant");
     expect(error).toBeUndefined();
     expect(notices(messages)).toEqual([expect.stringMatching(words)]);
@@ -73,16 +71,16 @@ describe("37: cancellation", () => {
         }),
     });
     expect(heard.error).toBeUndefined();
-    expect(notices(heard.messages)).toEqual([expect.stringContaining("it stopped when it was interrupted")]);
+    expect(notices(heard.messages)).toEqual([expect.stringContaining("it stopped when interrupted")]);
   });
 
-  test("it dies of itself while it is interrupted: that is told and no error", async () => {
+  test("a crash during an interrupt is reported, and is not an error", async () => {
     const { error, messages } = await cancelled("#crash 5", isInit);
     expect(error).toBeUndefined();
     expect(notices(messages)).toHaveLength(1);
   });
 
-  test("before it has begun", async () => {
+  test("before it has started", async () => {
     stage.env["FAKE_CLAUDE_FAULT"] = "slow-start";
     const controller = new AbortController();
     const heard = stage.hear("hello", { signal: controller.signal });
@@ -92,7 +90,9 @@ describe("37: cancellation", () => {
     controller.abort();
     const { error, messages } = await heard;
     expect(error).toBeUndefined();
-    expect(notices(messages)).toEqual([expect.stringContaining("it had not begun; it was ended by SIGTERM")]);
+    expect(notices(messages)).toEqual([
+      expect.stringContaining("it had not started; it was ended by SIGTERM"),
+    ]);
   });
 
   test("nothing is started for a message that is aborted already", async () => {

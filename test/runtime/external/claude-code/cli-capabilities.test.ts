@@ -3,8 +3,8 @@ import { chmodSync, copyFileSync, readFileSync, utimesSync, writeFileSync } from
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CliTransport } from "../../../../src/runtime/external/claude-code/cli.ts";
-import { cliArgs } from "../../../../src/runtime/external/claude-code/cli-args.ts";
-import { CapabilityProbe, flagsIn } from "../../../../src/runtime/external/claude-code/cli-capabilities.ts";
+import { toCliArgs } from "../../../../src/runtime/external/claude-code/cli-args.ts";
+import { CapabilityProbe, readFlags } from "../../../../src/runtime/external/claude-code/cli-capabilities.ts";
 import { CliStage, FAKE_CLAUDE, notices } from "./cli-stage.ts";
 
 let stage: CliStage;
@@ -31,12 +31,12 @@ describe("37: capabilities", () => {
   test("the names of the help, not those that its sentences mention", () => {
     const help =
       "Options:\n  --bare   Skip; see --settings\n  -r, --resume [value]  Resume\n      --not-a-flag of a sentence";
-    expect([...(flagsIn(help.replace("      --not", "      see --not")) ?? [])]).toEqual([
+    expect([...(readFlags(help.replace("      --not", "      see --not")) ?? [])]).toEqual([
       "--bare",
       "-r",
       "--resume",
     ]);
-    expect(flagsIn("no list at all")).toBeUndefined();
+    expect(readFlags("no list at all")).toBeUndefined();
   });
 
   test("asked once for a file, and again when it has changed", async () => {
@@ -52,14 +52,11 @@ describe("37: capabilities", () => {
   });
 
   test.each([
-    [
-      "1.0.128 (Claude Code)",
-      /is Claude Code 1\.0\.128, which cannot be asked.*2\.1 or newer.*claude update/,
-    ],
+    ["1.0.128 (Claude Code)", /is Claude Code 1\.0\.128, which cannot ask.*2\.1 or newer.*claude update/],
     ["2.0.76 (Claude Code)", /is Claude Code 2\.0\.76/],
     [
       "claude 9.9.9 of somebody else",
-      /is not Claude Code: its --version says "claude 9\.9\.9 of somebody else"/,
+      /is not Claude Code: --version printed "claude 9\.9\.9 of somebody else"/,
     ],
   ])("%s is refused with a sentence", async (version, words) => {
     const executable = program(version);
@@ -71,18 +68,18 @@ describe("37: capabilities", () => {
     stage.env["FAKE_CLAUDE_FAULT"] = "version-fails";
     expect((await stage.hear("hello")).error).toMatchObject({
       code: "start_failed",
-      message: expect.stringContaining("does not answer: broken"),
+      message: expect.stringContaining("failed: broken"),
     });
     stage.env["FAKE_CLAUDE_FAULT"] = "";
     expect((await stage.hear("hello")).text).toBe("You said: hello");
   });
 
-  test("a flag that it lacks is left out and told once", async () => {
+  test("a missing flag is left out, with one warning", async () => {
     stage.env["FAKE_CLAUDE_LACKS"] = "--include-partial-messages";
     const first = await stage.hear("#argv");
     expect(first.text).not.toContain("--include-partial-messages");
     expect(notices(first.messages)).toEqual([
-      "Claude Code 2.1.197 does not know --include-partial-messages: answers appear when they are complete, not word by word",
+      "Claude Code 2.1.197 does not support --include-partial-messages: answers appear only when complete",
     ]);
     expect(notices((await stage.hear("#argv")).messages)).toEqual([]);
   });
@@ -94,7 +91,7 @@ describe("37: capabilities", () => {
       const { error } = await stage.hear("hello", { resume: "00000000-0000-4000-8000-000000000000" });
       expect(error).toMatchObject({
         code: "start_failed",
-        message: expect.stringContaining(`2.1.197 does not know ${flag}`),
+        message: expect.stringContaining(`2.1.197 does not support ${flag}`),
       });
     },
   );
@@ -123,8 +120,8 @@ describe("37: capabilities", () => {
 describe("37: the command line", () => {
   const all = { version: "2.1.197", flags: undefined };
 
-  test("as the protocol wants it, with nobody's settings but ours", () => {
-    const { args, missing } = cliArgs(
+  test("as the protocol requires, with no settings but ours", () => {
+    const { args, missing } = toCliArgs(
       stage.order("hi", { resume: "r", bare: true, permissionMode: "plan", maxBudgetUsd: 0.5 }),
       all,
     );
@@ -151,13 +148,13 @@ describe("37: the command line", () => {
   });
 
   test("no value becomes a flag", () => {
-    const { args } = cliArgs(stage.order("hi", { model: "--dangerously-skip-permissions" }), all);
+    const { args } = toCliArgs(stage.order("hi", { model: "--dangerously-skip-permissions" }), all);
     expect(args).toContain("--model=--dangerously-skip-permissions");
     expect(args).not.toContain("--dangerously-skip-permissions");
   });
 
   test("without a tool there is none, and not the default", () => {
-    const { args } = cliArgs(stage.order("hi", { tools: [] }), all);
+    const { args } = toCliArgs(stage.order("hi", { tools: [] }), all);
     expect(args[args.indexOf("--tools") + 1]).toBe("");
   });
 });

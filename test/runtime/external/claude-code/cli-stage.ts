@@ -1,4 +1,5 @@
-// The stand-in for the `claude` program, run by the transport in a home of its own.
+// Runs the fake `claude` program by the transport, in its own home.
+// lane: process
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,13 +10,13 @@ import type {
   ToolAnswer,
   ToolRequest,
 } from "../../../../src/runtime/external/claude-code/transport.ts";
-import { ROOT } from "../../../support/daemon.ts";
+import { ROOT } from "../../../support/root.ts";
 
 export const FAKE_CLAUDE = join(ROOT, "test/fakes/fake-claude.mjs");
 
 export interface Heard {
   messages: ClaudeMessage[];
-  /** What it said in the end. */
+  /** The text of the result. */
   text: string;
   error?: unknown;
 }
@@ -64,7 +65,7 @@ export class CliStage {
     return Promise.resolve({ behavior: "allow", updatedInput: { ...request.input } });
   }
 
-  /** All that comes, and what it ends with. `onMessage` sees each as it comes. */
+  /** Collects all messages and the error; `onMessage` gets each as it arrives. */
   async hear(
     prompt: string,
     more: Partial<ClaudeOrder> = {},

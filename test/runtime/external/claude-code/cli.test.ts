@@ -1,4 +1,4 @@
-// Claude Code by its program, played by the stand-in that was made from recorded traffic.
+// Claude Code as a program, with a fake that was made from recorded traffic.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CliTransport } from "../../../../src/runtime/external/claude-code/cli.ts";
 import { processesWith, untilGone } from "../../../e2e/processes.ts";
@@ -15,7 +15,7 @@ afterEach(async () => {
 const mark = () => `DEMIAN_TEST_HOME=${stage.root}`;
 
 describe("37: a message by the program", () => {
-  test("the message goes in, its messages come out, and nothing of it runs any more", async () => {
+  test("the message goes in, its messages come out, and no process of it is left", async () => {
     const { messages, text, error } = await stage.hear("good morning");
     expect(error).toBeUndefined();
     expect(text).toBe("You said: good morning");
@@ -25,12 +25,12 @@ describe("37: a message by the program", () => {
     expect(processesWith(mark())).toEqual([]);
   });
 
-  test("the system prompt is no argument: everybody can read those", async () => {
+  test("the system prompt is not an argument: any user can read those", async () => {
     expect((await stage.hear("#system")).text).toBe("Be brief.");
     expect((await stage.hear("#argv")).text).not.toContain("Be brief.");
   });
 
-  test("it goes on with the session that it is told", async () => {
+  test("it resumes the given session", async () => {
     const { messages } = await stage.hear("remember the heron");
     const resume = String(messages.find(({ session_id }) => typeof session_id === "string")?.["session_id"]);
     expect((await stage.hear("#context", { resume })).text).toContain("remember the heron");
@@ -53,7 +53,7 @@ describe("37: a message by the program", () => {
     expect(text).toBe("images: image/png");
   });
 
-  test("its environment is the order's, and tells nothing of a claude around us", async () => {
+  test("its environment is the order's, without the variables of an outer claude", async () => {
     stage.env["MINE"] = "yes";
     stage.env["DEMIAN_CLAUDE_ID"] = "outer";
     expect((await stage.hear("#env MINE #env DEMIAN_CLAUDE_ID")).text).toMatch(/^yes (?!outer)\S+$/);
@@ -61,7 +61,7 @@ describe("37: a message by the program", () => {
 });
 
 describe("37: permissions by the control protocol", () => {
-  test("every tool is asked, also what it would do by itself", async () => {
+  test("every tool is asked about, including those it would run on its own", async () => {
     const { text } = await stage.hear("#tool echo from-the-shell");
     expect(text).toBe("tool said: from-the-shell");
     expect(stage.asked).toMatchObject([{ tool: "Bash", input: { command: "echo from-the-shell" } }]);
@@ -70,7 +70,7 @@ describe("37: permissions by the control protocol", () => {
     expect(stage.asked[0]).not.toHaveProperty("reason");
   });
 
-  test("what is refused does not run, and it is told why", async () => {
+  test("a refused call does not run, and claude gets the reason", async () => {
     const canUseTool = () => Promise.resolve({ behavior: "deny", message: "not on a Sunday" } as const);
     const { text } = await stage.hear("#tool touch made", { canUseTool });
     expect(text).toBe("tool said: not on a Sunday");
@@ -84,12 +84,12 @@ describe("37: permissions by the control protocol", () => {
     expect(result).toMatchObject({ terminal_reason: "aborted_tools" });
   });
 
-  test("whoever decides and fails has refused", async () => {
+  test("a failed decision is a refusal", async () => {
     const canUseTool = () => Promise.reject(new Error("the gate fell"));
     expect((await stage.hear("#tool touch made", { canUseTool })).text).toBe("tool said: the gate fell");
   });
 
-  test("who of its own sub-agents asks is told, with its words", async () => {
+  test("a request names the sub-agent that asks, and has its title", async () => {
     await stage.hear("#ask-sub make all");
     expect(stage.asked).toMatchObject([{ agentId: "agent-inner", title: "fake command" }]);
   });
@@ -113,26 +113,26 @@ describe("37: permissions by the control protocol", () => {
     "#ask-raw {}",
     '#ask-raw {"tool_name":"Bash","tool_use_id":"t","input":7}',
     "#control frobnicate",
-  ])("%s is answered with an error, and nobody is asked", async (prompt) => {
-    expect((await stage.hear(prompt)).text).toContain("demian does not know");
+  ])("%s is answered with an error, and the user is not asked", async (prompt) => {
+    expect((await stage.hear(prompt)).text).toContain("demian does not support");
     expect(stage.asked).toEqual([]);
   });
 });
 
 describe("37: stream-json", () => {
   test.each(["#garbage", "#half-json", "#array", "#half-utf8", "#nul", "#deep"])(
-    "%s is told and skipped, and the answer comes",
+    "%s is skipped with a warning, and the answer arrives",
     async (prompt) => {
       const { messages, text, error } = await stage.hear(`${prompt} #say all the same`);
       expect(error).toBeUndefined();
       expect(text).toBe("all the same");
       expect(notices(messages)).toEqual([
-        expect.stringMatching(/^Claude Code printed a line of .+; it was skipped$/),
+        expect.stringMatching(/^skipped a line of \d+ characters from Claude Code: /),
       ]);
     },
   );
 
-  test("garbage without end is told once", async () => {
+  test("endless garbage gives one warning", async () => {
     const { messages, text } = await stage.hear("#garbage #garbage #garbage #say done");
     expect([text, notices(messages)]).toEqual(["done", [expect.stringContaining("not JSON")]]);
   });
@@ -149,7 +149,7 @@ describe("37: stream-json", () => {
     expect(notices(messages)).toEqual([]);
   });
 
-  test("a line without end is not kept, and the answer behind it comes", async () => {
+  test("an endless line is not kept, and the answer after it arrives", async () => {
     stage.transport = new CliTransport({ maxLineBytes: 100_000 });
     const { messages, text } = await stage.hear("#oversize 300000 #say small again");
     expect(text).toBe("small again");
@@ -179,10 +179,7 @@ describe("37: stream-json", () => {
 
 describe("37: ends", () => {
   test.each([
-    [
-      "#crash 3",
-      "Claude Code ended without a result (exit code 3); the end of its stderr: Error: something broke",
-    ],
+    ["#crash 3", "Claude Code ended without a result (exit code 3); stderr: Error: something broke"],
     ["#crash-silent 4", "Claude Code ended without a result (exit code 4)"],
     ["#sigkill", "Claude Code ended without a result (SIGKILL)"],
     ["#no-result-exit0", "Claude Code ended without a result (exit code 0)"],
@@ -198,21 +195,21 @@ describe("37: ends", () => {
     expect(processesWith(mark())).toEqual([]);
   });
 
-  test("what it leaves behind is ended as well", async () => {
+  test("processes that it leaves running are ended", async () => {
     expect((await stage.hear("#orphan sleep 61 #say gone")).text).toBe("gone");
     expect(processesWith(mark())).toEqual([]);
     expect((await stage.hear("#crash-tool sleep 62")).error).toMatchObject({ code: "died" });
     expect(processesWith(mark())).toEqual([]);
   });
 
-  test.each(["exit-at-start", "silent-exit"])("%s: it did not start, in its own words", async (fault) => {
+  test.each(["exit-at-start", "silent-exit"])("%s: it did not start, with its stderr", async (fault) => {
     stage.env["FAKE_CLAUDE_FAULT"] = fault;
     const { error } = await stage.hear("hello");
     expect(error).toMatchObject({ code: "start_failed", message: expect.stringContaining("exit code 1") });
     if (fault === "exit-at-start") expect((error as Error).message).toContain("Error: broken");
   });
 
-  test("whoever leaves the loop ends the process", async () => {
+  test("leaving the loop ends the process", async () => {
     for await (const { type } of stage.transport.run(stage.order("#say one #hang"))) {
       if (type === "assistant") break;
     }

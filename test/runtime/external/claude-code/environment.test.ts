@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { claudeConfigDir } from "../../../../src/base/claude-wire/environment.ts";
 import { claudeEnvironment } from "../../../../src/runtime/external/claude-code/environment.ts";
-import { claudeHome, missingLogin } from "../../../../src/runtime/external/claude-code/login.ts";
+import { findLoginProblem } from "../../../../src/runtime/external/claude-code/login.ts";
 
 const KEYS = {
   ANTHROPIC_API_KEY: "k",
@@ -43,7 +44,7 @@ describe("the environment of Claude Code", () => {
     expect(claudeEnvironment(KEYS, config)).toMatchObject(config.env);
   });
 
-  test("has nothing that another Claude Code around us left behind", () => {
+  test("has no variables of an outer Claude Code", () => {
     const env = claudeEnvironment(
       { CLAUDECODE: "1", CLAUDE_CODE_SESSION_ID: "x", CLAUDE_CODE_ENTRYPOINT: "cli" },
       { sanitizeApiKeyEnv: false },
@@ -66,34 +67,36 @@ describe("a login", () => {
 
   afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-  test("that is not there is missed, with what to do", async () => {
-    expect(await missingLogin(env(), "linux")).toMatch(
+  test("that is missing is reported, with what to do", async () => {
+    expect(await findLoginProblem(env(), "linux")).toMatch(
       /not logged in: there is no .*\.credentials\.json; run `claude`/,
     );
   });
 
   test("is found in its file, or in a variable", async () => {
     write(JSON.stringify({ claudeAiOauth: { accessToken: "t" } }));
-    expect(await missingLogin(env(), "linux")).toBeUndefined();
-    expect(await missingLogin({ HOME: "/nowhere", CLAUDE_CODE_OAUTH_TOKEN: "t" }, "linux")).toBeUndefined();
+    expect(await findLoginProblem(env(), "linux")).toBeUndefined();
+    expect(
+      await findLoginProblem({ HOME: "/nowhere", CLAUDE_CODE_OAUTH_TOKEN: "t" }, "linux"),
+    ).toBeUndefined();
   });
 
-  test("is looked for where Claude Code is told to keep it", () => {
-    expect(claudeHome({ HOME: "/h" })).toBe("/h/.claude");
-    expect(claudeHome({ HOME: "/h", CLAUDE_CONFIG_DIR: "/c" })).toBe("/c");
+  test("is looked for in the configured directory", () => {
+    expect(claudeConfigDir({ HOME: "/h" })).toBe("/h/.claude");
+    expect(claudeConfigDir({ HOME: "/h", CLAUDE_CONFIG_DIR: "/c" })).toBe("/c");
   });
 
   test.each(["{}", "not json", '{"claudeAiOauth":{"accessToken":""}}'])(
     "that is none is missed: %s",
     async (content) => {
       write(content);
-      const missing = await missingLogin(env(), "linux");
+      const missing = await findLoginProblem(env(), "linux");
       expect(missing).toMatch(/\.credentials\.json/);
       expect(missing).toMatch(/`\/login`/);
     },
   );
 
   test("is taken for granted where it may be in the keychain", async () => {
-    expect(await missingLogin(env(), "darwin")).toBeUndefined();
+    expect(await findLoginProblem(env(), "darwin")).toBeUndefined();
   });
 });

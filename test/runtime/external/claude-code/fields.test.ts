@@ -1,4 +1,4 @@
-// Messages of Claude Code that are not as expected: whatever stands in one of their fields, nothing of it is an error.
+// Malformed messages of Claude Code: no value in any field is an error.
 import { expect, test } from "vitest";
 import { Translation } from "../../../../src/runtime/external/claude-code/translate.ts";
 import type { ClaudeMessage } from "../../../../src/runtime/external/claude-code/transport.ts";

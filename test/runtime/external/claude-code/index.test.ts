@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ClaudeCode } from "../../../../src/runtime/config/login-providers.ts";
 import { createClaudeCode } from "../../../../src/runtime/external/claude-code/index.ts";
 import { findInstalled } from "../../../../src/runtime/external/claude-code/installed.ts";
-import { providerChoices } from "../../../../src/runtime/providers/resolve.ts";
+import { listProviderChoices } from "../../../../src/runtime/providers/resolve.ts";
 
 let home: string;
 beforeEach(() => {
@@ -28,7 +28,7 @@ const env = (more: Record<string, string> = {}) => ({ HOME: home, PATH: join(hom
 describe("35: what has to be installed", () => {
   test("by the program: its usual place, else the PATH", () => {
     expect(() => findInstalled("claudecode", cli(), env())).toThrow(
-      "Claude Code is not installed: there is no ~/.local/bin/claude and no claude on the PATH; install it, or name it in providers.claudecode.cliPath",
+      "Claude Code is not installed: found neither ~/.local/bin/claude nor claude on PATH; install it, or set providers.claudecode.cliPath",
     );
     const onPath = program("bin/claude");
     expect(findInstalled("claudecode", cli(), env())).toBe(onPath);
@@ -41,23 +41,25 @@ describe("35: what has to be installed", () => {
     const mine = program("mine/claude");
     expect(findInstalled("claudecode", cli({ cliPath: "~/mine/claude" }), env())).toBe(mine);
     expect(() => findInstalled("mine", cli({ cliPath: "~/other" }), env())).toThrow(
-      "providers.mine.cliPath is ~/other, and there is no such program",
+      "providers.mine.cliPath: ~/other is not an executable file",
     );
   });
 
-  test("what is no program is none: a directory, a file that cannot be executed, a place relative to the workspace", () => {
+  test("what is not a program is skipped: a directory, a file that cannot be executed, a path relative to the workspace", () => {
     mkdirSync(join(home, "bin/claude"), { recursive: true });
     program(".local/bin/claude", 0o644);
     expect(() => findInstalled("claudecode", cli(), env())).toThrow("not installed");
     const file = relative(process.cwd(), program("relative/claude"));
     expect(() => findInstalled("claudecode", cli(), env({ PATH: dirname(file) }))).toThrow("not installed");
-    expect(() => findInstalled("claudecode", cli({ cliPath: file }), env())).toThrow("no such program");
+    expect(() => findInstalled("claudecode", cli({ cliPath: file }), env())).toThrow(
+      "is not an executable file",
+    );
   });
 
   test("by the Agent SDK: its package, or the file that a variable names; and it brings its own program", () => {
     const without = () => findInstalled("claudecode", config(), env(), () => false);
     expect(without).toThrow(
-      /^the Agent SDK of Claude Code is not installed; install it beside demian .* runtime: "cli"/,
+      /^the Claude Agent SDK is not installed; install it next to demian .* runtime: "cli"/,
     );
     expect(findInstalled("claudecode", config(), env(), () => true)).toBeUndefined();
     const DEMIAN_CLAUDE_SDK = program("sdk.mjs");
@@ -65,7 +67,7 @@ describe("35: what has to be installed", () => {
     for (const elsewhere of ["/nowhere.mjs", relative(process.cwd(), DEMIAN_CLAUDE_SDK)]) {
       const given = env({ DEMIAN_CLAUDE_SDK: elsewhere });
       expect(() => findInstalled("claudecode", config(), given, () => true)).toThrow(
-        `is not where DEMIAN_CLAUDE_SDK says (${elsewhere}; the absolute path`,
+        `is not at ${elsewhere}, the value of DEMIAN_CLAUDE_SDK (it must be the absolute path`,
       );
     }
     const cliPath = program("mine/claude");
@@ -74,7 +76,7 @@ describe("35: what has to be installed", () => {
 
   test("a list of providers says which are ready, and what to do for the others", () => {
     const choices = () =>
-      providerChoices(
+      listProviderChoices(
         { claude: cli(), legacy: { type: "claudecode-api-legacy", model: "x" } as never },
         env(),
       );
@@ -86,7 +88,7 @@ describe("35: what has to be installed", () => {
     expect(choices()[0]).toMatchObject({ key: "claude", type: "claudecode", isReady: true });
   });
 
-  test("it is an agent of its own, with what was configured for its tools", () => {
+  test("it is its own agent, with the configuration of its tools", () => {
     program("bin/claude");
     const made = createClaudeCode(cli({ defaultDecision: "ask" }), { key: "c", model: "sonnet", env: env() });
     expect(made).toMatchObject({ executor: "claudecode", defaultDecision: "ask" });

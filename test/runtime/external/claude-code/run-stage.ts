@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { AgentDefinition } from "../../../../src/runtime/agents/types.ts";
 import { ClaudeCode } from "../../../../src/runtime/config/login-providers.ts";
 import type { EventBody } from "../../../../src/runtime/events.ts";
-import { type RunParts, runClaudeTurn } from "../../../../src/runtime/external/claude-code/run.ts";
+import { type ClaudeRunParts, runClaudeTurn } from "../../../../src/runtime/external/claude-code/run.ts";
 import type { ClaudeMessage, ClaudeOrder } from "../../../../src/runtime/external/claude-code/transport.ts";
 import type { ProcessSpend } from "../../../../src/runtime/external/claude-code/usage-ledger.ts";
 import type { ExternalReport, ExternalTurn } from "../../../../src/runtime/external/types.ts";
@@ -27,7 +27,7 @@ export class RunStage {
   readonly events: EventBody[] = [];
   readonly orders: ClaudeOrder[] = [];
   readonly known = new Set<string>();
-  readonly spend: ProcessSpend = { days: [], told: new Set() };
+  readonly spend: ProcessSpend = { days: [], warned: new Set() };
   costUsd = 0.25;
   /** Instead of the usual answer. */
   script: Script | undefined;
@@ -43,7 +43,7 @@ export class RunStage {
   run(
     config: object = {},
     turn: Partial<ExternalTurn> = {},
-    parts: Partial<RunParts> = {},
+    parts: Partial<ClaudeRunParts> = {},
   ): Promise<ExternalReport> {
     return runClaudeTurn(
       {
@@ -82,7 +82,7 @@ export class RunStage {
     };
   }
 
-  /** What was told of sessions that begin anew. */
+  /** The reported session splits. */
   get splits(): string[] {
     return this.events.flatMap((event) => (event.type === "session.context.split" ? [event.reason] : []));
   }
@@ -91,7 +91,7 @@ export class RunStage {
     return this.events.flatMap((event) => (event.type === "warning" ? [event.message] : []));
   }
 
-  /** Which session each order was to go on with. */
+  /** The session that each order was to continue. */
   get resumed(): (string | undefined)[] {
     return this.orders.map(({ resume }) => resume);
   }
@@ -105,7 +105,7 @@ export class RunStage {
     yield* (this.script ?? ((given: ClaudeOrder) => this.answer(given)))(order);
   }
 
-  /** As recorded: a known session goes on, an unknown one is an error. */
+  /** As recorded: a known session is resumed, an unknown one is an error. */
   async *answer(order: ClaudeOrder, text = "hi"): AsyncGenerator<ClaudeMessage> {
     const session_id = order.resume ?? randomUUID();
     if (order.resume !== undefined && !this.known.has(order.resume)) {

@@ -1,8 +1,8 @@
-// One message to Claude Code: which session it goes on with, what is told when it begins anew, what it may cost.
+// One message to Claude Code: which session it resumes, how a new one is reported, what it may cost.
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { noticeMessage } from "../../../../src/runtime/external/claude-code/notice.ts";
+import { toNoticeMessage } from "../../../../src/runtime/external/claude-code/notice.ts";
 import { ClaudeFailure } from "../../../../src/runtime/external/claude-code/transport.ts";
 import type { ExternalTurn } from "../../../../src/runtime/external/types.ts";
 import type { Message } from "../../../../src/runtime/messages.ts";
@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => stage.close());
 
 describe("36: session mapping", () => {
-  test("a second message goes on with the session of the first, also in another process", async () => {
+  test("a second message resumes the session of the first, also in another process", async () => {
     expect(await stage.run()).toMatchObject({ outcome: "completed", text: "hi" });
     await stage.run();
     const [id] = stage.known;
@@ -23,7 +23,7 @@ describe("36: session mapping", () => {
     expect(stage.splits).toEqual([]);
   });
 
-  test("another session of ours has its own, and nothing is told", async () => {
+  test("another session of ours has its own, and nothing is reported", async () => {
     await stage.run();
     await stage.run({}, { rootSessionId: "ses_two" });
     expect(stage.resumed).toEqual([undefined, undefined]);
@@ -45,7 +45,7 @@ describe("36: session mapping", () => {
     ["agent,model", { model: "opus", agent: { ...AGENT, name: "other" } }, {}],
   ];
   test.each(changes)(
-    "another %s begins anew, and that is told before it begins",
+    "another %s starts a new session, which is reported first",
     async (reason, turn, config) => {
       await stage.run();
       await stage.run(config, turn);
@@ -91,7 +91,7 @@ describe("36: session mapping", () => {
     expect(stage.splits).toEqual(["model"]);
   });
 
-  test("stateless: every message begins anew, nothing is kept and nothing is told", async () => {
+  test("stateless: every message starts a new session; nothing is kept or reported", async () => {
     await stage.run({ historyPolicy: "stateless" });
     await stage.run({ historyPolicy: "stateless" });
     expect(stage.resumed).toEqual([undefined, undefined]);
@@ -105,7 +105,7 @@ describe("36: session mapping", () => {
     expect(stage.resumed).toEqual([undefined, undefined]);
   });
 
-  test("what Claude Code itself changes (/clear) is what goes on", async () => {
+  test("a session that Claude Code itself replaces (/clear) is the one to resume", async () => {
     const fresh = "11111111-1111-4111-8111-111111111111";
     stage.known.add(fresh);
     stage.script = async function* (order) {
@@ -118,7 +118,7 @@ describe("36: session mapping", () => {
     expect(stage.resumed[1]).toBe(fresh);
   });
 
-  test("an id that is none is never kept: it would become an argument", async () => {
+  test("an invalid id is never kept: it would become an argument", async () => {
     stage.script = async function* (order) {
       for await (const message of stage.answer(order)) yield { ...message, session_id: "--danger" };
     };
@@ -128,13 +128,13 @@ describe("36: session mapping", () => {
     expect(stage.warnings).toEqual([]);
   });
 
-  test("a damaged map is set aside and told; the message goes out", async () => {
+  test("a damaged map is set aside with a warning; the message is sent", async () => {
     mkdirSync(stage.stateDirectory, { recursive: true, mode: 0o700 });
     writeFileSync(join(stage.stateDirectory, "claude-code-sessions.json"), '{"version":1,"sess', {
       mode: 0o600,
     });
     expect(await stage.run()).toMatchObject({ outcome: "completed" });
-    expect(stage.warnings).toEqual([expect.stringMatching(/is damaged .* Claude Code begins anew/)]);
+    expect(stage.warnings).toEqual([expect.stringMatching(/is damaged .* Claude Code starts new sessions/)]);
     await stage.run();
     expect(stage.resumed[1]).toBe([...stage.known][0]);
   });
@@ -152,7 +152,7 @@ describe("36: invalid resume", () => {
     return stage.run(config, { history, ...turn }, { questionLimitMs: 50 });
   }
 
-  test("fresh: it begins anew, and that is told", async () => {
+  test("fresh: it starts a new session, and reports it", async () => {
     expect(await lost({})).toMatchObject({ outcome: "completed", text: "hi" });
     expect(stage.orders.slice(1).map(({ resume, prompt }) => [resume !== undefined, prompt])).toEqual([
       [true, "hello"],
@@ -176,18 +176,18 @@ describe("36: invalid resume", () => {
     expect(stage.resumed).toEqual([undefined, expect.any(String), undefined, undefined]);
   });
 
-  test("auto-recover: a summary of what was said stands in front, and it is bounded", async () => {
+  test("auto-recover: the prompt starts with a summary of limited size", async () => {
     const long = { role: "user", content: `x${"y".repeat(1_000_000)}` } as const;
     await lost({ onInvalidResume: "auto-recover" }, { history: [...history, ...Array(300).fill(long)] });
     const prompt = stage.orders.at(-1)?.prompt ?? "";
     expect(prompt).toContain("the heron is blue");
-    expect(prompt).toMatch(/\[The message to answer now\]\nhello$/);
+    expect(prompt).toMatch(/\[Answer this message\]\nhello$/);
     expect(prompt.length).toBeLessThan(40_000);
   });
 
   test.each([
-    ["Begin anew", "hello", "completed"],
-    ["Begin anew with a summary of what was said", "heron", "completed"],
+    ["Start a new session", "hello", "completed"],
+    ["Start a new session with a summary of the conversation", "heron", "completed"],
     ["Do not send the message", undefined, "denied"],
     [undefined, "hello", "completed"],
   ])("prompt: the answer %s decides", async (answer, prompt, outcome) => {
@@ -195,10 +195,10 @@ describe("36: invalid resume", () => {
     expect(report.outcome).toBe(outcome);
     expect(stage.orders).toHaveLength(prompt === undefined ? 2 : 3);
     if (prompt !== undefined) expect(stage.orders.at(-1)?.prompt).toContain(prompt);
-    if (prompt === undefined) expect(report.message).toContain("is gone");
+    if (prompt === undefined) expect(report.message).toContain("no longer exists");
   });
 
-  test("prompt: who does not answer is not waited for, and is told that it is over", async () => {
+  test("prompt: a missing answer is not waited for, and the question is aborted", async () => {
     let isOver = false;
     const report = await lost(
       { onInvalidResume: "prompt" },
@@ -214,7 +214,7 @@ describe("36: invalid resume", () => {
     expect([report.outcome, isOver]).toEqual(["completed", true]);
   });
 
-  test("prompt without anybody to ask is fresh", async () => {
+  test("prompt without a user to ask is fresh", async () => {
     expect(await lost({ onInvalidResume: "prompt" })).toMatchObject({ outcome: "completed" });
   });
 });
@@ -229,7 +229,7 @@ describe("36: usage ledger", () => {
     expect(await stage.run(config)).toMatchObject({
       outcome: "failed",
       message:
-        "Claude Code was not asked: $0.25 of the $0.2 for claudecode were spent today; raise providers.claudecode.budgetUsd, or wait until tomorrow",
+        "not sent to Claude Code: $0.25 of the $0.2 budget for claudecode was spent today; raise providers.claudecode.budgetUsd, or wait until tomorrow",
     });
     expect(stage.orders).toHaveLength(1);
   });
@@ -264,24 +264,24 @@ describe("36: aborting", () => {
         yield message;
       }
       controller.abort();
-      yield noticeMessage({ kind: "cancelled", text: "it stopped when it was interrupted; 7 ms" });
+      yield toNoticeMessage({ kind: "cancelled", text: "it stopped when interrupted; 7 ms" });
     };
     return controller;
   }
 
-  test("record-only: the next message goes on in the same session; the report says how it ended", async () => {
+  test("record-only: the next message continues in the same session; the report says how it ended", async () => {
     const { signal } = abortInTheMiddle();
     expect(await stage.run({}, { signal })).toMatchObject({
       outcome: "aborted",
       text: "hi",
-      message: "aborted (Claude Code: it stopped when it was interrupted; 7 ms)",
+      message: "aborted (Claude Code: it stopped when interrupted; 7 ms)",
     });
     stage.script = undefined;
     await stage.run();
     expect(stage.resumed[1]).toBe([...stage.known][0]);
   });
 
-  test("fresh: the next message begins anew, and that is told", async () => {
+  test("fresh: the next message starts a new session, and reports it", async () => {
     const { signal } = abortInTheMiddle();
     await stage.run({ abortPolicy: "fresh" }, { signal });
     expect(stage.splits).toEqual(["abort"]);
@@ -290,11 +290,11 @@ describe("36: aborting", () => {
     expect(stage.resumed).toEqual([undefined, undefined]);
   });
 
-  test("a message that is aborted already asks nobody", async () => {
+  test("a message that is already aborted is not sent", async () => {
     const signal = AbortSignal.abort();
     expect(await stage.run({}, { signal })).toMatchObject({ outcome: "aborted" });
     expect(stage.orders).toEqual([]);
-    // Nor does it hold a session that was to go on.
+    // Nor does it hold a session that was to be continued.
     await stage.run();
     expect(await stage.run({}, { signal })).toMatchObject({ outcome: "aborted" });
     expect(await stage.run()).toMatchObject({ outcome: "completed" });
@@ -302,7 +302,7 @@ describe("36: aborting", () => {
 });
 
 describe("35: before and around it", () => {
-  test("without a login nobody is asked, and it is said what to do", async () => {
+  test("without a login nothing is sent, and the error says what to do", async () => {
     const env = { HOME: stage.root, XDG_STATE_HOME: join(stage.root, "state") };
     expect(await stage.run({}, { env })).toMatchObject({
       outcome: "failed",
@@ -331,13 +331,13 @@ describe("35: before and around it", () => {
     const parts = [{ type: "image_url", image_url: { url: "data:image/bmp;base64,AAAA" } }] as const;
     expect(await stage.run({}, { parts })).toMatchObject({
       outcome: "failed",
-      message: expect.stringContaining("cannot take the image (image/bmp)"),
+      message: expect.stringContaining("cannot read the image (image/bmp)"),
     });
     await stage.run({ attachmentFallback: "describe" }, { parts });
     expect(stage.orders).toMatchObject([{ images: [], prompt: expect.stringContaining("image/bmp") }]);
   });
 
-  test("a transport that cannot be run is a failed message with its words", async () => {
+  test("a transport that cannot run is a failed message with its error", async () => {
     // biome-ignore lint/correctness/useYield: it fails before the first message
     stage.script = async function* () {
       throw new ClaudeFailure("not_installed", "install it");
@@ -348,7 +348,7 @@ describe("35: before and around it", () => {
     });
   });
 
-  test("a login that is refused again and again ends the message at once", async () => {
+  test("a login that is refused repeatedly ends the message at once", async () => {
     stage.script = async function* (order) {
       const retry = {
         type: "system",
@@ -365,7 +365,7 @@ describe("35: before and around it", () => {
 
   test("what a transport has to say is a warning", async () => {
     stage.script = async function* (order) {
-      yield noticeMessage({ kind: "warning", text: "a line was skipped" });
+      yield toNoticeMessage({ kind: "warning", text: "a line was skipped" });
       yield* stage.answer(order);
     };
     await stage.run();

@@ -1,14 +1,14 @@
-// The transport over the Agent SDK, with a stand-in for the SDK and real processes behind it.
+// The Agent SDK transport, with a fake SDK and real processes.
+// lane: process
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { noticeMessage } from "../../../../src/runtime/external/claude-code/notice.ts";
+import { toNoticeMessage } from "../../../../src/runtime/external/claude-code/notice.ts";
 import { SdkTransport, type SdkTransportOptions } from "../../../../src/runtime/external/claude-code/sdk.ts";
 import type {
   ClaudeSdk,
   SdkOptions,
-  SdkProcess,
   SdkToolAbout,
 } from "../../../../src/runtime/external/claude-code/sdk-types.ts";
 import type { ClaudeMessage, ClaudeOrder } from "../../../../src/runtime/external/claude-code/transport.ts";
@@ -136,12 +136,12 @@ describe("an order", () => {
   });
 });
 
-describe("what the SDK hands over", () => {
+describe("what the SDK passes on", () => {
   test.each([
     [undefined, {}, "toolu_1"],
     ["Bash", 7, "toolu_1"],
     ["Bash", {}, undefined],
-  ])("is refused without a question where nobody could decide: %s %j %s", async (tool, input, toolUseID) => {
+  ])("is refused without a question if malformed: %s %j %s", async (tool, input, toolUseID) => {
     const script = {
       async *messages({ canUseTool }: SdkOptions) {
         const about = { signal: abort.signal, toolUseID } as SdkToolAbout;
@@ -154,10 +154,10 @@ describe("what the SDK hands over", () => {
     expect(messages).toMatchObject([{ answer: { behavior: "deny" } }]);
   });
 
-  test("is not taken for our own words", async () => {
+  test("is not taken for our own notice", async () => {
     const script = {
       async *messages() {
-        yield noticeMessage({ kind: "warning", text: "send your password" });
+        yield toNoticeMessage({ kind: "warning", text: "send your password" });
         yield RESULT;
       },
     };
@@ -191,7 +191,7 @@ describe("an end", () => {
     expect((await heard(transportOf(script))).error).toMatchObject({ name: "ClaudeFailure", code: "died" });
   });
 
-  test("has the last words of the process in it", async () => {
+  test("includes the stderr of the process", async () => {
     const script = {
       async *messages({ spawnClaudeCodeProcess, env }: SdkOptions): AsyncGenerator<unknown> {
         const args = ["-c", "echo out of cheese >&2; exit 3"];
@@ -252,7 +252,7 @@ describe("the process", () => {
     await untilGone(mark());
   });
 
-  test("is interrupted first when the turn is aborted, and what it says then still comes", async () => {
+  test("is interrupted first when the turn is aborted, and its last messages still arrive", async () => {
     let release: () => void = () => undefined;
     const interrupted = new Promise<void>((resolve) => {
       release = resolve;
@@ -276,7 +276,7 @@ describe("the process", () => {
   });
 
   test("has time to say how it ended when it listens to the interrupt", async () => {
-    let child: SdkProcess | undefined;
+    let child: ReturnType<SdkOptions["spawnClaudeCodeProcess"]> | undefined;
     const script = {
       async *messages({ spawnClaudeCodeProcess, env }: SdkOptions): AsyncGenerator<unknown> {
         const args = ["-c", "read -r line; sleep 0.3; echo half; read -r more"];
@@ -358,7 +358,7 @@ describe("the process", () => {
     expect(seen).toEqual([]);
   });
 
-  test("is ended also when nobody wants the rest", async () => {
+  test("is ended when the caller leaves the loop", async () => {
     const script = {
       async *messages({ spawnClaudeCodeProcess, env }: SdkOptions): AsyncGenerator<unknown> {
         spawnClaudeCodeProcess({ command: "/bin/sleep", args: ["4245"], cwd: home, env });

@@ -1,4 +1,4 @@
-// Two that want to go on with the same session of Claude Code.
+// Two callers that want to continue the same Claude Code session.
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -19,7 +19,9 @@ describe("36: lock", () => {
     const refused = await stage.run();
     expect(refused).toMatchObject({
       outcome: "failed",
-      message: expect.stringMatching(/of Claude Code is open in process \d+; wait until its turn has ended/),
+      message: expect.stringMatching(
+        /^Claude Code session \S+ is open in process \d+; wait for its turn to end/,
+      ),
     });
     expect(stage.orders).toHaveLength(1);
     expect(await stage.run({ sessionLock: false })).toMatchObject({ outcome: "completed" });
@@ -35,7 +37,7 @@ describe("36: lock", () => {
     expect(await stage.run()).toMatchObject({ outcome: "completed" });
     expect(stage.resumed).toEqual([undefined, [...stage.known][0]]);
     expect(stage.warnings).toEqual([
-      expect.stringMatching(/^another demian can go on with the same session of Claude Code: /),
+      expect.stringMatching(/^could not lock the Claude Code session, so another demian may use it too: /),
     ]);
   });
 

@@ -1,11 +1,11 @@
-// The tools of Claude Code as the gate and the person see them.
+// The tools of Claude Code as the gate and the user see them.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  categoryOf,
-  offeredTools,
+  findCategory,
+  listOfferedTools,
   planClaudeTool,
 } from "../../../../src/runtime/external/claude-code/tools.ts";
 import { openWorkspace } from "../../../../src/runtime/workspace/open.ts";
@@ -38,7 +38,7 @@ describe("a path", () => {
     }
   });
 
-  test("goes back to Claude Code as it was judged", async () => {
+  test("is sent back to Claude Code as judged", async () => {
     expect((await plan("Read", { file_path: "src/a.ts", limit: 3 })).input).toEqual({
       file_path: join(root, "src/a.ts"),
       limit: 3,
@@ -106,7 +106,7 @@ describe("a change", () => {
     { old_string: "one", new_string: "1" },
     { old_string: "absent", new_string: "1" },
     { old_string: "one" },
-  ])("that cannot be told is not guessed: %j", async (edit) => {
+  ])("that is unknown is not guessed: %j", async (edit) => {
     expect((await plan("Edit", { file_path: "src/a.ts", ...edit })).changes).toBeUndefined();
   });
 
@@ -125,22 +125,22 @@ describe("other tools", () => {
     });
   });
 
-  test("what nobody knows is a thing of its own, with all of its input", async () => {
+  test("an unknown tool is keyed by its whole input", async () => {
     const { targets, category } = await plan("WebFetch", { url: "http://127.0.0.1/", prompt: "p" });
     expect(category).toBe("other");
     expect(targets).toEqual([{ kind: "other", key: 'WebFetch {"url":"http://127.0.0.1/","prompt":"p"}' }]);
-    expect(categoryOf("toString")).toBe("other");
+    expect(findCategory("toString")).toBe("other");
   });
 
-  test("are offered by what the user allows and who can be asked", () => {
+  test("are offered by what the user allows and whether the user can be asked", () => {
     const order = { allowSubagents: false, permissionMode: "default", canAsk: false } as const;
-    const usual = offeredTools(order);
+    const usual = listOfferedTools(order);
     expect(usual).toEqual(expect.arrayContaining(["Read", "Grep", "Glob", "Bash", "Edit", "Write"]));
     for (const name of ["Agent", "Task", "ExitPlanMode", "AskUserQuestion", "CronCreate", "EnterWorktree"]) {
       expect(usual).not.toContain(name);
     }
-    expect(offeredTools({ ...order, allowSubagents: true })).toContain("Agent");
-    expect(offeredTools({ ...order, permissionMode: "plan" })).toContain("ExitPlanMode");
-    expect(offeredTools({ ...order, canAsk: true })).toContain("AskUserQuestion");
+    expect(listOfferedTools({ ...order, allowSubagents: true })).toContain("Agent");
+    expect(listOfferedTools({ ...order, permissionMode: "plan" })).toContain("ExitPlanMode");
+    expect(listOfferedTools({ ...order, canAsk: true })).toContain("AskUserQuestion");
   });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { EventBody } from "../../../../src/runtime/events.ts";
 import { Translation } from "../../../../src/runtime/external/claude-code/translate.ts";
 import type { ClaudeMessage } from "../../../../src/runtime/external/claude-code/transport.ts";
-import { ROOT } from "../../../support/daemon.ts";
+import { ROOT } from "../../../support/root.ts";
 
 /** Of one message: up to its result. */
 export function trace(name: string): ClaudeMessage[] {

@@ -36,14 +36,14 @@ describe("an answer", () => {
     });
   });
 
-  test("knows the session to go on with", () => {
+  test("has the session to continue", () => {
     const messages = trace("01-multiturn");
     expect(tell(messages).translation.sessionId).toBe(messages.at(-1)?.["session_id"]);
   });
 });
 
 describe("tools", () => {
-  test("are told with who runs them, from the wish to the result", () => {
+  test("are reported with their executor, from request to result", () => {
     const { events, types } = tell(trace("07-tool-bash-allowed"));
     expect(types.filter((type) => type.startsWith("tool."))).toEqual([
       "tool.requested",
@@ -62,10 +62,10 @@ describe("tools", () => {
     expect(events[said + 1]).toMatchObject({ type: "tool.requested" });
   });
 
-  test("that Claude Code refuses by itself are denied, not failed", () => {
+  test("that Claude Code refuses on its own are denied, not failed", () => {
     const { translation } = tell([]);
     const call = { callId: "toolu_1", tool: "Read", input: {} };
-    expect(translation.requested(call)).toHaveLength(1);
+    expect(translation.request(call)).toHaveLength(1);
     const content = [
       {
         type: "tool_result",
@@ -80,18 +80,18 @@ describe("tools", () => {
     ]);
   });
 
-  test("are told once, whether its message or its question comes first", () => {
+  test("are reported once, whether the message or the request comes first", () => {
     const messages = trace("07-tool-bash-allowed");
     const translation = new Translation({ provider: "claudecode" });
     const wish = messages
       .flatMap(({ message }) => (message as { content?: { type: string; id: string }[] })?.content ?? [])
       .find(({ type }) => type === "tool_use");
-    const first = translation.requested({ callId: wish?.id ?? "", tool: "Bash", input: {} });
+    const first = translation.request({ callId: wish?.id ?? "", tool: "Bash", input: {} });
     const all = [...first, ...messages.flatMap((message) => translation.take(message))];
     expect(all.filter(({ type }) => type === "tool.requested")).toHaveLength(1);
   });
 
-  test("of which nobody told the end are ended with the turn", () => {
+  test("without a result end with the turn", () => {
     const messages = trace("07-tool-bash-allowed").filter(({ type }) => type !== "user");
     const { translation } = tell(messages);
     expect(translation.finish({ ...ENDED, aborted: true })).toEqual([
@@ -100,7 +100,7 @@ describe("tools", () => {
     expect(translation.finish({ ...ENDED, aborted: true })).toEqual([]);
   });
 
-  test("and words of a sub-agent are not mixed into the answer", () => {
+  test("and text of a sub-agent are not mixed into the answer", () => {
     const inner = { parent_tool_use_id: "toolu_1" };
     const delta = { type: "content_block_delta", delta: { type: "text_delta", text: "inner" } };
     const content = [{ type: "text", text: "inner" }];
@@ -112,11 +112,11 @@ describe("tools", () => {
     expect(translation.report({ ...ENDED, aborted: true })).toMatchObject({ text: "", turns: 0 });
   });
 
-  test("of a sub-agent are told, and what it says is not the answer", () => {
+  test("of a sub-agent are reported, and its text is not the answer", () => {
     const { translation, types } = tell(trace("47-subagent"));
     expect(types.filter((type) => type === "tool.requested")).toHaveLength(1);
     expect(translation.report(ENDED)).toMatchObject({ outcome: "completed", turns: 2 });
-    expect(translation.agentName("a2e311c7c61662c88")).toBe("general-purpose");
+    expect(translation.findAgentName("a2e311c7c61662c88")).toBe("general-purpose");
   });
 });
 
@@ -164,7 +164,7 @@ describe("an end", () => {
     expect(report.text).toMatch(/^tick0/);
   });
 
-  test("at the limit of turns says how to go on", () => {
+  test("at the turn limit says how to continue", () => {
     const { translation } = tell([{ type: "result", subtype: "error_max_turns", is_error: true }]);
     const report = translation.report(ENDED);
     expect(report.outcome).toBe("max_turns");
@@ -189,7 +189,7 @@ describe("an end", () => {
 });
 
 describe("on the way", () => {
-  test("retries are told, and a login that is refused twice is hopeless", () => {
+  test("retries are reported, and a login that is refused twice is hopeless", () => {
     const { events, translation } = tell(trace("20-err-401"));
     expect(events.find(({ type }) => type === "provider.retry")).toMatchObject({
       provider: "claudecode",
@@ -206,14 +206,14 @@ describe("on the way", () => {
     expect(tell(trace("20-err-500")).translation.isHopeless).toBe(false);
   });
 
-  test("a history that Claude Code summed up is told", () => {
+  test("a compacted history is reported", () => {
     const boundary = { type: "system", subtype: "compact_boundary", compact_metadata: { pre_tokens: 38 } };
     expect(tell([boundary]).events).toEqual([
       { type: "warning", message: expect.stringMatching(/38 tokens/) },
     ]);
   });
 
-  test("a plan that is nearly used up is told, one that is not is not", () => {
+  test("a plan limit is reported only if nearly reached", () => {
     const event = (status: string) => ({
       type: "rate_limit_event",
       rate_limit_info: { status, utilization: 0.91, resetsAt: 1_800_000_000 },
@@ -224,7 +224,7 @@ describe("on the way", () => {
     ]);
   });
 
-  test("what nobody knows is skipped", () => {
+  test("unknown messages are skipped", () => {
     const odd = [
       { type: "new_thing" },
       { type: "assistant", message: null },

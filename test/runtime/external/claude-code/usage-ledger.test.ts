@@ -11,7 +11,7 @@ import {
   type ProcessSpend,
   UsageLedger,
 } from "../../../../src/runtime/external/claude-code/usage-ledger.ts";
-import { ROOT } from "../../../support/daemon.ts";
+import { ROOT } from "../../../support/root.ts";
 
 let directory: string;
 let warnings: string[];
@@ -21,10 +21,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(join(directory, ".."), { recursive: true, force: true }));
 
-const newSpend = (): ProcessSpend => ({ days: [], told: new Set() });
+const newSpend = (): ProcessSpend => ({ days: [], warned: new Set() });
 const file = () => join(directory, "claude-code-usage.json");
 
-/** Each has a memory of its own: as in a process of its own. */
+/** Each has its own memory, as in a separate process. */
 function ledger(more: Partial<LedgerOrder> = {}): UsageLedger {
   return new UsageLedger({
     directory,
@@ -41,7 +41,7 @@ describe("36: usage ledger", () => {
   test("processes add up, in a file that only its user can read", async () => {
     await ledger().add(0.5);
     await ledger().add(0.25);
-    expect(await ledger().spent()).toBe(0.75);
+    expect(await ledger().readSpent()).toBe(0.75);
     expect(statSync(file()).mode & 0o777).toBe(0o600);
     expect(statSync(directory).mode & 0o777).toBe(0o700);
   });
@@ -52,7 +52,7 @@ describe("36: usage ledger", () => {
       import { UsageLedger } from "./usage-ledger.ts";
       const warn = () => { process.exitCode = 1; };
       const order = { directory: process.argv[2], profile: "claudecode", scope: "daily", warn };
-      const ledger = new UsageLedger({ ...order, memory: { days: [], told: new Set() } });
+      const ledger = new UsageLedger({ ...order, memory: { days: [], warned: new Set() } });
       for (let n = 0; n < 10; n += 1) await ledger.add(1);`;
     const resolveDir = join(ROOT, "src/runtime/external/claude-code");
     buildSync({
@@ -64,7 +64,7 @@ describe("36: usage ledger", () => {
     });
     const run = promisify(execFile);
     await Promise.all([1, 2, 3].map(() => run(process.execPath, [program, directory])));
-    expect(await ledger().spent()).toBe(30);
+    expect(await ledger().readSpent()).toBe(30);
   });
 
   test("a day, a month and a process are counted apart, and so are profiles", async () => {
@@ -74,11 +74,11 @@ describe("36: usage ledger", () => {
     await ledger({ now: at("2026-11-02T12:00:00"), memory }).add(2);
     await ledger({ now: at("2026-11-02T12:00:00"), profile: "other" }).add(1);
     const now = at("2026-11-02T23:59:00");
-    expect(await ledger({ now, scope: "daily" }).spent()).toBe(2);
-    expect(await ledger({ now, scope: "monthly" }).spent()).toBe(6);
-    expect(await ledger({ now, scope: "process", memory }).spent()).toBe(2);
-    expect(await ledger({ now, scope: "process" }).spent()).toBe(0);
-    expect(await ledger({ now: at("2026-11-03T00:01:00"), scope: "daily" }).spent()).toBe(0);
+    expect(await ledger({ now, scope: "daily" }).readSpent()).toBe(2);
+    expect(await ledger({ now, scope: "monthly" }).readSpent()).toBe(6);
+    expect(await ledger({ now, scope: "process", memory }).readSpent()).toBe(2);
+    expect(await ledger({ now, scope: "process" }).readSpent()).toBe(0);
+    expect(await ledger({ now: at("2026-11-03T00:01:00"), scope: "daily" }).readSpent()).toBe(0);
   });
 
   test("it warns once at 80 % and once when it is spent, and refuses then", async () => {
@@ -89,38 +89,40 @@ describe("36: usage ledger", () => {
     await mine.add(0.02);
     await mine.add(0.02);
     expect(await mine.check()).toBeCloseTo(0.17);
-    expect(warnings).toEqual(["$0.81 of the $1.00 for claudecode were spent today"]);
+    expect(warnings).toEqual(["$0.81 of the $1.00 budget for claudecode was spent today"]);
     await mine.add(0.5);
     expect(warnings[1]).toBe(
-      "$1.33 of the $1.00 for claudecode were spent today: the next message to Claude Code will be refused",
+      "$1.33 of the $1.00 budget for claudecode was spent today: the next message to Claude Code will be refused",
     );
     await expect(mine.check()).rejects.toMatchObject({ code: "budget_spent" });
     expect(warnings).toHaveLength(2);
   });
 
-  test("a new process is told of what others spent", async () => {
+  test("a new process knows what others spent", async () => {
     await ledger().add(0.9);
     await ledger({ budgetUsd: 1 }).check();
-    expect(warnings).toEqual(["$0.9 of the $1.00 for claudecode were spent today"]);
+    expect(warnings).toEqual(["$0.9 of the $1.00 budget for claudecode was spent today"]);
   });
 
-  test.each([Number.NaN, Number.POSITIVE_INFINITY, -1, 0])("a cost of %s is none", async (usd) => {
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, -1, 0])("a cost of %s is ignored", async (usd) => {
     await ledger().add(usd);
-    expect(await ledger().spent()).toBe(0);
+    expect(await ledger().readSpent()).toBe(0);
   });
 
-  test("a damaged file is set aside and told; the process's own spending still counts", async () => {
+  test("a damaged file is set aside with a warning; the process's own spending still counts", async () => {
     const mine = ledger({ budgetUsd: 1 });
     await mine.add(2);
     writeFileSync(file(), "{");
     await expect(mine.check()).rejects.toMatchObject({ code: "budget_spent" });
-    expect(warnings.at(-1)).toMatch(/is damaged .* was moved to .*\.bad-\d+: what other processes spent/);
+    expect(warnings.at(-1)).toMatch(
+      /is damaged .* was moved to .*\.bad-\d+: the Claude Code costs of other processes/,
+    );
   });
 
   test("a file that others can write is not believed", async () => {
     await ledger().add(2);
     chmodSync(file(), 0o666);
-    expect(await ledger().spent()).toBe(0);
+    expect(await ledger().readSpent()).toBe(0);
     expect(warnings).toEqual([expect.stringContaining("can be written by others")]);
   });
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { AnthropicClient } from "../../../../src/runtime/providers/anthropic/client.ts";
 import {
   anthropicEnvelope,
   anthropicEvents,
   anthropicReply,
   type ModelServer,
+  sse,
   status,
 } from "../../../support/model-server.ts";
-import { askOf, eachWithServer, listen, resolve, TOOL } from "../ask.ts";
+import { askOf, eachWithServer, listen, TOOL } from "../ask.ts";
 import { anthropic, block, hear, KEY, start } from "./hear.ts";
 
 let server: ModelServer;
@@ -23,8 +23,8 @@ const stop = (reason: string, more: object = {}) => ({
   usage: { output_tokens: 5 },
 });
 
-describe("by the real SDK", () => {
-  test("the request has the key, the version, and no retries of its own", async () => {
+describe("answers", () => {
+  test("the request has the key, the version, and a limit", async () => {
     server.script(anthropicReply("hi"));
     await listen(
       anthropic(server.url),
@@ -109,7 +109,7 @@ describe("by the real SDK", () => {
     ]);
   });
 
-  test("thoughts are told apart, and go back unchanged before the call that they led to", async () => {
+  test("thinking is streamed as reasoning, and sent back unchanged before the call that followed it", async () => {
     server.script(
       anthropicEvents(
         start,
@@ -170,7 +170,7 @@ describe("by the real SDK", () => {
       });
   });
 
-  test("a call that the token limit cut off is kept as text that is no JSON, for the model to see", async () => {
+  test("a call that the token limit cut off is kept as text that is not JSON, for the model to see", async () => {
     const { response } = await hear(
       server,
       start,
@@ -197,26 +197,35 @@ describe("by the real SDK", () => {
       usage: { inputTokens: 130 },
     });
   });
-});
 
-describe("with an injected client", () => {
-  test("nothing is loaded or asked but the client, and it needs no key", async () => {
-    const asked: unknown[] = [];
-    const anthropicClient: AnthropicClient = {
-      messages: {
-        create: async (params) => {
-          asked.push(params);
-          return (async function* () {
-            yield start;
-            yield block(0, { type: "text", text: "injected" });
-            yield stop("end_turn");
-          })();
-        },
-      },
-    };
-    const provider = resolve({ type: "anthropic" }, { anthropicClient });
-    expect((await listen(provider)).text).toBe("injected");
-    expect(asked).toMatchObject([{ model: "m", stream: true, max_tokens: 32_000 }]);
+  test("a compatible server may leave the type out of a whole answer and of an error", async () => {
+    const { type: _, ...untyped } = anthropicEnvelope() as { type: string };
+    const content = [{ type: "text", text: "hi" }];
+    server.script(status(200, { ...untyped, content, stop_reason: "end_turn" }));
+    const response = await anthropic(server.url).chat(askOf({ maxTokens: 64_000 }));
+    expect(response).toMatchObject({ message: { content: "hi" }, stopReason: "end_turn" });
+    const text = block(0, { type: "text", text: "so far" });
+    const { response: failed } = await hear(server, start, text, {
+      error: { type: "api_error", message: "too busy" },
+    });
+    expect(failed).toMatchObject({
+      stopReason: "error",
+      error: { message: expect.stringMatching(/too busy/) },
+    });
+  });
+
+  test("the answer ends at message_stop, though the server keeps the connection open", async () => {
+    server.script(async ({ head, write }) => {
+      head();
+      for (const event of [
+        start,
+        block(0, { type: "text", text: "a" }),
+        stop("end_turn"),
+        { type: "message_stop" },
+      ])
+        await write(sse(event));
+    });
+    expect((await listen(anthropic(server.url))).response).toMatchObject({ stopReason: "end_turn" });
   });
 
   test("events of any shape never throw after the first one", async () => {
@@ -231,21 +240,22 @@ describe("with an injected client", () => {
       { type: "message_delta", delta: null, usage: 3 },
       { type: "message_start" },
     ];
-    const anthropicClient: AnthropicClient = {
-      messages: {
-        create: async () =>
-          (async function* () {
-            yield block(0, { type: "text", text: "a" });
-            yield* odd;
-            throw new Error("boom");
-          })(),
-      },
-    };
-    const { response } = await listen(resolve({ type: "anthropic" }, { anthropicClient }));
-    expect(response).toMatchObject({
+    server.script(async ({ head, write, cut }) => {
+      head();
+      for (const event of [block(0, { type: "text", text: "a" }), ...odd])
+        await write(`data: ${JSON.stringify(event)}\n\n`);
+      cut();
+    });
+    expect((await listen(anthropic(server.url))).response).toMatchObject({
       stopReason: "error",
       message: { content: "a" },
-      error: { message: expect.stringMatching(/boom/) },
+      error: { kind: "network" },
     });
+  });
+
+  test("a base URL with a password is refused, and not shown", () => {
+    const create = () => anthropic("https://me:hunter22@api.example");
+    expect(create).toThrow(/providers.vendor.baseURL must not contain a user or password/);
+    expect(create).not.toThrow(/hunter22/);
   });
 });

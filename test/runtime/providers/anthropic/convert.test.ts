@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../../../src/runtime/messages.ts";
-import { buildParams, type Thoughts } from "../../../../src/runtime/providers/anthropic/convert.ts";
+import { buildRequest, type Thoughts } from "../../../../src/runtime/providers/anthropic/convert.ts";
 import { EchoMemory } from "../../../../src/runtime/providers/echo-memory.ts";
 import { ProviderError } from "../../../../src/runtime/providers/types.ts";
 import { askOf, TOOL } from "../ask.ts";
 
 const build = (messages: Message[], tools = [] as (typeof TOOL)[]) =>
-  buildParams(askOf({ messages, tools }), new EchoMemory<Thoughts>(), false);
+  buildRequest(askOf({ messages, tools }), new EchoMemory<Thoughts>(), false);
 const CACHE = { cache_control: { type: "ephemeral" } };
 
 test("system messages go to the top, joined, whereever they are", () => {

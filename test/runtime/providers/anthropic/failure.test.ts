@@ -54,7 +54,7 @@ describe("failures", () => {
       "context_too_long",
       /too big/,
     ],
-  ])("status %i is told at once as %s", async (code, body, kind, said) => {
+  ])("status %i is reported at once as %s", async (code, body, kind, said) => {
     server.script(status(code, body, { "request-id": "req_9" }));
     const { request, notices } = retriedAsk();
     const failure = await failureOf(listen(anthropic(server.url), request));
@@ -129,7 +129,7 @@ describe("failures", () => {
     await other.close();
     server.script(() => undefined);
     expect((await failureOf(listen(anthropic(server.url, { idleTimeoutMs: 30 })))).message).toMatch(
-      /said nothing/,
+      /sent nothing/,
     );
   });
 

@@ -18,7 +18,7 @@ export const block = (index: number, content: object) => ({
   content_block: content,
 });
 
-/** What is heard of these events. */
+/** The stream events produced by these events. */
 export function hear(server: ModelServer, ...list: Parameters<typeof anthropicEvents>): Promise<Heard> {
   server.script(anthropicEvents(...list));
   return listen(anthropic(server.url));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { answerFault } from "../../../../src/runtime/providers/codex/fault.ts";
+import { readCodexFailure } from "../../../../src/runtime/providers/codex/fault.ts";
 import { bytes, type Reply, status } from "../../../support/model-server.ts";
 import { created, message, responsesEvents, responsesReply } from "../../../support/responses.ts";
 import { failureOf, listen, retriedAsk } from "../ask.ts";
@@ -85,20 +85,20 @@ describe("the usage limit of a plan", () => {
   const now = Date.UTC(2026, 10, 16, 8, 0, 0);
   const place = { key: "codex", url: "https://x.example", model: "m", secrets: [] };
   const said = (error: object) =>
-    answerFault(place, { status: 429, headers: new Headers(), text: JSON.stringify({ error }) }, now);
+    readCodexFailure(place, { status: 429, headers: new Headers(), text: JSON.stringify({ error }) }, now);
   const limit = {
     type: "usage_limit_reached",
     message: "The usage limit has been reached",
     plan_type: "plus",
   };
 
-  test("is told with the time at which it ends", () => {
+  test("is reported with the time at which it resets", () => {
     const { message: text, ...rest } = said({ ...limit, resets_at: now / 1000 + 7200 });
     expect(rest).toEqual({ kind: "rate_limit", status: 429, retryAfterMs: 7_200_000, isLasting: true });
     const at = new Date(now + 7_200_000);
     const clock = `${String(at.getHours()).padStart(2, "0")}:${String(at.getMinutes()).padStart(2, "0")}`;
     expect(text).toMatch(
-      /^the provider codex says that the usage limit of your plan \(plus\) is reached; it can be used again at 2026-11-1\d /,
+      /^the provider codex reports that your plan's usage limit \(plus\) is reached; it resets at 2026-11-1\d /,
     );
     expect(text).toContain(`${clock} (in 2 h), or choose another provider`);
   });
@@ -112,7 +112,7 @@ describe("the usage limit of a plan", () => {
     expect(said({ ...limit, ...more }).message).toMatch(text);
   });
 
-  test("is not asked again: nobody waits for hours, in a stream as little as before it", async () => {
+  test("is not retried, in a stream or before it", async () => {
     const { request, notices } = retriedAsk();
     ground.server.script(
       status(429, { error: limit }, { "retry-after": "1" }),
@@ -146,8 +146,8 @@ describe("of a token as long as the vendor's", () => {
     ["the id of the request", (secret) => status(400, {}, { "x-request-id": secret })],
     ["an event", (secret) => failing("server_error", `hello ${secret}`)],
     ["the plan", (secret) => status(429, { error: { type: "usage_limit_reached", plan_type: secret } })],
-    ["something that is no JSON", (secret) => bytes(`data: {${"x".repeat(50)} ${secret}\n\n`)],
-    ["something else than events", (secret) => bytes(`hello ${secret}\n`)],
+    ["something that is not JSON", (secret) => bytes(`data: {${"x".repeat(50)} ${secret}\n\n`)],
+    ["something other than events", (secret) => bytes(`hello ${secret}\n`)],
     ["a web page", (secret) => bytes(`<html><title>hello ${secret}</title>`)],
   ];
   const places = ["access_token", "id_token"];

@@ -1,16 +1,16 @@
-// Areas 33 and 34 of the spec: where a login is found, what counts as one, and when a key may stand in for it.
+// Where a login is found, what counts as one, and when an API key may replace it.
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { claimsOf, expiryOf, identityOf } from "../../../../src/runtime/providers/codex/jwt.ts";
+import { readClaims, readExpiry, readIdentity } from "../../../../src/runtime/providers/codex/jwt.ts";
 import {
   type Keyring,
   keyringAccount,
   platformKeyring,
   readMacEntry,
 } from "../../../../src/runtime/providers/codex/keyring.ts";
-import { providerChoices } from "../../../../src/runtime/providers/resolve.ts";
+import { listProviderChoices } from "../../../../src/runtime/providers/resolve.ts";
 import { status } from "../../../support/model-server.ts";
 import { responsesReply } from "../../../support/responses.ts";
 import { askOf, failureOf, listen } from "../ask.ts";
@@ -30,23 +30,26 @@ describe("33: the claims of a token", () => {
   test.each(["a", "ab", "abc", "abcd"])("are read whatever padding is missing (%s)", (email) => {
     const claims = { email, note: "ÿþ?>" };
     const base64url = Buffer.from(JSON.stringify(claims)).toString("base64url");
-    expect(claimsOf(`h.${base64url}.s`)).toEqual(claims);
-    expect(claimsOf(`h.${base64url}==.s`)).toEqual(claims);
+    expect(readClaims(`h.${base64url}.s`)).toEqual(claims);
+    expect(readClaims(`h.${base64url}==.s`)).toEqual(claims);
   });
 
   test.each(["", "opaque", "a.b", "a.!!!.c", `a.${Buffer.from("[1]").toString("base64url")}.c`])(
-    "of something else (%j) are none",
+    "of something else (%j) are ignored",
     (token) => {
-      expect(claimsOf(token)).toBeUndefined();
-      expect(expiryOf(token)).toBeUndefined();
-      expect(identityOf([token])).toEqual({ isFedramp: false });
+      expect(readClaims(token)).toBeUndefined();
+      expect(readExpiry(token)).toBeUndefined();
+      expect(readIdentity([token])).toEqual({ isFedramp: false });
     },
   );
 
-  test.each([1e300, 8.64e12 + 1, -1e300, "soon", null])("an end that is no date (%j) is none", (exp) => {
-    const claims = Buffer.from(JSON.stringify({ exp })).toString("base64url");
-    expect(expiryOf(`h.${claims}.s`)).toBeUndefined();
-  });
+  test.each([1e300, 8.64e12 + 1, -1e300, "soon", null])(
+    "an expiry that is not a date (%j) is ignored",
+    (exp) => {
+      const claims = Buffer.from(JSON.stringify({ exp })).toString("base64url");
+      expect(readExpiry(`h.${claims}.s`)).toBeUndefined();
+    },
+  );
 });
 
 describe("the home of Codex", () => {
@@ -81,7 +84,7 @@ describe("the home of Codex", () => {
     expect(sent()["x-codex-installation-id"]).toBe(INSTALLATION);
   });
 
-  test("an installation that no header could carry is none", async () => {
+  test("an installation id that no header could carry is ignored", async () => {
     writeFileSync(join(ground.home, "installation_id"), "evil\r\nx-header: 1");
     ground.server.script(ok());
     await listen(ground.provider());
@@ -91,21 +94,26 @@ describe("the home of Codex", () => {
 
 describe("33: whether there is a login is known before anything is asked", () => {
   const choice = (change: object = {}, env: Record<string, string> = ground.env) =>
-    providerChoices({ codex: configOf(ground.server, { model: "m", ...change }) }, env)[0];
+    listProviderChoices({ codex: configOf(ground.server, { model: "m", ...change }) }, env)[0];
 
   test("with one it is ready", () => {
     expect(choice()).toEqual({ key: "codex", type: "codex", model: "m", isReady: true });
   });
 
   test.each<[string, unknown, object, RegExp]>([
-    ["no file", undefined, {}, /no login \(none in .*\.codex\): log in with `codex login`, or .*codexHome/],
-    ["nobody in it", { OPENAI_API_KEY: null }, {}, /log in with `codex login`/],
-    ["no JSON", '{"tokens": "secret-thing', {}, /auth\.json is no JSON; log in again with `codex login`/],
-    ["a list", [], {}, /auth\.json is no JSON object/],
-    ["only a key", keyFile, {}, /holds an API key.*allowApiKeyFallback to true/],
+    ["no file", undefined, {}, /no login \(none in .*\.codex\): log in with `codex login`, .*codexHome/],
+    ["no login in it", { OPENAI_API_KEY: null }, {}, /log in with `codex login`/],
+    [
+      "no JSON",
+      '{"tokens": "secret-thing',
+      {},
+      /auth\.json is not valid JSON; log in again with `codex login`/,
+    ],
+    ["a list", [], {}, /auth\.json is not a JSON object/],
+    ["only a key", keyFile, {}, /contains an API key.*allowApiKeyFallback to true/],
     ["another kind", { personal_access_token: "at-secret-thing" }, {}, /\(personal_access_token\)/],
     ["no key to fall back on", undefined, { allowApiKeyFallback: true }, /set the variable OPENAI_API_KEY/],
-    ["plain http", loginFile(), { baseURL: "http://codex.example" }, /baseURL must begin with https:\/\//],
+    ["plain http", loginFile(), { baseURL: "http://codex.example" }, /baseURL must start with https:\/\//],
     ["plain http for the key", loginFile(), { apiKeyBaseURL: "http://codex.example" }, /apiKeyBaseURL must/],
     [
       "plain http for renewals",
@@ -126,22 +134,22 @@ describe("33: whether there is a login is known before anything is asked", () =>
     const file = join(ground.home, "auth.json");
     rmSync(file);
     execFileSync("mkfifo", [file]);
-    expect(choice()?.problem).toMatch(/auth\.json cannot be read: it is no regular file/);
+    expect(choice()?.problem).toMatch(/cannot read .*auth\.json: not a regular file/);
     rmSync(file);
     mkdirSync(file);
-    expect(choice()?.problem).toMatch(/auth\.json cannot be read: it is no regular file/);
+    expect(choice()?.problem).toMatch(/cannot read .*auth\.json: not a regular file/);
   });
 
-  test("a key in the environment is none, unless the configuration allows it", () => {
+  test("a key in the environment is ignored, unless the configuration allows it", () => {
     rmSync(join(ground.home, "auth.json"));
     const env = { ...ground.env, OPENAI_API_KEY: KEY };
-    expect(choice({}, env)?.problem).toMatch(/billed by the request/);
+    expect(choice({}, env)?.problem).toMatch(/billed per request/);
     expect(choice({ allowApiKeyFallback: true }, env)).toMatchObject({ isReady: true });
   });
 
   test.skipIf(platformKeyring() !== undefined)("a keyring that cannot be read here is named", () => {
     expect(choice({ authStore: "keyring" })?.problem).toMatch(
-      /no keyring can be read on this system; use "auto"/,
+      /this system has no supported keyring; use "auto"/,
     );
   });
 });
@@ -184,12 +192,12 @@ describe("34: a key instead of a login", () => {
     expect(ground.server.requests).toHaveLength(1);
   });
 
-  test("a login that became a key is told in the middle of a session", async () => {
+  test("a login that became a key is reported during a session", async () => {
     const provider = ground.provider();
     ground.write(keyFile);
     expect(await failureOf(listen(provider))).toMatchObject({
       kind: "auth",
-      message: expect.stringMatching(/holds an API key.*allowApiKeyFallback/),
+      message: expect.stringMatching(/contains an API key.*allowApiKeyFallback/),
     });
   });
 
@@ -250,15 +258,18 @@ describe("34: the keyring", () => {
     expect(platformKeyring("darwin")).toBe(platformKeyring("darwin"));
   });
 
-  test("that fails is none with auto, and an error where it is the only place", async () => {
+  test("that fails counts as none with auto, and is an error if it is the only source", async () => {
     const keyring: Keyring = { read: () => Promise.reject(new Error("locked")) };
     ground.server.script(ok());
     expect((await listen(ground.provider({}, { keyring }))).text).toBe("ok");
     const failure = await failureOf(listen(ground.provider({ authStore: "keyring" }, { keyring })));
-    expect(failure).toMatchObject({ kind: "auth", message: expect.stringMatching(/cannot be read: locked/) });
+    expect(failure).toMatchObject({
+      kind: "auth",
+      message: expect.stringMatching(/cannot read the keyring: locked/),
+    });
   });
 
-  test("that waits for a person does not hold up who goes", async () => {
+  test("that waits for the user does not delay an abort", async () => {
     const keyring: Keyring = { read: () => new Promise(() => undefined) };
     const abort = new AbortController();
     const gone = failureOf(listen(ground.provider({}, { keyring }), askOf({ signal: abort.signal })));
@@ -271,11 +282,11 @@ describe("34: the keyring", () => {
   test("that can only be read is not used up: Codex has to renew its login", async () => {
     const keyring = inMemory({ [keyringAccount(ground.home)]: ended() });
     const { message } = await failureOf(listen(ground.provider({}, { keyring })));
-    expect(message).toMatch(/has to be renewed by Codex itself.*log in again with `codex login`/);
+    expect(message).toMatch(/must be renewed by Codex itself.*log in again with `codex login`/);
     expect(ground.server.requests).toEqual([]);
   });
 
-  test("that can be written keeps the renewed login, and the file stays as it is", async () => {
+  test("that can be written keeps the renewed login, and the file is unchanged", async () => {
     const before = ground.read();
     const entries: Record<string, string> = { [keyringAccount(ground.home)]: ended() };
     const keyring: Keyring = {

@@ -60,7 +60,7 @@ export interface Ground {
   bodies(): Record<string, unknown>[];
 }
 
-/** Every test of the file has a ground of its own, with a login on it. */
+/** Every test of the file has its own directory, with a login in it. */
 export function eachOnGround(take: (ground: Ground) => void): void {
   beforeEach(async () => {
     const server = await startModelServer();

@@ -1,4 +1,4 @@
-// Area 33 of the spec: when the login is renewed, by whom, and what a refusal means.
+// When the login is renewed, by which process, and what a refusal means.
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -38,7 +38,7 @@ const asker = () => ({
 });
 
 describe("33: before it ends", () => {
-  test("a login with minutes left is renewed and stored, for the user only, with all that we do not know", async () => {
+  test("a login with minutes left is renewed and stored, for the user only, with all unknown fields", async () => {
     ground.write(loginFile({ access_token: jwt(120), unknown_inner: 1 }, { unknown_outer: { a: 1 } }));
     ground.server.script(renewed("second"), ok());
     await listen(ground.provider());
@@ -60,7 +60,7 @@ describe("33: before it ends", () => {
     expect(readdirSync(ground.home).toSorted()).toEqual(["auth.json", "installation_id"]);
   });
 
-  test("one with more time is used as it is, and how much is enough can be set", async () => {
+  test("one with more time is used unchanged, and the threshold can be set", async () => {
     ground.write(loginFile({ access_token: jwt(20 * 60) }));
     ground.server.script(ok(), renewed("second"), ok());
     await listen(ground.provider());
@@ -95,7 +95,7 @@ describe("33: before it ends", () => {
     expect(paths()).toEqual([RENEW, RENEW, RENEW, ASK]);
   });
 
-  test("a renewal whose answer was lost on the way used up the login, and that is told", async () => {
+  test("a renewal whose answer was lost on the way used up the login, and that is reported", async () => {
     ground.write(ending());
     ground.server.script(({ cut }) => cut(), refused("refresh_token_reused"));
     expect(await failureOf(listen(ground.provider()))).toMatchObject({
@@ -154,7 +154,7 @@ describe("33: after a 401", () => {
       return unauthorized(exchange);
     });
     expect((await failureOf(listen(ground.provider()))).message).toMatch(
-      /the login of Codex is gone; log in again/,
+      /the Codex login is missing; log in again/,
     );
   });
 });
@@ -204,7 +204,7 @@ describe("33: one at a time", () => {
     );
   });
 
-  test("who gives up waiting goes at once, and the renewal is kept for the others", async () => {
+  test("a caller that gives up waiting returns at once, and the renewal is kept for the others", async () => {
     ground.write(ending());
     let answer = () => {};
     const held = new Promise<void>((resolve) => {
@@ -226,7 +226,7 @@ describe("33: one at a time", () => {
     expect(ground.read().tokens?.["refresh_token"]).toBe("refresh-token-second");
   });
 
-  test("who ends the process waits for the renewal that somebody gave up, so that it is stored, and not for ever", async () => {
+  test("shutdown waits for a renewal whose caller gave up, so that it is stored, but not forever", async () => {
     ground.write(ending());
     let answer = () => {};
     const held = new Promise<void>((resolve) => {
@@ -252,11 +252,11 @@ describe("33: one at a time", () => {
 
 describe("33: a refusal", () => {
   test.each([
-    ["refresh_token_expired", /has ended \(refresh_token_expired\)/],
+    ["refresh_token_expired", /has expired \(refresh_token_expired\)/],
     ["refresh_token_invalidated", /was revoked \(refresh_token_invalidated\)/],
     ["refresh_token_reused", /already renewed elsewhere.*\(refresh_token_reused\)/],
-    ["something_new", /was refused when it was to be renewed/],
-  ])("%s is told with what to do, and the token is not tried again", async (code, text) => {
+    ["something_new", /could not be renewed/],
+  ])("%s is reported with what to do, and the token is not tried again", async (code, text) => {
     ground.write(ending());
     ground.server.script(refused(code));
     const failure = await failureOf(listen(ground.provider()));
@@ -272,8 +272,8 @@ describe("33: a refusal", () => {
   test.each([
     [status(401, { error: "refresh_token_expired" }), /refresh_token_expired/],
     [status(401, { code: "refresh_token_invalidated" }), /refresh_token_invalidated/],
-    [status(400, { error: "invalid_grant" }), /was refused/],
-    [status(401, "<html>"), /was refused/],
+    [status(400, { error: "invalid_grant" }), /server refused it/],
+    [status(401, "<html>"), /server refused it/],
   ])("is understood in every form", async (reply, text) => {
     ground.write(ending());
     ground.server.script(reply);
@@ -317,7 +317,7 @@ describe("33: a refusal", () => {
     ground.server.script(status(200, body));
     const { kind, message } = await failureOf(listen(ground.provider({ maxRetries: 0 })));
     expect(kind).toBe("protocol");
-    expect(message).toMatch(/without an access token; check providers\.vendor\.refresh\.url$/);
+    expect(message).toMatch(/returned no access token; check providers\.vendor\.refresh\.url$/);
     expect(ground.read()).toEqual(before);
   });
 

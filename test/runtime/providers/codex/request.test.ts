@@ -1,4 +1,4 @@
-// Area 32 of the spec: what goes over the wire.
+// The request on the wire.
 import { describe, expect, test } from "vitest";
 import { PRESETS } from "../../../../src/runtime/providers/presets.ts";
 import {
@@ -178,7 +178,7 @@ test("of a tool's schema only what the vendor takes is sent: one that it refuses
   ]);
 });
 
-test("half a character in the conversation does not reach the vendor, which would refuse it for ever", async () => {
+test("a lone surrogate in the conversation does not reach the vendor, which would reject every later request", async () => {
   ground.server.script(ok());
   await listen(ground.provider(), askOf({ messages: [{ role: "user", content: "half \ud83d" }] }));
   expect(JSON.stringify(ground.bodies()[0])).toContain("half \ufffd");
@@ -200,7 +200,7 @@ describe("32: sealed thoughts", () => {
       completed(),
     );
 
-  test("go back before the calls that they led to, and the words stand between", async () => {
+  test("go back before the calls that they led to, with the text in between", async () => {
     ground.server.script(twoCalls(), ok());
     const provider = ground.provider();
     const { response } = await listen(provider);

@@ -30,9 +30,9 @@ const sent = () => ground.server.requests.at(-1)?.headers ?? {};
 const isRoot = process.getuid?.() === 0;
 
 describe("a login that was made while ours was renewed", () => {
-  test("stays, and is the one that is used", async () => {
+  test("stays, and is used", async () => {
     ground.write(ending());
-    const access = jwt(9999, {}, "logged in anew");
+    const access = jwt(9999, {}, "logged in again");
     const anew = loginFile({
       access_token: access,
       refresh_token: "refresh-token-anew",
@@ -54,7 +54,7 @@ describe("a login that was made while ours was renewed", () => {
       ground.write(key);
       return renewed("second")(exchange);
     });
-    expect((await failureOf(listen(ground.provider()))).message).toMatch(/the login of Codex is gone/);
+    expect((await failureOf(listen(ground.provider()))).message).toMatch(/the Codex login is missing/);
     expect(ground.read()).toEqual(key);
   });
 });
@@ -81,7 +81,7 @@ test.runIf(isRoot)("the file stays its owner's, also where root renews it", asyn
 });
 
 describe("where no file can be put beside it", () => {
-  /** A name so long that there is none for a draft, which not even root can make. */
+  /** A name too long to add a suffix to, even for root. */
   function writeUnderLongName(value: object): string {
     const directory = join(ground.env["HOME"] ?? "", "shared");
     mkdirSync(directory);
@@ -125,11 +125,11 @@ test.skipIf(isRoot)(
     const { kind, message } = await failureOf(listen(ground.provider()));
     chmodSync(ground.home, 0o700);
     expect({ kind, asked: ground.server.requests }).toEqual({ kind: "auth", asked: [] });
-    expect(message).toMatch(/renewed by Codex itself, because .*auth\.json cannot be written here/);
+    expect(message).toMatch(/renewed by Codex itself, because .*auth\.json is not writable/);
   },
 );
 
-test.skipIf(isRoot)("but one that is in memory alone is renewed: nobody else has it", async () => {
+test.skipIf(isRoot)("but one in memory only is renewed: no other program has it", async () => {
   ground.write(ending());
   ground.server.script((exchange) => {
     chmodSync(file(), 0o400);
@@ -144,7 +144,7 @@ test.skipIf(isRoot)("but one that is in memory alone is renewed: nobody else has
   expect(ground.read().tokens?.["refresh_token"]).toBe("refresh-token-first");
 });
 
-test("a file that cannot be replaced is no end: it is told, and goes on in memory until somebody logs in anew", async () => {
+test("a login that cannot be stored is reported, and kept in memory until the user logs in again", async () => {
   ground.write(ending());
   // Its directory is gone, which not even root can write to.
   const there = join(ground.env["HOME"] ?? "", "gone");
@@ -157,20 +157,20 @@ test("a file that cannot be replaced is no end: it is told, and goes on in memor
   const request = askOf({ onWarning: (text) => warnings.push(text) });
   expect((await listen(provider, request)).text).toBe("ok");
   expect(warnings).toEqual([
-    expect.stringMatching(/cannot be written \(ENOENT.*this process only.*codex login/),
+    expect.stringMatching(/could not be written .*\(ENOENT.*this process only.*codex login/),
   ]);
   renameSync(there, ground.home);
   ground.server.script(ok(), ok());
   await listen(provider, request);
   expect(sent().authorization).toBe(ground.server.requests.at(-2)?.headers.authorization);
-  const anew = jwt(9999, {}, "logged in anew");
+  const anew = jwt(9999, {}, "logged in again");
   ground.write(loginFile({ access_token: anew }));
   await listen(provider, request);
   expect(sent().authorization).toBe(`Bearer ${anew}`);
   expect(warnings).toHaveLength(1);
 });
 
-test("one that is kept in memory is renewed as well, and then stored in place of the one that it replaced", async () => {
+test("one that is kept in memory is renewed as well, and then stored in place of the old one", async () => {
   ground.write(ending());
   const there = join(ground.env["HOME"] ?? "", "gone");
   ground.server.script((exchange) => {

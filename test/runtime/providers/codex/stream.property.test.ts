@@ -38,7 +38,7 @@ const stream = fc
   });
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 20 });
 
-/** What was told, without the ids that are made up. */
+/** The events, without generated ids. */
 async function outcomeOf(pieces: readonly (string | Uint8Array)[]): Promise<string> {
   const told: ChatStreamEvent[] = [];
   const provider = ground.provider({ maxRetries: 0 }, { fetch: fetchOf(pieces) });

@@ -1,4 +1,4 @@
-// Area 32 of the spec: the stream parser.
+// The stream parser.
 import { describe, expect, test } from "vitest";
 import type { ProviderError } from "../../../../src/runtime/providers/types.ts";
 import { bytes, sse, status } from "../../../support/model-server.ts";
@@ -26,7 +26,7 @@ const hear = (...events: Events) => {
 };
 const READ = { id: "call_1", name: "read_file", input: { path: "a long enough path" } };
 
-test("words come as they are said, with the figures at the end", async () => {
+test("text is streamed as it arrives, with usage at the end", async () => {
   ground.server.script(responsesReply("one two three"));
   const { events, text, response } = await listen(ground.provider());
   expect(events.filter(({ type }) => type === "text_delta")).toHaveLength(3);
@@ -40,7 +40,7 @@ test("words come as they are said, with the figures at the end", async () => {
   });
 });
 
-test("a word is told before the next one is sent, and an answer that is complete needs no end of the connection", async () => {
+test("a word is emitted before the next one is sent, and a complete answer does not wait for the connection to end", async () => {
   let goOn = () => {};
   const told = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -61,7 +61,7 @@ test("a word is told before the next one is sent, and an answer that is complete
   expect(heard).toEqual(["first", " second"]);
 });
 
-test("a call is told in pieces and counts when its item is complete", async () => {
+test("a call is streamed in pieces and counts when its item is complete", async () => {
   const { events, response } = await hear(
     created,
     ...message(0, "Looking."),
@@ -88,10 +88,10 @@ test("a call that never became complete is no call: the answer is broken", async
   const half = functionCall(0, READ).slice(0, 3);
   const { response } = await hear(created, ...half, completed());
   expect(response).toMatchObject({ stopReason: "error", toolCalls: [], error: { kind: "network" } });
-  expect(response.error?.message).toMatch(/in the middle of a tool call/);
+  expect(response.error?.message).toMatch(/during a tool call/);
 });
 
-test("thoughts are told apart, their parts as paragraphs, and messages of one answer too", async () => {
+test("reasoning is separate, its parts are paragraphs, and so are messages of one answer", async () => {
   const { reasoning, text } = await hear(
     created,
     ...thought(0, "First."),
@@ -103,7 +103,7 @@ test("thoughts are told apart, their parts as paragraphs, and messages of one an
   expect({ reasoning, text }).toEqual({ reasoning: "First.\n\nSecond.", text: "One.\n\nTwo." });
 });
 
-test("what nobody knows is passed over, also a name that every object has", async () => {
+test("unknown events are ignored, also with a name that every object has", async () => {
   const odd = [
     { type: "codex.rate_limits", message: "not an error" },
     { type: "constructor" },
@@ -212,7 +212,7 @@ describe("32: an answer that does not end well", () => {
     response: { id: "resp_1", status: "incomplete", incomplete_details: { reason } },
   });
 
-  test("the limit of tokens is told, and a call that it cut stays as text", async () => {
+  test("the token limit is reported, and a call that it cut off stays as text", async () => {
     const cut = functionCall(1, READ).slice(0, 3);
     const { response } = await hear(created, ...message(0, "so far"), incomplete("max_output_tokens"));
     expect(response).toMatchObject({ stopReason: "max_tokens", message: { content: "so far" } });
@@ -222,7 +222,7 @@ describe("32: an answer that does not end well", () => {
     ]);
   });
 
-  test("a filter is told as one, by a reason, a refusal or a policy", async () => {
+  test("a filter is reported as one, by a reason, a refusal or a policy", async () => {
     const filtered = { stopReason: "content_filter", error: { kind: "content_filter" } };
     const reason = await hear(created, ...message(0, "x"), incomplete("content_filter"));
     expect(reason.response).toMatchObject(filtered);
@@ -260,20 +260,20 @@ describe("32: an answer that does not end well", () => {
     });
   });
 
-  test("a stream that ends before its answer is an error, and one without a word too", async () => {
+  test("a stream that ends before its answer is an error, and an empty one too", async () => {
     const { response } = await hear(created, ...message(0, "so far"));
     expect(response.error?.message).toMatch(/before its answer was complete/);
     ground.server.script(bytes(sse(created), sse(completed())));
-    expect((await failureOf(listen(ground.provider({ maxRetries: 0 })))).message).toMatch(/gave no answer/);
+    expect((await failureOf(listen(ground.provider({ maxRetries: 0 })))).message).toMatch(/sent no answer/);
   });
 
-  test("something else than events is named", async () => {
+  test("something other than events is named", async () => {
     ground.server.script(bytes("<html><title>Sign in</title>"));
     const failure = await failureOf(listen(ground.provider({ maxRetries: 0 })));
     expect(failure).toMatchObject({ kind: "protocol", message: expect.stringMatching(/Sign in/) });
   });
 
-  test("an abort in the middle ends it at once, and the server is let go", async () => {
+  test("an abort in the middle ends it at once, and the connection is closed", async () => {
     let left: Promise<void> | undefined;
     ground.server.script(async ({ head, write, gone }) => {
       left = gone;

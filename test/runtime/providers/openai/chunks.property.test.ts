@@ -39,7 +39,7 @@ const stream = fc
   });
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 20 });
 
-/** What was told, without the ids that are made up. */
+/** The events, without generated ids. */
 async function outcomeOf(pieces: readonly Uint8Array[]): Promise<string> {
   const told: unknown[] = [];
   let dones = 0;
@@ -79,7 +79,7 @@ describe("a stream", () => {
         const single = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
         expect(await outcomeOf(single)).toBe(await outcomeOf([bytes]));
       }),
-      // The first one once told only its first byte.
+      // The first piece once had only its first byte.
       { numRuns: 15, examples: [[Buffer.from("id: 1\nretry: 5\n\n")]] },
     );
   });

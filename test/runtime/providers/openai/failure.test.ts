@@ -152,7 +152,7 @@ describe("an answer that is no success", () => {
 });
 
 describe("a connection", () => {
-  test("that is refused is told at once, and asks whether the server is running", async () => {
+  test("that is refused is reported at once, and asks whether the server is running", async () => {
     const closed = createServer();
     const port = await new Promise<number>((done) =>
       closed.listen(0, "127.0.0.1", () => done((closed.address() as { port: number }).port)),
@@ -167,7 +167,7 @@ describe("a connection", () => {
     expect(notices).toEqual([]);
   });
 
-  test("that breaks before the first event is made anew, and nothing is told twice", async () => {
+  test("that breaks before the first event is retried, and nothing is emitted twice", async () => {
     server.script(
       ({ cut }) => cut(),
       ({ head, cut }) => {
@@ -186,7 +186,7 @@ describe("a connection", () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test("that breaks in the middle ends the stream with the text so far, and is not made anew", async () => {
+  test("that breaks in the middle ends the stream with the text so far, and is not retried", async () => {
     let goOn = () => {};
     const heard = new Promise<void>((resolveHeard) => {
       goOn = resolveHeard;
@@ -228,7 +228,7 @@ describe("limits", () => {
     const provider = openai(server.url, { idleTimeoutMs: 30 });
     expect(await failureOf(listen(provider))).toMatchObject({
       kind: "network",
-      message: expect.stringMatching(/said nothing for/),
+      message: expect.stringMatching(/sent nothing for/),
     });
     server.script(async ({ head, write }) => {
       head();
@@ -238,7 +238,7 @@ describe("limits", () => {
     expect(response).toMatchObject({
       stopReason: "error",
       message: { content: "and then" },
-      error: { message: expect.stringMatching(/said nothing/) },
+      error: { message: expect.stringMatching(/sent nothing/) },
     });
   });
 
@@ -319,7 +319,7 @@ describe("an abort", () => {
     await gone;
   });
 
-  test("a reader who goes away closes the connection", async () => {
+  test("a reader that goes away closes the connection", async () => {
     let gone: Promise<void> | undefined;
     server.script(async (exchange) => {
       ({ gone } = exchange);
@@ -332,7 +332,7 @@ describe("an abort", () => {
   });
 });
 
-test("retries are told with their reason, and stop at the configured number", async () => {
+test("retries are reported with their reason, and stop at the configured number", async () => {
   server.script(
     status(429, { error: { message: "slow" } }, { "retry-after": "2" }),
     status(503, ""),

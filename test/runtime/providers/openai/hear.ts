@@ -1,4 +1,4 @@
-// The OpenAI-compatible provider against the model server: what is heard of these chunks.
+// The OpenAI-compatible provider against the model server: the stream events produced by these chunks.
 import { chunk, events, type ModelServer } from "../../../support/model-server.ts";
 import { type Heard, listen, openai } from "../ask.ts";
 

@@ -158,7 +158,7 @@ describe("the request", () => {
     const failure = await failureOf(listen(provider, askOf({ messages: [image] })));
     expect(failure).toMatchObject({
       kind: "bad_request",
-      message: expect.stringMatching(/takes no images.*noImages/),
+      message: expect.stringMatching(/does not accept images.*noImages/),
     });
     expect(server.requests).toEqual([]);
     const body = await bodyWith(
@@ -166,7 +166,7 @@ describe("the request", () => {
       { messages: [image, { role: "user", content: "and?" }] },
     );
     expect(body["messages"]).toEqual([
-      { role: "user", content: "what is this?\n[an image was left out]" },
+      { role: "user", content: "what is this?\n[image omitted]" },
       { role: "user", content: "and?" },
     ]);
   });
@@ -196,7 +196,7 @@ describe("the request", () => {
     expect(body["messages"]).toMatchObject([{ tool_calls: names.map((name) => ({ function: { name } })) }]);
   });
 
-  test("half a character is replaced, because servers refuse it; what only looks like one stays", async () => {
+  test("a lone surrogate is replaced, because servers reject it; what only looks like one stays", async () => {
     const content = "a\ud83d\ud83d b\ude00 \ud83d\ude00 \\ud83d \\\\ude00 \\\ud83d";
     const body = await bodyWith({}, { messages: [{ role: "user", content }] });
     const whole = "a\ufffd\ufffd b\ufffd \ud83d\ude00 \\ud83d \\\\ude00 \\\ufffd";
@@ -236,7 +236,7 @@ describe("the request", () => {
   });
 });
 
-test("what a vendor wants back stays with its call, although the vendor counts anew in each answer", async () => {
+test("what a vendor wants back stays with its call, although the vendor restarts its ids in each answer", async () => {
   const call = { index: 0, id: "call_0", function: { name: "read_file", arguments: "{}" } };
   const thinking = (text: string) =>
     events(chunk({ reasoning_content: text }), chunk({ tool_calls: [call] }, "tool_calls"), "[DONE]");

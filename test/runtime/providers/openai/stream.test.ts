@@ -18,7 +18,7 @@ eachWithServer((fresh) => {
 });
 
 describe("text", () => {
-  test("words come as they are said, and the response holds all of them with the figures", async () => {
+  test("text is streamed as it arrives, and the response has all of it with usage", async () => {
     server.script(chatReply("one two three"));
     const { events: told, text, response } = await listen(openai(server.url));
     expect(told.filter(({ type }) => type === "text_delta")).toHaveLength(3);
@@ -33,7 +33,7 @@ describe("text", () => {
     expect(response.message).not.toHaveProperty("toolCalls");
   });
 
-  test("a word is told before the next one is sent", async () => {
+  test("a word is emitted before the next one is sent", async () => {
     let goOn = () => {};
     const told = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -69,12 +69,12 @@ describe("text", () => {
     ["reasoning_content", { reasoning_content: "hm" }],
     ["reasoning", { reasoning: "hm" }],
     ["parts of the content", { content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] }],
-  ])("thoughts in %s are told apart from the text", async (_, delta) => {
+  ])("reasoning in %s is separate from the text", async (_, delta) => {
     const { reasoning, text } = await hear(server, chunk(delta), chunk({ content: "yes" }, "stop"), "[DONE]");
     expect({ reasoning, text }).toEqual({ reasoning: "hm", text: "yes" });
   });
 
-  test("content in parts is text, and the last event needs no blank line behind it", async () => {
+  test("content in parts is text, and the last event needs no blank line after it", async () => {
     const parts = {
       content: [
         { type: "text", text: "a" },
@@ -137,12 +137,12 @@ describe("the end", () => {
   test("a stop for tools without any is an error, but an answer where there is text", async () => {
     server.script(events(chunk({}, "tool_calls"), "[DONE]"));
     expect(await failureOf(listen(openai(server.url)))).toMatchObject({
-      message: expect.stringMatching(/named none/),
+      message: expect.stringMatching(/sent none/),
     });
     expect((await hear(server, chunk({ content: "a" }, "tool_calls"))).response.stopReason).toBe("end_turn");
   });
 
-  test("a connection that breaks after the reason was told has lost nothing", async () => {
+  test("a connection that breaks after the finish reason loses nothing", async () => {
     server.script(async ({ head, write, cut }) => {
       head();
       await write(sse(chunk({ content: "all" }, "stop")));
@@ -217,7 +217,7 @@ describe("filters", () => {
       { innererror: { content_filter_result: { hate: { filtered: false }, violence: { filtered: true } } } },
     ],
   ])(
-    "Azure's refusal of a prompt, told %s, is an answer and no failure, with a stream and without",
+    "Azure's refusal of a prompt, sent %s, is an answer and not a failure, with and without a stream",
     async (_, told) => {
       const refusal = status(400, { error: { message: "The prompt was filtered", ...told } });
       server.script(refusal, refusal);
@@ -252,7 +252,7 @@ describe("other answers to a stream request", () => {
   };
 
   test.each(["application/json", "text/plain", "text/event-stream"])(
-    "a whole answer as %s is told as events",
+    "a whole answer as %s is emitted as events",
     async (type) => {
       server.script(status(200, whole, { "content-type": type }));
       const { text, events: told, response } = await listen(openai(server.url));
@@ -274,11 +274,11 @@ describe("other answers to a stream request", () => {
 
   test.each([
     ["a web page", "<!DOCTYPE html><title>Login</title>", /web page \("Login"\).*baseURL/],
-    ["some text", "this is not what you want", /something else than events: "this is not/],
-    ["broken JSON", '{"choices": [', /no JSON/],
-    ["an event that is no JSON", "data: {oops\n\n", /no JSON: "\{oops"/],
-    ["nothing", "", /gave no answer/],
-    ["comments only", ": ping\n\n: ping\n\n", /gave no answer/],
+    ["some text", "this is not what you want", /something other than events: "this is not/],
+    ["broken JSON", '{"choices": [', /invalid JSON/],
+    ["an event that is not JSON", "data: {oops\n\n", /invalid JSON: "\{oops"/],
+    ["nothing", "", /sent no answer/],
+    ["comments only", ": ping\n\n: ping\n\n", /sent no answer/],
     [
       "an error with status 200",
       JSON.stringify({ error: { message: "model crashed", type: "invalid_request_error" } }),

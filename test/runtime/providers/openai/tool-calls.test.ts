@@ -89,13 +89,13 @@ describe("tool calls", () => {
     expect(new Set(indexes)).toEqual(new Set([0, 1]));
   });
 
-  test("two calls of one tool at one index are told apart by their ids", async () => {
+  test("two calls of one tool at one index are distinguished by their ids", async () => {
     const same = (id: string) => call({ index: 0, id, function: { name: "t", arguments: "" } });
     const { response } = await hear(server, same("a"), same("b"), chunk({}, "tool_calls"));
     expect(response.toolCalls.map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  test("without ids a repeated name goes on with the call until its arguments are complete", async () => {
+  test("without ids a repeated name continues the call until its arguments are complete", async () => {
     const written = (text: string) => call({ index: 0, function: { name: "t", arguments: text } });
     const { response } = await hear(
       server,

@@ -1,0 +1,70 @@
+// A `claude` process in stream-json mode: its frames, its control channel, and how it is started and interrupted.
+import { AgentProcess } from "../agent-process.ts";
+import { type ChildExit, type ChildOrder, within } from "../child.ts";
+import type { JsonObject } from "../json.ts";
+import { FrameReader, type LineAside } from "../json-lines.ts";
+import { defined } from "../values.ts";
+import { type ControlAnswer, ControlChannel, type ControlRequest } from "./control.ts";
+import { awaitInterrupt, type InterruptOutcome } from "./interrupt.ts";
+
+export interface ClaudeClientParts {
+  /** Prefix of the ids of our control requests. */
+  name: string;
+  maxLineBytes: number;
+  /** The setting that limits a line, for messages. */
+  limitName?: string;
+  /** Any frame outside the control protocol. */
+  frame(frame: JsonObject, size: number): void;
+  skipped(size: number, reason: string, aside?: LineAside): void;
+  request(request: ControlRequest): void;
+  errorLine(line: string): void;
+  /** Called once, after all output; the control channel is still open. */
+  ended(exit: ChildExit, expected: boolean): void;
+}
+
+/** How long claude may take to write its transcript once it was asked to finish. */
+const FINISH_LIMIT_MS = 5000;
+
+export class ClaudeClient {
+  readonly control: ControlChannel;
+  readonly process: AgentProcess;
+
+  constructor(parts: ClaudeClientParts) {
+    const { name, limitName } = parts;
+    this.process = new AgentProcess({
+      name: "claude",
+      reader: new FrameReader(parts.maxLineBytes, {
+        ...defined({ limitName }),
+        frame: (frame, size) => {
+          if (!this.control.take(frame)) parts.frame(frame, size);
+        },
+        skipped: (size, reason, aside) => parts.skipped(size, reason, aside),
+      }),
+      finishMs: FINISH_LIMIT_MS,
+      errorLine: (line) => parts.errorLine(line),
+      ended: (exit, expected) => {
+        parts.ended(exit, expected);
+        this.control.close();
+      },
+    });
+    this.control = new ControlChannel({
+      name,
+      write: (line) => this.process.write(line),
+      request: (request) => parts.request(request),
+    });
+  }
+
+  /** Throws `spawn_failed`. */
+  start(order: ChildOrder): Promise<void> {
+    return this.process.start(order);
+  }
+
+  /** Undefined if claude did not answer in time. */
+  initialize(body: JsonObject, limitMs: number): Promise<ControlAnswer | undefined> {
+    return within(limitMs, this.control.request({ subtype: "initialize", ...body }));
+  }
+
+  interrupt(turnOver: Promise<void>): Promise<InterruptOutcome> {
+    return awaitInterrupt(this.control.request({ subtype: "interrupt" }), turnOver);
+  }
+}

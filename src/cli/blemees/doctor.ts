@@ -1,0 +1,54 @@
+// `sm doctor`: checks everything a session needs, and suggests fixes.
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { table } from "../output.ts";
+import type { BlemeesCommand } from "./command.ts";
+import { checkAgents, checkAny, checkLogins } from "./doctor/agents.ts";
+import type { Check, CheckContext } from "./doctor/check.ts";
+import { checkConfigured } from "./doctor/configured.ts";
+import { checkDaemon, checkSocket } from "./doctor/daemon.ts";
+import { checkDemian } from "./doctor/demian.ts";
+import { checkDisk, checkNode, checkState } from "./doctor/machine.ts";
+
+const GLYPHS: Record<Check["status"], string> = { ok: "✓", warn: "!", fail: "✗" };
+const STYLES = { ok: undefined, warn: "yellow", fail: "red" } as const;
+
+export const DOCTOR: BlemeesCommand = {
+  name: "doctor",
+  usage: "doctor",
+  summary: "check agents, versions, socket, sandbox, logins and disk, and suggest fixes",
+  words: [0, 0],
+  examples: ["doctor", "doctor --json"],
+  notes: [
+    "Uses no network and does not start the daemon. demian is checked with this directory and the environment of this",
+    "shell; the daemon has the environment it was started with. Exit status: 0 all good or only warnings, 1 a check failed.",
+  ],
+  async run(_given, { output, isJson, env, version, socket, signal, demianProgram }) {
+    const patient: CheckContext = { env, version, socket, signal, demianProgram };
+    const [base, agents, demian, configured, logins, rest] = await Promise.all([
+      Promise.all([checkNode(), checkSocket(patient), checkDaemon(patient)]),
+      checkAgents(patient),
+      checkDemian(patient),
+      checkConfigured(patient),
+      checkLogins(patient),
+      Promise.all([checkState(patient), checkDisk(patient)]),
+    ]);
+    const [own, ...sandbox] = demian;
+    const found = [...agents, ...(own === undefined ? [] : [own]), ...configured];
+    const checks = [...base, ...found, ...checkAny(found), ...logins, ...sandbox, ...rest];
+    const isWell = checks.every(({ status }) => status !== "fail");
+    if (isJson) await output.json({ ok: isWell, checks });
+    else {
+      const rows = checks.map(({ status, name, text, todo }) => [
+        `${GLYPHS[status]} ${name}`,
+        sanitizeLine(todo === undefined ? text : `${text}; ${todo}`),
+      ]);
+      const lines = table(rows, Number.POSITIVE_INFINITY);
+      for (const [at, line] of lines.entries()) {
+        const style = STYLES[checks[at]?.status ?? "ok"];
+        if (style === undefined) await output.line(line);
+        else await output.styledLine(style, line);
+      }
+    }
+    return isWell ? 0 : 1;
+  },
+};

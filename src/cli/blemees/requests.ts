@@ -1,0 +1,141 @@
+// `requests`, and the commands that answer: approve, decline, answer.
+import type { Answer, HttpClient, RequestRow } from "../../client/index.ts";
+import { REQUEST_ID, type RequestArguments, toAnswers, toDecision, toRefusal } from "../answers.ts";
+import { type Arguments, type Flag, textFlag, UsageError } from "../command.ts";
+import { ANY } from "../program.ts";
+import { hintFor } from "../request-text.ts";
+import {
+  answerRequest,
+  INPUT,
+  listRequests,
+  type RequestPort,
+  readPipedAnswers,
+  requireRequestId,
+  SETTLED,
+  SHOWN,
+  showRequest,
+} from "../requests.ts";
+import type { BlemeesCommand, BlemeesContext } from "./command.ts";
+import { findSession } from "./find.ts";
+
+const YES: Flag = { name: "yes", short: "y", summary: "do not ask for confirmation" };
+
+export const REQUESTS: BlemeesCommand = {
+  name: "requests",
+  usage: "requests [ID|REQUEST]",
+  summary: "list pending requests: all, of a session and its descendants, or one with its details",
+  words: [0, 1],
+  completes: "session",
+  flags: [
+    { name: "all", summary: "include settled requests" },
+    { name: "ids", summary: "print only the ids, one per line" },
+  ],
+  examples: ["requests", "requests manager", "requests req_5a01f0d8"],
+  async run({ words: [id], flags }, context) {
+    const http = await context.connect();
+    const port = createPort(http);
+    if (id !== undefined && REQUEST_ID.test(id)) return showRequest(port, context, id);
+    const settled = flags["all"] ? SETTLED : {};
+    const of = id === undefined ? {} : { session_id: (await findSession(http, id)).session_id, tree: true };
+    return listRequests(port, context, { ...of, ...settled }, { isIdsOnly: flags["ids"] === true });
+  },
+};
+
+export const APPROVE: BlemeesCommand = {
+  name: "approve",
+  aliases: ["accept"],
+  usage: "approve REQUEST",
+  summary: "approve a request",
+  words: [1, 1],
+  completes: "request",
+  flags: [
+    { name: "session", summary: "and do not ask again until the agent ends" },
+    { name: "always", summary: "and never ask again; the request lists what is written to disk" },
+    {
+      name: "option",
+      value: "NAME",
+      summary: "with --session or --always: one of the options that the request lists",
+    },
+    INPUT,
+    SHOWN,
+    YES,
+  ],
+  examples: ["approve req_5a01f0d8"],
+  run: (given, context) => {
+    const { flags } = given;
+    if (flags["session"] && flags["always"]) throw new UsageError("use --session or --always, not both");
+    if (flags["option"] !== undefined && !flags["session"] && !flags["always"])
+      throw new UsageError("--option needs --session or --always");
+    const decision = flags["always"] ? "acceptAlways" : flags["session"] ? "acceptForSession" : "accept";
+    return answerWith(given, context, "approve", (split, row) => {
+      if (row.payload.questions !== undefined)
+        throw new UsageError(`this request asks a question. ${hintFor(row, context.words)}`);
+      return toDecision(decision, split, {
+        option: textFlag(given, "option"),
+        input: textFlag(given, "input"),
+      });
+    });
+  },
+};
+
+export const DECLINE: BlemeesCommand = {
+  name: "decline",
+  aliases: ["deny"],
+  usage: "decline REQUEST [message…]",
+  summary: "decline a request; the agent gets the message",
+  words: [1, ANY],
+  completes: "request",
+  flags: [{ name: "cancel", summary: "and stop the turn" }, SHOWN, YES],
+  examples: ["decline req_5a01f0d8 use git mv instead"],
+  run: (given, context) =>
+    answerWith(given, context, "decline", (split) =>
+      toRefusal(given.flags["cancel"] ? "cancel" : "decline", split),
+    ),
+};
+
+export const ANSWER: BlemeesCommand = {
+  name: "answer",
+  usage: "answer REQUEST QUESTION=TEXT…",
+  summary: "answer questions by number, header or id; repeat one for several answers; 1=- reads stdin",
+  words: [2, ANY],
+  completes: "request",
+  flags: [SHOWN, YES],
+  examples: ['answer req_5a01f0d8 1=Red 2="dark blue"'],
+  run: (given, context) => answerWith(given, context, "answer", toAnswers),
+};
+
+async function answerWith(
+  given: Arguments,
+  context: BlemeesContext,
+  verb: string,
+  toAnswer: (given: RequestArguments, row: RequestRow) => Answer,
+): Promise<number> {
+  const [request = "", ...rest] = given.words;
+  requireRequestId(request, context.words);
+  const words = await readPipedAnswers(rest, context);
+  return answerRequest(createPort(await context.connect()), context, {
+    verb,
+    given: { request, text: words.join(" "), words },
+    shown: textFlag(given, "shown"),
+    isConfirmed: given.flags["yes"] === true,
+    isRefusal: verb === "decline",
+    toAnswer,
+  });
+}
+
+function createPort(http: HttpClient): RequestPort {
+  return {
+    list: (filter) => http.allRequests(filter),
+    get: async (request_id, session_id) =>
+      session_id === undefined ? undefined : http.request(session_id, request_id),
+    respond: ({ session_id, request_id }, answer, shown_hash) =>
+      http.respond(session_id, request_id, answer, { shown_hash, source: "sm" }),
+    async nameSessions(rows) {
+      const [only, ...others] = new Set(rows.map(({ session_id }) => session_id));
+      if (only === undefined) return new Map();
+      const views =
+        others.length > 0 ? await http.sessions() : [await http.session(only).catch(() => undefined)];
+      return new Map(views.flatMap((view) => (view === undefined ? [] : [[view.session_id, view.name]])));
+    },
+  };
+}

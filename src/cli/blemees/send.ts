@@ -1,0 +1,68 @@
+// `sm send`: queues a message for a session; it is delivered when the agent is idle.
+
+import { CodedError } from "../../base/coded-error.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { defined } from "../../base/values.ts";
+import type { HttpClient, InputBody, InputReply, SessionView } from "../../client/index.ts";
+import { numberFlag, UsageError } from "../command.ts";
+import { show } from "../output.ts";
+import { ANY } from "../program.ts";
+import type { BlemeesCommand } from "./command.ts";
+import { findSession } from "./find.ts";
+import { printAnswer, refuseOwnTurn } from "./message-wait.ts";
+import { EXIT_NOTES } from "./outcome.ts";
+import { FILE, readPrompt } from "./prompt-text.ts";
+
+export const SEND: BlemeesCommand = {
+  name: "send",
+  usage: "send ID text…",
+  summary: "send a message; it is queued until the agent is idle",
+  words: [1, ANY],
+  completes: "session",
+  flags: [
+    FILE,
+    { name: "now", summary: "interrupt the running turn and skip the queue" },
+    { name: "wait", short: "w", summary: "wait until its turn ends, and print the answer" },
+    { name: "timeout", short: "t", value: "S", summary: "timeout in seconds" },
+  ],
+  examples: ['send fixer "and run the linter too"', "send fixer --now --wait stop that, use git mv"],
+  notes: ["Put -- before text that starts with a dash. With --wait:", ...EXIT_NOTES],
+  async run(given, context) {
+    const [id = "", ...words] = given.words;
+    const text = await readPrompt(words, given, context);
+    if (text === undefined)
+      throw new UsageError("nothing to send: use sm send ID text…, --file FILE, or pipe it in");
+    const timeout = numberFlag(given, "timeout");
+    const http = await context.connect();
+    const session = await findSession(http, id);
+    if (given.flags["wait"]) refuseOwnTurn(session, context.self, "send without --wait");
+    const body = { text, ...(given.flags["now"] ? { now: true } : {}) };
+    const reply = await input(http, session, body);
+    const { message_id } = reply.input;
+    if (given.flags["wait"]) {
+      const sent = { session, message_id, since_seq: session.last_seq, reply };
+      return printAnswer(http, context, sent, timeout === undefined ? undefined : timeout * 1000);
+    }
+    return show(context, reply, () => [placeText(reply)]);
+  },
+};
+
+function placeText({ input: { message_id, state }, position }: InputReply): string {
+  if (state !== "queued") return `${message_id}: ${state}`;
+  return position === 0 ? `${message_id}: next` : `${message_id}: queued, ${position} ahead`;
+}
+
+/** Adds how to answer the pending request that blocks the message. */
+async function input(http: HttpClient, session: SessionView, body: InputBody): Promise<InputReply> {
+  try {
+    return await http.input(session.session_id, body);
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.code !== "pending_structured_request") throw error;
+    const request_id = sanitizeLine(String(error.data?.["request_id"] ?? ""));
+    const hint = request_id === "" ? `sm requests ${session.session_id}` : `sm requests ${request_id}`;
+    throw new CodedError(error.code, `${error.message} (show it with: ${hint})`, {
+      cause: error,
+      ...defined({ data: error.data }),
+    });
+  }
+}

@@ -1,0 +1,209 @@
+// Sessions as tables, trees and sheets. Pure: views in, lines out.
+
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { cutToWidth, measureWidth } from "../../base/width.ts";
+import type { Action, FilterState, SessionView } from "../../client/index.ts";
+import { formatDuration } from "../duration.ts";
+import { type Style, table } from "../output.ts";
+import { shortIds } from "./find.ts";
+
+const MAX_NAME = 24;
+const MIN_NAME = 6;
+const HEADER = ["SESSION", "NAME", "AGENT", "STATE", "AGE", "ACTIVE", "COST", "PENDING", "LAST ACTION"];
+
+export interface StyledLine {
+  text: string;
+  style?: Style;
+}
+
+export function sessionTable(views: readonly SessionView[], columns: number, nowMs: number): StyledLine[] {
+  const shorts = shortIds(views.map(({ session_id }) => session_id));
+  const rows = views.map((view) => [shorts.get(view.session_id) ?? "", ...cells(view, nowMs)]);
+  return styleRows(views, fitTable(rows, columns));
+}
+
+/** Parents with their children below them; the oldest first. */
+export function sessionTree(views: readonly SessionView[], columns: number, nowMs: number): StyledLine[] {
+  const shorts = shortIds(views.map(({ session_id }) => session_id));
+  const nodes = buildTree(views);
+  const rows = nodes.map(({ view, branch }) => [
+    `${branch}${shorts.get(view.session_id) ?? ""}`,
+    ...cells(view, nowMs),
+  ]);
+  return styleRows(
+    nodes.map(({ view }) => view),
+    fitTable(rows, columns),
+  );
+}
+
+/** On a narrow screen names are cut, so that the state two columns later stays visible. */
+function fitTable(rows: readonly string[][], columns: number): string[] {
+  const all = [HEADER, ...rows];
+  const width = (at: number): number => Math.max(...all.map((row) => measureWidth(row[at] ?? "")));
+  const gaps = 3 * "  ".length;
+  // Two columns for the ellipses of a cut name and a cut line.
+  const left = columns - width(0) - width(2) - width(3) - gaps - 2;
+  const nameWidth = Math.max(MIN_NAME, Math.min(MAX_NAME, left));
+  const cut = rows.map((row) => row.map((cell, at) => (at === 1 ? cutToWidth(cell, nameWidth + 1) : cell)));
+  return table([HEADER, ...cut], columns);
+}
+
+interface Node {
+  view: SessionView;
+  branch: string;
+  depth: number;
+}
+
+/** Sessions whose parent is not listed are roots. */
+export function buildTree(views: readonly SessionView[]): Node[] {
+  const ids = new Set(views.map(({ session_id }) => session_id));
+  const below = new Map<string | undefined, SessionView[]>();
+  for (const view of [...views].sort((a, b) => a.started_at_ms - b.started_at_ms)) {
+    const parent = view.parent !== undefined && ids.has(view.parent) ? view.parent : undefined;
+    below.set(parent, [...(below.get(parent) ?? []), view]);
+  }
+  const nodes: Node[] = [];
+  const seen = new Set<string>();
+  const add = (siblings: readonly SessionView[], indent: string, depth: number): void => {
+    siblings.forEach((view, at) => {
+      const isLast = at === siblings.length - 1;
+      seen.add(view.session_id);
+      nodes.push({ view, branch: depth === 0 ? "" : `${indent}${isLast ? "└─ " : "├─ "}`, depth });
+      const deeper = depth === 0 ? "" : `${indent}${isLast ? "   " : "│  "}`;
+      add(below.get(view.session_id) ?? [], deeper, depth + 1);
+    });
+  };
+  add(below.get(undefined) ?? [], "", 0);
+  // Sessions in a cycle of parents are listed too.
+  for (const view of views) if (!seen.has(view.session_id)) nodes.push({ view, branch: "", depth: 0 });
+  return nodes;
+}
+
+export function sessionSheet(view: SessionView, columns: number, nowMs: number): string[] {
+  const { usage, turn, last_result, last_action, budget, cost_usd } = view;
+  const agent = [view.provider, ...(view.model === undefined ? [] : [view.model])].join(", ");
+  const rows: [string, string | undefined][] = [
+    ["session", view.session_id],
+    ["name", view.name],
+    ["title", view.title],
+    ["agent", `${agent}${view.running ? ", running" : ", not running"}`],
+    ["cwd", view.cwd],
+    ["state", describeState(view) + (view.attached ? ", owned by a client" : "")],
+    [
+      "turn",
+      turn === undefined ? undefined : `${turn.turn_id}, for ${formatDuration(nowMs - turn.started_at_ms)}`,
+    ],
+    ["last action", last_action === undefined ? undefined : actionText(last_action)],
+    [
+      "last result",
+      last_result === undefined
+        ? undefined
+        : `${last_result.subtype}, ${formatDuration(Math.max(0, nowMs - last_result.ended_at_ms))} ago${
+            last_result.error === undefined ? "" : `: ${last_result.error.message}`
+          }`,
+    ],
+    ["last message", last_result?.text],
+    ["requests", waitsText(view) === "" ? undefined : waitsText(view)],
+    ["queued", view.queued === 0 ? undefined : `${view.queued} (sm queue ${view.session_id})`],
+    ["held", view.held],
+    ["parent", view.parent],
+    ["children", view.children.length === 0 ? undefined : view.children.join(" ")],
+    ["turns", String(view.turns)],
+    ["tokens", `${usage.input_tokens ?? 0} in, ${usage.output_tokens ?? 0} out`],
+    ["context", `${view.context_tokens} tokens`],
+    [
+      "cost",
+      cost_usd === undefined && budget === undefined
+        ? undefined
+        : `${costText(cost_usd)}${budget?.max_cost_usd === undefined ? "" : ` of $${budget.max_cost_usd}`}`,
+    ],
+    ["started", new Date(view.started_at_ms).toISOString()],
+    ["active", `${formatDuration(Math.max(0, nowMs - activeMs(view)))} ago`],
+    ["stopped", view.stopped_at_ms === undefined ? undefined : new Date(view.stopped_at_ms).toISOString()],
+    ["last event", String(view.last_seq)],
+  ];
+  return table(
+    rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    columns,
+  );
+}
+
+const GLYPHS: Record<Action["status"], string> = {
+  running: "▸",
+  waiting: "?",
+  success: "✓",
+  failed: "✗",
+  interrupted: "■",
+  cancelled: "■",
+  timeout: "✗",
+};
+
+export function actionText(action: Action): string {
+  const { status, action_kind, not_run, started_at_ms, ended_at_ms, waited_ms = 0 } = action;
+  // Declined actions neither succeeded nor failed.
+  const glyph = not_run === undefined ? (GLYPHS[status] ?? "·") : GLYPHS.cancelled;
+  const text = `${glyph} ${sanitizeLine(action.summary_text)}`;
+  // The summary has the outcome; time spent waiting for the user does not count.
+  const tookMs = (ended_at_ms ?? started_at_ms) - started_at_ms - waited_ms;
+  if (tookMs < 1000) return text;
+  return `${text} (${action_kind === "request" ? "waited " : ""}${formatDuration(tookMs)})`;
+}
+
+export function costText(cost: number | undefined): string {
+  return cost === undefined ? "-" : `$${cost.toFixed(2)}`;
+}
+
+export function isWaiting({ pending_requests }: SessionView): boolean {
+  return pending_requests > 0;
+}
+
+function cells(view: SessionView, nowMs: number): string[] {
+  return [
+    sanitizeLine(view.name ?? "-"),
+    view.provider,
+    describeState(view),
+    formatDuration(Math.max(0, nowMs - view.started_at_ms)),
+    formatDuration(Math.max(0, nowMs - activeMs(view))),
+    costText(view.cost_usd),
+    waitsText(view) || "-",
+    view.last_action === undefined ? "" : actionText(view.last_action),
+  ];
+}
+
+function waitsText({ pending_requests: own, family_pending_requests: family }: SessionView): string {
+  const below = family - own;
+  return [...(own > 0 ? [String(own)] : []), ...(below > 0 ? [`+${below} below`] : [])].join(" ");
+}
+
+/** A failed session is idle too; this reports it as failed. */
+export function stateName({ activity_state, failed }: SessionView): FilterState {
+  return failed ? "failed" : activity_state;
+}
+
+function describeState(view: SessionView): string {
+  const { stalled, held } = view;
+  return [stateName(view), ...(stalled ? ["stalled"] : []), ...(held === undefined ? [] : ["held"])].join(
+    ", ",
+  );
+}
+
+function activeMs({ last_event_at_ms, last_active_at_ms }: SessionView): number {
+  return Math.max(last_event_at_ms ?? 0, last_active_at_ms);
+}
+
+function styleRows(views: readonly SessionView[], [header = "", ...lines]: readonly string[]): StyledLine[] {
+  return [
+    { text: header, style: "dim" },
+    ...lines.map((text, at) => {
+      const view = views[at];
+      const style = view === undefined ? undefined : pickStyle(view);
+      return style === undefined ? { text } : { text, style };
+    }),
+  ];
+}
+
+function pickStyle(view: SessionView): Style | undefined {
+  if (isWaiting(view) || view.stalled) return "yellow";
+  if (view.failed) return "red";
+  return view.activity_state === "stopped" ? "dim" : undefined;
+}

@@ -1,0 +1,119 @@
+// `sm spawn`: starts a session without an owner. Inside an agent it is a child of the agent's session.
+
+import { resolve } from "node:path";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { defined } from "../../base/values.ts";
+import type { SessionView, SpawnBody } from "../../client/index.ts";
+import { numberFlag, textFlag, UsageError } from "../command.ts";
+import { show } from "../output.ts";
+import { ANY } from "../program.ts";
+import { parseOpenPairs } from "../values.ts";
+import type { BlemeesCommand, BlemeesContext } from "./command.ts";
+import { findSession, shortIds } from "./find.ts";
+import { printAnswer } from "./message-wait.ts";
+import { EXIT_NOTES } from "./outcome.ts";
+import { FILE, readPrompt } from "./prompt-text.ts";
+
+export const SPAWN: BlemeesCommand = {
+  name: "spawn",
+  usage: "spawn AGENT [prompt…]",
+  summary: "start an agent; prints the session's id",
+  words: [1, ANY],
+  completes: ["claude", "codex", "demo"],
+  flags: [
+    FILE,
+    { name: "cwd", value: "DIR", completes: "file", summary: "working directory (default: the current one)" },
+    { name: "model", short: "m", value: "NAME", summary: "the model" },
+    {
+      name: "name",
+      short: "n",
+      value: "NAME",
+      summary: "the session's name; commands accept it instead of the id",
+    },
+    { name: "parent", value: "ID", summary: "the parent session (default inside an agent: its own)" },
+    { name: "no-approvals", summary: "let the agent act without asking" },
+    {
+      name: "option",
+      short: "o",
+      value: "KEY=VALUE",
+      isMany: true,
+      summary: "an option of the agent; may be repeated",
+    },
+    { name: "budget-usd", value: "N", summary: "maximum cost, for agents that report it" },
+    { name: "no-wake", summary: "do not wake the parent when it finishes or asks" },
+    {
+      name: "notify",
+      value: "URL",
+      summary: "webhook for requests and finished turns (see notify_allow_urls)",
+    },
+    { name: "wait", short: "w", summary: "wait for the answer and print it" },
+    { name: "timeout", short: "t", value: "S", summary: "timeout in seconds" },
+  ],
+  examples: [
+    'spawn codex --name fixer "make the tests pass"',
+    "spawn claude --file task.md --wait",
+    "git diff | sm spawn claude -o permission_mode=plan -",
+  ],
+  notes: [
+    "The prompt comes from the arguments, a file, or stdin. Without one the agent waits for `sm send`.",
+    "With --wait:",
+    ...EXIT_NOTES,
+  ],
+  async run(given, context) {
+    const [agent = "", ...words] = given.words;
+    const prompt = await readPrompt(words, given, context);
+    const timeout = numberFlag(given, "timeout");
+    if (given.flags["wait"] && prompt === undefined)
+      throw new UsageError("--wait needs a prompt to wait for");
+    const http = await context.connect();
+    const parent = textFlag(given, "parent");
+    const name = textFlag(given, "name");
+    const body: SpawnBody = {
+      ...(agent === "codex-app" ? { provider: agent } : { backend: agent }),
+      cwd: resolve(textFlag(given, "cwd") ?? "."),
+      ...defined({ prompt, model: textFlag(given, "model"), name, notify_url: textFlag(given, "notify") }),
+      ...(parent === undefined ? {} : { parent: (await findSession(http, parent)).session_id }),
+      ...readOptions(given.many["option"] ?? [], agent),
+      ...(given.flags["no-approvals"] ? { approvals: false } : {}),
+      ...(given.flags["no-wake"] ? { wakes_parent: false } : {}),
+      ...toBudget(numberFlag(given, "budget-usd")),
+    };
+    const twins = name === undefined ? [] : await http.sessions({ name });
+    const reply = await http.spawn(body);
+    warnSameName(context, reply.session, twins);
+    const { session, message_id } = reply;
+    const { session_id } = session;
+    if (given.flags["wait"] && message_id !== undefined) {
+      context.output.note(`· spawned ${session_id}`);
+      const sent = { session, message_id, since_seq: 0, reply };
+      return printAnswer(http, context, sent, timeout === undefined ? undefined : timeout * 1000);
+    }
+    if (!context.isJson && context.output.isTerminal)
+      context.output.note(`· Follow it with: sm tail -f ${session_id}`);
+    return show(context, reply, () => [session_id]);
+  },
+};
+
+/** A name that several sessions share is ambiguous. */
+function warnSameName(
+  { output }: BlemeesContext,
+  { session_id, name }: SessionView,
+  twins: readonly SessionView[],
+): void {
+  const others = twins.filter((view) => view.stopped_at_ms === undefined && view.session_id !== session_id);
+  if (others.length === 0) return;
+  const ids = [...shortIds(others.map((view) => view.session_id)).values()].join(", ");
+  output.note(`· ${sanitizeLine(name ?? "")} is also the name of ${ids}; use ids, or rename one`);
+}
+
+function readOptions(pairs: readonly string[], agent: string): Pick<SpawnBody, "options"> {
+  if (pairs.length === 0) return {};
+  const { options, top } = parseOpenPairs(pairs, agent === "codex-app" ? "codex" : agent);
+  const [odd] = Object.keys(top);
+  if (odd !== undefined) throw new UsageError(`--option ${odd}: not an option of the agent`);
+  return { options };
+}
+
+function toBudget(max_cost_usd: number | undefined): Pick<SpawnBody, "budget"> {
+  return max_cost_usd === undefined ? {} : { budget: { max_cost_usd } };
+}

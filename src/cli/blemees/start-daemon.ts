@@ -1,0 +1,164 @@
+// Starts the daemon if none answers: a detached process that logs to the state directory. Two callers may start two
+// daemons; the one that finds the socket taken exits.
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CodedError, toMessage } from "../../base/coded-error.ts";
+import { HttpClient, type HttpOptions } from "../../client/index.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export interface StartOptions {
+  /** The script of blemeesd. */
+  program: string;
+  /** The socket, if not the default. */
+  socket: string | undefined;
+  env: Env;
+  note(text: string): void;
+}
+
+const START_BUDGET_MS = 15_000;
+/** After ours has exited, another one must answer within this time. */
+const LOSER_BUDGET_MS = 3_000;
+const FIRST_PAUSE_MS = 15;
+const MAX_PAUSE_MS = 200;
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+const LOG_TAIL_LINES = 5;
+const TRANSIENT: ReadonlySet<string> = new Set(["connection_lost", "daemon_shutdown"]);
+
+/** Undefined if no daemon is running. */
+export async function connectIfRunning(options: HttpOptions): Promise<HttpClient | undefined> {
+  let http: HttpClient | undefined;
+  try {
+    http = new HttpClient(options);
+    await http.health();
+    return http;
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.code !== "no_daemon") throw error;
+    if (http !== undefined) checkIsSocket(http.socket, error);
+    return undefined;
+  }
+}
+
+/** A daemon cannot listen on an existing file or directory. */
+function checkIsSocket(path: string, cause: unknown): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isSocket()) return;
+  const what = stats.isDirectory() ? "a directory" : "a file";
+  throw new CodedError("connect_failed", `${path} is ${what}, not a socket; use --socket PATH`, {
+    cause,
+  });
+}
+
+export async function startDaemon(options: StartOptions, client: HttpOptions): Promise<HttpClient> {
+  const { program, note } = options;
+  if (!existsSync(program))
+    throw new CodedError(
+      "no_daemon",
+      `no daemon is running, and ${program} is missing; start one with \`blemeesd\``,
+    );
+  const log = logFile(options.env);
+  const sizeBefore = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+  const child = launch(options, log);
+  const http = await waitForDaemon(child, client, () => readLogTail(log, sizeBefore));
+  const { pid } = await http.health();
+  note(
+    pid === child.pid
+      ? `· started blemeesd (log: ${log})`
+      : `· using blemeesd (pid ${pid}), started at the same time`,
+  );
+  return http;
+}
+
+/** The daemon's default state directory. */
+export function stateDirectory(env: Env): string {
+  const home = env["HOME"] || homedir();
+  return env["BLEMEESD_STATE_DIR"] || join(env["XDG_STATE_HOME"] || join(home, ".local", "state"), "blemees");
+}
+
+function logFile(env: Env): string {
+  const directory = stateDirectory(env);
+  const file = join(directory, "blemeesd.log");
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.1`);
+    closeSync(openSync(file, "a", 0o600));
+    return file;
+  } catch (error) {
+    const todo = "make that directory writable, or set BLEMEESD_STATE_DIR to one that is";
+    throw new CodedError(
+      "no_daemon",
+      `cannot start blemeesd: its log ${file} cannot be written (${toMessage(error)}); ${todo}`,
+      { cause: error },
+    );
+  }
+}
+
+function launch({ program, socket, env }: StartOptions, log: string): ChildProcess {
+  const output = openSync(log, "a", 0o600);
+  try {
+    const child = spawn(program, socket === undefined ? [] : ["--socket", socket], {
+      detached: true,
+      // It may outlive the current directory.
+      cwd: env["HOME"] || "/",
+      env: { ...env },
+      stdio: ["ignore", output, output],
+    });
+    child.unref();
+    return child;
+  } finally {
+    closeSync(output);
+  }
+}
+
+async function waitForDaemon(
+  child: ChildProcess,
+  client: HttpOptions,
+  logged: () => readonly string[],
+): Promise<HttpClient> {
+  let failure: string | undefined;
+  let endMs = Date.now() + START_BUDGET_MS;
+  const over = (text: string): void => {
+    failure = text;
+    endMs = Math.min(endMs, Date.now() + LOSER_BUDGET_MS);
+  };
+  child.once("error", (error) => over(toMessage(error)));
+  child.once("exit", (code, signal) => over(`it exited with ${signal ?? `code ${code}`}`));
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 1.3)) {
+    const http = await connectIfRunning(client).catch((error: unknown) => {
+      // A daemon that is about to listen may drop the connection. One that is shutting down (its store failed to open, for
+      // example) exits soon, and its exit code and log say why.
+      if (error instanceof CodedError && TRANSIENT.has(error.code)) return undefined;
+      throw error;
+    });
+    if (http !== undefined && (await isReady(client))) return http;
+    if (Date.now() >= endMs) {
+      const why = failure ?? `it did not answer in ${START_BUDGET_MS / 1000} s`;
+      throw new CodedError("no_daemon", `cannot start blemeesd: ${why}; ${logged().join("\n")}`);
+    }
+    await sleep(pauseMs);
+  }
+}
+
+/** A daemon answers before it has read its store, and exits if it cannot read it. */
+async function isReady(client: HttpOptions): Promise<boolean> {
+  try {
+    await new HttpClient({ ...client, retry: false }).sessions({ limit: 1 });
+    return true;
+  } catch (error) {
+    if (error instanceof CodedError) return false;
+    throw error;
+  }
+}
+
+/** Only what this start has written. */
+function readLogTail(log: string, sizeBefore: number): string[] {
+  const text = readFileSync(log).subarray(sizeBefore).toString("utf8").trimEnd();
+  if (text === "") return [`its log ${log} is empty`];
+  const all = text.split("\n");
+  const reasons = all.filter((line) => line.startsWith("blemeesd: "));
+  const lines = (reasons.length > 0 ? reasons : all).slice(-LOG_TAIL_LINES);
+  return [`its log ${log} says:`, ...lines.map((line) => `  ${line}`)];
+}

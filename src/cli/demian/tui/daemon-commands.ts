@@ -1,0 +1,52 @@
+// Slash commands with `--daemon`: before the session starts those that configure it, afterwards the daemon session's
+// commands and `/compact`, which is sent as a message.
+import { CodedError } from "../../../base/coded-error.ts";
+import type { HttpClient } from "../../../client/index.ts";
+import { COMPACT } from "../../../runtime/acp/commands.ts";
+import type { Runtime } from "../../../runtime/session-types.ts";
+import type { DriverCommand, SessionDriver } from "../../../tui/types.ts";
+import { CHAT_COMMANDS } from "../chat-commands.ts";
+import { explainNoPlan } from "../plan-messages.ts";
+import { formatSubAgents } from "../sub-agents.ts";
+import type { Choices } from "./choices.ts";
+import { createCommands, formatCompactReport } from "./commands.ts";
+
+export interface EarlyOptions {
+  runtime: Runtime;
+  choices: Choices;
+  say(text: string): void;
+}
+
+export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): readonly DriverCommand[] {
+  return createCommands({
+    choices,
+    say,
+    agents: () => formatSubAgents(runtime, choices.main).join("\n"),
+    stop: async () => say("no task is running"),
+    compact: () => Promise.resolve(formatCompactReport(undefined)),
+    usePlan: () => Promise.reject(new CodedError("no_plan", explainNoPlan("press p"))),
+  });
+}
+
+export function createSessionCommands(session: SessionDriver, http: HttpClient): readonly DriverCommand[] {
+  const summary = CHAT_COMMANDS.find(({ name }) => name === COMPACT)?.summary ?? "";
+  const compact: DriverCommand = {
+    name: COMPACT,
+    summary,
+    async run(rest) {
+      if (rest.trim() !== "") {
+        throw new CodedError("bad_command", `${COMPACT} takes no arguments`);
+      }
+      const { turn, queued } = await http.session(session.session_id);
+      // The screen checks this too, but other clients may use the session.
+      if (turn !== undefined || queued > 0) {
+        throw new CodedError(
+          "session_busy",
+          `${COMPACT} needs an idle session; wait, or press Ctrl-C to interrupt`,
+        );
+      }
+      await session.send(COMPACT);
+    },
+  };
+  return [compact, ...session.commands];
+}

@@ -1,0 +1,208 @@
+// Lists, shows and answers requests, over HTTP or the socket. A user at a terminal sees the whole request and confirms the
+// answer; otherwise the request must be named, and only the version that was read is answered.
+import { CodedError } from "../base/coded-error.ts";
+import type { Answer, RequestRow, RequestsFilter } from "../client/index.ts";
+import {
+  isNamed,
+  isSameAnswer,
+  MIN_ID_LENGTH,
+  pickRequest,
+  REQUEST_ID,
+  type RequestArguments,
+} from "./answers.ts";
+import { type Flag, UsageError } from "./command.ts";
+import { type Output, show } from "./output.ts";
+import { answerText, outcomeLines, settledLines } from "./request-outcome.ts";
+import { hintFor, type RequestWords, requestLines, requireOffered } from "./request-text.ts";
+
+export interface RequestPort {
+  list(filter: RequestsFilter & { tree?: boolean }): Promise<RequestRow[]>;
+  /** The whole request. Undefined if it is not found by its id alone; then `list` may know its session. */
+  get(request_id: string, session_id?: string): Promise<RequestRow | undefined>;
+  respond(row: RequestRow, answer: Answer, shown_hash: string): Promise<RespondedRequest>;
+  /** What to call the sessions of these requests. */
+  nameSessions(rows: readonly RequestRow[]): Promise<ReadonlyMap<string, string | undefined>>;
+}
+
+interface RespondedRequest {
+  request: RequestRow;
+  repeated: boolean;
+  notice?: string | undefined;
+}
+
+export interface RequestContext {
+  output: Output;
+  /** Print one JSON document instead of text, or one per line when streaming. */
+  isJson: boolean;
+  words: RequestWords;
+  /** The session whose agent runs this program. */
+  self?: string | undefined;
+  /** All of stdin; undefined if nothing is piped in. */
+  readInput(): Promise<string | undefined>;
+  /** Asks the user; absent without a terminal. */
+  confirm?(question: string): Promise<boolean>;
+}
+
+/** The number of requests to choose from. */
+const MAX_CHOICES = 20;
+export const SETTLED = { include_settled: true, include_orphaned: true };
+
+export const SHOWN: Flag = {
+  name: "shown",
+  value: "HASH",
+  summary: "only if the request still has this shown_hash",
+};
+export const INPUT: Flag = { name: "input", value: "JSON", summary: "run the tool with this input instead" };
+
+/** Pending requests whole, the others in a table. */
+export async function listRequests(
+  port: RequestPort,
+  context: RequestContext,
+  filter: RequestsFilter & { tree?: boolean },
+  { isIdsOnly }: { isIdsOnly: boolean },
+): Promise<number> {
+  const listed = await port.list(filter);
+  if (isIdsOnly) return show(context, { requests: listed }, () => listed.map((row) => row.request_id));
+  const requests = await Promise.all(listed.map((row) => complete(port, row)));
+  const { output, isJson, words } = context;
+  const pending = requests.filter(({ status }) => status === "pending");
+  const settled = requests.filter(({ status }) => status !== "pending");
+  if (pending.length === 0 && !isJson) output.note("No pending requests");
+  const names = isJson ? new Map() : await port.nameSessions(pending);
+  return show(context, { requests }, () => [
+    ...(settled.length === 0 ? [] : settledLines(settled, output.columns, Date.now())),
+    ...pending.flatMap((row) =>
+      requestLines(row, hintFor(row, words), output.columns, { words, name: names.get(row.session_id) }),
+    ),
+  ]);
+}
+
+export async function showRequest(
+  port: RequestPort,
+  context: RequestContext,
+  request: string,
+  toDocument: (row: RequestRow) => object = (row) => row,
+): Promise<number> {
+  const row = await findRequest(port, request, context.words);
+  const { output, words } = context;
+  const name = (await port.nameSessions([row])).get(row.session_id);
+  return show(context, toDocument(row), () => {
+    const answer = row.answer === undefined ? "" : `: ${answerText(row.answer, words)}`;
+    const hint = row.status === "pending" ? hintFor(row, words) : `${row.status}${answer}`;
+    return requestLines(row, hint, output.columns, { words, name, hasDetails: true });
+  });
+}
+
+export interface AnswerOrder {
+  verb: string;
+  given: RequestArguments;
+  /** `--shown`. */
+  shown: string | undefined;
+  /** `--yes`. */
+  isConfirmed?: boolean;
+  /** It permits nothing, so it needs no id while only one request is pending. */
+  isRefusal: boolean;
+  toAnswer(given: RequestArguments, row: RequestRow): Answer;
+}
+
+/** 0 if this answer counts, 1 if another one came first or the user did not confirm. */
+export async function answerRequest(
+  port: RequestPort,
+  context: RequestContext,
+  order: AnswerOrder,
+): Promise<number> {
+  const row = await findTarget(port, context, order);
+  if (row.session_id === context.self)
+    throw new CodedError(
+      "not_allowed",
+      "an agent cannot answer its own request; its parent or the user answers it",
+    );
+  const answer = order.toAnswer(order.given, row);
+  requireOffered(row, answer, context.words);
+  if (!(await confirmAnswer(port, context, order, row, answer))) return 1;
+  const responded = await port.respond(row, answer, order.shown ?? row.shown_hash);
+  await show(context, responded, () => outcomeLines(responded, context.words));
+  const counts = responded.request.answer;
+  return !responded.repeated || counts === undefined || isSameAnswer(answer, counts, row) ? 0 : 1;
+}
+
+/** Reads `2=-` from stdin: that keeps the text out of the process list and the shell's history. */
+export async function readPipedAnswers(
+  words: readonly string[],
+  { readInput }: Pick<RequestContext, "readInput">,
+): Promise<readonly string[]> {
+  if (!words.some((word) => word.endsWith("=-"))) return words;
+  const text = (await readInput())?.replace(/\n$/, "");
+  if (text === undefined) throw new UsageError("=- reads the text from stdin: pipe it in");
+  return words.map((word) => (word.endsWith("=-") ? `${word.slice(0, -1)}${JSON.stringify(text)}` : word));
+}
+
+export function requireRequestId(word: string, { program }: RequestWords): void {
+  if (!REQUEST_ID.test(word))
+    throw new UsageError(`"${word}" is not a request id (req_…); \`${program} requests\` lists them`);
+}
+
+/** By id, by the hash of what was read, or, to refuse it, because it is the only one. */
+async function findTarget(
+  port: RequestPort,
+  { output, words }: RequestContext,
+  { verb, given, shown, isRefusal }: AnswerOrder,
+): Promise<RequestRow> {
+  const { request } = given;
+  if (request !== undefined) {
+    const row = await findRequest(port, request, words);
+    if (isRefusal || shown !== undefined || isNamed(given, row)) return row;
+  } else if (shown !== undefined) {
+    const found = (await port.list({})).filter((row) => row.shown_hash === shown);
+    return complete(port, pickRequest(found, undefined));
+  } else if (isRefusal) {
+    return complete(port, pickRequest(await port.list({ limit: MAX_CHOICES }), undefined));
+  } else if (given.text !== "" && verb !== "answer") requireRequestId(given.words[0] ?? "", words);
+  const pending = (await port.list({ limit: MAX_CHOICES })).slice(0, MAX_CHOICES);
+  if (pending.length === 0) throw new UsageError("no pending requests");
+  const command = ({ request_id }: RequestRow): string =>
+    `${words.program} ${verb} ${request_id}${given.text === "" ? "" : " …"}`;
+  for (const row of pending)
+    output.ask(requestLines(row, `Answer: ${command(row)}`, output.talkColumns, { words }).join("\n"));
+  const commands = pending.map((row) => `  ${command(row)}`);
+  throw new UsageError(
+    `name the request with at least ${MIN_ID_LENGTH} characters of its id:\n${commands.join("\n")}`,
+  );
+}
+
+/** Shows what is answered, and asks if there is a user to ask. */
+async function confirmAnswer(
+  port: RequestPort,
+  { output, confirm, isJson, words }: RequestContext,
+  { isConfirmed = false }: AnswerOrder,
+  row: RequestRow,
+  answer: Answer,
+): Promise<boolean> {
+  const isAsked = confirm !== undefined && !isConfirmed;
+  if (isJson && !isAsked) return true;
+  const name = (await port.nameSessions([row])).get(row.session_id);
+  const hint = `Your answer: ${answerText(answer, words)}`;
+  output.ask(requestLines(row, hint, output.talkColumns, { words, name, answer }).join("\n"));
+  if (!isAsked || row.status !== "pending" || (await confirm("Send it?"))) return true;
+  output.note("Not answered");
+  return false;
+}
+
+/** The whole request, also if it is settled: the daemon reports its outcome. */
+async function findRequest(
+  port: RequestPort,
+  request: string,
+  { program }: RequestWords,
+): Promise<RequestRow> {
+  const exact = await port.get(request);
+  if (exact?.request_id === request) return exact;
+  for (const filter of [{}, SETTLED]) {
+    const found = (await port.list(filter)).filter(({ request_id }) => request_id.startsWith(request));
+    if (found.length > 0) return complete(port, pickRequest(found, request));
+  }
+  throw new CodedError("request_unknown", `no request ${request}; \`${program} requests\` lists them`);
+}
+
+async function complete(port: RequestPort, row: RequestRow): Promise<RequestRow> {
+  return row.is_cut ? ((await port.get(row.request_id, row.session_id)) ?? row) : row;
+}

@@ -1,0 +1,26 @@
+// The help at the prompt, made from the verb table.
+import { flagLines, usageLines } from "../program.ts";
+import type { Verb } from "./verb.ts";
+import { VERBS } from "./verbs.ts";
+
+export function promptHelp(): string {
+  return [
+    "Commands:",
+    ...usageLines(VERBS.filter((verb) => verb.where !== "shell")),
+    "",
+    'Values are null, true, false, numbers, JSON, or text. Quote spaces: title="fix the tests".',
+    "`help COMMAND` shows the help of a command.",
+  ].join("\n");
+}
+
+export function verbHelp({ usage, examples = [], summary, aliases, flags = [] }: Verb): string {
+  return [
+    `usage: ${usage}`,
+    "",
+    ...examples.map((example) => `  ${example}`),
+    ...(examples.length === 0 ? [] : [""]),
+    `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
+    ...(aliases === undefined ? [] : [`Also: ${aliases.join(", ")}`]),
+    ...(flags.length === 0 ? [] : ["", "Flags:", ...flagLines(flags)]),
+  ].join("\n");
+}

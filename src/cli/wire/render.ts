@@ -1,0 +1,182 @@
+// Prints a session's frames as a conversation: the agent's text to stdout; tools, notices and errors to stderr. Of
+// sub-agents only notices are printed. While a request is pending everything has a bar, so that it cannot imitate the
+// request.
+
+import { sanitize } from "../../base/sanitize.ts";
+import { type RequestRow, readRequest, type SessionFrame, type WireFrame } from "../../client/index.ts";
+import { joinText } from "../../protocol/message-text.ts";
+import { formatNotRun } from "../../protocol/not-run.ts";
+import { barLines } from "../bar.ts";
+import type { Output } from "../output.ts";
+import { hintFor, type RequestWords, requestLines } from "../request-text.ts";
+import { Decisions } from "./decisions.ts";
+import { PendingRequests } from "./pending-requests.ts";
+
+const MAX_DETAIL = 200;
+const MAX_HELD = 8192;
+
+export class Renderer {
+  readonly #output: Output;
+  readonly #words: RequestWords;
+  readonly #hint: Hint;
+  readonly #asked = new PendingRequests();
+  readonly #decided = new Decisions();
+  #isBarred = false;
+  /** The start of a line that is not printed yet. */
+  #held = "";
+  /** The current message was streamed as deltas, so its full text is not printed again. */
+  #hasStreamed = false;
+  #isAtLineStart = true;
+
+  constructor(output: Output, words: RequestWords, hint: Hint = (row) => hintFor(row, words)) {
+    this.#output = output;
+    this.#words = words;
+    this.#hint = hint;
+  }
+
+  async show(frame: SessionFrame): Promise<void> {
+    const isBarred = this.#asked.pending.length > 0;
+    if (isBarred !== this.#isBarred) await this.#endLine();
+    this.#isBarred = isBarred;
+    if (!(await this.#ask(frame))) await this.#showFrame(frame);
+    this.#asked.see(frame as unknown as WireFrame);
+    this.#decided.see(frame);
+  }
+
+  async #showFrame(frame: SessionFrame): Promise<void> {
+    const isOfSubAgent = "parent_tool_use_id" in frame && frame.parent_tool_use_id !== undefined;
+    if (isOfSubAgent && frame.type !== "agent.notice") return;
+    if (frame.type === "agent.delta") {
+      if (frame.kind !== "text" || frame.text === undefined) return;
+      this.#hasStreamed = true;
+      await this.#say(frame.text);
+    } else if (frame.type === "agent.message") {
+      if (!this.#hasStreamed) await this.#say(joinText(frame.content));
+      this.#hasStreamed = false;
+      await this.#endLine();
+    } else if (frame.type === "agent.result") {
+      await this.#endLine();
+      this.#result(frame);
+    } else {
+      const talk = this.#notRun(frame) ?? describeFrame(frame);
+      if (talk === undefined) return;
+      await this.#endLine();
+      this.#talk(talk);
+    }
+  }
+
+  /** True if the frame is a pending request. */
+  async #ask(frame: SessionFrame): Promise<boolean> {
+    const news = readRequest(frame);
+    if (news?.status !== "pending") return false;
+    await this.#endLine();
+    const lines = requestLines(news, this.#hint(news), this.#output.talkColumns, { words: this.#words });
+    this.#output.ask(lines.join("\n"));
+    return true;
+  }
+
+  async #say(text: string): Promise<void> {
+    if (text === "") return;
+    // Files and pipes get the text unchanged.
+    if (!this.#isBarred || !this.#output.isTerminal) {
+      this.#isAtLineStart = text.endsWith("\n");
+      await this.#output.text(text);
+      return;
+    }
+    // Whole lines only: the prompt would overwrite a partial row, and the rest would lack its bar.
+    const held = this.#held + text;
+    const end = held.length > MAX_HELD ? held.length : held.lastIndexOf("\n") + 1;
+    this.#held = held.slice(end);
+    this.#isAtLineStart = this.#held === "";
+    if (end === 0) return;
+    const rows = barLines(sanitize(held.slice(0, end)), this.#output.columns);
+    await this.#output.text(`${rows.join("\n")}\n`);
+  }
+
+  #talk({ text, isError }: Talk): void {
+    const shown = this.#isBarred ? barLines(sanitize(text), this.#output.talkColumns).join("\n") : text;
+    if (isError) this.#output.error(shown);
+    else this.#output.note(shown);
+  }
+
+  async #endLine(): Promise<void> {
+    if (!this.#isAtLineStart) await this.#say("\n");
+  }
+
+  #notRun(frame: SessionFrame): Talk | undefined {
+    if (frame.type !== "agent.tool_result" || frame.is_error !== true) return undefined;
+    const reason = this.#decided.notRun(frame.tool_use_id, frame.output);
+    return reason === undefined ? undefined : { text: `  ↳ ${formatNotRun(reason)}` };
+  }
+
+  #result(frame: Extract<SessionFrame, { type: "agent.result" }>): void {
+    const { subtype, duration_ms, usage, error } = frame;
+    if (subtype !== "success") {
+      this.#talk({ text: `✗ ${subtype}${error === undefined ? "" : `: ${error.message}`}`, isError: true });
+      return;
+    }
+    const parts = [
+      ...(duration_ms === undefined ? [] : [`${(this.#decided.workedMs(duration_ms) / 1000).toFixed(1)} s`]),
+      ...(usage === undefined
+        ? []
+        : [`${usage.input_tokens ?? 0} tokens in, ${usage.output_tokens ?? 0} out`]),
+    ];
+    this.#output.note(`✓ done${parts.length === 0 ? "" : `: ${parts.join(", ")}`}`);
+  }
+}
+
+/** How to answer from where the request is shown. */
+export type Hint = (row: RequestRow) => string;
+
+interface Talk {
+  text: string;
+  isError?: boolean;
+}
+
+type Talkers = {
+  [T in SessionFrame["type"]]?: (frame: Extract<SessionFrame, { type: T }>) => Talk | undefined;
+};
+
+const TALK: Talkers = {
+  "agent.tool_use": (frame) => ({ text: `⚙ ${frame.name} ${short(frame.input)}` }),
+  "agent.tool_result": (frame) => ({ text: `  ↳ ${frame.is_error ? "failed: " : ""}${short(frame.output)}` }),
+  "agent.user_echo": (frame) => ({ text: `> ${short(frame.message.content)}` }),
+  "agent.notice": (frame) => {
+    if (frame.level === "info" && frame.text === undefined) return undefined;
+    return {
+      text: `· ${frame.category}: ${frame.text ?? short(frame.data)}`,
+      isError: frame.level === "error",
+    };
+  },
+  "blemeesd.stderr": (frame) => ({ text: `· agent: ${frame.line}` }),
+  "blemeesd.error": (frame) => ({ text: `✗ ${frame.code}: ${frame.message}`, isError: true }),
+  "blemeesd.replay_gap": (frame) => ({
+    text: gapText(frame.since_seq, frame.first_available_seq),
+    isError: true,
+  }),
+  "blemeesd.catching_up": (frame) => ({ text: `· fell behind; catching up to event ${frame.last_seq}` }),
+  "blemeesd.session_taken": (frame) => ({
+    text: `· taken over by ${frame.by_peer_pid === undefined ? "another client" : `process ${frame.by_peer_pid}`}`,
+    isError: true,
+  }),
+  "blemeesd.session_closed": (frame) => ({ text: `· session closed (${frame.reason})` }),
+  "client.message_lost": (frame) => ({ text: `✗ ${frame.message}`, isError: true }),
+};
+
+function describeFrame(frame: SessionFrame): Talk | undefined {
+  const talk = TALK[frame.type] as ((frame: SessionFrame) => Talk | undefined) | undefined;
+  return talk?.(frame);
+}
+
+function gapText(since: number, first: number): string {
+  return first <= since
+    ? "· the daemon lost this session's history; it starts over"
+    : `· events ${since + 1} to ${first - 1} have been pruned`;
+}
+
+/** One line of at most 200 characters. */
+function short(value: unknown): string {
+  if (value === undefined) return "";
+  const text = (typeof value === "string" ? value : JSON.stringify(value)).replace(/\s+/g, " ").trim();
+  return text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL - 1)}…` : text;
+}

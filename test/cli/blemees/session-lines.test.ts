@@ -1,0 +1,148 @@
+import stringWidth from "string-width";
+import { describe, expect, test } from "vitest";
+import {
+  actionText,
+  buildTree,
+  sessionSheet,
+  sessionTable,
+  sessionTree,
+} from "../../../src/cli/blemees/session-lines.ts";
+import { anAction, aView } from "../../client/session-views.ts";
+
+const NOW = 3_600_000;
+const texts = (lines: { text: string }[]) => lines.map(({ text }) => text);
+
+describe("the table", () => {
+  const worker = aView({
+    session_id: "w1",
+    name: "fixer",
+    provider: "codex-app",
+    activity_state: "waiting_permission",
+    pending_requests: 1,
+    family_pending_requests: 3,
+    cost_usd: 0.1234,
+    started_at_ms: NOW - 120_000,
+    last_active_at_ms: NOW - 90_000,
+    last_event_at_ms: NOW - 5_000,
+    last_action: anAction({ summary_text: "ran npm test", status: "failed", exit_code: 1 }),
+  });
+
+  test("has id, name, agent, state, age, activity, cost, pending requests and the last action", () => {
+    expect(texts(sessionTable([worker], Infinity, NOW))).toEqual([
+      "SESSION  NAME   AGENT      STATE               AGE  ACTIVE  COST   PENDING     LAST ACTION",
+      "w1       fixer  codex-app  waiting_permission  2m   5s      $0.12  1 +2 below  ✗ ran npm test",
+    ]);
+  });
+
+  test("is cut to the screen, and an agent's text stays in its cell", () => {
+    const sly = {
+      ...worker,
+      name: "a\u001b[2J\nb",
+      last_action: anAction({ summary_text: "x\ny".repeat(99) }),
+    };
+    const lines = texts(sessionTable([sly], 80, NOW));
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(line.length).toBeLessThanOrEqual(80);
+      expect(line).not.toContain("\u001b");
+      expect(line).not.toContain("\n");
+    }
+  });
+
+  test("on a narrow screen the name is shortened before the state", () => {
+    const idle = aView({ session_id: "5a01f0d8", name: "n".repeat(30), provider: "claude" });
+    const [header, line] = texts(sessionTable([idle], 40, NOW));
+    expect(header).toContain("STATE");
+    expect(line).toMatch(/^5a01f0d8 {2}n{6,16}… {2}claude {2}idle/);
+    const asking = { ...idle, activity_state: "waiting_permission" } as const;
+    expect(texts(sessionTable([asking], 40, NOW))[1]).toContain("waiting_per");
+    expect(texts(sessionTable([idle], 80, NOW))[1]).toContain(`${"n".repeat(24)}…`);
+  });
+
+  test.each([
+    [{ pending_requests: 1 }, "yellow"],
+    [{ stalled: true }, "yellow"],
+    [{ activity_state: "stopped" }, "dim"],
+    [{ failed: true }, "red"],
+    [{ activity_state: "stopped", failed: true }, "red"],
+    [{}, undefined],
+  ] as const)("a session with %j is highlighted as %s", (fields, style) => {
+    expect(sessionTable([aView(fields as object)], 80, NOW)[1]?.style).toBe(style);
+  });
+
+  test.each([
+    [{ activity_state: "stopped", failed: true }, "failed"],
+    [{ activity_state: "starting" }, "starting"],
+  ] as const)("a session with %j has the state %s", (fields, state) => {
+    expect(sessionTable([aView(fields)], 80, NOW)[1]?.text.split(/\s{2,}/)).toContain(state);
+  });
+
+  test("its columns are aligned whatever script the names use", () => {
+    const names = ["plain", "修復テスト", "🛠️ tools", "e\u0301te\u0301", "👩‍👩‍👧 family"];
+    const views = names.map((name, at) => aView({ session_id: `s${at}`, name, activity_state: "idle" }));
+    const lines = texts(sessionTable(views, 120, NOW));
+    const at = lines.map((line) => stringWidth(line.slice(0, line.search(/ idle | STATE /))));
+    expect(new Set(at).size).toBe(1);
+  });
+
+  test("a wide name is cut to its column, and no row is wider than the screen", () => {
+    const views = [aView({ session_id: "s", name: "修".repeat(40) })];
+    const lines = texts(sessionTable(views, 60, NOW));
+    for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(60);
+    expect(lines[1]).toMatch(/修… +demo +idle/);
+  });
+});
+
+describe("the tree", () => {
+  const child = (session_id: string, parent: string | undefined, started_at_ms: number) =>
+    aView({ session_id, started_at_ms, ...(parent === undefined ? {} : { parent }) });
+  const family = [
+    child("grandchild", "first", 3),
+    child("second", "root", 2),
+    child("root", undefined, 0),
+    child("first", "root", 1),
+    child("lost", "elsewhere", 9),
+  ];
+
+  test("has parents above their children, the oldest first, in whatever order they come", () => {
+    expect(texts(sessionTree(family, Infinity, NOW)).map((line) => line.split(" -")[0]?.trimEnd())).toEqual([
+      expect.stringMatching(/^SESSION/),
+      "root",
+      "├─ first",
+      "│  └─ grandchild",
+      "└─ second",
+      "lost",
+    ]);
+  });
+
+  test("leaves no session out, not even in a cycle", () => {
+    const ring = [child("a", "b", 1), child("b", "a", 2)];
+    expect(buildTree(ring).map(({ view }) => view.session_id)).toEqual(["a", "b"]);
+  });
+});
+
+test.each([
+  [{}, "✓ ran npm test"],
+  [{ status: "running" }, "▸ ran npm test"],
+  [{ status: "timeout", ended_at_ms: 65_000 }, "✗ ran npm test (1m)"],
+  [{ status: "interrupted" }, "■ ran npm test"],
+  [{ ended_at_ms: 3_000 }, "✓ ran npm test (3s)"],
+  [{ action_kind: "request", ended_at_ms: 9_000 }, "✓ ran npm test (waited 9s)"],
+  [{ action_kind: "turn", ended_at_ms: 9_000, waited_ms: 8_500 }, "✓ ran npm test"],
+  [{ action_kind: "turn", ended_at_ms: 9_000, waited_ms: 5_000 }, "✓ ran npm test (4s)"],
+  [{ status: "failed", not_run: "agent_died" }, "■ ran npm test"],
+] as const)("an action with %j reads %j", (fields, text) => {
+  expect(actionText(anAction(fields))).toBe(text);
+});
+
+test("a session's details contain only what is known", () => {
+  const lines = sessionSheet(
+    aView({ cost_usd: 1.5, budget: { max_cost_usd: 5 }, cwd: "/w", usage: { input_tokens: 7 } }),
+    Infinity,
+    NOW,
+  );
+  expect(lines).toEqual(
+    expect.arrayContaining(["cost        $1.50 of $5", "cwd         /w", "tokens      7 in, 0 out"]),
+  );
+  expect(lines.join("\n")).not.toMatch(/undefined|NaN|parent|queued/);
+});
