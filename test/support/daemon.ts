@@ -10,6 +10,9 @@ import { ROOT } from "./root.ts";
 const PROGRAM = join(ROOT, "dist/blemeesd.js");
 export const FAKE_CLAUDE = join(ROOT, "test/fakes/fake-claude.sh");
 
+/** Running daemons by home. One that took over an earlier daemon's home still writes there when the earlier one is closed. */
+const running = new Map<string, number>();
+
 export interface DaemonOptions {
   env?: Record<string, string>;
   args?: string[];
@@ -29,7 +32,7 @@ export interface TestDaemon {
   /** A connection that has sent hello. */
   connect(protocol?: string): Promise<RawClient>;
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** Stops it gracefully and removes its directories. */
+  /** Stops it gracefully and removes its directories, unless another daemon runs in them. */
   close(): Promise<void>;
 }
 
@@ -60,6 +63,8 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<TestDaem
     log += chunk.toString();
   });
   const exited = exitOf(child);
+  running.set(home, (running.get(home) ?? 0) + 1);
+  void exited.then(() => running.set(home, (running.get(home) ?? 1) - 1));
   const clients: RawClient[] = [];
   const connect = async (protocol = "blemees/2"): Promise<RawClient> => {
     const client = await RawClient.connect(path);
@@ -84,7 +89,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<TestDaem
       for (const client of clients) client.close();
       child.kill("SIGTERM");
       await exited;
-      rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+      if (running.get(home) === 0) rmSync(home, { recursive: true, force: true });
     },
   };
 }
