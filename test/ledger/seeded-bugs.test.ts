@@ -1,9 +1,8 @@
 // Tests the model itself: it must find each of the bugs in bugs.ts. The gate tries three of them, chosen by the commit,
 // so that each gets its turn; `npm run chaos` tries all. Every run checks that each bug can still be inserted.
-import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FakeStore } from "../sessions/fakes.ts";
-import { IS_CHAOS } from "../support/sizes.ts";
+import { pickByCommit } from "../support/pick.ts";
 import { BUGS } from "./bugs.ts";
 import { loadMutant, replaceLines } from "./mutant.ts";
 import { runModel } from "./run-model.ts";
@@ -38,7 +37,7 @@ test(
   LIMIT_MS,
 );
 
-test.each(IS_CHAOS ? BUGS : pick(BUGS, 3))(
+test.each(pickByCommit(BUGS, 3))(
   "the model finds: $name",
   async (bug) => {
     const sessions = await loadMutant(bug);
@@ -51,20 +50,3 @@ test.each(IS_CHAOS ? BUGS : pick(BUGS, 3))(
 test.each(BUGS)("the line to change still exists for: $name", ({ lines }) => {
   expect(replaceLines(lines).size).toBeGreaterThan(0);
 });
-
-function pick<T>(list: readonly T[], count: number): T[] {
-  const first = Number.parseInt(commit().slice(0, 6), 16) || 0;
-  return Array.from({ length: count }, (_, at) => list[(first + at * 7) % list.length] as T);
-}
-
-/** Empty outside a git checkout. */
-function commit(): string {
-  try {
-    return execFileSync("git", ["rev-parse", "HEAD"], {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-  } catch {
-    return "";
-  }
-}
