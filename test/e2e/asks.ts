@@ -3,11 +3,13 @@
 import { expect, vi } from "vitest";
 import type { Answer, RequestRow } from "../../src/protocol/requests.ts";
 import type { Frame, RawClient } from "../support/raw-client.ts";
-import { type Talk, type Turn, textOf } from "./world.ts";
+import { isRefusal, isUserTurn, type Talk, type Turn, textOf } from "./world.ts";
 
 export interface Asking {
-  /** The first request of this turn, or the one after `count` others. */
+  /** The first request of this turn, or the one after `count` others. Fails if the turn ends without it. */
   asked(count?: number): Promise<RequestRow>;
+  /** The first request, also after the end of the turn: a sub-agent may outlive it. */
+  askedAnytime(): Promise<RequestRow>;
   /** The row as the notice of this status shows it. */
   became(row: RequestRow, status: RequestRow["status"]): Promise<RequestRow>;
   /** Answers, and returns the reply or the error. */
@@ -20,23 +22,34 @@ export interface Asking {
 export function begin(talk: Talk, content: unknown): Asking {
   const { client, session_id } = talk;
   const from = client.frames.length;
+  const arrived = () => client.frames.slice(from).filter((frame) => frame["session_id"] === session_id);
   const requests = (status: string) =>
-    client.frames
-      .slice(from)
-      .filter((frame) => frame["session_id"] === session_id && frame["category"] === `request_${status}`)
+    arrived()
+      .filter((frame) => frame["category"] === `request_${status}`)
       .map((frame) => (frame["data"] as { request: RequestRow }).request);
+  // By its id: after a resume the result of the turn before may still arrive.
+  const findResult = () => {
+    const started = arrived().find(isUserTurn);
+    const { turn_id } = (started?.["data"] ?? {}) as { turn_id?: string };
+    if (turn_id === undefined) return undefined;
+    return arrived().find((frame) => frame.type === "agent.result" && frame["turn_id"] === turn_id);
+  };
+  // Replies to other frames have the id of their frame.
+  const findRefusal = () => arrived().find((frame) => isRefusal(frame) && frame["id"] === undefined);
   talk.send(content);
   return {
-    asked: (count = 0) => until(client, () => requests("pending")[count]),
+    async asked(count = 0) {
+      const last = await until(client, () => requests("pending")[count] ?? findResult() ?? findRefusal());
+      const row = requests("pending")[count];
+      if (row !== undefined) return row;
+      throw new Error(`no request ${count} after ${JSON.stringify(content)}, but ${JSON.stringify(last)}`);
+    },
+    askedAnytime: () => until(client, () => requests("pending")[0]),
     became: (row, status) =>
       until(client, () => requests(status).find(({ request_id }) => request_id === row.request_id)),
     respond: (row, answer) => respond(client, row, answer),
     async end() {
-      const result = await until(client, () =>
-        client.frames
-          .slice(from)
-          .find((frame) => frame.type === "agent.result" && frame["session_id"] === session_id),
-      );
+      const result = await until(client, findResult);
       const frames = client.frames.slice(from, client.frames.indexOf(result) + 1);
       return { result, frames, text: textOf(frames.filter((frame) => frame["session_id"] === session_id)) };
     },

@@ -13,8 +13,8 @@ export interface Setting<M> {
   /** The name on the wire. */
   backend: string;
   model: M;
-  /** How long its clients wait for a frame; absent: the default. */
-  patienceMs?: number;
+  /** How long a resume may take; absent: as long as any frame. */
+  resumeMs?: number;
   /** Creates what the agent needs below the home; returns the daemon's environment and the options of a session. */
   furnish(home: string, cwd: string): { env: Record<string, string>; options: Record<string, unknown> };
 }
@@ -24,6 +24,7 @@ export interface World<M> {
   readonly backend: string;
   readonly home: string;
   readonly cwd: string;
+  readonly resumeMs: number | undefined;
   daemon: TestDaemon;
   /** A connection whose frames are all checked when the world ends. */
   connect(): Promise<RawClient>;
@@ -40,6 +41,7 @@ export interface Talk {
   readonly client: RawClient;
   readonly session_id: string;
   readonly opened: Frame;
+  /** Waits for the end of the turn. Fails if the agent asks: the turn would wait for an answer. */
   say(content: unknown): Promise<Turn>;
   send(content: unknown): void;
   until(wants: (frame: Frame) => boolean): Promise<Frame>;
@@ -68,10 +70,10 @@ export async function createWorld<M extends { close(): Promise<void> }>(
     backend,
     home,
     cwd,
+    resumeMs: setting.resumeMs,
     daemon: await start(),
     async connect() {
       const client = await world.daemon.connect();
-      client.patienceMs = setting.patienceMs ?? client.patienceMs;
       clients.push(client);
       return client;
     },
@@ -118,8 +120,14 @@ export function talkOn(client: RawClient, session_id: string, opened: Frame): Ta
       expect(started).toMatchObject({ category: "task_started" });
       const { turn_id } = started["data"] as { turn_id: string };
       const result = await client.next(
-        (frame) => frame.type === "agent.result" && frame["turn_id"] === turn_id,
+        (frame) =>
+          (frame.type === "agent.result" && frame["turn_id"] === turn_id) ||
+          (isOurs(frame) && frame["category"] === "request_pending"),
       );
+      if (result.type !== "agent.result")
+        throw new Error(
+          `the agent asked after ${JSON.stringify(content)}: ${JSON.stringify(result["data"])}`,
+        );
       const frames = client.frames.slice(from, client.frames.indexOf(result) + 1);
       return { result, frames, text: textOf(frames) };
     },
@@ -132,7 +140,7 @@ export function isUserTurn(frame: Frame): boolean {
 }
 
 /** Otherwise the next turn of any client would pass for that of a refused message. */
-function isRefusal(frame: Frame): boolean {
+export function isRefusal(frame: Frame): boolean {
   return frame.type === "blemeesd.error" && frame["seq"] === undefined;
 }
 
@@ -140,7 +148,10 @@ function isRefusal(frame: Frame): boolean {
 export async function resume<M>(world: World<M>, talk: Talk, more: object = {}): Promise<Talk> {
   const client = await world.connect();
   const last_seen_seq = Math.max(0, ...talk.client.frames.map((frame) => Number(frame["seq"] ?? 0)));
+  const { patienceMs } = client;
+  client.patienceMs = world.resumeMs ?? patienceMs;
   const opened = await world.open(client, talk.session_id, {}, { resume: true, last_seen_seq, ...more });
+  client.patienceMs = patienceMs;
   return talkOn(client, talk.session_id, opened);
 }
 

@@ -88,8 +88,8 @@ function openWorld<M extends { close(): Promise<void> }>(
   return createWorld({
     backend,
     model,
-    // They need seconds to start, on a busy machine many; and gemini waits for the next minute before it resumes.
-    patienceMs: 90_000,
+    // gemini waits for the next minute before it resumes.
+    resumeMs: 90_000,
     furnish(home, cwd) {
       const file = join(home, "config/blemeesd/config.toml");
       mkdirSync(join(file, ".."), { recursive: true });

@@ -199,7 +199,7 @@ test("a sub-agent's request reaches the session with its path, and the answer le
 test("a sub-agent that outlives the turn still gets its answer, and no message overtakes its request", async () => {
   const talk = await world.session();
   const turn = begin(talk, "#mock:spawn #mock:exec touch later");
-  const [row, { result }] = await Promise.all([turn.asked(), turn.end()]);
+  const [row, { result }] = await Promise.all([turn.askedAnytime(), turn.end()]);
   expect(result["subtype"]).toBe("success");
   talk.send("#mock:text past it");
   expect(await talk.until((frame) => frame.type === "blemeesd.error")).toMatchObject({
