@@ -18,6 +18,5 @@ testAgent({
     ["#mock:cut half an answer", "stream_cut"],
     ["#mock:failed context_length_exceeded", "context_exceeded"],
   ],
-  // It never asks in the project and in /tmp.
-  change: { place: "outside", prompt: (path) => `#mock:patch ${path} hello` },
+  change: (path) => `#mock:patch ${path} hello`,
 });

@@ -10,8 +10,5 @@ testAgent({
   rules: ["config/opencode/opencode.json", "project/.opencode", "project/opencode.json"],
   failures: [["#mock:err 400", "bad_request"]],
   forSession: true,
-  change: {
-    place: "project",
-    prompt: (path) => `#mock:tool write ${JSON.stringify({ filePath: path, content: "hello\n" })}`,
-  },
+  change: (path) => `#mock:tool write ${JSON.stringify({ filePath: path, content: "hello\n" })}`,
 });

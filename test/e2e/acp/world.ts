@@ -73,8 +73,9 @@ export async function openCodexAcp(): Promise<World<MockResponses>> {
       CODEX_HOME: codexHome,
       MOCK_KEY: "sk-mock",
       NO_BROWSER: "1",
-      // In its default mode a model decides, and the user is not asked.
-      INITIAL_AGENT_MODE: "workspace-write",
+      // In its default mode a model decides. In "workspace-write" it changes files in the project and in /tmp without
+      // asking.
+      INITIAL_AGENT_MODE: "read-only",
     };
     return { command: program("E2E_CODEX_ACP"), env };
   });
