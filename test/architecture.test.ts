@@ -17,7 +17,7 @@ const VENDOR =
 const VENDOR_EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   [
     "src/observe/schema.ts",
-    "the views codex_tool_events and codex_turn_events are part of sm#288 and of old databases",
+    "the views codex_tool_events and codex_turn_events are read by session managers, and part of old databases",
   ],
 ]);
 const WIRE = /\b(blemees-?[12]|ndjson|stream-json|json-?rpc|https?|websocket|unix socket)\b/i;
@@ -130,7 +130,7 @@ describe("names", () => {
 });
 
 describe("imports", () => {
-  test("invariant 8: nothing runs at import, but the programs and the worker threads", () => {
+  test("nothing runs at import, but the programs and the worker threads", () => {
     const passive = src.filter(({ path }) => !STARTERS.test(path));
     expect(passive.flatMap(({ path, text }) => findImportEffects(path, text))).toEqual([]);
   });
@@ -166,7 +166,7 @@ describe("invariants", () => {
     /^(src\/(sessions|observe|client|tui)|web\/src)\//.test(path),
   );
 
-  test("invariant 1: what lies above the backends names no vendor, in code, comments and texts", () => {
+  test("what lies above the backends names no vendor, in code, comments and texts", () => {
     expect(new Set(above.map(({ path }) => path.split("/")[1])).size).toBe(5);
     expect(vendorLines(above)).toEqual([]);
     expect(vendorLines([bad("src/tui/x.ts", 'if (category === "codex_output_delta") {')])).toHaveLength(1);
@@ -188,7 +188,7 @@ describe("invariants", () => {
     expect(idle.map(([path]) => path)).toEqual([]);
   });
 
-  test("invariant 1: the sessions name no wire", () => {
+  test("the sessions name no wire", () => {
     const named = src
       .filter(({ path }) => path.startsWith("src/sessions/"))
       .flatMap(({ path, text }) =>
@@ -203,7 +203,7 @@ describe("invariants", () => {
 
   const translators = src.filter(({ path }) => /^src\/backends\/[\w/-]+\/translate\.ts$/.test(path));
 
-  test("invariant 8: translators do no I/O: they reach no node: module that can", () => {
+  test("translators do no I/O: they reach no node: module that can", () => {
     expect(translators.length).toBeGreaterThan(0);
     expect(translators.flatMap(({ path }) => ioOf(path, src))).toEqual([]);
     const reader = [
@@ -213,7 +213,7 @@ describe("invariants", () => {
     expect(ioOf("src/backends/x/translate.ts", reader)).toEqual(["src/backends/x/a.ts: node:fs/promises"]);
   });
 
-  test("invariant 8: translators read no clock, no chance and no process", () => {
+  test("translators read no clock, no chance and no process", () => {
     const files = translators.flatMap(({ path }) => reachableFrom(path, src));
     expect(files.filter(({ text }) => IMPURE.test(text)).map(({ path }) => path)).toEqual([]);
     expect(IMPURE.test("const at = Date.now();")).toBe(true);

@@ -9,7 +9,10 @@ export interface Pausable {
 export class Backpressure {
   readonly #source: Pausable;
   #isPaused = false;
+  /** Of the current turn. */
   #interrupting: Promise<void> | undefined;
+  /** Interrupts at work, also those that tidy up after a turn that is over. */
+  #working = 0;
 
   constructor(source: Pausable) {
     this.#source = source;
@@ -21,7 +24,7 @@ export class Backpressure {
 
   pause(): void {
     this.#isPaused = true;
-    if (this.#interrupting === undefined) this.#source.pause();
+    if (this.#working === 0) this.#source.pause();
   }
 
   resume(): void {
@@ -29,12 +32,21 @@ export class Backpressure {
     this.#source.resume();
   }
 
-  /** Calls during `work` share its promise. Resumes the source if there is something to interrupt. */
+  /** Calls about the same turn share the promise. `work` resumes the source if there is something to interrupt. */
   interrupt(work: () => Promise<void>): Promise<void> {
-    this.#interrupting ??= work().finally(() => {
-      this.#interrupting = undefined;
-      if (this.#isPaused) this.#source.pause();
+    if (this.#interrupting !== undefined) return this.#interrupting;
+    this.#working += 1;
+    const interrupting = work().finally(() => {
+      this.#working -= 1;
+      if (this.#interrupting === interrupting) this.turnOver();
+      if (this.#isPaused && this.#working === 0) this.#source.pause();
     });
-    return this.#interrupting;
+    this.#interrupting = interrupting;
+    return interrupting;
+  }
+
+  /** The next interrupt is about another turn, even while this one's is still at work. */
+  turnOver(): void {
+    this.#interrupting = undefined;
   }
 }

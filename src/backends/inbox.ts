@@ -5,6 +5,8 @@ export interface InboxParts<T> {
   deliver(item: T): void;
   /** True: too much is waiting, stop reading. False: continue. */
   full(isFull: boolean): void;
+  /** The place in the agent's output before the item that is being pushed. */
+  place?(): number;
   maxBytes?: number;
 }
 
@@ -14,7 +16,9 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export class Inbox<T> {
   readonly #parts: InboxParts<T>;
   readonly #maxBytes: number;
-  #waiting: Array<{ item: T; bytes: number }> = [];
+  #waiting: Array<{ item: T; bytes: number; from: number }> = [];
+  /** How many of these are delivered. */
+  #done = 0;
   #bytes = 0;
   #isPaused = false;
   #isFull = false;
@@ -26,10 +30,21 @@ export class Inbox<T> {
   }
 
   push(item: T, bytes: number): void {
-    this.#waiting.push({ item, bytes });
+    const mayWait = this.#isPaused || this.#isDelivering;
+    const from = mayWait ? (this.#parts.place?.() ?? 0) : 0;
+    this.#waiting.push({ item, bytes, from });
     this.#bytes += bytes;
     this.#deliver();
     if (this.#bytes > this.#maxBytes) this.#setFull(true);
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === this.#done;
+  }
+
+  /** The place in the agent's output up to which everything was delivered; undefined: all of it. */
+  get waitsFrom(): number | undefined {
+    return this.#waiting[this.#done]?.from;
   }
 
   pause(): void {
@@ -45,17 +60,17 @@ export class Inbox<T> {
   #deliver(): void {
     if (this.#isDelivering) return;
     this.#isDelivering = true;
-    let count = 0;
     try {
       while (!this.#isPaused) {
-        const next = this.#waiting[count];
+        const next = this.#waiting[this.#done];
         if (next === undefined) break;
-        count += 1;
+        this.#done += 1;
         this.#bytes -= next.bytes;
         this.#parts.deliver(next.item);
       }
     } finally {
-      this.#waiting.splice(0, count);
+      this.#waiting.splice(0, this.#done);
+      this.#done = 0;
       this.#isDelivering = false;
     }
     if (this.#bytes <= this.#maxBytes / 2) this.#setFull(false);

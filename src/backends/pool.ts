@@ -66,17 +66,31 @@ export class Pool<S extends Pooled, O extends PooledOrder> {
       if (!server.isAlive) {
         throw new CodedError("spawn_failed", `${order.command} exited right after its start`);
       }
-      let isOut = false;
-      const release = async (how: "finish" | "now") => {
-        if (isOut) return;
-        isOut = true;
-        await this.#release(key, entry, how, own ? 0 : this.#options.lingerMs);
-      };
-      return { server, isOwn: own, release };
+      return this.#lease(key, entry, server, {
+        isOwn: own,
+        lingerMs: own ? 0 : this.#options.lingerMs,
+      });
     } catch (error) {
       await this.#release(key, entry, "now", 0);
       throw error;
     }
+  }
+
+  /**
+   * Adds a process that an earlier daemon started. It gets no new sessions; each of its own takes a lease. `drop`: it is
+   * not used after all.
+   */
+  adopt(server: S, isOwn: boolean): { lease(): Lease<S>; drop(): void } {
+    const key = randomUUID();
+    const entry: Entry<S> = { starting: Promise.resolve(server), server, leases: 0 };
+    this.#entries.set(key, entry);
+    return {
+      lease: () => {
+        entry.leases += 1;
+        return this.#lease(key, entry, server, { isOwn, lingerMs: 0 });
+      },
+      drop: () => this.#entries.delete(key),
+    };
   }
 
   /** Ends every process; safe to call twice. */
@@ -109,6 +123,21 @@ export class Pool<S extends Pooled, O extends PooledOrder> {
     return entry;
   }
 
+  #lease(
+    key: string,
+    entry: Entry<S>,
+    server: S,
+    { isOwn, lingerMs }: { isOwn: boolean; lingerMs: number },
+  ): Lease<S> {
+    let isOut = false;
+    const release = async (how: "finish" | "now") => {
+      if (isOut) return;
+      isOut = true;
+      await this.#release(key, entry, how, lingerMs);
+    };
+    return { server, isOwn, release };
+  }
+
   async #release(key: string, entry: Entry<S>, how: "finish" | "now", lingerMs: number): Promise<void> {
     entry.leases -= 1;
     if (entry.leases > 0) return;
@@ -117,7 +146,7 @@ export class Pool<S extends Pooled, O extends PooledOrder> {
       return;
     }
     entry.linger = setTimeout(() => void this.#end(key, entry, "finish"), lingerMs);
-    // Its stdin closes with the daemon, which ends it too.
+    // If the daemon exits first, the next one ends it: it serves no session.
     entry.linger.unref();
   }
 

@@ -9,6 +9,7 @@ import type { AcpSpec } from "./acp/spec.ts";
 import { createClaudeBackend } from "./claude/index.ts";
 import { createCodexBackend } from "./codex/index.ts";
 import type { Transport } from "./codex/program.ts";
+import type { RunsHost } from "./runs-host.ts";
 import type { Backend } from "./types.ts";
 
 export interface BackendsConfig {
@@ -43,18 +44,20 @@ export interface BackendsParts {
   /** For messages that concern no session. */
   log?: Log;
   demian: DemianProgram;
+  /** Absent: agents end with the daemon. */
+  runs?: RunsHost | undefined;
 }
 
 export function createBackends(config: BackendsConfig, parts: BackendsParts): Backend[] {
-  const { env, log, demian } = parts;
+  const { env, log, demian, runs } = parts;
   const maxLineBytes = config.max_line_bytes;
-  const host = { env, maxLineBytes, ...defined({ log }) };
+  const host = { env, maxLineBytes, runs, ...defined({ log }) };
   const specs = [
     demianSpec(demian, env),
     ...Object.entries(config.agents ?? {}).map(([name, settings]) => toSpec(name, settings)),
   ];
   return [
-    createClaudeBackend({ bin: config.claude_bin, env, maxLineBytes }),
+    createClaudeBackend({ bin: config.claude_bin, env, maxLineBytes, runs }),
     createCodexBackend({
       bin: config.codex_bin,
       env,
@@ -63,6 +66,7 @@ export function createBackends(config: BackendsConfig, parts: BackendsParts): Ba
       retryLimitMs: config.codex_retry_s * 1000,
       allowConfig: config.codex_allow_config,
       maxLineBytes,
+      runs,
       ...defined({ log }),
     }),
     ...specs.map((spec) => createAcpBackend(spec, host)),

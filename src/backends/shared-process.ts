@@ -10,19 +10,28 @@ import { FrameReader, type LineAside } from "../base/json-lines.ts";
 import {
   isNameless,
   JsonRpcPeer,
+  type PeerPlace,
   type RpcAnswer,
   type RpcErrorBody,
   type RpcId,
   RpcSilence,
 } from "../base/jsonrpc.ts";
+import type { LanePlace } from "../base/jsonrpc-lanes.ts";
 import type { Log } from "../base/log.ts";
+import type { FoundRun } from "../base/runs/adopt.ts";
+import { describeRun } from "../base/runs/description.ts";
+import type { RunMark } from "../base/runs/mark.ts";
+import type { RunFiles } from "../base/runs/run-files.ts";
 import { defined } from "../base/values.ts";
+import type { SnapshotKeeper } from "./keeper.ts";
 import type { Ended } from "./types.ts";
 
 /** A session in the process. */
 export interface Resident {
   /** A turn is running. */
   readonly isBusy: boolean;
+  /** Absent: the process ends with this daemon. */
+  readonly keeper?: SnapshotKeeper | undefined;
   stderr(line: string): void;
   /** An unreadable line, which may belong to this session. */
   unreadable(size: number, reason: string, aside?: LineAside["data"]): void;
@@ -34,6 +43,26 @@ export interface ResidentRouter<R extends Resident> {
   /** No more messages for this one. */
   retire(resident: R): void;
   close(): void;
+  /** Messages were handled by an earlier daemon, until `endReplay`. */
+  startReplay(): void;
+  endReplay(): void;
+}
+
+/** The requests of one session. */
+export interface SessionLane {
+  /** For snapshots. */
+  readonly place: LanePlace;
+  /** No request waits for its response. */
+  readonly isQuiet: boolean;
+  request(method: string, params: JsonObject, timeoutMs?: number): Promise<unknown>;
+  /** The response is handled in order with the messages, however long it takes. It may never come. */
+  call(method: string, params: JsonObject, answered: (answer: RpcAnswer, size: number) => void): void;
+}
+
+/** How a process is started. */
+export interface SharedOrder extends ChildOrder {
+  /** Describes it to later daemons; absent: it ends with this one. */
+  kept?: { version: string; backend: string } | undefined;
 }
 
 export interface SharedProcessParts<R extends Resident, T extends ResidentRouter<R>> {
@@ -41,7 +70,6 @@ export interface SharedProcessParts<R extends Resident, T extends ResidentRouter
   name: string;
   /** A longer name for messages about its start and end. */
   title?: string;
-  order: ChildOrder;
   router: T;
   /** Adds `"jsonrpc":"2.0"` to every message. */
   withVersion?: boolean;
@@ -49,6 +77,8 @@ export interface SharedProcessParts<R extends Resident, T extends ResidentRouter
   finishMs: number;
   graceMs?: number;
   log: Log;
+  /** Ids that were used by an earlier daemon. */
+  used?: PeerPlace | undefined;
   /** Notifications without which a turn never ends. */
   vital?: ReadonlySet<unknown>;
   /** `size`: bytes on the wire. */
@@ -68,6 +98,7 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
   readonly #title: string;
   readonly #peer: JsonRpcPeer;
   readonly #process: AgentProcess;
+  readonly #reader: FrameReader;
   readonly #holders = new Set<object>();
   readonly #residents = new Set<R>();
   #verdict: string | undefined;
@@ -80,24 +111,28 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     this.router = parts.router;
     this.#parts = parts;
     this.#title = parts.title ?? parts.name;
-    this.#peer = new JsonRpcPeer({
-      write: (line) => this.#process.write(line),
+    const options = {
+      write: (line: string) => this.#process.write(line),
       handlers: {
-        notification: (method, params, message) => parts.notification(method, params, this.#size, message),
-        request: (id, method, params) => parts.request(id, method, params, this.#size),
+        notification: (method: string, params: JsonObject, message: JsonObject) =>
+          parts.notification(method, params, this.#size, message),
+        request: (id: RpcId, method: string, params: JsonObject) =>
+          parts.request(id, method, params, this.#size),
       },
       ...defined({ withVersion: parts.withVersion }),
+    };
+    this.#peer = new JsonRpcPeer(options, parts.used);
+    this.#reader = new FrameReader(parts.maxLineBytes, {
+      limitName: "max_line_bytes",
+      frame: (frame, size) => {
+        this.#size = size;
+        this.#peer.receive(frame);
+      },
+      skipped: (size, reason, aside) => this.#reportSkipped(size, reason, aside),
     });
     this.#process = new AgentProcess({
       name: parts.name,
-      reader: new FrameReader(parts.maxLineBytes, {
-        limitName: "max_line_bytes",
-        frame: (frame, size) => {
-          this.#size = size;
-          this.#peer.receive(frame);
-        },
-        skipped: (size, reason, aside) => this.#reportSkipped(size, reason, aside),
-      }),
+      reader: this.#reader,
       finishMs: parts.finishMs,
       ...defined({ graceMs: parts.graceMs }),
       errorLine: (line) => this.#errorLine(line),
@@ -123,11 +158,43 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     return this.#residents.size;
   }
 
+  /** Its run directory; absent if it ends with this daemon. */
+  get files(): RunFiles | undefined {
+    return this.#process.child?.files;
+  }
+
+  /** In the environment of everything it starts, unless a session sets another one. */
+  get runId(): string | undefined {
+    return this.#process.child?.runId;
+  }
+
+  /** The end of the output that was handled. */
+  get readTo(): number {
+    return (this.files?.mark.out ?? 0) - this.#reader.bytesAfterFrame;
+  }
+
+  /** The same without the line that is being handled. */
+  get readBefore(): number {
+    return (this.files?.mark.out ?? 0) - this.#reader.bytesFromFrame;
+  }
+
+  /** Ids that were used, for snapshots. */
+  get usedIds(): PeerPlace {
+    return this.#peer.place;
+  }
+
+  /** Of all its sessions. */
+  keepers(): SnapshotKeeper[] {
+    return [...this.#residents].flatMap(({ keeper }) => keeper ?? []);
+  }
+
   /** Resolves when `shakeHands` has; otherwise the process is ended, and `spawn_failed` has its output. */
-  async start(shakeHands: () => Promise<JsonObject>): Promise<void> {
-    await this.#process.start(this.#parts.order);
+  async start(order: SharedOrder, shakeHands: () => Promise<JsonObject>): Promise<void> {
+    const { kept, ...child } = order;
+    await this.#process.start(child);
     try {
       this.#intro = await shakeHands();
+      await this.#describe(order);
     } catch (cause) {
       await within(EXIT_FOLLOWS_MS, Promise.resolve(this.#process.child?.done));
       const words = formatTail(this.#process.lastLines) || this.#end?.message || toMessage(cause);
@@ -136,13 +203,44 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     }
   }
 
+  /** Connects to a process of an earlier daemon. Until `endReplay` what it is asked is a repetition. */
+  adopt(found: FoundRun, from: RunMark, unrecorded: (error: unknown) => void): RunFiles | undefined {
+    this.#intro = found.description.intro;
+    this.router.startReplay();
+    this.#peer.startReplay(found.history.writes.map(({ line }) => line));
+    return this.#process.adopt(found, from, unrecorded).files;
+  }
+
+  endReplay(): void {
+    this.#peer.endReplay();
+    this.router.endReplay();
+  }
+
+  /** In a replay: whether the earlier daemon made this request, for no session. */
+  wasRequested(method: string, params: JsonObject): boolean {
+    return this.#peer.wasMade(method, params);
+  }
+
+  /** For no session. */
   request(method: string, params: JsonObject, timeoutMs?: number): Promise<unknown> {
     return this.#peer.request(method, params, defined({ timeoutMs }));
   }
 
-  /** The response is handled in order with the messages, however long it takes. */
-  call(method: string, params: JsonObject, answered: (answer: RpcAnswer, size: number) => void): void {
-    this.#peer.call(method, params, (answer) => answered(answer, this.#size));
+  /** `place`: of a session that is continued. */
+  openLane(place?: LanePlace): SessionLane {
+    const lane = this.#peer.openLane(place);
+    return {
+      get place() {
+        return lane.place;
+      },
+      get isQuiet() {
+        return lane.isQuiet;
+      },
+      request: (method, params, timeoutMs) =>
+        this.#peer.request(method, params, { lane, ...defined({ timeoutMs }) }),
+      call: (method, params, answered) =>
+        this.#peer.call(method, params, (answer) => answered(answer, this.#size), lane),
+    };
   }
 
   notify(method: string, params?: JsonObject): void {
@@ -200,6 +298,12 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
 
   stop(how: "finish" | "now"): Promise<void> {
     return this.#process.stop(how);
+  }
+
+  async #describe({ kept, command }: SharedOrder): Promise<void> {
+    const { child } = this.#process;
+    if (kept === undefined || child === undefined) return;
+    await describeRun(child, { ...kept, command, intro: this.#intro });
   }
 
   #errorLine(line: string): void {

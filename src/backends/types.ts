@@ -1,6 +1,10 @@
 // The backend interface. One folder implements it; sessions see nothing else of it.
 import type * as z from "zod";
 import type { Log } from "../base/log.ts";
+import type { FoundRun } from "../base/runs/adopt.ts";
+import type { RunMark } from "../base/runs/mark.ts";
+import type { RecordedCall } from "../base/runs/record.ts";
+import type { Snapshot } from "../base/runs/snapshots.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { Answer, RequestPayload, RequestType } from "../protocol/requests.ts";
@@ -27,6 +31,11 @@ export interface Backend {
   detect(): Promise<string | undefined>;
   /** Starts the agent; throws `spawn_failed`. The sink may be called before this resolves. */
   start(order: StartOrder, sink: BackendSink): Promise<Run>;
+  /**
+   * Takes over a process of an earlier daemon, with all of these sessions. Resolves when everything that was read before
+   * has been repeated; throws if it cannot. Absent: its agents end with the daemon.
+   */
+  adopt?(run: FoundRun, sessions: readonly AdoptOrder[]): Promise<void>;
   /** Transcripts that the agent keeps on disk. Absent if it keeps none. */
   listTranscripts?(filter: { cwd?: string }): Promise<SessionSummary[]>;
   /** The newest transcript of this session, in any cwd. */
@@ -55,18 +64,59 @@ export interface StartOrder {
   options: Record<string, unknown>;
   /** When the session was created. Absent: unknown. */
   started_at_ms?: number;
+  /** This run in the ledger of requests. */
+  generation: string;
   /** Added to the environment of the process: its identity and how it reaches the daemon. */
   env: Record<string, string>;
   log: Log;
 }
 
+/** A session of a process that is being adopted. */
+export interface AdoptOrder extends StartOrder {
+  snapshot: Snapshot;
+  /** What came from the output before this offset was stored by the earlier daemon. */
+  stored_out: number;
+  stored_err: number;
+  /** What the calls up to this entry of the record led to at once was stored too. */
+  stored_n: number;
+  /** The backend's name. */
+  backend: string;
+  /** Receives what was stored already, only to learn from it. */
+  past: BackendSink;
+  /** A recorded call is about to be made again. */
+  called(call: RecordedCall): void;
+  /**
+   * The past is over; everything from now on is new and goes to the returned sink. Called once. `calls`: those of this
+   * session that are still to be repeated.
+   */
+  live(run: Run, calls: readonly RecordedCall[]): BackendSink;
+}
+
+/** Keeps what another daemon needs to take over a run. */
+export interface RunKeeper {
+  /** How far the agent's output was read; stored together with what it led to. */
+  readonly mark: RunMark;
+  /** Records a call of this run before it is made. */
+  record(name: RecordedName, args: unknown[]): void;
+  /** Writes a snapshot, if the run is at rest. All its reports so far must be stored. */
+  checkpoint(about: Pick<Snapshot, "has_init" | "last_seq">): void;
+}
+
+/** What is repeated when a run is adopted: calls, and what a run did on its own when its time was up. */
+export type RecordedName = "send" | "answer" | "interrupt" | "abandon" | "give_up";
+
 /** One running agent. */
 export interface Run {
   readonly pid: number | undefined;
+  /** Absent: it ends with this daemon. */
+  readonly keeper?: RunKeeper | undefined;
   /** It works outside a turn: background sub-agents. Absent: only turns are work. */
   readonly isBusy?: boolean;
-  /** Sends a user message, which starts a turn. Throws `invalid_message` if the agent cannot take it. */
-  send(message: UserMessage): Promise<void>;
+  /**
+   * Sends a user message, which starts a turn. Throws `invalid_message` if the agent cannot take it. `agoMs`: when it was
+   * sent, if it is repeated.
+   */
+  send(message: UserMessage, agoMs?: number): Promise<void>;
   /**
    * Ends the running turn. Resolves when the turn's `agent.result` was passed to the sink or the agent has exited;
    * bounded in time.

@@ -14,6 +14,8 @@ import {
 } from "./child.ts";
 import { CodedError } from "./coded-error.ts";
 import { StderrTail } from "./exit-message.ts";
+import { adoptChild, type FoundRun } from "./runs/adopt.ts";
+import type { RunMark } from "./runs/mark.ts";
 import { defined } from "./values.ts";
 
 /** Receives stdout. `end` may be called twice. */
@@ -93,6 +95,14 @@ export class AgentProcess implements ChildHandlers {
     });
     this.#starting = started.catch(() => undefined);
     return { ...spawned, started };
+  }
+
+  /** Continues with a process of an earlier daemon. Reads nothing before `files.start`. */
+  adopt(run: FoundRun, from: RunMark, unrecorded: (error: unknown) => void): Child {
+    const child = adoptChild(run, { handlers: this, from, unrecorded });
+    this.#child = child;
+    void child.done.then((exit) => this.#end(exit));
+    return child;
   }
 
   /** Rejects with `backend_crashed` if the agent no longer reads; its end follows. */

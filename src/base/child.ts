@@ -1,14 +1,15 @@
 // Starts and ends every agent process. Bytes in, bytes out, and an end that leaves no process running. Knows no protocol and
 // no vendor.
 
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { closeSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import type { Duplex } from "node:stream";
-import { Coalescer } from "./coalesce.ts";
+import { PipeIo } from "./child-pipes.ts";
 import { CodedError, readErrno, toMessage } from "./coded-error.ts";
 import { findByEnvironment, killAll, type ProcessId, takeSnapshot } from "./descendants.ts";
-import { LineSplitter } from "./ndjson.ts";
+import { createRunDirectory, openForChild, type RunDirectory, removeRunDirectory } from "./runs/directory.ts";
+import { RunFiles } from "./runs/run-files.ts";
 import { defined } from "./values.ts";
 
 export interface ChildOrder {
@@ -20,8 +21,17 @@ export interface ChildOrder {
   pipes?: readonly ChildPipe[];
   /** The variable that marks its descendants; a program that is marked itself needs another one than its parent. */
   marker?: string;
+  /** Gives it files and a FIFO instead of pipes, so that it survives this process; pipes if absent or impossible. */
+  run?: RunOrder;
   /** Its descendants cannot outlive it (it creates a pid namespace), so there is nothing to sweep. */
   endsWhole?: boolean;
+}
+
+export interface RunOrder {
+  /** The directory of all run directories. */
+  root: string;
+  /** It cannot survive this process: it has pipes, or could not be recorded. */
+  unavailable(error: unknown): void;
 }
 
 export interface ChildPipe {
@@ -52,15 +62,12 @@ export interface StopOptions {
 
 /** Inherited by every process that the child starts, in any session or process group. */
 export const RUN_MARKER = "BLEMEES_RUN_ID";
-/** After stdin, stdout and stderr. */
-const FIRST_PIPE = 3;
 const TERM_GRACE_MS = 500;
 const KILL_LIMIT_MS = 1000;
 /** A fork bomb may win; everything else is gone after two passes. */
 const SWEEP_PASSES = 8;
 const SWEEP_GRACE_MS = 300;
 const DRAIN_LIMIT_MS = 1000;
-const MAX_ERROR_LINE_BYTES = 64 * 1024;
 
 /** Resolves once the process runs; rejects with `spawn_failed` and `data.reason`. */
 export async function startChild(order: ChildOrder, handlers: ChildHandlers): Promise<Child> {
@@ -77,29 +84,126 @@ export interface SpawnedChild {
 /** Like `startChild`, without a check of the directory, for callers that need the process at once. */
 export function spawnChild(order: ChildOrder, handlers: ChildHandlers): SpawnedChild {
   const marker = order.marker ?? RUN_MARKER;
+  const place = order.run === undefined ? undefined : prepareFiles(order.run);
+  const runId = place?.id ?? order.env[marker] ?? randomUUID();
+  // Wired at once, so that no event of a short-lived process is missed.
+  const { proc, io } =
+    place === undefined
+      ? spawnOnPipes(order, { [marker]: runId }, handlers)
+      : spawnOnFiles(order, { [marker]: runId }, place, handlers);
+  const running = new Promise<void>((resolve, reject) => {
+    proc.once("spawn", resolve);
+    proc.once("error", (cause) => {
+      if (place !== undefined) removeRunDirectory(place);
+      reject(spawnError(order, cause));
+    });
+  });
+  if (io === undefined) return { process: proc, started: running as Promise<never> };
+  const child = new Child(toHandle(proc), io, { runId, marker, endsWhole: order.endsWhole });
+  return { process: proc, started: running.then(() => child) };
+}
+
+interface Spawned {
+  proc: ChildProcessWithoutNullStreams;
+  /** Undefined if it did not start; the process reports the reason a moment later. */
+  io: ChildIo | undefined;
+}
+
+function spawnOnPipes(order: ChildOrder, marked: Record<string, string>, handlers: ChildHandlers): Spawned {
   const pipes = order.pipes ?? [];
-  const runId = order.env[marker] ?? randomUUID();
-  let proc: ChildProcessWithoutNullStreams;
+  const proc = spawnWith(order, marked, ["pipe", "pipe", "pipe", ...pipes.map(() => "pipe" as const)]);
+  // Without free descriptors Node creates no streams.
+  const isUp = proc.pid !== undefined && proc.stdin !== undefined;
+  return { proc, io: isUp ? new PipeIo(proc, pipes, handlers) : undefined };
+}
+
+function spawnOnFiles(
+  order: ChildOrder,
+  marked: Record<string, string>,
+  directory: RunDirectory,
+  handlers: ChildHandlers,
+): Spawned {
+  const unrecorded = order.run?.unavailable ?? (() => undefined);
+  let files: RunFiles | undefined;
   try {
-    proc = spawn(order.command, order.args, {
+    const opened = openForChild(directory);
+    try {
+      // Before ours are closed: a process may end at once, and a FIFO without a reader cannot be opened.
+      files = new RunFiles({ directory, handlers, unrecorded });
+      const proc = spawnWith(order, marked, opened);
+      if (proc.pid !== undefined) files.start(proc.pid);
+      else files.detach();
+      return { proc, io: proc.pid === undefined ? undefined : files };
+    } finally {
+      for (const fd of opened) closeSync(fd);
+    }
+  } catch (error) {
+    files?.detach();
+    removeRunDirectory(directory);
+    throw error instanceof CodedError ? error : spawnError(order, error);
+  }
+}
+
+/** Undefined if there can be none; the agent then runs on pipes and ends with this process. */
+function prepareFiles({ root, unavailable }: RunOrder): RunDirectory | undefined {
+  try {
+    return createRunDirectory(root);
+  } catch (error) {
+    unavailable(error);
+    return undefined;
+  }
+}
+
+function spawnWith(
+  order: ChildOrder,
+  marked: Record<string, string>,
+  stdio: StdioOptions,
+): ChildProcessWithoutNullStreams {
+  try {
+    return spawn(order.command, order.args, {
       ...defined({ cwd: order.cwd }),
-      env: { ...order.env, [marker]: runId },
-      stdio: ["pipe", "pipe", "pipe", ...pipes.map(() => "pipe" as const)],
+      env: { ...order.env, ...marked },
+      stdio,
       // Its own process group: a Ctrl-C at the daemon's terminal must not reach the agents.
       detached: true,
     }) as ChildProcessWithoutNullStreams;
   } catch (cause) {
     throw spawnError(order, cause);
   }
-  const running = new Promise<void>((resolve, reject) => {
-    proc.once("spawn", resolve);
-    proc.once("error", (cause) => reject(spawnError(order, cause)));
-  });
-  // Without free descriptors Node creates no streams, and reports the reason a moment later.
-  if (proc.stdin === undefined) return { process: proc, started: running as Promise<never> };
-  // Wired at once, so that no event of a short-lived process is missed.
-  const child = new Child(proc, { ...order, marker, pipes }, runId, handlers);
-  return { process: proc, started: running.then(() => child) };
+}
+
+function toHandle(proc: ChildProcessWithoutNullStreams): ProcessHandle {
+  return {
+    pid: proc.pid ?? 0,
+    // Not through `proc.killed`, which is true as soon as a signal was sent.
+    exit: new Promise((resolve) => {
+      proc.once("exit", (code, signal) => {
+        resolve({ ...(code === null ? {} : { code }), ...(signal === null ? {} : { signal }) });
+      });
+    }),
+    kill: (signal) => void proc.kill(signal),
+  };
+}
+
+/** The input and output of a process. */
+export interface ChildIo {
+  /** Writes one line. Resolves when the process has it, rejects if it no longer reads. */
+  write(line: string): Promise<void>;
+  pause(): void;
+  resume(): void;
+  /** Closes stdin. False: the process would not notice. */
+  endInput(): boolean;
+  /** The process has exited: delivers what it wrote. Resolves when its output is closed. */
+  finish(): Promise<void>;
+  /** Nothing that could write is left. Delivers the rest. */
+  close(): void;
+}
+
+/** A running process, ours or one that we have adopted. */
+export interface ProcessHandle {
+  readonly pid: number;
+  readonly exit: Promise<ChildExit>;
+  kill(signal: NodeJS.Signals): void;
 }
 
 export class Child {
@@ -108,8 +212,10 @@ export class Child {
   readonly exit: Promise<ChildExit>;
   /** The process has exited, its output was delivered, and its descendants are gone. */
   readonly done: Promise<ChildExit>;
-  readonly #proc: ChildProcessWithoutNullStreams;
-  readonly #coalescer: Coalescer;
+  /** Its run directory; absent with pipes. */
+  readonly files: RunFiles | undefined;
+  readonly #process: ProcessHandle;
+  readonly #io: ChildIo;
   readonly #descendants: ProcessId[] = [];
   readonly #marker: string;
   readonly #endsWhole: boolean;
@@ -121,66 +227,45 @@ export class Child {
   #stopping: Promise<void> | undefined;
 
   constructor(
-    proc: ChildProcessWithoutNullStreams,
-    order: { marker: string; pipes: readonly ChildPipe[]; endsWhole?: boolean },
-    runId: string,
-    handlers: ChildHandlers,
+    handle: ProcessHandle,
+    io: ChildIo,
+    { runId, marker, endsWhole }: { runId: string; marker: string; endsWhole?: boolean | undefined },
   ) {
-    const { pipes } = order;
-    this.#proc = proc;
-    this.#marker = order.marker;
-    this.#endsWhole = order.endsWhole === true;
+    this.#process = handle;
+    this.#io = io;
+    this.files = io instanceof RunFiles ? io : undefined;
+    this.#marker = marker;
+    this.#endsWhole = endsWhole === true;
     this.runId = runId;
-    this.#coalescer = new Coalescer(proc.stdout);
-    proc.stdout.on("data", (chunk: Buffer) => {
-      handlers.output(chunk);
-      if (!this.#hasExited) this.#coalescer.note(chunk.length);
-    });
-    const outputEnded = onceClosed(proc.stdout);
-    const errorEnded = readLines(proc.stderr, (line) => handlers.errorLine(line));
-    void outputEnded.then(() => handlers.outputEnd?.());
-    const further = pipes.map((pipe, index) => wirePipe(proc.stdio[FIRST_PIPE + index] as Duplex, pipe));
-    // EPIPE also reaches the callback of the failed write; without a listener it would crash the daemon.
-    proc.stdin.on("error", () => undefined);
-    this.exit = new Promise((resolve) => {
-      proc.once("exit", (code, signal) => {
-        this.#hasExited = true;
-        resolve({ ...(code === null ? {} : { code }), ...(signal === null ? {} : { signal }) });
-      });
+    this.exit = handle.exit.then((exit) => {
+      this.#hasExited = true;
+      return exit;
     });
     this.done = this.exit.then(async (exit) => {
-      this.#coalescer.close();
-      // At most one full pipe is left, and a dead process cannot be paused: read it even if the consumer paused.
-      proc.stdout.resume();
-      const ended = Promise.all([outputEnded, errorEnded, ...further]);
+      const ended = io.finish();
       // Processes that hold its output open are among those being swept.
       if (this.#isCutShort) await within(SWEEP_GRACE_MS, ended);
       await Promise.all([this.#sweep(), within(DRAIN_LIMIT_MS, ended)]);
-      proc.stdin.destroy();
-      proc.stdout.destroy();
-      proc.stderr.destroy();
-      for (const [index] of pipes.entries()) (proc.stdio[FIRST_PIPE + index] as Duplex).destroy();
+      io.close();
       return exit;
     });
   }
 
   get pid(): number {
-    return this.#proc.pid ?? 0;
+    return this.#process.pid;
   }
 
-  /** Writes one line. Resolves when the pipe accepted it, rejects if the process no longer reads. */
+  /** Writes one line. Resolves when the process can read it, rejects if it no longer reads. */
   write(line: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#proc.stdin.write(`${line}\n`, (error) => (error ? reject(error) : resolve()));
-    });
+    return this.#io.write(line);
   }
 
   pause(): void {
-    if (!this.#hasExited) this.#coalescer.hold();
+    this.#io.pause();
   }
 
   resume(): void {
-    if (!this.#hasExited) this.#coalescer.release();
+    this.#io.resume();
   }
 
   /** Ends the process and everything it started. A second call does not wait for the first one's timeouts. */
@@ -194,7 +279,8 @@ export class Child {
     // Once their parent is dead they are in no tree; without markers this list is all we have.
     await this.#remember();
     if (options.finishMs !== undefined && !this.#hasExited) {
-      this.#proc.stdin.end();
+      // An agent that does not notice the end of its input finishes at SIGTERM.
+      if (!this.#io.endInput()) this.#signal("SIGTERM");
       await within(options.finishMs, Promise.race([this.exit, this.#hurried]));
       await this.#remember();
     }
@@ -210,8 +296,7 @@ export class Child {
   }
 
   #signal(signal: NodeJS.Signals): void {
-    // `hasExited`, not `proc.killed`, which is true as soon as a signal was sent.
-    if (!this.#hasExited) this.#proc.kill(signal);
+    if (!this.#hasExited) this.#process.kill(signal);
   }
 
   async #remember(): Promise<void> {
@@ -249,34 +334,6 @@ export async function within<T>(ms: number, promise: Promise<T>): Promise<T | un
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Resolves when the child has closed the pipe. */
-function wirePipe(stream: Duplex, pipe: ChildPipe): Promise<void> {
-  const ended = onceClosed(stream);
-  stream.on("data", (chunk: Buffer) => pipe.output?.(chunk));
-  if (pipe.input !== undefined) stream.end(pipe.input);
-  return ended;
-}
-
-function readLines(stream: NodeJS.ReadableStream, line: (text: string) => void): Promise<void> {
-  const splitter = new LineSplitter(MAX_ERROR_LINE_BYTES, {
-    line,
-    badLine: (bytes) => line(bytes.toString("utf8")),
-  });
-  stream.on("data", (chunk: Buffer) => splitter.push(chunk));
-  return onceClosed(stream).then(() => {
-    const rest = splitter.rest().toString("utf8");
-    if (rest !== "") line(rest);
-  });
-}
-
-function onceClosed(stream: NodeJS.ReadableStream): Promise<void> {
-  return new Promise((resolve) => {
-    stream.once("end", resolve);
-    stream.once("close", resolve);
-    stream.on("error", () => resolve());
-  });
 }
 
 /** Throws `spawn_failed` unless the directory exists. */

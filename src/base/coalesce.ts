@@ -45,6 +45,10 @@ export class Coalescer {
     this.#source.pause();
   }
 
+  get isHeld(): boolean {
+    return this.#held;
+  }
+
   release(): void {
     this.#held = false;
     if (this.#rest === undefined) this.#source.resume();

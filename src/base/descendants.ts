@@ -42,10 +42,10 @@ export async function takeSnapshot(rootPid: number): Promise<ProcessId[]> {
   return rows.filter((row) => below.has(row.pid) && !spared.has(row.pid)).map(toId);
 }
 
-/** Every process with `name=value` in its environment whose value passes. Linux only. */
+/** Every process with `name=value` in its environment that passes; `read` gives its other variables. Linux only. */
 export async function findByEnvironment(
   name: string,
-  test: (value: string) => boolean,
+  test: (value: string, read: (other: string) => string | undefined) => boolean,
 ): Promise<ProcessId[]> {
   if (!isLinux) return [];
   const rows = await readProcesses();
@@ -54,8 +54,12 @@ export async function findByEnvironment(
   const marked = await mapBounded(rows, PARALLEL_READS, async (row) => {
     if (spared.has(row.pid)) return undefined;
     const environment = readText(`/proc/${row.pid}/environ`);
-    const entry = environment?.split("\0").find((line) => line.startsWith(prefix));
-    return entry !== undefined && test(entry.slice(prefix.length)) ? toId(row) : undefined;
+    if (environment?.includes(prefix) !== true) return undefined;
+    const entries = environment.split("\0");
+    const read = (other: string) =>
+      entries.find((line) => line.startsWith(`${other}=`))?.slice(other.length + 1);
+    const value = read(name);
+    return value !== undefined && test(value, read) ? toId(row) : undefined;
   });
   return marked.filter((id) => id !== undefined);
 }
@@ -73,6 +77,12 @@ export async function killAll(ids: readonly ProcessId[], graceMs: number): Promi
 /** Whether the same process is still running; a zombie is not. */
 export async function isAlive(id: ProcessId): Promise<boolean> {
   return (await readProcess(id.pid, await bootId()))?.started === id.started;
+}
+
+/** The process with this pid; undefined if there is none. */
+export async function identify(pid: number): Promise<ProcessId | undefined> {
+  const row = await readProcess(pid, await bootId());
+  return row === undefined ? undefined : toId(row);
 }
 
 /** Whether it started at or after this value of `os.uptime()`, to 10 ms; false if start times are unavailable (macOS). */

@@ -57,6 +57,16 @@ export class FrameReader {
     this.#splitter.push(chunk);
   }
 
+  /** While a frame is handled: bytes from the start of its line to the last newline so far; 0 otherwise. */
+  get bytesFromFrame(): number {
+    return this.#splitter.bytesFromLine;
+  }
+
+  /** The same from the end of its line. */
+  get bytesAfterFrame(): number {
+    return this.#splitter.bytesAfterLine;
+  }
+
   /** The stream has ended: the last line may lack its newline. */
   end(): void {
     this.#hasEnded = true;

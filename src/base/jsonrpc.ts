@@ -2,6 +2,8 @@
 // fed parsed messages. Codex's app-server omits the "jsonrpc" field, MCP requires it.
 
 import { isObject, type JsonObject } from "./json.ts";
+import { type LanePlace, RpcLane } from "./jsonrpc-lanes.ts";
+import { RpcReplay } from "./jsonrpc-replay.ts";
 import { defined } from "./values.ts";
 
 export type RpcId = number | string;
@@ -48,6 +50,15 @@ export type RpcAnswer = { result: unknown } | { error: Error };
 export interface RequestOptions {
   /** No timeout if absent. */
   timeoutMs?: number;
+  /** Whose request it is; absent: the connection's own. */
+  lane?: RpcLane;
+}
+
+/** For snapshots: which ids were used. */
+export interface PeerPlace {
+  lanes: number;
+  /** Of the connection's own requests. */
+  count: number;
 }
 
 interface Pending {
@@ -71,19 +82,67 @@ export class JsonRpcPeer {
   readonly #options: RpcOptions;
   readonly #pending = new Map<RpcId, Pending>();
   readonly #timers = new Set<NodeJS.Timeout>();
-  #lastId = 0;
+  readonly #own: RpcLane;
+  #lanes: number;
+  #replay: RpcReplay | undefined;
+  /** Starts the clocks of requests that are made in a replay. */
+  #clocks: Array<() => void> = [];
   #closed: Error | undefined;
 
-  constructor(options: RpcOptions) {
+  /** `used`: ids of an earlier connection to the same process, which are not used again. */
+  constructor(options: RpcOptions, used: PeerPlace = { lanes: 0, count: 0 }) {
     this.#options = options;
+    this.#own = new RpcLane({ number: 0, count: used.count });
+    this.#lanes = used.lanes;
+  }
+
+  /** For snapshots. */
+  get place(): PeerPlace {
+    return { lanes: this.#lanes, count: this.#own.place.count };
+  }
+
+  /** A lane for a new session, or one that is continued. */
+  openLane(place?: LanePlace): RpcLane {
+    if (place === undefined) this.#lanes += 1;
+    else this.#lanes = Math.max(this.#lanes, place.number);
+    const lane = new RpcLane(place ?? { number: this.#lanes, count: 0 });
+    if (this.#replay !== undefined) lane.skipTo(this.#replay.highestOf(lane.number));
+    return lane;
+  }
+
+  /** `lines`: what an earlier daemon has written to the process. What follows is a repetition, until `endReplay`. */
+  startReplay(lines: readonly string[]): void {
+    this.#replay = new RpcReplay(lines);
+    this.#own.skipTo(this.#replay.highestOf(0));
+    this.#lanes = Math.max(this.#lanes, this.#replay.lastLane);
+  }
+
+  endReplay(): void {
+    this.#replay = undefined;
+    for (const start of this.#clocks.splice(0)) start();
+  }
+
+  /** In a replay: whether this request of the connection's own was made before and not repeated yet. */
+  wasMade(method: string, params: JsonObject): boolean {
+    return this.#replay?.wasMade(this.#own, method, params) === true;
   }
 
   /** Rejects with `RpcError` (an error reply), `RpcSilence` (no reply) or the write error. */
-  async request(method: string, params?: JsonObject, options: RequestOptions = {}): Promise<unknown> {
-    const deadline = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
+  request(method: string, params?: JsonObject, options: RequestOptions = {}): Promise<unknown> {
+    const { lane = this.#own, timeoutMs = Number.POSITIVE_INFINITY } = options;
+    return lane.track(this.#request(lane, method, params, timeoutMs));
+  }
+
+  async #request(
+    lane: RpcLane,
+    method: string,
+    params: JsonObject | undefined,
+    timeoutMs: number,
+  ): Promise<unknown> {
+    const deadline = performance.now() + timeoutMs;
     for (const waitMs of RETRY_MS) {
       try {
-        return await this.#ask(method, params, deadline - performance.now());
+        return await this.#ask(lane, method, params, deadline - performance.now());
       } catch (error) {
         if (!(error instanceof RpcError) || error.code !== OVERLOADED) throw error;
         if (performance.now() + waitMs >= deadline) throw error;
@@ -91,20 +150,25 @@ export class JsonRpcPeer {
       // If the peer was closed meanwhile, the next attempt fails.
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
-    return this.#ask(method, params, deadline - performance.now());
+    return this.#ask(lane, method, params, deadline - performance.now());
   }
 
   /**
    * The same in one attempt and without a timeout. `answered` is called in order: before any message after the reply is
-   * handled, which a promise cannot guarantee.
+   * handled, which a promise cannot guarantee. The lane does not count it as open.
    */
-  call(method: string, params: JsonObject, answered: (answer: RpcAnswer) => void): void {
+  call(
+    method: string,
+    params: JsonObject,
+    answered: (answer: RpcAnswer) => void,
+    lane: RpcLane = this.#own,
+  ): void {
     if (this.#closed !== undefined) {
       answered({ error: this.#closed });
       return;
     }
     const resolve = (result: unknown) => answered({ result });
-    this.#begin(method, params, resolve, (error) => answered({ error }));
+    this.#begin(lane, method, params, resolve, (error) => answered({ error }));
   }
 
   notify(method: string, params?: JsonObject): void {
@@ -152,7 +216,7 @@ export class JsonRpcPeer {
     for (const { reject } of waiting) reject(reason);
   }
 
-  #ask(method: string, params: JsonObject | undefined, limitMs: number): Promise<unknown> {
+  #ask(lane: RpcLane, method: string, params: JsonObject | undefined, limitMs: number): Promise<unknown> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     return new Promise<unknown>((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
@@ -162,22 +226,27 @@ export class JsonRpcPeer {
           then(value);
         };
       };
-      const id = this.#begin(method, params, settle(resolve), settle(reject));
+      const id = this.#begin(lane, method, params, settle(resolve), settle(reject));
       if (Number.isFinite(limitMs)) {
         const silence = () => new RpcSilence(`no answer to ${method} within ${Math.round(limitMs)} ms`);
-        timer = this.#later(Math.max(0, limitMs), () => this.#pending.get(id)?.reject(silence()));
+        const start = () => {
+          if (!this.#pending.has(id)) return;
+          timer = this.#later(Math.max(0, limitMs), () => this.#pending.get(id)?.reject(silence()));
+        };
+        if (this.#replay === undefined) start();
+        else this.#clocks.push(start);
       }
     });
   }
 
   #begin(
+    lane: RpcLane,
     method: string,
     params: JsonObject | undefined,
     resolve: (result: unknown) => void,
     reject: (error: Error) => void,
   ): RpcId {
-    this.#lastId += 1;
-    const id = this.#lastId;
+    const id = this.#replay?.take(lane, method, params) ?? lane.next();
     const settle = <T>(then: (value: T) => void) => {
       return (value: T) => {
         this.#pending.delete(id);
@@ -187,12 +256,17 @@ export class JsonRpcPeer {
     this.#pending.set(id, { method, resolve: settle(resolve), reject: settle(reject) });
     const line = this.#line({ method, id, ...defined({ params }) });
     this.#options.write(line).catch((error: Error) => this.#pending.get(id)?.reject(error));
+    const early = this.#replay?.takeReply(id);
+    if (early !== undefined) queueMicrotask(() => this.#settle(id, early));
     return id;
   }
 
   #settle(id: RpcId, message: JsonObject): void {
     const pending = this.#pending.get(id);
-    if (pending === undefined) return;
+    if (pending === undefined) {
+      if (typeof id === "number") this.#replay?.keep(id, message);
+      return;
+    }
     const { error } = message;
     if (!isObject(error)) {
       pending.resolve(message["result"]);

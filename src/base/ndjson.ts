@@ -14,6 +14,8 @@ export interface LineHandlers {
 }
 
 const LF = 0x0a;
+/** Follows from `indexOf` plus 1; no other line starts there. */
+const LAST = 0;
 
 export class LineSplitter {
   readonly #maxBytes: number;
@@ -21,6 +23,14 @@ export class LineSplitter {
   #tail: Buffer[] = [];
   #tailBytes = 0;
   #isSkipping = false;
+  /** The lines that are being handled; undefined otherwise. */
+  #text: string | undefined;
+  #textBytes = 0;
+  /** Where the current line and the next one start in it; LAST: there is no next one. */
+  #start = 0;
+  #next = LAST;
+  /** Bytes before a place in the text, so that they are counted once. */
+  #counted = { at: 0, bytes: 0 };
 
   constructor(maxBytes: number, handlers: LineHandlers) {
     this.#maxBytes = maxBytes;
@@ -47,6 +57,17 @@ export class LineSplitter {
       this.#emit(whole);
     }
     if (end + 1 < chunk.length) this.#hold(chunk.subarray(end + 1));
+  }
+
+  /** While a line is handled: bytes from its start to the last newline so far; 0 otherwise. */
+  get bytesFromLine(): number {
+    return this.#text === undefined ? 0 : this.#textBytes - this.#countTo(this.#text, this.#start);
+  }
+
+  /** The same from its end: what is still to be handled. */
+  get bytesAfterLine(): number {
+    if (this.#text === undefined || this.#next === LAST) return 0;
+    return this.#textBytes - this.#countTo(this.#text, this.#next);
   }
 
   /** Returns the bytes after the last newline, once the stream has ended. */
@@ -80,14 +101,30 @@ export class LineSplitter {
     }
     const text = whole.toString("utf8");
     const { line } = this.#handlers;
+    this.#text = text;
+    this.#textBytes = whole.length + 1;
+    this.#counted = { at: 0, bytes: 0 };
     let start = 0;
-    for (;;) {
-      const at = text.indexOf("\n", start);
-      if (at === -1) break;
-      line(text.slice(start, at));
-      start = at + 1;
+    try {
+      for (;;) {
+        const at = text.indexOf("\n", start);
+        this.#start = start;
+        this.#next = at + 1;
+        if (at === -1) break;
+        line(text.slice(start, at));
+        start = at + 1;
+      }
+      line(start === 0 ? text : text.slice(start));
+    } finally {
+      this.#text = undefined;
     }
-    line(start === 0 ? text : text.slice(start));
+  }
+
+  #countTo(text: string, at: number): number {
+    const from = at < this.#counted.at ? { at: 0, bytes: 0 } : this.#counted;
+    const bytes = from.bytes + Buffer.byteLength(text.slice(from.at, at));
+    this.#counted = { at, bytes };
+    return bytes;
   }
 
   #emitOneByOne(whole: Buffer): void {

@@ -10,6 +10,12 @@ export interface Backoff {
 
 export const DEFAULT_BACKOFF: Backoff = { initialMs: 100, maxMs: 5_000 };
 
+/**
+ * For screens, about four seconds. A replaced daemon is back within half a second, one that a service manager restarts
+ * after a crash within three.
+ */
+export const RESTART_BACKOFF: Backoff & { attempts: number } = { initialMs: 50, maxMs: 250, attempts: 24 };
+
 /** `attempt` counts from 1; the delay is between half and all of the exponential value. */
 export function delayMs(backoff: Backoff, attempt: number, random: () => number = Math.random): number {
   const full = Math.min(backoff.maxMs, backoff.initialMs * 2 ** Math.min(attempt - 1, 30));

@@ -26,6 +26,9 @@ export function explainConnectError(path: string, error: unknown): CodedError {
   const errno = readErrno(error) ?? "";
   const reason = errno === "ECONNREFUSED" && !isSocket(path) ? "not a socket" : REASONS[errno];
   if (reason !== undefined) return noDaemon(path, reason, error);
+  // It stopped listening before it accepted us.
+  if (errno === "ECONNRESET")
+    return new CodedError("connection_lost", `the daemon at ${path} closed the connection`, { cause: error });
   if (errno === "EACCES" || errno === "EPERM") {
     return new CodedError("not_allowed", explainRefusal(path), { cause: error });
   }

@@ -4,7 +4,7 @@ import { findSocket } from "./discover.ts";
 import { HttpApi, type HttpApiOptions } from "./http/api.ts";
 import { unixTransport } from "./http/unix-transport.ts";
 
-export interface HttpOptions extends Omit<HttpApiOptions, "keyedRetry"> {
+export interface HttpOptions extends HttpApiOptions {
   /** Path of the daemon's socket; defaults to the standard location. */
   socket?: string;
 }

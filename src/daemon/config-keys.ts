@@ -67,6 +67,13 @@ export const CONFIG_KEYS = {
     defaultText: "claude on PATH",
     meaning: "Path of the Claude Code program.",
   },
+  agent_stdio: {
+    flag: "agent-stdio",
+    env: "BLEMEESD_AGENT_STDIO",
+    check: z.enum(["files", "pipes"]).default("files"),
+    meaning:
+      "`files`: agents survive a restart of the daemon, which continues their turns. `pipes`: they end with the daemon.",
+  },
   codex_bin: {
     flag: "codex",
     env: "BLEMEESD_CODEX",
@@ -163,6 +170,14 @@ export const CONFIG_KEYS = {
     env: "BLEMEESD_SHUTDOWN_GRACE",
     check: seconds.default(30),
     meaning: "How long running turns may continue when the daemon stops; 0 ends them at once.",
+  },
+  leave_agents: {
+    flag: "leave-agents",
+    alone: "true",
+    env: "BLEMEESD_LEAVE_AGENTS",
+    check: yesOrNo.default(false),
+    meaning:
+      "When the daemon stops, its agents and their turns keep running, and the next daemon continues with them. Not with `store` = `memory`.",
   },
   max_concurrent_sessions: {
     env: "BLEMEESD_MAX_SESSIONS",
@@ -280,7 +295,7 @@ export const CONFIG_KEYS = {
     env: "BLEMEESD_NOTIFY_CHILDREN",
     check: yesOrNo.default(false),
     meaning:
-      "Also notify when a session ends or stalls whose parent is woken anyway. Requests are always notified.",
+      "Also notify about the end or a stall of a session whose parent is woken anyway. Pending requests always notify.",
   },
 } as const satisfies Record<string, ConfigKey>;
 

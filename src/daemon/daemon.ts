@@ -8,18 +8,21 @@ import type { Backend } from "../backends/types.ts";
 import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
+import { listRunDirectories } from "../base/runs/directory.ts";
 import { defined } from "../base/values.ts";
-import { createObserver, type Observer } from "../observe/index.ts";
-import type { DaemonFacts, Listening } from "../servers/types.ts";
+import { createObserver } from "../observe/index.ts";
+import type { DaemonFacts } from "../servers/types.ts";
 import { createSessions, drain, type Sessions } from "../sessions/index.ts";
-import { createLateStore, type Losses, openLosses, type Store } from "../store/index.ts";
+import { createLateStore, type Losses, openLosses } from "../store/index.ts";
 import { withAgentTools } from "./agent-tools.ts";
 import type { HttpAddress } from "./banner.ts";
 import type { Config } from "./config.ts";
 import { type Detection, detectBackends } from "./detect.ts";
 import { startHousekeeping } from "./housekeeping.ts";
+import { findLog } from "./log-place.ts";
 import { checkStorePlace, isDurable, openStore } from "./open-store.ts";
 import { createIdentity } from "./orphans.ts";
+import { findSupervisor } from "./supervisor.ts";
 import { openWaysIn } from "./ways-in.ts";
 
 const DAY_MS = 86_400_000;
@@ -34,8 +37,14 @@ export interface Daemon {
   webLink(): Promise<string>;
   /** Rejects if the store cannot be opened; the daemon cannot work then. */
   ready: Promise<void>;
-  /** Lets turns finish within the grace time or until `hurry`, then stops everything. */
-  close(hurry: AbortSignal): Promise<void>;
+  /**
+   * Lets turns finish within the grace time or until `hurry`, then stops everything. With `leaveAgents` it only stops itself:
+   * no agent is signalled, and nothing is recorded about it. After a stop of both, the next daemon opens no loopback port by
+   * itself; after a crash it does.
+   */
+  close(hurry: AbortSignal, how: { leaveAgents: boolean; isCrash: boolean }): Promise<void>;
+  /** Whether a stop leaves the agents running: as asked, or by the setting. Never if nothing could find them again. */
+  leavesAgents(asked?: boolean): boolean;
   /** Kills all agents, without notifying clients. */
   kill(): Promise<void>;
   /** Number of running turns. */
@@ -55,6 +64,10 @@ export interface DaemonParts {
   demian: URL;
   /** The dashboard's files. */
   webFiles: URL;
+  /** Replace the daemon that runs on the socket. */
+  takeover: boolean;
+  /** A client asks the daemon to stop. */
+  stop(how: { leaveAgents: boolean }): void;
 }
 
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
@@ -75,10 +88,13 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   opening.catch(() => undefined); // reported through `ready`
   const store = createLateStore(opening, durable);
+  // Without a history there is nothing that an adopted agent could continue.
+  const runsDir = durable && config.agent_stdio === "files" ? join(config.state_dir, "runs") : undefined;
   const backends = createBackends(config, {
     env: withAgentTools(env, parts.agentTools),
     log,
     demian: { script: fileURLToPath(parts.demian), version: parts.version },
+    runs: runsDir === undefined ? undefined : { root: runsDir, version: parts.version },
   });
   const metrics = createMetrics();
   const observer = createObserver({
@@ -94,8 +110,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     },
   });
   const identity = createIdentity(config.socket_path, `${process.pid}-${Date.now().toString(36)}`);
-  const { hub, manager, ready, quiet } = createSessions({
-    ...{ backends, store, log, observer, metrics },
+  const { hub, manager, ready, quiet, abandon, adopted } = createSessions({
+    ...{ backends, store, log, observer, metrics, runsDir },
     losses: () => losses,
     limits: {
       maxSessions: config.max_concurrent_sessions,
@@ -125,11 +141,16 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       userAgent: `blemeesd/${parts.version}`,
     },
   });
+  const leavesAgents = (asked = config.leave_agents): boolean => asked && runsDir !== undefined;
+  const supervisor = findSupervisor(env);
   let detection: Detection | undefined;
   const facts: DaemonFacts = {
     daemon: `blemeesd/${parts.version}`,
     pid: process.pid,
     socket_path: config.socket_path,
+    state_dir: config.state_dir,
+    log: () => findLog(config, env),
+    ...defined({ supervisor }),
     startedAtMs: Date.now(),
     backends: () => detection?.found() ?? {},
     backendStates: () => detection?.state() ?? {},
@@ -143,14 +164,20 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       max_line_bytes: config.max_line_bytes,
     },
   };
-  const ways = await openWaysIn(config, { hub, manager, metrics, facts, log }, parts.webFiles);
-  const { listening, http, webLink } = ways;
+  const control = { leavesAgents, stop: parts.stop };
+  // As late as possible: the socket is free only for a moment.
+  const before = parts.takeover ? await (await import("./takeover.ts")).takeOver(config) : undefined;
+  if (before !== undefined) log.info("daemon.took_over", { ...before });
+  const context = { hub, manager, metrics, facts, log, control };
+  const ways = await openWaysIn(config, context, parts.webFiles, before?.http_port);
+  const { listening, http, webLink, forgetPort } = ways;
   log.info("daemon.start", { socket_path: config.socket_path, pid: process.pid, version: parts.version });
-  detection = detectBackends(backends, log);
+  const mayAdopt = runsDir !== undefined && listRunDirectories(runsDir).length > 0;
+  detection = detectBackends(backends, log, mayAdopt ? ready : undefined);
   setTimeout(openStoreNow, STORE_DELAY_MS);
   // Only once we hold the store: a daemon that is finishing its turns still holds it, and its agents are not orphans.
   const swept = ready.then(
-    () => identity.sweep(log, closing.signal),
+    () => identity.sweep(log, closing.signal, adopted),
     () => undefined,
   );
   const housekeeping = startHousekeeping({ hub, store, config, log, metrics, ready });
@@ -161,10 +188,19 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     ready,
     kill: () => identity.killOwn(),
     activeTurns: () => hub.counts().active_turns,
-    close: async (hurry) => {
+    leavesAgents,
+    close: async (hurry, { leaveAgents, isCrash }) => {
       closing.abort();
+      if (!leaveAgents && !isCrash) forgetPort();
       await swept;
-      await closeAll({ listening, hub, quiet, backends, store, observer, config, log, housekeeping, hurry });
+      housekeeping.close();
+      // Before the clients are dismissed: an owner that disconnects stops its agent.
+      if (leaveAgents) await abandon();
+      listening.dismiss();
+      if (!leaveAgents) await endAgents({ hub, quiet, backends, config, log, hurry });
+      await Promise.all([store.close(), observer.close()]);
+      // Last: the next daemon to bind the socket finds the store free, and no agent of ours unless they are left to it.
+      await listening.close();
     },
   };
 }
@@ -180,27 +216,16 @@ function tryOpenLosses(path: string, log: Log): Losses | undefined {
   }
 }
 
-interface Open {
-  listening: Listening;
-  hub: Sessions["hub"];
-  quiet: Sessions["quiet"];
+interface Running extends Pick<Sessions, "hub" | "quiet"> {
   backends: readonly Backend[];
-  store: Store;
-  observer: Observer;
   config: Config;
   log: Log;
-  housekeeping: { close(): void };
   hurry: AbortSignal;
 }
 
-async function closeAll(open: Open): Promise<void> {
-  open.housekeeping.close();
-  open.listening.dismiss();
-  await open.quiet();
-  await drain(open.hub, open.config.shutdown_grace_s * 1000, open.hurry, open.log);
+async function endAgents({ hub, quiet, backends, config, log, hurry }: Running): Promise<void> {
+  await quiet();
+  await drain(hub, config.shutdown_grace_s * 1000, hurry, log);
   // Processes shared by several sessions.
-  await Promise.all(open.backends.map((backend) => backend.close?.()));
-  await Promise.all([open.store.close(), open.observer.close()]);
-  // Last: the next daemon to bind the socket finds the store free and no agent of ours.
-  await open.listening.close();
+  await Promise.all(backends.map((backend) => backend.close?.()));
 }

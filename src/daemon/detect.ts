@@ -16,12 +16,18 @@ export interface Detection {
   done: Promise<void>;
 }
 
-export function detectBackends(backends: readonly Backend[], log: Log): Detection {
+/** `after`: what goes first, because each agent that is looked for starts a process. */
+export function detectBackends(
+  backends: readonly Backend[],
+  log: Log,
+  after: Promise<unknown> = Promise.resolve(),
+): Detection {
   const versions = new Map<string, string>();
   const searching = new Set(backends.map((backend) => backend.name));
   let isDone = false;
   const done = Promise.all(
     backends.map(async (backend) => {
+      await after.catch(() => undefined);
       // If it cannot be checked (no descriptors left), it counts as missing; it can still be opened by name.
       const version = await backend.detect().catch((error: unknown) => {
         log.warn("daemon.detect_failed", { backend: backend.name, message: toMessage(error) });

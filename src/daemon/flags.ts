@@ -7,11 +7,13 @@ import { CONFIG_KEYS, type ConfigKey, type ConfigName, formatDefault } from "./c
 export interface Flags {
   values: Partial<Record<ConfigName, string>>;
   config?: string;
+  /** Replace the running daemon. */
+  takeover: boolean;
   help: boolean;
   version: boolean;
 }
 
-const OWN = ["config", "help", "version"];
+const OWN = ["config", "takeover", "help", "version"];
 
 export function parseFlags(argv: readonly string[]): Flags {
   const byFlag = new Map<string, ConfigName>();
@@ -26,6 +28,7 @@ export function parseFlags(argv: readonly string[]): Flags {
       options: {
         ...Object.fromEntries([...byFlag.keys()].map((flag) => [flag, { type: "string" as const }])),
         config: { type: "string" },
+        takeover: { type: "boolean" },
         help: { type: "boolean", short: "h" },
         version: { type: "boolean" },
       },
@@ -42,6 +45,7 @@ export function parseFlags(argv: readonly string[]): Flags {
   return {
     values,
     ...(typeof config === "string" ? { config } : {}),
+    takeover: parsed["takeover"] === true,
     help: parsed["help"] === true,
     version: parsed["version"] === true,
   };
@@ -61,13 +65,18 @@ export function formatHelp(): string {
     "",
     "Runs coding agents as managed sessions for this user, on one Unix socket.",
     "",
-    "Example:",
+    "Examples:",
     "  blemeesd --log-level debug --socket /run/user/1000/test.sock",
+    "  blemeesd --takeover",
     "",
     "Options:",
     ...align([
       ...rows,
       ["--config FILE", "Config file in TOML [~/.config/blemeesd/config.toml]"],
+      [
+        "--takeover",
+        "Replace the daemon that runs on the socket, if there is one: it exits and leaves its agents running.",
+      ],
       ["--version", "Print the version."],
       ["-h, --help", "Print this."],
     ]),

@@ -4,7 +4,7 @@ import { CodedError, toMessage } from "../base/coded-error.ts";
 import { createLog, type Log } from "../base/log.ts";
 import { defined } from "../base/values.ts";
 import { formatBanner } from "./banner.ts";
-import { loadConfig } from "./config.ts";
+import { type LoadedConfig, loadConfig } from "./config.ts";
 import { type Daemon, startDaemon } from "./daemon.ts";
 import { formatHelp, parseFlags } from "./flags.ts";
 
@@ -32,7 +32,7 @@ export async function main(options: MainOptions): Promise<void> {
   const isTerminal = process.stderr.isTTY === true;
   const start = readCommandLine(options);
   if (start === undefined) return;
-  const { config, warnings } = start;
+  const { config, warnings, takeover } = start;
   const log = createLog(
     config.log_level ?? (isTerminal && config.log_file === undefined ? "warn" : "info"),
     config.log_file,
@@ -47,16 +47,16 @@ export async function main(options: MainOptions): Promise<void> {
   };
   // A signal may arrive as soon as the socket is visible, a moment before we know that it is bound.
   let isAsked = false;
-  let stop: Stop = (code, isCrash) => {
-    if (isCrash) process.exit(code);
+  let stop: Stop = (code, { isCrash } = {}) => {
+    if (isCrash === true) process.exit(code);
     isAsked = true;
   };
   for (const signal of STOP_SIGNALS) process.on(signal, () => stop(0));
-  // After an unexpected error our state is unknown: sessions are ended and stored, and the next daemon continues from there.
+  // After an unexpected error our state is unknown: we exit, and the next daemon continues from what is stored.
   const crash = (reason: unknown): void => {
     process.exitCode = 1;
     log.error("daemon.crashed", { stack: readStack(reason) });
-    stop(1, true);
+    stop(1, { isCrash: true });
   };
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
@@ -65,6 +65,8 @@ export async function main(options: MainOptions): Promise<void> {
     daemon = await startDaemon({
       ...{ config, version, log, storeWorker, observeWorker, agentTools, demian, webFiles },
       env: process.env,
+      takeover,
+      stop: (how) => stop(0, how),
     });
   } catch (error) {
     fail(error);
@@ -92,14 +94,15 @@ async function linkOrWhy(daemon: Daemon): Promise<{ link: string } | { noLink: s
   }
 }
 
-function readCommandLine({ argv, version }: MainOptions): ReturnType<typeof loadConfig> | undefined {
+function readCommandLine({ argv, version }: MainOptions): (LoadedConfig & { takeover: boolean }) | undefined {
   try {
     const flags = parseFlags(argv);
     if (flags.help) process.stdout.write(formatHelp());
     else if (flags.version) process.stdout.write(`blemeesd ${version}\n`);
     if (flags.help || flags.version) return undefined;
     const file = defined({ file: flags.config });
-    return loadConfig({ flags: flags.values, env: process.env, ...file });
+    const { takeover } = flags;
+    return { ...loadConfig({ flags: flags.values, env: process.env, ...file }), takeover };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     process.stderr.write(`blemeesd: ${error.message}\n`);
@@ -108,35 +111,44 @@ function readCommandLine({ argv, version }: MainOptions): ReturnType<typeof load
   }
 }
 
-/** Shuts down in order and exits with this code. `isCrash`: does not wait for turns. */
-type Stop = (code: number, isCrash?: boolean) => void;
+/** Shuts down in order and exits with this code. */
+type Stop = (code: number, how?: StopHow) => void;
+
+interface StopHow {
+  /** Does not wait for turns. */
+  isCrash?: boolean;
+  /** Default: the setting; after a crash, if possible. */
+  leaveAgents?: boolean;
+}
 
 /** Called a second time, it no longer waits for running turns. */
 function stopOnce(daemon: Daemon, graceMs: number, log: Log): Stop {
   let isStopping = false;
   let worstCode = 0;
   const hurry = new AbortController();
-  return (code, isCrash = false) => {
+  return (code, { isCrash = false, leaveAgents = daemon.leavesAgents(isCrash || undefined) } = {}) => {
     worstCode = Math.max(worstCode, code);
     if (isStopping || isCrash) hurry.abort();
     if (isStopping) return;
     isStopping = true;
     const turns = daemon.activeTurns();
-    if (process.stderr.isTTY === true && turns > 0 && graceMs > 0 && !isCrash) {
+    const waits = graceMs > 0 && !isCrash && !leaveAgents;
+    if (process.stderr.isTTY === true && turns > 0 && waits) {
       process.stderr.write(
         `\nwaiting for ${turns} running turn${turns === 1 ? "" : "s"}; press Ctrl-C again to end them\n`,
       );
     }
-    log.info("daemon.shutdown_requested");
+    log.info("daemon.shutdown_requested", { leave_agents: leaveAgents });
     const force = setTimeout(
       () => {
         log.error("daemon.shutdown_forced");
+        if (leaveAgents) process.exit(1);
         setTimeout(() => process.exit(1), KILL_BUDGET_MS);
         void daemon.kill().finally(() => process.exit(1));
       },
-      (isCrash ? 0 : graceMs) + FORCE_BUDGET_MS,
+      (waits ? graceMs : 0) + FORCE_BUDGET_MS,
     );
-    daemon.close(hurry.signal).then(
+    daemon.close(hurry.signal, { leaveAgents, isCrash }).then(
       () => {
         clearTimeout(force);
         log.info("daemon.stop");

@@ -2,6 +2,7 @@
 // link to the dashboard.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { toMessage } from "../base/coded-error.ts";
 import {
   createHttpDoor,
   HTTP_DEFAULTS,
@@ -13,6 +14,7 @@ import { listenOnSocket } from "../servers/socket/index.ts";
 import type { Listening, ServerContext } from "../servers/types.ts";
 import type { HttpAddress } from "./banner.ts";
 import type { Config } from "./config.ts";
+import { keptPort } from "./kept-port.ts";
 
 const OUTBOX_BYTES = 1024 * 1024;
 const HELLO_TIMEOUT_MS = 5_000;
@@ -23,12 +25,16 @@ export interface WaysIn {
   http?: HttpAddress;
   /** A link to the dashboard, for the user who starts the daemon. */
   webLink(): Promise<string>;
+  /** The next daemon does not open the same loopback port by itself. */
+  forgetPort(): void;
 }
 
+/** `replacedPort`: the loopback port of the daemon that this one replaces. */
 export async function openWaysIn(
   config: Config,
   context: ServerContext & Omit<HttpContext, "web">,
   webFiles: URL,
+  replacedPort?: number,
 ): Promise<WaysIn> {
   const shared = {
     maxConnections: config.max_connections,
@@ -41,10 +47,12 @@ export async function openWaysIn(
     maxBodyBytes: config.max_line_bytes,
     tokenFile: join(config.state_dir, "http-token"),
   };
+  const kept = keptPort(join(config.state_dir, "http-port"), context.log);
   const loopback = new Loopback(context, {
     limits,
     port: config.http_port,
     webDirectory: fileURLToPath(webFiles),
+    onOpen: (port) => kept.keep(port),
   });
   // First: a daemon that cannot bind the socket touches nothing else.
   const socket = await listenOnSocket(
@@ -63,11 +71,25 @@ export async function openWaysIn(
     () => socket.waitingBytes(),
   );
   const listening = both(loopback, socket);
-  const webLink = async (): Promise<string> => (await loopback.link()).url;
-  if (config.http_port === undefined && !config.web) return { listening, webLink };
+  const ways = {
+    listening,
+    webLink: async (): Promise<string> => (await loopback.link()).url,
+    forgetPort: () => kept.forget(),
+  };
+  // Open tabs of the dashboard reconnect there.
+  const earlier = replacedPort ?? kept.read();
+  const hasChoice = config.http_port === undefined || config.http_port === 0;
+  const reopening =
+    hasChoice && earlier !== undefined
+      ? loopback
+          .open(earlier)
+          .catch((error: unknown) => context.log.warn("http.reopen_failed", { message: toMessage(error) }))
+      : undefined;
+  if (config.http_port === undefined && !config.web) return ways;
+  await reopening;
   try {
     const { port } = await loopback.open();
-    return { listening, webLink, http: { port, tokenFile: limits.tokenFile } };
+    return { ...ways, http: { port, tokenFile: limits.tokenFile } };
   } catch (error) {
     await socket.close();
     throw error;

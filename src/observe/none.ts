@@ -4,6 +4,7 @@ import type { Observer } from "./types.ts";
 export const noObserver: Observer = {
   frame: () => undefined,
   request: () => undefined,
+  recall: () => undefined,
   warm: () => Promise.resolve(),
   lastAction: () => undefined,
   actions: () => Promise.resolve([]),

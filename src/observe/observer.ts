@@ -131,6 +131,12 @@ export function createObserver(options: ObserverOptions): Observer {
       observeSafely(session, (state) => observe(state, session, frame, now()));
     },
     request: (row: RequestRow) => observeSafely(row, (state) => observeRequest(state, row, now())),
+    recall: (session, seen) =>
+      observeSafely(session, (state) => {
+        if ("frame" in seen) observe(state, session, seen.frame, now());
+        else observeRequest(state, seen.request, now());
+        return [];
+      }),
     async warm() {
       if (!isLoaded && !isClosed) await load();
     },

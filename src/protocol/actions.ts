@@ -1,5 +1,5 @@
 // What an agent did, in one vocabulary for all backends: the source of `sm children`, `sm tail` and the messages that wake
-// a parent. The names are those of sm#288 ("compatibility projection").
+// a parent. The names are part of the session-manager format (docs/http.md).
 import * as z from "zod";
 import { NOT_RUN_REASONS } from "./not-run.ts";
 

@@ -70,6 +70,10 @@ export const NOTICES = {
       native,
     },
   ),
+  delivery_uncertain: row(
+    "The daemon was killed while it sent a message to the agent: the agent may not have received it.",
+    {},
+  ),
   tool_output: row("Part of a running tool's output.", { tool_use_id, text: z.string() }),
   tool_progress: row("All output of a running tool so far, or how long it has run.", {
     tool_use_id,

@@ -129,7 +129,7 @@ export type RequestStatus = (typeof REQUEST_STATUSES)[number];
 
 /**
  * Where the answer was given, according to the client. Default: `socket` or `http`, depending on the connection. `api` is any
- * program, as in sm#288 and in rows of earlier builds.
+ * program, as in the session-manager format and in rows of earlier builds.
  */
 export const ANSWER_SOURCES = ["tui", "web", "sm", "blemeesctl", "socket", "http", "api"] as const;
 export type AnswerSource = (typeof ANSWER_SOURCES)[number];
@@ -150,6 +150,7 @@ export const RequestRow = z.strictObject({
   /** The agent's own ids. */
   thread_id: z.string().optional(),
   native_turn_id: z.string().optional(),
+  native_request_id: z.string().optional(),
   item_id: z.string().optional(),
   /** Sub-agents from the root down to the one asking; absent for the session's main agent. */
   path: z.array(z.string()).optional(),

@@ -83,13 +83,19 @@ export const SessionRow = z.object({
   queue: z.array(QueuedMessage).optional(),
   inputs: z.array(InputRecord).optional(),
   last_result: LastResult.optional(),
-  /** The current turn. Present after a crash: that turn never got its result. */
+  /** The current turn. Present after a crash: it has no result yet, and gets one here if its agent is gone. */
   turn: z
     .object({
       turn_id: z.string(),
       started_at_ms: z.int(),
+      /** The agent started it by itself; absent: a message did. */
+      origin: z.literal("agent").optional(),
+      /** Its `task_started` notice is in the log. */
+      is_announced: z.literal(true).optional(),
       /** The wake that started the turn. Sent again if the daemon dies during the turn. */
       wake: QueuedMessage.optional(),
+      /** The queued message that started it, until this process of the agent is given it: the next daemon does, if this one dies before. */
+      undelivered: z.object({ entry: QueuedMessage, generation: z.string() }).optional(),
     })
     .optional(),
 });

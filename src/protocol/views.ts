@@ -69,7 +69,7 @@ export const EventView = z.strictObject({
 });
 export type EventView = z.infer<typeof EventView>;
 
-/** Cursor fields as in sm#288. */
+/** Cursor fields as in the session-manager format. */
 export const EventsPage = z.strictObject({
   events: z.array(EventView),
   /** The oldest stored event; null if there is none. */

@@ -62,7 +62,7 @@ class Transcript implements TranscriptWriter {
   #file: number | undefined;
   /** A crash cut the last line: start a new one. */
   #isTorn = false;
-  #hasTold = false;
+  #hasReported = false;
 
   constructor({ root, sessionId, onProblem }: TranscriptOrder) {
     this.path = getTranscriptPath(sessionId);
@@ -99,8 +99,8 @@ class Transcript implements TranscriptWriter {
   }
 
   #reportProblem(error: unknown): void {
-    if (this.#hasTold) return;
-    this.#hasTold = true;
+    if (this.#hasReported) return;
+    this.#hasReported = true;
     this.#onProblem(`the transcript ${this.path} is incomplete: ${toMessage(error)}`);
   }
 }

@@ -8,6 +8,9 @@ export interface DaemonFacts {
   daemon: string;
   pid: number;
   socket_path: string;
+  state_dir: string;
+  log(): LogPlace;
+  supervisor?: Supervisor;
   startedAtMs: number;
   /** Agents found so far: name → version. */
   backends(): Record<string, string>;
@@ -23,6 +26,19 @@ export interface DaemonFacts {
     max_concurrent_sessions: number;
     max_line_bytes: number;
   };
+}
+
+/** Where the daemon's log goes; `path` is absent if the file cannot be named. */
+export interface LogPlace {
+  to: "file" | "journal" | "stderr";
+  path?: string;
+}
+
+/** The service manager that runs the daemon, and the commands that restart it and show its log. */
+export interface Supervisor {
+  name: "systemd" | "launchd";
+  restart: string;
+  logs?: string;
 }
 
 export interface ServerContext {

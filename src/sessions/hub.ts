@@ -97,7 +97,7 @@ export class SessionHub implements Hub {
   }
 
   async send(client: Client, session_id: string, message: UserMessage): Promise<void> {
-    await this.table.changing.free(session_id);
+    await this.table.free(session_id);
     await this.table.session(session_id).send(client, message);
   }
 
@@ -106,7 +106,7 @@ export class SessionHub implements Hub {
     session_id: string,
     acknowledged: (was_idle: boolean) => void,
   ): Promise<void> {
-    await this.table.changing.free(session_id);
+    await this.table.free(session_id);
     const session = this.table.live.get(session_id);
     if (session === undefined) acknowledged(true);
     else await session.interrupt(client, acknowledged);
@@ -135,6 +135,7 @@ export class SessionHub implements Hub {
     // Requested immediately: an open sent right after this must come later.
     const release = await this.table.changing.lock(session_id);
     try {
+      if (this.table.startup !== undefined) await this.table.startup;
       const session = this.table.live.get(session_id);
       // A pending open of the same client goes first.
       if (session === undefined || (session.owner !== client && !this.#opening.has(client))) return;
@@ -163,7 +164,7 @@ export class SessionHub implements Hub {
     session_id: string,
     last_seen_seq: number | undefined,
   ): Promise<{ last_seq: number; attachment: Attachment }> {
-    await this.table.changing.free(session_id);
+    await this.table.free(session_id);
     const session = this.table.session(session_id);
     const attachment = session.watch(client, subscriber, last_seen_seq);
     this.#log.info("session.watched", { session_id, connection_id: client.id });
@@ -171,7 +172,7 @@ export class SessionHub implements Hub {
   }
 
   async unwatch(client: Client, session_id: string): Promise<boolean> {
-    await this.table.changing.free(session_id);
+    await this.table.free(session_id);
     return this.table.live.get(session_id)?.unwatch(client) ?? false;
   }
 
@@ -184,7 +185,7 @@ export class SessionHub implements Hub {
   }
 
   async info(session_id: string): Promise<SessionInfo> {
-    await this.table.changing.free(session_id);
+    await this.table.free(session_id);
     const session = this.table.live.get(session_id);
     if (session !== undefined) return liveInfo(session);
     const info = await coldInfo(this.#options, session_id);
@@ -203,6 +204,11 @@ export class SessionHub implements Hub {
     }
     const total = this.table.live.size;
     return { total, attached, detached: total - attached, active_turns, by_backend };
+  }
+
+  /** Number of sessions whose agent is running. */
+  runningAgents(): number {
+    return this.sessions.filter(({ isRunning }) => isRunning).length;
   }
 
   /**

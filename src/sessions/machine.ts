@@ -13,6 +13,8 @@ export interface MachineParts {
   projected(state: SessionState): void;
   /** Something that views show has changed. */
   changed(): void;
+  /** Inputs are ignored: the daemon leaves its agents to the next one. */
+  isAbandoned(): boolean;
   /** Records inputs and effects for a bug report. */
   record?: ((input: Input, effects: readonly Effect[]) => void) | undefined;
 }
@@ -42,6 +44,7 @@ export class Machine {
   }
 
   take(happening: Happening): void {
+    if (this.#parts.isAbandoned()) return;
     this.#waiting.push(happening);
     if (this.#isTaking) return;
     this.#isTaking = true;
@@ -80,11 +83,17 @@ export class Machine {
     this.#state = state;
     const turn_id = getTurn(state)?.turn_id;
     if (turn_id === this.#id || state.run?.generation === this.#id) this.#id = makeHexId();
-    if (state.row !== before.row || turn_id !== getTurn(before)?.turn_id) this.#parts.projected(state);
+    if (state.row !== before.row || isTurnChanged(before, state)) this.#parts.projected(state);
     for (const effect of effects) this.#parts.perform(effect);
     if (looksDifferent(before, state)) this.#parts.changed();
     return effects.some(isReply) ? "reply" : "more";
   }
+}
+
+/** What the row says about it. */
+function isTurnChanged(before: SessionState, state: SessionState): boolean {
+  const [old, turn] = [getTurn(before), getTurn(state)];
+  return old?.turn_id !== turn?.turn_id || old?.isAnnounced !== turn?.isAnnounced;
 }
 
 function isReply({ kind }: Effect): boolean {

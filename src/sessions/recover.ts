@@ -27,13 +27,15 @@ export interface RecoverParts {
   turnEnded?: SessionHooks["onTurnEnd"];
   /** What the previous daemon could not store; known once the store is open. */
   losses?: () => Losses | undefined;
+  /** Sessions whose agents are running and will be adopted: nothing of them was cut. */
+  kept?: ReadonlySet<string>;
 }
 
 export async function recoverSessions(
   store: Store,
   publisher: Publisher,
   log: Log,
-  extras: Pick<RecoverParts, "turnEnded" | "losses"> = {},
+  extras: Pick<RecoverParts, "turnEnded" | "losses" | "kept"> = {},
 ): Promise<void> {
   const parts = { store, publisher, ...extras };
   const [rows, open] = await Promise.all([store.rows(), store.requests({ open: true })]);
@@ -48,25 +50,40 @@ export async function recoverSessions(
   const left = extras.losses?.()?.left ?? new Map<string, number>();
   const cut = all.filter((row) => {
     const { session_id, turn, lost_after } = row;
+    if (extras.kept?.has(session_id) === true) return lost_after !== undefined || left.has(session_id);
     return turn !== undefined || lost_after !== undefined || requests.has(session_id) || left.has(session_id);
   });
   await Promise.all(
     cut.map((row) =>
       // A session that cannot be recovered must not prevent the start; it is retried when opened.
-      recoverOne(row, requests.get(row.session_id) ?? [], parts).catch((error: unknown) =>
-        log.error("session.recover_failed", { session_id: row.session_id, message: toMessage(error) }),
+      recoverOne(...toCut(row, requests.get(row.session_id) ?? [], extras.kept), parts).catch(
+        (error: unknown) =>
+          log.error("session.recover_failed", { session_id: row.session_id, message: toMessage(error) }),
       ),
     ),
   );
-  const turns = cut.filter((row) => row.turn !== undefined).length;
+  const isCut = ({ session_id }: { session_id: string }) => extras.kept?.has(session_id) !== true;
+  const turns = cut.filter((row) => row.turn !== undefined && isCut(row)).length;
   if (turns > 0) log.warn("session.turns_recovered", { count: turns });
-  if (open.length > 0) log.warn("request.recovered", { count: open.length });
+  const orphans = open.filter(isCut).length;
+  if (orphans > 0) log.warn("request.recovered", { count: orphans });
   // A deleted session needs no report.
   const gone = [...left.keys()].filter((session_id) => !all.some((row) => row.session_id === session_id));
   for (const session_id of gone) extras.losses?.()?.clear(session_id);
   const damaged = all.filter((row) => row.lost_after !== undefined).length;
   if (damaged > 0) log.warn("session.history_lost", { count: damaged });
   if (left.size > 0) log.warn("session.losses_recovered", { count: left.size });
+}
+
+/** The turn and the requests of an agent that is still running go on. */
+function toCut(
+  row: SessionRow,
+  requests: readonly RequestRow[],
+  kept: ReadonlySet<string> | undefined,
+): [row: SessionRow, requests: readonly RequestRow[]] {
+  if (kept?.has(row.session_id) !== true) return [row, requests];
+  const { turn: _running, ...rest } = row;
+  return [rest, []];
 }
 
 /** The row at that time. One stream for both, because a session's frames have one writer. */

@@ -1,7 +1,7 @@
 // One session: the shell around its core (core/). Calls become inputs; effects are performed here, by the agent, the
 // ledger and the stream. Contains no decisions of its own.
 
-import type { Backend } from "../backends/types.ts";
+import type { Backend, BackendSink, Run } from "../backends/types.ts";
 import { makeId } from "../base/id.ts";
 import type { Log } from "../base/log.ts";
 import { defined } from "../base/values.ts";
@@ -13,10 +13,10 @@ import { type ActivityState, SessionRow } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
 import { Agent, type AgentParts } from "./agent/agent.ts";
 import { deriveActivity } from "./core/activity.ts";
-import type { Happening } from "./core/inputs.ts";
+import type { AdoptedRun, Happening } from "./core/inputs.ts";
 import type { CloseCondition, Job } from "./core/jobs.ts";
 import type { NewInput } from "./core/queue.ts";
-import { clientGone, notAllowed } from "./core/refusals.ts";
+import { clientGone, daemonStops, notAllowed } from "./core/refusals.ts";
 import { initialState } from "./core/restore.ts";
 import * as facts from "./core/state.ts";
 import { passes } from "./core/turn-steps.ts";
@@ -25,7 +25,7 @@ import { Machine } from "./machine.ts";
 import { Performer } from "./perform.ts";
 import { PendingReplies } from "./replies.ts";
 import type { Ledger } from "./requests/ledger.ts";
-import type { RespondOrder } from "./requests/types.ts";
+import type { Asker, RespondOrder } from "./requests/types.ts";
 import { Audience } from "./stream/audience.ts";
 import type { Feed } from "./stream/feed.ts";
 import type { Publisher } from "./stream/publish.ts";
@@ -42,6 +42,8 @@ export interface SessionContext
   ringSize: number;
   /** Queues no longer deliver. */
   isQuiet(): boolean;
+  /** The agent is left to the next daemon: nothing that happens to it or is asked of it has an effect here. */
+  isAbandoned(): boolean;
   /** A queued message has changed state. */
   inputChanged(session_id: string, input: InputRecord): void;
   /** Directory for input recordings; absent: none. */
@@ -70,6 +72,23 @@ export class Session {
   readonly #replies = new PendingReplies();
   /** When the agent last produced output, or was released from waiting for an answer. */
   #heardAtMs: number | undefined;
+
+  /** Continues with the agent of an earlier daemon; returns where its reports go. */
+  adopt(run: Run, facts: AdoptedRun): BackendSink {
+    const sink = this.#agent.adopt(run, facts);
+    this.#take({ kind: "adopted", run: facts });
+    return sink;
+  }
+
+  /** The adopted agent was asked again what led to nothing stored. */
+  repeated(call: "send" | "interrupt"): void {
+    this.#take({ kind: "repeated", call });
+  }
+
+  /** The run of the agent, for the ledger. */
+  get asker(): Asker | undefined {
+    return this.#agent.asker;
+  }
 
   /** `left_at_ms`: set when no client is about to own it. */
   constructor(row: SessionRow, context: SessionContext, left_at_ms?: number) {
@@ -109,6 +128,7 @@ export class Session {
       perform: (effect) => performer.perform(effect),
       projected: (state) => project(state, row),
       changed: () => context.hooks.onChange(row.session_id),
+      isAbandoned: () => context.isAbandoned(),
       record: openTrace(context.traceDir, { row, left_at_ms }, this.#log),
     });
   }
@@ -195,7 +215,7 @@ export class Session {
   open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Feed> {
     const { resume, last_seen_seq, answers, options } = order;
     const job_id = this.#replies.newId();
-    const opened = this.#replies.expect<Feed>(job_id, { client, subscriber });
+    const opened = this.#expect<Feed>(job_id, { client, subscriber });
     this.#take({
       kind: "job",
       job: {
@@ -247,7 +267,7 @@ export class Session {
   /** Calls `acknowledged` before the turn's result is published. Without a client, it comes from a manager. */
   interrupt(client: Client | undefined, acknowledged: (was_idle: boolean) => void): Promise<void> {
     const job_id = this.#replies.newId();
-    const over = this.#replies.expect<void>(job_id, { acknowledged });
+    const over = this.#expect<void>(job_id, { acknowledged });
     this.#take({ kind: "interrupt", job_id, ...(client === undefined ? {} : { client_id: client.id }) });
     return over;
   }
@@ -279,6 +299,7 @@ export class Session {
 
   /** Bypasses the jobs, which may themselves be blocked on this answer. */
   respond(client: Client | undefined, order: RespondOrder): ReturnType<Ledger["respond"]> {
+    if (this.#context.isAbandoned()) throw daemonStops();
     // Managers own no sessions and may only answer where everyone may.
     if (this.owner !== client && this.row.answers !== "any") throw notAllowed(this.row.session_id); // mutation: only-the-owner-answers
     return this.#context.ledger.respond(order);
@@ -307,9 +328,14 @@ export class Session {
 
   #ask<T>(happening: (job_id: string) => Happening): Promise<T> {
     const job_id = this.#replies.newId();
-    const replied = this.#replies.expect<T>(job_id);
+    const replied = this.#expect<T>(job_id);
     this.#take(happening(job_id));
     return replied;
+  }
+
+  #expect<T>(job_id: string, extras?: Parameters<PendingReplies["expect"]>[1]): Promise<T> {
+    if (this.#context.isAbandoned()) return Promise.reject(daemonStops());
+    return this.#replies.expect<T>(job_id, extras);
   }
 
   #take(happening: Happening): void {

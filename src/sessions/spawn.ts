@@ -9,8 +9,9 @@ import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import { enqueue, hashValue, keyReused } from "./core/queue.ts";
 import type { SpawnOrder } from "./manager-types.ts";
+import { freshRow } from "./new-row.ts";
 import type { Session } from "./session.ts";
-import { exists, freshRow, type SessionTable } from "./table.ts";
+import { exists, type SessionTable } from "./table.ts";
 
 export interface Spawned {
   session_id: string;
@@ -44,7 +45,7 @@ async function spawnOne(order: SpawnOrder, { table, checkParent }: SpawnParts): 
   let session: Session;
   let first: InputRecord | undefined;
   try {
-    const before = table.row(session_id) ?? spawnedBy(order.key, table);
+    const before = table.row(session_id) ?? findSpawned(order.key, table);
     if (before !== undefined) return sameAs(before, order);
     const check = () => {
       if (order.parent !== undefined) checkParent(order.parent);
@@ -90,7 +91,7 @@ function spawnRow(
 }
 
 /** The key counts, whichever id was requested. */
-function spawnedBy(key: string | undefined, table: SessionTable): SessionRow | undefined {
+function findSpawned(key: string | undefined, table: SessionTable): SessionRow | undefined {
   if (key === undefined) return undefined;
   for (const row of table.rows()) if (row.spawn?.key === key) return row;
   return undefined;

@@ -6,9 +6,11 @@ import { defined } from "../base/values.ts";
 import type { Observer } from "../observe/types.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { Losses } from "../store/losses.ts";
+import { adoptRuns } from "./adopt.ts";
 import { Family, type FamilyOptions, type FamilyParts } from "./family/family.ts";
 import type { SessionHooks } from "./hooks.ts";
 import { type HubOptions, SessionHub } from "./hub.ts";
+import { findKeptRuns, NO_RUNS } from "./kept-runs.ts";
 import { SessionManager } from "./manager.ts";
 import { Notifier, type NotifyParts, type NotifySettings } from "./notify/notify.ts";
 import { recoverSessions } from "./recover.ts";
@@ -25,6 +27,8 @@ export interface SystemOptions
   metrics: Metrics;
   /** Known once the store is open. */
   losses?: () => Losses | undefined;
+  /** Where agents that outlive the daemon have their run directories; absent: none do. */
+  runsDir?: string | undefined;
   /** How long a request waits before policy answers it; 0 is forever. */
   expiryMs: number;
   family: FamilyOptions;
@@ -36,8 +40,15 @@ export interface Sessions {
   manager: SessionManager;
   /** Rejects if the store cannot be opened. */
   ready: Promise<void>;
+  /** What was adopted from an earlier daemon; complete when `ready` is. */
+  adopted: { readonly runs: ReadonlySet<string>; readonly sessions: ReadonlySet<string> };
   /** Before the agents are stopped: sends no more notifications and delivers nothing. */
   quiet(): Promise<void>;
+  /**
+   * Instead of stopping the agents: finishes answers that are being delivered, then ignores whatever the agents and clients
+   * do, so that no agent is signalled and nothing is recorded about it. Resolves when everything before that is stored.
+   */
+  abandon(): Promise<void>;
 }
 
 export function createSessions(options: SystemOptions): Sessions {
@@ -76,7 +87,14 @@ export function createSessions(options: SystemOptions): Sessions {
     ...losses,
   });
   const ledger = new Ledger({ store, publisher, log, expiryMs: options.expiryMs });
-  const ready = recoverSessions(store, publisher, log, { turnEnded: hooks.onTurnEnd, ...losses });
+  const adopted = { runs: new Set<string>(), sessions: new Set<string>() };
+  const recover = { turnEnded: hooks.onTurnEnd, ...losses };
+  const recovered = async () => {
+    const runs = options.runsDir === undefined ? NO_RUNS : await findKeptRuns(options.runsDir, store, log);
+    await recoverSessions(store, publisher, log, { ...recover, kept: runs.sessions });
+    await adoptRuns(runs, { ...options, table: hub.table, ledger, publisher, recover, adopted });
+  };
+  const ready = recovered();
   ready.catch(() => undefined); // the waiting caller gets the error
   const hub = new SessionHub({
     ...options,
@@ -119,15 +137,23 @@ export function createSessions(options: SystemOptions): Sessions {
     },
     () => undefined, // the store did not open; `ready` says so
   );
+  const quiet = async (): Promise<void> => {
+    table.isQuiet = true;
+    ledger.close();
+    changes.close();
+    await Promise.all([family.close(), notifier.close()]);
+  };
   return {
     hub,
     manager,
     ready,
-    async quiet() {
-      table.isQuiet = true;
-      ledger.close();
-      changes.close();
-      await Promise.all([family.close(), notifier.close()]);
+    adopted,
+    quiet,
+    async abandon() {
+      await quiet();
+      await Promise.all([...table.live.keys()].map((session_id) => ledger.idle(session_id)));
+      table.isAbandoned = true;
+      await publisher.close();
     },
   };
 }

@@ -5,14 +5,13 @@ import type { Backend } from "../backends/types.ts";
 import { CodedError } from "../base/coded-error.ts";
 import { KeyedLock } from "../base/keyed-lock.ts";
 import type { Log } from "../base/log.ts";
-import { defined } from "../base/values.ts";
 import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
 import type { CloseCondition } from "./core/jobs.ts";
 import { unknownSession } from "./core/refusals.ts";
-import { noUsage } from "./core/usage.ts";
 import { noHooks, type SessionHooks } from "./hooks.ts";
+import { continueSeqs, freshRow } from "./new-row.ts";
 import { type RecoverParts, recoverOne } from "./recover.ts";
 import type { Ledger } from "./requests/ledger.ts";
 import { Session } from "./session.ts";
@@ -68,14 +67,35 @@ export class SessionTable {
   #version = 0;
   /** The daemon is stopping: queues wait for its next start. */
   isQuiet = false;
+  /** The daemon stops and leaves its agents to the next one: sessions no longer react to anything. */
+  isAbandoned = false;
   /** Sessions being created, counted for the limit before their agent runs. */
   #starting = 0;
+  #startup: Promise<void> | undefined;
 
   constructor(options: TableOptions) {
     this.#options = options;
     this.#log = options.log;
+    this.#startup = options.ready;
+    void options.ready.then(
+      () => {
+        this.#startup = undefined;
+      },
+      () => undefined, // the waiting caller gets the error
+    );
     this.ready = options.ready.then(() => this.#learn());
     this.ready.catch(() => undefined); // the waiting caller gets the error
+  }
+
+  /** Pending while agents of an earlier daemon are being adopted: a session that is not live may still become so. */
+  get startup(): Promise<void> | undefined {
+    return this.#startup;
+  }
+
+  /** Resolves when the session is not being changed, and it is known whether it is live. */
+  free(session_id: string): Promise<void> {
+    const isFree = this.changing.free(session_id);
+    return this.#startup === undefined ? isFree : isFree.then(() => this.#startup);
   }
 
   get live(): ReadonlyMap<string, Session> {
@@ -137,6 +157,7 @@ export class SessionTable {
     open: (session: Session) => Promise<T>,
   ): Promise<Obtained<T>> {
     const { session_id } = order;
+    await this.#startup; // its agent may have outlived an earlier daemon
     const live = this.#live.get(session_id);
     const claim = (session: Session): Obtained<T> => {
       const opening = open(session);
@@ -167,7 +188,7 @@ export class SessionTable {
 
   /** The session of that id without an agent and an owner; throws if it is unknown. */
   async revive(session_id: string): Promise<Session> {
-    await this.changing.free(session_id);
+    await this.free(session_id);
     const live = this.#live.get(session_id);
     if (live !== undefined) return live;
     await this.ready;
@@ -199,7 +220,7 @@ export class SessionTable {
 
   /** A new session with its agent running. If that fails, it never existed. Requires the lock of its id. */
   async create(backend: Backend, row: SessionRow, check: () => void): Promise<Session> {
-    goOnBehind(row, await this.#options.store.highestSeq(row.session_id));
+    continueSeqs(row, await this.#options.store.highestSeq(row.session_id));
     const { session, beginning } = await this.withRoom(async (placed) => {
       check(); // others may have been created while waiting for a slot
       const made = new Session(row, { ...this.#context(), backend }, Date.now());
@@ -216,6 +237,13 @@ export class SessionTable {
       await this.unmake(session, "spawn_failed", { isForgotten: true });
       throw error;
     }
+  }
+
+  /** A session whose agent outlived the daemon; the agent follows. */
+  addAdopted(backend: Backend, row: SessionRow): Session {
+    const session = new Session(row, { ...this.#context(), backend }, Date.now());
+    this.#add(session);
+    return session;
   }
 
   async remove(session: Session, reason: string, how: RemoveOrder): Promise<boolean> {
@@ -336,6 +364,7 @@ export class SessionTable {
       inputChanged,
       withRoom: (start: () => Promise<void>) => this.withRoom(start),
       isQuiet: () => this.isQuiet,
+      isAbandoned: () => this.isAbandoned,
     };
   }
 
@@ -356,32 +385,11 @@ export class SessionTable {
     if (stored !== undefined && stored.backend !== backend.name) {
       throw exists(`session ${session_id} was created with backend "${stored.backend}"`);
     }
-    const row = stored ?? goOnBehind(freshRow(order, Date.now()), highestSeq);
+    const row = stored ?? continueSeqs(freshRow(order, Date.now()), highestSeq);
     // A new conversation does not continue where an earlier one stopped.
     if (!order.resume) delete row.native_session_id;
     return new Session(row, { ...this.#context(), backend }, left_at_ms);
   }
-}
-
-/** A session whose history was lost does not reuse its seqs. */
-function goOnBehind(row: SessionRow, last_seq: number): SessionRow {
-  return last_seq === 0 ? row : Object.assign(row, { last_seq, lost_after: 0 });
-}
-
-export function freshRow(order: Omit<OpenOrder, "last_seen_seq">, nowMs: number): SessionRow {
-  const cwd = order.options?.["cwd"];
-  return {
-    session_id: order.session_id,
-    backend: order.backend,
-    options: order.options ?? {},
-    ...(typeof cwd === "string" ? { cwd } : {}),
-    started_at_ms: nowMs,
-    last_active_at_ms: nowMs,
-    last_seq: 0,
-    ...noUsage(),
-    began_here: !order.resume,
-    ...defined({ answers: order.answers }),
-  };
 }
 
 export function exists(message: string): CodedError {

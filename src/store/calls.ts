@@ -55,6 +55,7 @@ export function createStore(call: Caller, close: () => Promise<void>): Store {
     saveRow: (row) => call("saveRow", [row]),
     requests: (filter) => call("requests", [filter]),
     request: (session_id, request_id) => call("request", [session_id, request_id]),
+    runMarks: () => call("runMarks", []),
     delete: (session_id) => call("delete", [session_id]),
     prune: (limits) => call("prune", [limits, Date.now()]),
     close,

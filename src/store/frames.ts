@@ -1,17 +1,25 @@
 // Lines in a block of NDJSON bytes. A frame is one line with its \n; line n of a batch has seq first_seq + n. Pure.
+import type { RunMark } from "../base/runs/mark.ts";
 import type { LogBatch } from "./types.ts";
 
 const LF = 0x0a;
 
 /** Why this is not a valid batch, or undefined. Slicing by line needs exactly one line per seq. */
 export function findBatchFault(batch: LogBatch): string | undefined {
-  const { first_seq, last_seq, bytes } = batch;
+  const { first_seq, last_seq, bytes, run } = batch;
   if (!Number.isSafeInteger(first_seq) || !Number.isSafeInteger(last_seq) || last_seq < first_seq) {
     return `a batch needs first_seq <= last_seq, got ${first_seq} and ${last_seq}`;
+  }
+  if (run !== undefined && !isMark(run)) {
+    return `a run mark needs numbers of 0 or more, got ${run.out}, ${run.err} and ${run.n}`;
   }
   const lines = countLines(bytes);
   if (bytes.at(-1) === LF && lines === last_seq - first_seq + 1) return undefined;
   return `a batch of seq ${first_seq}-${last_seq} needs one whole line per seq, got ${lines}`;
+}
+
+function isMark({ out, err, n }: RunMark): boolean {
+  return [out, err, n].every((value) => Number.isSafeInteger(value) && value >= 0);
 }
 
 export function findSequenceFault(batch: LogBatch, lastSeq: number): string | undefined {

@@ -12,6 +12,7 @@ export type {
   Recovery,
   RequestFilter,
   Retention,
+  SessionRunMark,
   Store,
   StoreConfig,
   StoreOptions,

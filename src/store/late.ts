@@ -20,6 +20,7 @@ export function createLateStore(opening: Promise<Store>, durable: boolean): Stor
     saveRow: async (row) => (await opened).saveRow(row),
     requests: async (filter) => (await opened).requests(filter),
     request: async (session_id, request_id) => (await opened).request(session_id, request_id),
+    runMarks: async () => (await opened).runMarks(),
     delete: async (id) => (await opened).delete(id),
     prune: async (limits) => (await opened).prune(limits),
     // A store that failed to open needs no closing.

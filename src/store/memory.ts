@@ -30,6 +30,8 @@ export function createMemoryStore(): Store {
       const row = ledger.get(request_id);
       return row?.session_id === session_id ? structuredClone(row) : undefined;
     },
+    // A mark says which output the stored frames cover, and no frame is stored.
+    runMarks: async () => [],
     delete: async (session_id) => removeAll(ledger, (row) => row.session_id === session_id),
     prune: async (limits) => {
       const kept = findCutoff(limits, Date.now()) ?? Number.NEGATIVE_INFINITY;

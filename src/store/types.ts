@@ -1,7 +1,13 @@
 // The store's contracts: the synchronous `Driver`, which runs in a worker thread, and the asynchronous `Store` that the
 // rest of the daemon uses.
+import type { RunMark } from "../base/runs/mark.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
+
+/** The mark stored with the newest batch of a session that had one. */
+export interface SessionRunMark extends RunMark {
+  session_id: string;
+}
 
 /** Frames of one session, gapless, as NDJSON (each line ends in \n). */
 export interface LogBatch {
@@ -11,6 +17,8 @@ export interface LogBatch {
   bytes: Uint8Array;
   /** When the frames from `first_seq` on were stored, oldest first. Only in results of `read`. */
   stamps?: { first_seq: number; at_ms: number }[];
+  /** Stored with the frames, or not at all, like them. Only in appends; without it the session keeps its mark. */
+  run?: RunMark;
 }
 
 export interface AppendOrder {
@@ -82,7 +90,9 @@ export interface Driver {
   /** Ledger rows, oldest first. Settled ones older than the retention age are pruned. */
   requests(filter: RequestFilter): RequestRow[];
   request(session_id: string, request_id: string): RequestRow | undefined;
-  /** Removes the session's frames, its row and its requests. */
+  /** The marks of all sessions that have one. */
+  runMarks(): SessionRunMark[];
+  /** Removes the session's frames, its row, its requests and its run mark. */
   delete(session_id: string): void;
   prune(limits: Retention, nowMs: number): PruneCounts;
   close(): void;
@@ -138,6 +148,7 @@ export interface Store {
   saveRow(row: SessionRow): Promise<void>;
   requests(filter: RequestFilter): Promise<RequestRow[]>;
   request(session_id: string, request_id: string): Promise<RequestRow | undefined>;
+  runMarks(): Promise<SessionRunMark[]>;
   delete(session_id: string): Promise<void>;
   prune(limits: Retention): Promise<PruneCounts>;
   close(): Promise<void>;

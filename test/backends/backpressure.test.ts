@@ -41,3 +41,20 @@ test("two concurrent interrupts wait for the same end, and the next one starts o
   await expect(pressure.interrupt(fail)).rejects.toThrow("no");
   expect(count).toBe(2);
 });
+
+test("an interrupt of the next turn does not wait until the one before has tidied up", async () => {
+  const { pressure, calls } = setUp();
+  const tidied = gate();
+  const first = pressure.interrupt(() => tidied.passed);
+  pressure.turnOver();
+  const second = gate();
+  const next = pressure.interrupt(() => second.passed);
+  expect(pressure.interrupt(() => Promise.reject(new Error("no")))).toBe(next);
+  tidied.open();
+  await first;
+  pressure.pause();
+  expect(calls).toEqual([]);
+  second.open();
+  await next;
+  expect(calls).toEqual(["pause"]);
+});

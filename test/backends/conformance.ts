@@ -41,6 +41,7 @@ export async function startBackend(
     resume: false,
     began_here: true,
     options: backend.checkOptions(options),
+    generation: "g1",
     env: {},
     log: silentLog,
     ...over,

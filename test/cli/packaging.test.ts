@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { parseFlags } from "../../src/daemon/flags.ts";
 
 const UNIT = "packaging/systemd/blemeesd.service";
 const PLIST = "packaging/launchd/com.blemees.blemeesd.plist";
@@ -31,12 +32,24 @@ test("the systemd unit restarts the daemon after a failure and starts it with th
     Unit: { After: ["default.target"] },
     Service: {
       Type: ["exec"],
-      ExecStart: ["%h/.local/bin/blemeesd"],
+      ExecStart: ["%h/.local/bin/blemeesd --takeover --leave-agents"],
       Restart: ["on-failure"],
       RestartSec: ["2s"],
     },
     Install: { WantedBy: ["default.target"] },
   });
+});
+
+test("systemd signals only the daemon, so a restart leaves the agents running", () => {
+  expect(readUnit()["Service"]?.["KillMode"]).toEqual(["process"]);
+});
+
+test("the daemon knows the flags that the service managers pass", () => {
+  for (const file of [UNIT, PLIST]) {
+    const [, flags = ""] = /blemeesd( --[a-z -]+)/.exec(readFileSync(file, "utf8")) ?? [];
+    const { takeover, values } = parseFlags(flags.trim().split(" "));
+    expect([takeover, values], file).toEqual([true, { leave_agents: "true" }]);
+  }
 });
 
 test("systemd waits longer than the daemon needs to stop", () => {
@@ -53,6 +66,7 @@ test.runIf(hasPython)(
       Label: "com.blemees.blemeesd",
       KeepAlive: { SuccessfulExit: false },
       ThrottleInterval: 5,
+      AbandonProcessGroup: true,
       RunAtLoad: true,
     });
   },

@@ -38,3 +38,10 @@ test("the owner of a socket that cannot be read is unknown", () => {
   expect(message).toContain("a parent directory or a sandbox denies access");
   expect(message).not.toContain("another user");
 });
+
+test("a daemon that stops listening before it accepts us went away: the request may be repeated", () => {
+  expect(explain(path, "ECONNRESET")).toMatchObject({
+    code: "connection_lost",
+    message: `the daemon at ${path} closed the connection`,
+  });
+});

@@ -21,7 +21,7 @@ function fakeFetch(...answers: (() => Response)[]) {
 
 function apiOver(fetch: FetchOptions["fetch"], more: Partial<FetchOptions> = {}): HttpApi {
   const transport = fetchTransport({ token: "secret", ...(fetch && { fetch }), ...more });
-  return new HttpApi(transport, { retry: false, keyedRetry: { initialMs: 1, maxMs: 1, attempts: 2 } });
+  return new HttpApi(transport, { retry: { initialMs: 1, maxMs: 1, attempts: 2 } });
 }
 
 /** A body that sends `first` and then nothing, until it is aborted. */
@@ -63,15 +63,18 @@ describe("requests", () => {
     expect(onRefused).toHaveBeenCalledOnce();
   });
 
-  test("without an answer fail with connection_lost; only keyed ones are repeated, with the same key", async () => {
+  test("without an answer fail with connection_lost; safe ones are repeated, messages with the same key", async () => {
     const { calls, fetch } = fakeFetch();
     const api = apiOver(fetch);
-    await expect(api.sessions()).rejects.toMatchObject({ code: "connection_lost" });
+    await expect(api.interrupt("s1")).rejects.toMatchObject({ code: "connection_lost" });
     expect(calls).toHaveLength(1);
     await expect(api.input("s1", { text: "a" })).rejects.toMatchObject({ code: "connection_lost" });
+    await expect(api.respond("s1", "r1", { decision: "accept" })).rejects.toMatchObject({
+      code: "connection_lost",
+    });
     const bodies = calls.slice(1).map(({ init }) => init.body);
-    expect(bodies).toHaveLength(3);
-    expect(new Set(bodies).size).toBe(1);
+    expect(bodies).toHaveLength(6);
+    expect(new Set(bodies).size).toBe(2);
   });
 
   test("aborted by the caller fail with aborted", async () => {
@@ -84,14 +87,14 @@ describe("requests", () => {
 });
 
 describe("silence", () => {
-  test("of 30 s ends a request", async () => {
+  test("of 30 s ends a request, which is not repeated", async () => {
     vi.useFakeTimers();
     let signal: AbortSignal | null | undefined;
     const fetch: typeof globalThis.fetch = async (_url, init) => {
       signal = init?.signal;
       return silentAfter("{", signal);
     };
-    const failed = expect(apiOver(fetch).sessions()).rejects.toMatchObject({ code: "connection_lost" });
+    const failed = expect(apiOver(fetch).sessions()).rejects.toMatchObject({ code: "no_answer" });
     await vi.advanceTimersByTimeAsync(29_000);
     expect(signal?.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -107,7 +110,7 @@ describe("silence", () => {
     };
     const changes = apiOver(fetch).changes();
     expect(await changes.next()).toMatchObject({ value: { kind: "reset" } });
-    const failed = expect(changes.next()).rejects.toMatchObject({ code: "connection_lost" });
+    const failed = expect(changes.next()).rejects.toMatchObject({ code: "no_answer" });
     await vi.advanceTimersByTimeAsync(39_000);
     expect(signal?.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1_000);

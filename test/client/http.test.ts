@@ -46,6 +46,15 @@ describe("errors", () => {
     });
   });
 
+  test("a client that expects a daemon waits for it", async () => {
+    const { http, server } = await world(() => ({ sessions: [] }), {
+      expectsDaemon: true,
+      onRetry: () => void server.listen(),
+    });
+    await server.kill();
+    expect(await http.sessions()).toEqual([]);
+  });
+
   test("a server that does not speak HTTP is reported as such", async () => {
     const directory = mkdtempSync(join(tmpdir(), "bl-http-"));
     const old = createServer((socket) => socket.resume().end('{"type":"blemeesd.error"}\n'));

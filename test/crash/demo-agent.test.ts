@@ -22,7 +22,9 @@ const tokensOf = (result: Frame) => (result["usage"] as { input_tokens: number }
 describe.skipIf(process.platform !== "linux")("the demo agent (found through /proc)", () => {
   test("it is gone with a killed daemon, and the next daemon continues the conversation", async () => {
     const home = mkdtempSync(join(tmpdir(), "blemees-demo-"));
-    const killed = await startDaemon({ home });
+    // On pipes an agent ends with its daemon; how others go on is in test/outlive.
+    const env = { BLEMEESD_AGENT_STDIO: "pipes" };
+    const killed = await startDaemon({ home, env });
     const first = await killed.connect();
     const before = await open(first, "talk");
     const said = await first.turn("talk", "hello");
@@ -32,7 +34,7 @@ describe.skipIf(process.platform !== "linux")("the demo agent (found through /pr
     await killed.kill("SIGKILL");
     await expect.poll(() => markedProcesses(killed.socket), { timeout: 45_000, interval: 10 }).toEqual([]);
 
-    const daemon = await startDaemon({ home });
+    const daemon = await startDaemon({ home, env });
     const client = await daemon.connect();
     const after = await open(client, "talk", { resume: true, last_seen_seq: said["seq"] });
     expect(after["native_session_id"]).toBe(before["native_session_id"]);

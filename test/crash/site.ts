@@ -99,7 +99,9 @@ export class Site {
   async #start(): Promise<TestDaemon> {
     const startedMs = performance.now();
     const log = this.#kind === "jsonl" ? { BLEMEESD_EVENT_LOG_DIR: join(this.#home, "log") } : {};
-    const env = { BLEMEESD_LOG_LEVEL: "warn", BLEMEESD_RING_BUFFER_SIZE: "64", ...log };
+    // On pipes agents end with the daemon, and each kill has something to clean up.
+    const pipes = { BLEMEESD_AGENT_STDIO: "pipes" };
+    const env = { BLEMEESD_LOG_LEVEL: "warn", BLEMEESD_RING_BUFFER_SIZE: "64", ...pipes, ...log };
     const daemon = await startDaemon({ home: this.#home, env });
     if (this.#dead !== undefined) this.report.readyMs.push(performance.now() - startedMs);
     await this.#waitForSweep(daemon.socket);

@@ -21,7 +21,7 @@ async function startWith(code: string, more = ""): Promise<TestDaemon> {
 }
 
 test.each(Object.entries(FAULTS))(
-  "an uncaught %s: sessions are ended and stored, agents are gone, exit 1, the stack is logged",
+  "an uncaught %s: exit 1, the stack is logged, and the next daemon continues with the agent",
   async (_name, code) => {
     const daemon = await startWith(code);
     const client = await daemon.connect();
@@ -34,13 +34,15 @@ test.each(Object.entries(FAULTS))(
     await client.closed;
     expect(client.frames.at(-1)).toMatchObject({ code: "daemon_shutdown" });
     expect(daemon.log()).toMatch(/"stack":"Error: boom in a test\\n\s+at .*"event":"daemon.crashed"/);
-    expect(isRunning(Number(opened["subprocess_pid"]))).toBe(false);
+    expect(isRunning(Number(opened["subprocess_pid"]))).toBe(true);
     expect(existsSync(daemon.socket)).toBe(false);
 
     const next = await startDaemon({ home: daemon.home });
     try {
       const again = await next.connect();
-      await again.open(session_id, {}, { resume: true, last_seen_seq: 0 });
+      const reopened = await again.open(session_id, {}, { resume: true, last_seen_seq: 0 });
+      expect(reopened["subprocess_pid"]).toBe(opened["subprocess_pid"]);
+      again.send({ type: "blemeesd.interrupt", session_id });
       expect(await again.next(isOf("agent.result", session_id))).toMatchObject({ subtype: "interrupted" });
       expect((await again.turn(session_id, "#say back"))["subtype"]).toBe("success");
     } finally {

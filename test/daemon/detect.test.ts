@@ -55,3 +55,18 @@ test("an agent that is still being detected is `detecting` in the state, and one
   await detection.done;
   expect(detection.state()).toEqual({ claude: "2" });
 });
+
+test("what goes first is waited for, even if it fails", async () => {
+  const first = gate();
+  let looked = 0;
+  const claude = { name: "claude", detect: async () => `${++looked}` } as unknown as Backend;
+  const after = first.passed.then(() => {
+    throw new Error("it failed");
+  });
+  const detection = detectBackends([claude], silentLog, after);
+  await settle();
+  expect([looked, detection.state()]).toEqual([0, { claude: "detecting" }]);
+  first.open();
+  await detection.done;
+  expect(detection.found()).toEqual({ claude: "1" });
+});

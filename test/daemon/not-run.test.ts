@@ -100,11 +100,13 @@ test("not answered in time", async () => {
 });
 
 test.each(["SIGKILL", "SIGTERM"] as const)("the daemon ended by %s", async (signal) => {
-  const { daemon, http, id } = await ask();
+  // On pipes: the agent ends with its daemon.
+  const env = { BLEMEESD_AGENT_STDIO: "pipes" };
+  const { daemon, http, id } = await ask({ env });
   // Stored in the database, so that the next daemon has something to end.
   await http.actions(id);
   await daemon.kill(signal);
-  const next = await start({ home: daemon.home });
+  const next = await start({ home: daemon.home, env });
   const { action, tool } = await endOf(new HttpClient({ socket: next.socket }), id);
   expect(action?.summary_text).toMatch(/^asked to run `rm -rf build` \(not run: /);
   expect(tool).toMatchObject({ status: "not_run" });

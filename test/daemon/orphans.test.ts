@@ -7,6 +7,8 @@ import { keptLog } from "../observe/material.ts";
 
 const exhausted = (): Error => Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
 
+const NONE = { runs: new Set<string>(), sessions: new Set<string>() };
+
 test("a sweep that cannot list processes reports it once and tries again", async () => {
   let tries = 0;
   const find: typeof findByEnvironment = async () => {
@@ -15,7 +17,7 @@ test("a sweep that cannot list processes reports it once and tries again", async
     return [];
   };
   const { log, of } = keptLog();
-  await createIdentity("/s.sock", "life", find).sweep(log, new AbortController().signal);
+  await createIdentity("/s.sock", "life", find).sweep(log, new AbortController().signal, NONE);
   expect(tries).toBe(3);
   expect(of("daemon.sweep_failed")).toMatchObject([{ fields: { message: "EMFILE: too many open files" } }]);
 });
@@ -26,5 +28,5 @@ test("it stops trying when the daemon closes", async () => {
     closing.abort();
     throw exhausted();
   };
-  await createIdentity("/s.sock", "life", find).sweep(keptLog().log, closing.signal);
+  await createIdentity("/s.sock", "life", find).sweep(keptLog().log, closing.signal, NONE);
 });

@@ -23,10 +23,10 @@ describe("the command line", () => {
     expect(existsSync(join(home, "run/blemeesd.sock"))).toBe(false);
   });
 
-  test("--help begins with usage and an example and names every setting", () => {
+  test("--help begins with usage and examples and names every setting", () => {
     const { status, stdout, stderr } = run(["--help"]);
     expect([status, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(/^Usage: blemeesd \[options\]\n[\s\S]*\nExample:\n {2}blemeesd --/);
+    expect(stdout).toMatch(/^Usage: blemeesd \[options\]\n[\s\S]*\nExamples:\n {2}blemeesd --/);
     for (const key of Object.values(CONFIG_KEYS) as ConfigKey[]) {
       expect(stdout).toContain(key.flag === undefined ? key.env : `--${key.flag}`);
     }
@@ -45,6 +45,9 @@ describe("the command line", () => {
     [["--frobnicate"], /^blemeesd: unknown option --frobnicate \(see blemeesd --help\)\n$/],
     [["--socket"], /^blemeesd: .*--socket.*\(see blemeesd --help\)\n$/],
     [["extra"], /^blemeesd: .*extra/],
+    [["--takeover=now"], /^blemeesd: .*--takeover.*\(see blemeesd --help\)\n$/],
+    [["--takeovr"], /did you mean --takeover\?/],
+    [["--leave-agents", "maybe"], /^blemeesd: --leave-agents: /],
     [["--log-level", "loud"], /^blemeesd: --log-level: .*debug/],
     [["--store", "disk"], /^blemeesd: --store: .*sqlite/],
     [["--config", "/no/such/file.toml"], /^blemeesd: cannot read the config file \/no\/such\/file\.toml/],

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { killLeft } from "../outlive/proof.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import type { Frame, RawClient } from "../support/raw-client.ts";
 import { checkOutbound } from "../support/schemas.ts";
@@ -31,7 +32,10 @@ export interface World<M> {
   open(client: RawClient, session_id: string, options?: object, more?: object): Promise<Frame>;
   /** A session on its own connection. */
   session(options?: Record<string, unknown>): Promise<Talk>;
-  /** Ends the daemon with this signal and starts the next one in the same directories. */
+  /**
+   * Ends the daemon with this signal and starts the next one in the same directories. SIGKILL also ends its agents, as in
+   * a crash of the machine; in test/e2e/outlive they survive.
+   */
   restart(signal: NodeJS.Signals): Promise<void>;
   close(): Promise<void>;
 }
@@ -88,6 +92,7 @@ export async function createWorld<M extends { close(): Promise<void> }>(
     },
     async restart(signal) {
       await world.daemon.kill(signal);
+      if (signal === "SIGKILL") killLeft(home);
       world.daemon = await start();
     },
     async close() {

@@ -24,7 +24,9 @@ describe.skipIf(!canLift).each(DRIVERS)("%s", (_driver, driverEnv) => {
   test("frames that cannot be stored are sent without seq; with space again that is reported and seq continues", async () => {
     const home = mkdtempSync(join(tmpdir(), "blemees-full-"));
     const socket = join(home, "s.sock");
-    const env = envOf(home, { BLEMEESD_SOCKET: socket, ...driverEnv(home) });
+    // The limit holds for files of the agent too.
+    const pipes = { BLEMEESD_AGENT_STDIO: "pipes" };
+    const env = envOf(home, { BLEMEESD_SOCKET: socket, ...pipes, ...driverEnv(home) });
     let log = "";
     const command = `trap '' XFSZ; ulimit -f ${LIMIT}; exec "${process.execPath}" "${PROGRAM}"`;
     const child = launch("sh", ["-c", command], env, (text) => {

@@ -136,7 +136,7 @@ return;`,
   {
     name: "a request of one session is answered through another",
     lines: {
-      "request-of-this-session": "if (open?.isShown !== true) return this.#settled(order);",
+      "request-of-this-session": "if (open?.isShown !== true) return this.#respondSettled(order);",
     },
   },
   {

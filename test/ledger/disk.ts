@@ -102,6 +102,7 @@ export function lifeOf(disk: Disk): Life {
       saveRow: (row) => call(() => store.saveRow(row)),
       requests: (filter) => call(() => store.requests(filter)),
       request: (session_id, request_id) => call(() => request(session_id, request_id)),
+      runMarks: () => call(() => store.runMarks()),
       delete: (session_id) => call(() => store.delete(session_id)),
       prune: (limits) => call(() => store.prune(limits)),
       close: async () => undefined,

@@ -1,10 +1,10 @@
-// Codex's recorded traffic, through its translator, as rows: the app-server mapping of sm#288.
+// Codex's recorded traffic, through its translator, as rows: the mapping that session managers expect.
 import { describe, expect, test } from "vitest";
 import { Bench, replayCodex } from "./replays.ts";
 
 const typesOf = (bench: Bench) => bench.tools.map((row) => row.event_type);
 
-describe("the mapping of sm#288", () => {
+describe("the mapping that session managers expect", () => {
   test("a command: requested, decided, run, with exit code and latency", () => {
     const rows = replayCodex("04-command-approval").tools.filter((row) => row.turn_id === "turn1");
     const what = { item_type: "commandExecution", command: "/bin/bash -lc 'touch appr-accept.txt'" };

@@ -38,7 +38,7 @@ const columnsOf = (db: Database, table: string) =>
   (db.prepare(`PRAGMA table_info(${table})`).all() as { name: string }[]).map(({ name }) => name);
 
 describe("the file", () => {
-  test("the views have exactly the columns of sm#288", async () => {
+  test("the views have exactly the columns that session managers read", async () => {
     const db = await look((await open()).path);
     expect(columnsOf(db, "codex_tool_events")).toEqual([
       ...["session_id", "thread_id", "turn_id", "item_id", "request_id", "event_type", "item_type", "phase"],

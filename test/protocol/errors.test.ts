@@ -20,7 +20,7 @@ const SPEC: [code: string, fatal: boolean][] = [
   ["internal", false],
 ];
 
-/** The codes of sm#288 and of the ledger: none of them closes the connection. */
+/** The codes of the session-manager format and of the ledger: none of them closes the connection. */
 const LEDGER = [
   "pending_structured_request",
   "request_unknown",

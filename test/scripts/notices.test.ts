@@ -25,7 +25,7 @@ async function findInputs(platform: "node" | "browser", entryPoints: string[]): 
     minifySyntax: true,
     format: "esm",
     define: { "process.env.NODE_ENV": '"production"' },
-    external: ["koffi", "@photostructure/sqlite", "@vscode/ripgrep", "react-devtools-core", "ws"],
+    external: ["koffi", "@photostructure/sqlite", "@vscode/ripgrep"],
     ...(platform === "browser" ? { tsconfig: join(ROOT, "web/tsconfig.json") } : {}),
   });
   return Object.values(metafile.outputs)

@@ -9,7 +9,14 @@ import type { SessionRow } from "../../src/protocol/session.ts";
 import { noUsage } from "../../src/sessions/core/usage.ts";
 import { createPublisher, type HubOptions, Ledger, SessionHub } from "../../src/sessions/index.ts";
 import type { Batch, Client, Hub, OpenOrder, RequestsFilter, Subscriber } from "../../src/sessions/types.ts";
-import type { AppendOrder, LogBatch, PruneCounts, RequestFilter, Store } from "../../src/store/index.ts";
+import type {
+  AppendOrder,
+  LogBatch,
+  PruneCounts,
+  RequestFilter,
+  SessionRunMark,
+  Store,
+} from "../../src/store/index.ts";
 
 /** A stream that failed retries forever, and would disturb later tests of the same worker. */
 export function atEndOfTest(clean: () => void): void {
@@ -129,6 +136,13 @@ export class FakeStore implements Store {
     if (this.unreadable) throw new Error("I/O error");
     const row = this.ledger.get(request_id);
     return row?.session_id === session_id ? structuredClone(row) : undefined;
+  }
+
+  async runMarks(): Promise<SessionRunMark[]> {
+    const marks = new Map<string, SessionRunMark>();
+    for (const { session_id, run } of this.log)
+      if (run !== undefined) marks.set(session_id, { session_id, ...run });
+    return [...marks.values()];
   }
 
   async delete(session_id: string): Promise<void> {

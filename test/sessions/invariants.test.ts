@@ -31,7 +31,7 @@ import {
 const delta = { type: "agent.delta", backend: "fake", kind: "text", text: "x" };
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n);
 
-describe("invariant 2: an event has one path, each piece of state one writer", () => {
+describe("an event has one path, each piece of state one writer", () => {
   /** Files in src that match the pattern, ignoring comments. */
   function users(pattern: RegExp): string[] {
     return readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
@@ -68,7 +68,7 @@ describe("invariant 2: an event has one path, each piece of state one writer", (
   });
 });
 
-test("invariant 3: seq is gapless and unique, whatever fails and however often the daemon restarts", async () => {
+test("seq is gapless and unique, whatever fails and however often the daemon restarts", async () => {
   const step = fc.constantFrom("publish", "publish", "burst", "fail", "heal", "restart", "flush");
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
@@ -101,7 +101,7 @@ test("invariant 3: seq is gapless and unique, whatever fails and however often t
   );
 });
 
-describe("invariant 4: every turn ends with exactly one result", () => {
+describe("every turn ends with exactly one result", () => {
   const ann = { id: "ann" };
   const bob = { id: "bob" };
 
@@ -166,7 +166,7 @@ describe("invariant 4: every turn ends with exactly one result", () => {
   });
 });
 
-describe("invariant 5: a request is stored before it is shown, answered from the store, dispatched at most once", () => {
+describe("a request is stored before it is shown, answered from the store, dispatched at most once", () => {
   const ann = { id: "ann" };
   const respond = ({ hub }: Stage, request_id: string, decision: "accept" | "decline") =>
     hub.respond(ann, { session_id: "s", request_id, answer: { decision }, source: "api" });
@@ -220,7 +220,7 @@ describe("invariant 5: a request is stored before it is shown, answered from the
   });
 });
 
-test("invariant 6: a reader receives every seq once, in order, or exactly what is missing", async () => {
+test("a reader receives every seq once, in order, or exactly what is missing", async () => {
   const step = fc.constantFrom("publish", "burst", "full", "room", "settle");
   await fc.assert(
     fc.asyncProperty(
@@ -271,7 +271,7 @@ test("invariant 6: a reader receives every seq once, in order, or exactly what i
   );
 });
 
-describe.skipIf(process.platform !== "linux")("invariant 7: no process outlives its purpose", () => {
+describe.skipIf(process.platform !== "linux")("no process outlives its purpose", () => {
   const place = mkdtempSync(join(tmpdir(), "blemees-left-"));
 
   /** A turn whose agent runs a tool, with a detached process beside it; returns all three pids. */
@@ -363,14 +363,15 @@ describe.skipIf(process.platform !== "linux")("invariant 7: no process outlives 
     });
   }
 
-  test("a killed daemon leaves them, and the next one on the socket ends them", async () => {
-    const first = await startDaemon();
+  test("a killed daemon without run directories leaves them, and the next one on the socket ends them", async () => {
+    const env = { BLEMEESD_AGENT_STDIO: "pipes" };
+    const first = await startDaemon({ env });
     const client = await first.connect();
     const session_id = newId();
     const opened = await client.open(session_id);
     const pids = await family(client, session_id, Number(opened["subprocess_pid"]));
     await first.kill("SIGKILL");
-    const second = await startDaemon({ home: first.home });
+    const second = await startDaemon({ home: first.home, env });
     try {
       await until(
         async () => pids.filter(isRunning),

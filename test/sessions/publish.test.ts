@@ -5,6 +5,7 @@ import { Feed } from "../../src/sessions/stream/feed.ts";
 import { createPublisher, type Publisher } from "../../src/sessions/stream/publish.ts";
 import { Stream } from "../../src/sessions/stream/stream.ts";
 import { Ear, FakeStore, gate, rowOf, settle } from "./fakes.ts";
+import { requestOf } from "./family-world.ts";
 
 interface Bench {
   store: FakeStore;
@@ -185,5 +186,47 @@ describe("pressure", () => {
     open();
     await stream.settled();
     expect(told.at(-1)).toBe(false);
+  });
+});
+
+describe("a closed publisher", () => {
+  test("ignores frames, rows and requests, and resolves at once if nothing is being written", async () => {
+    const { store, publisher, stream, ear } = bench();
+    await publisher.close();
+    publisher.publish(stream, delta("late"));
+    publisher.saveRow(stream);
+    let isSettled = false;
+    void publisher.publishRequest(stream, requestOf("s", "r"), delta("asks")).then(() => {
+      isSettled = true;
+    });
+    await settle(10);
+    expect([store.orders, ear.heard, isSettled]).toEqual([[], [], false]);
+  });
+
+  test("still stores and sends what was published before, also what waited for the write in progress", async () => {
+    const { store, publisher, stream, ear } = bench();
+    const { open, passed } = gate();
+    store.held = passed;
+    publisher.publish(stream, delta("a"));
+    await settle();
+    publisher.publish(stream, delta("b"));
+    let isClosed = false;
+    const closing = publisher.close().then(() => {
+      isClosed = true;
+    });
+    await settle();
+    expect(isClosed).toBe(false);
+    open();
+    await closing;
+    expect(ear.seqs).toEqual([1, 2]);
+    expect(store.log).toHaveLength(2);
+  });
+
+  test("closes although the disk refuses the last write", async () => {
+    const { store, publisher, stream, ear } = bench();
+    store.failing = true;
+    publisher.publish(stream, delta("lost"));
+    await publisher.close();
+    expect(ear.heard).toMatchObject([{ persisted: false }]);
   });
 });

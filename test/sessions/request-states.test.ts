@@ -78,6 +78,7 @@ describe("steps", () => {
     expect(row).toEqual({
       ...{ request_id: "r", session_id: "s", backend: "fake", generation: "g", request_type: "command" },
       ...where,
+      native_request_id: "n",
       ...{ status: "pending", payload: ask.payload, shown_hash: hashPayload(ask.payload) },
       ...{ requested_at_ms: 10, expires_at_ms: 15 },
     });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { RequestRow } from "../../src/protocol/requests.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
-import type { LogBatch, Retention, Store } from "../../src/store/index.ts";
+import type { LogBatch, Retention, SessionRunMark, Store } from "../../src/store/index.ts";
 
 export const NO_LIMITS: Retention = {
   maxAgeMs: 0,
@@ -31,6 +31,16 @@ export function batch(session_id: string, first_seq: number, last_seq = first_se
     last_seq,
     bytes: Buffer.from(frames(session_id, first_seq, last_seq, text)),
   };
+}
+
+/** The batch with a mark of the session's run; `err` is half of `out`. */
+export function marked(value: LogBatch, run_id: string, out: number): LogBatch {
+  return { ...value, run: { run_id, out, err: Math.floor(out / 2), n: out * 2 } };
+}
+
+/** As `runMarks` returns what `marked` stored. */
+export function mark(session_id: string, run_id: string, out: number): SessionRunMark {
+  return { session_id, run_id, out, err: Math.floor(out / 2), n: out * 2 };
 }
 
 export function row(session_id: string, fields: Partial<SessionRow> = {}): SessionRow {

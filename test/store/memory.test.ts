@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createMemoryStore, type RequestFilter } from "../../src/store/index.ts";
 import { testPaging } from "./conformance-ledger.ts";
-import { batch, NO_LIMITS, request, row } from "./material.ts";
+import { batch, marked, NO_LIMITS, request, row } from "./material.ts";
 
 test("the memory store takes every frame and row, keeps none and says so", async () => {
   const store = createMemoryStore();
@@ -23,6 +23,12 @@ test("the memory store takes every frame and row, keeps none and says so", async
   await store.delete("s");
   await store.close();
   await store.close();
+});
+
+test("the memory store has no run marks: the frames that they belong to are gone", async () => {
+  const store = createMemoryStore();
+  await store.append({ batches: [marked(batch("s", 1), "r", 10)], rows: [], sync: true });
+  expect(await store.runMarks()).toEqual([]);
 });
 
 test("the memory store keeps the ledger: upserted, filtered, in order, removed with its session", async () => {

@@ -22,6 +22,13 @@ export interface DaemonOptions {
   program?: string;
 }
 
+/** A daemon that was started and may not listen yet. */
+export interface LaunchedDaemon {
+  readonly daemon: TestDaemon;
+  /** Resolves when its log has this text `count` times; rejects if it ends first. */
+  logged(text: string, count?: number): Promise<void>;
+}
+
 export interface TestDaemon {
   readonly home: string;
   readonly socket: string;
@@ -38,6 +45,12 @@ export interface TestDaemon {
 
 /** Resolves when the daemon answers on its socket. */
 export async function startDaemon(options: DaemonOptions = {}): Promise<TestDaemon> {
+  const { daemon } = launchDaemon(options);
+  await untilListening(daemon);
+  return daemon;
+}
+
+export function launchDaemon(options: DaemonOptions = {}): LaunchedDaemon {
   if (!existsSync(PROGRAM)) throw new Error("dist/ is missing: run `npm run build` first");
   const home = options.home ?? mkdtempSync(join(tmpdir(), "blemees-"));
   for (const name of ["run", "state", "config", "claude"])
@@ -59,8 +72,10 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<TestDaem
   });
   const path = options.env?.["BLEMEESD_SOCKET"] ?? socket;
   let log = "";
+  const watchers = new Set<() => void>();
   child.stderr?.on("data", (chunk: Buffer) => {
     log += chunk.toString();
+    for (const look of watchers) look();
   });
   const exited = exitOf(child);
   running.set(home, (running.get(home) ?? 0) + 1);
@@ -73,8 +88,18 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<TestDaem
     await client.next((frame) => frame["type"] === "blemeesd.hello_ack");
     return client;
   };
-  await untilListening(path, exited, () => log);
-  return {
+  const logged = (text: string, count = 1): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        if (log.split(text).length <= count) return;
+        watchers.delete(look);
+        resolve();
+      };
+      watchers.add(look);
+      look();
+      void exited.then(() => reject(new Error(`the daemon ended without "${text}" in its log:\n${log}`)));
+    });
+  const daemon: TestDaemon = {
     home,
     socket: path,
     pid: child.pid ?? -1,
@@ -92,6 +117,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<TestDaem
       if (running.get(home) === 0) rmSync(home, { recursive: true, force: true });
     },
   };
+  return { daemon, logged };
 }
 
 function exitOf(child: ChildProcess): TestDaemon["exited"] {
@@ -100,14 +126,14 @@ function exitOf(child: ChildProcess): TestDaemon["exited"] {
   });
 }
 
-async function untilListening(path: string, exited: Promise<unknown>, log: () => string): Promise<void> {
+async function untilListening({ socket, exited, log }: TestDaemon): Promise<void> {
   let isOver = false;
   void exited.then(() => {
     isOver = true;
   });
   for (;;) {
     try {
-      (await RawClient.connect(path)).close();
+      (await RawClient.connect(socket)).close();
       return;
     } catch {
       if (isOver) throw new Error(`the daemon ended before it listened:\n${log()}`);

@@ -8,10 +8,10 @@
 // | #mock:think text     | a thinking block with a signature, then this text                     |
 // | #mock:bash command   | "Running it.", the tool Bash; then, with its result, "tool said: …"   |
 // | #mock:tool Name json | any tool with this input; then as above                               |
-// | #mock:steps json     | these tools one after the other: [["Write", {…}], …]; then as above. $PLAN_FILE is where a plan goes |
+// | #mock:steps json     | these tools one after the other: [["Write", {…}], …] or directives: ["slow", "9 9"]; then as above. $PLAN_FILE is where a plan goes |
 // | #mock:context        | lists all user and assistant texts that arrived                       |
 // | #mock:image          | says which images arrived                                             |
-// | #mock:slow n ms      | n chunks "tick0 tick1 …", ms apart                                    |
+// | #mock:slow n ms word | n chunks "tick0 tick1 …" or with that word, ms apart                  |
 // | #mock:err status     | an API error                                                          |
 // | #mock:on /re/ order  | a standing order: when a later text matches and has no directive of its own, this one ("bash $1") is followed |
 //
@@ -147,6 +147,7 @@ const REPLIES = {
   },
   steps: (args, body, taken = 0) => {
     const [name, input] = JSON.parse(args)[taken];
+    if (typeof input === "string") return REPLIES[name](input, body);
     const planFile = /\/[^"\\ ]*\/plans\/[^"\\ ]+\.md/.exec(JSON.stringify(body.messages))?.[0] ?? "";
     return use(name, JSON.parse(JSON.stringify(input).replaceAll("$PLAN_FILE", planFile)));
   },
@@ -163,8 +164,9 @@ const REPLIES = {
     return say([text(`images: ${images.join(",") || "none"}`)]);
   },
   slow: (args) => {
-    const [count = 100, pace = 100] = args.split(/\s+/).map(Number);
-    return say([{ ...text(Array.from({ length: count }, (_, n) => `tick${n} `).join("")), pace }]);
+    const [count = 100, pace = 100, word = "tick"] = args.split(/\s+/);
+    const ticks = Array.from({ length: Number(count) }, (_, n) => `${word}${n} `).join("");
+    return say([{ ...text(ticks), pace: Number(pace) }]);
   },
 };
 

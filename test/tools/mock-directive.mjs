@@ -6,9 +6,10 @@
 // | directive            | answer                                                          |
 // |----------------------|-----------------------------------------------------------------|
 // | #mock:text text      | this text                                                       |
-// | #mock:slow n ms      | n chunks "tick0 tick1 …", ms apart                              |
+// | #mock:slow n ms word | n chunks "tick0 tick1 …" or with that word, ms apart            |
 // | #mock:bash command   | "Running it.", the agent's tool for commands                    |
 // | #mock:tool name json | "Calling it.", any tool with these arguments                    |
+// | #mock:seq a ;; b     | directive a (without "#mock:"); b once the tool of a has run     |
 // | #mock:context        | "N earlier: […]": the user's texts before this one that arrived |
 // | #mock:err status     | an HTTP error                                                   |
 // | #mock:hang           | starts and sends nothing                                        |
@@ -22,16 +23,23 @@ import { fileURLToPath } from "node:url";
  */
 export function decide({ userTexts, said, outputs, bash }) {
   const directive = [...said.join("\n").matchAll(/#mock:(\w+)[ \t]*([^\n]*)/g)].at(-1);
+  const following =
+    outputs.length > 0 ? /#mock:seq .*?;;[ \t]*(\w+)[ \t]*([^\n]*)/.exec(userTexts.at(-1)) : null;
+  if (directive === undefined && following !== null) return follow(following, { userTexts, bash });
   if (directive === undefined) {
     const text = outputs.length > 0 ? `tool said: ${outputs.join(" | ")}` : `You said: ${userTexts.at(-1)}`;
     return { text };
   }
-  const [, name = "", args = ""] = directive;
+  return follow(directive, { userTexts, bash });
+}
+
+function follow([, name = "", args = ""], { userTexts, bash }) {
+  if (name === "seq") return follow(/^(\w+)[ \t]*(.*?)[ \t]*;;/.exec(args), { userTexts, bash });
   const [first = "", ...rest] = args.split(" ");
   if (name === "slow") {
     const count = Number(first || 100);
     return {
-      text: Array.from({ length: count }, (_, n) => `tick${n} `).join(""),
+      text: Array.from({ length: count }, (_, n) => `${rest[1] ?? "tick"}${n} `).join(""),
       paceMs: Number(rest[0] ?? 100),
     };
   }

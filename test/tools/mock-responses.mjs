@@ -7,7 +7,7 @@
 // |-----------------------|----------------------------------------------------------------------------|
 // | #mock:text text       | this text                                                                  |
 // | #mock:think text      | a reasoning summary, then this text                                        |
-// | #mock:slow n ms       | n chunks "tick0 tick1 …", ms apart                                         |
+// | #mock:slow n ms word  | n chunks "tick0 tick1 …" or with that word, ms apart                       |
 // | #mock:exec command    | "Running it.", the tool exec_command                                       |
 // | #mock:escalate command | exec_command that asks to leave the sandbox, with a reason                |
 // | #mock:patch file text | apply_patch that adds the file with this text                              |
@@ -141,8 +141,9 @@ const REPLIES = {
   text: (words) => [say(words || "Hello.")],
   think: (words) => [{ type: "reasoning", text: "One. Two. Three." }, say(words || "Thought.")],
   slow: (args) => {
-    const [count = 100, pace = 100] = args.split(/\s+/).map(Number);
-    return [{ ...say(Array.from({ length: count }, (_, n) => `tick${n} `).join("")), pace }];
+    const [count = 100, pace = 100, word = "tick"] = args.split(/\s+/);
+    const ticks = Array.from({ length: Number(count) }, (_, n) => `${word}${n} `).join("");
+    return [{ ...say(ticks), pace: Number(pace) }];
   },
   exec: (cmd) => [say("Running it."), call("exec_command", { cmd })],
   escalate: (cmd) => [

@@ -3,7 +3,7 @@
 import { applyChanges, emptyFleet } from "../../src/client/view/fleet.ts";
 import { openFleet } from "../../src/client/view/fleet-source.ts";
 import { shareChanges } from "../../src/client/view/share.ts";
-import { createApi } from "./api/client.ts";
+import { createApi, createViewApi } from "./api/client.ts";
 import { documentVisibility, TabSlots, UNLIMITED } from "./api/slots.ts";
 import { Value } from "./api/store.ts";
 import { withSlots } from "./api/streams.ts";
@@ -41,8 +41,9 @@ export function openApp({ token, onRefused, confirm }: Surroundings): Opened {
     skewMs = Math.abs(ahead) > MAX_SKEW_MS ? ahead : 0;
   };
   const now = (): number => Date.now() + skewMs;
-  const api = createApi({ token, onRefused, onTime });
-  const port = shareChanges(withSlots(api, slots));
+  const connection = { token, onRefused, onTime };
+  const api = createApi(connection);
+  const port = shareChanges(withSlots(createViewApi(connection), slots));
   const fleet = new Value(emptyFleet());
   const source = openFleet(port, (inputs) => fleet.set(applyChanges(fleet.get(), inputs)));
   const route = new Value<Route>(parseHash(location.hash));

@@ -6,6 +6,7 @@ import { CodedError } from "../../base/coded-error.ts";
 import { findProgram } from "../find-program.ts";
 import { Pool } from "../pool.ts";
 import type { Backend } from "../types.ts";
+import { adoptAcpProcess } from "./adopt.ts";
 import { Births } from "./births.ts";
 import { checkAcpOptions, makeOptions } from "./options.ts";
 import { type AcpProcessOrder, readVersion, startAcpProcess } from "./process.ts";
@@ -49,6 +50,11 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
       const command = await find();
       if (command === undefined) throw notFound(spec);
       return startAcpRun(parts, command, order, sink);
+    },
+    adopt: async (run, sessions) => {
+      if (host.runs === undefined) throw new Error("this daemon keeps no runs");
+      const server = await adoptAcpProcess(parts, host.runs, run, sessions);
+      version = readVersion(server) ?? version;
     },
     close: () => parts.pool.close(),
   };

@@ -5,6 +5,7 @@ import { CodedError, toMessage } from "../../base/coded-error.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { RpcError } from "../../base/jsonrpc.ts";
 import { asObject, asObjects, asString, asText, defined } from "../../base/values.ts";
+import type { SessionLane } from "../shared-process.ts";
 import type { Births } from "./births.ts";
 import { type AcpProcess, canLoad, canSession } from "./process.ts";
 import { type Kept, Replay } from "./replay.ts";
@@ -24,6 +25,7 @@ import type { Clock, Limits } from "./spec.ts";
 export interface Opening {
   name: string;
   server: AcpProcess;
+  lane: SessionLane;
   cwd: string;
   /** `_meta` of the session, for a shared process. */
   meta: JsonObject | undefined;
@@ -49,10 +51,10 @@ export interface Opened {
 
 /** Throws `spawn_failed`, or `invalid_message` for a setting the agent does not have. */
 export async function openNew(opening: Opening): Promise<Opened> {
-  const { server, name, limits, births, clock } = opening;
+  const { lane, name, limits, births, clock } = opening;
   let result: unknown;
   try {
-    result = await server.request("session/new", makeParams(opening), limits.openMs);
+    result = await lane.request("session/new", makeParams(opening), limits.openMs);
   } catch (error) {
     throw toSpawnError(opening, error);
   }
@@ -84,15 +86,15 @@ export async function openAgain(opening: Opening, sessionId: string, mayBegin: b
 }
 
 async function takeUp(opening: Opening, sessionId: string): Promise<Opened> {
-  const { server, limits } = opening;
+  const { server, lane, limits } = opening;
   if (!canSession(server, "resume")) return load(opening, sessionId);
   const params = { sessionId, ...makeParams(opening) };
-  const result = await server.request("session/resume", params, limits.openMs);
+  const result = await lane.request("session/resume", params, limits.openMs);
   return adopt(opening, sessionId, result, []);
 }
 
 async function load(opening: Opening, sessionId: string): Promise<Opened> {
-  const { server, limits, clock, births, name } = opening;
+  const { server, lane, limits, clock, births, name } = opening;
   const waitMs = births.waitMs(server.intro, sessionId, clock.now(), opening.startedMs);
   if (waitMs > 0) {
     opening.waiting(
@@ -105,7 +107,7 @@ async function load(opening: Opening, sessionId: string): Promise<Opened> {
   server.router.claim(sessionId, replay);
   try {
     const params = { sessionId, ...makeParams(opening) };
-    const result = await server.request("session/load", params, limits.openMs);
+    const result = await lane.request("session/load", params, limits.openMs);
     await replay.quiet(limits.quietMs, clock);
     return await adopt(opening, sessionId, result, replay.kept);
   } finally {
@@ -125,7 +127,7 @@ function makeParams({ cwd, meta }: Opening): JsonObject {
 
 /** The model first: other options depend on it. */
 async function applyWishes(opening: Opening, sessionId: string, settings: Settings): Promise<Settings> {
-  const { server, limits, name, wishes } = opening;
+  const { lane, limits, name, wishes } = opening;
   const done = new Set<string>();
   let now = settings;
   for (;;) {
@@ -133,7 +135,7 @@ async function applyWishes(opening: Opening, sessionId: string, settings: Settin
     if (call === undefined) return now;
     done.add(call.at);
     try {
-      const answer = await server.request(call.method, { sessionId, ...call.params }, limits.settingMs);
+      const answer = await lane.request(call.method, { sessionId, ...call.params }, limits.settingMs);
       now = afterCall(now, call, answer);
     } catch (cause) {
       if (!(cause instanceof RpcError)) throw toSpawnError(opening, cause);
@@ -145,12 +147,12 @@ async function applyWishes(opening: Opening, sessionId: string, settings: Settin
 
 /** In a shared process, an unused session must not be left open. */
 async function configure(opening: Opening, sessionId: string, settings: Settings): Promise<Settings> {
-  const { server, limits } = opening;
+  const { server, lane, limits } = opening;
   try {
     return await applyWishes(opening, sessionId, settings);
   } catch (error) {
     if (canSession(server, "close")) {
-      await server.request("session/close", { sessionId }, limits.closeMs).catch(() => undefined);
+      await lane.request("session/close", { sessionId }, limits.closeMs).catch(() => undefined);
     }
     throw error;
   }

@@ -2,24 +2,31 @@
 // Frames are read raw, in order: the SDK would drop unknown ones.
 
 import type { JsonObject } from "../../base/json.ts";
-import { RpcSilence } from "../../base/jsonrpc.ts";
+import { type PeerPlace, RpcSilence } from "../../base/jsonrpc.ts";
 import { type Log, redact } from "../../base/log.ts";
-import { asObject, asText } from "../../base/values.ts";
+import { asObject, asText, defined } from "../../base/values.ts";
+import { type RunsHost, toRunOrder } from "../runs-host.ts";
 import { type Resident as ProcessResident, SharedProcess } from "../shared-process.ts";
 import { AcpRouter, type AcpTenant } from "./router.ts";
 
-export interface AcpProcessOrder {
-  /** The agent's self-description. */
+/** What every process needs, also one that an earlier daemon started. */
+export interface AcpProcessParts {
+  /** Of the agent. */
   name: string;
+  maxLineBytes: number;
+  log: Log;
+  finishMs: number;
+  graceMs: number;
+}
+
+export interface AcpProcessOrder extends AcpProcessParts {
   command: string;
   args: readonly string[];
   env: Record<string, string | undefined>;
   cwd?: string;
-  maxLineBytes: number;
-  log: Log;
   handshakeMs: number;
-  finishMs: number;
-  graceMs: number;
+  /** Absent: it ends with this daemon. */
+  runs?: RunsHost | undefined;
 }
 
 export interface AcpResident extends AcpTenant, ProcessResident {}
@@ -45,12 +52,23 @@ const CLIENT_CAPABILITIES = {
 
 /** Resolves when the agent has answered the handshake; throws `spawn_failed` with its output. */
 export async function startAcpProcess(order: AcpProcessOrder): Promise<AcpProcess> {
-  const { name, maxLineBytes, finishMs, graceMs, log } = order;
+  const { name, command, args, env, cwd, runs, log } = order;
+  const server = createAcpProcess(order);
+  const kept =
+    runs === undefined ? {} : { run: toRunOrder(runs, log), kept: { version: runs.version, backend: name } };
+  const place = defined({ cwd });
+  await server.start({ command, args, env, ...place, ...kept }, () => shakeHands(server, order.handshakeMs));
+  return server;
+}
+
+/** `used`: ids of requests that an earlier daemon made. */
+export function createAcpProcess(parts: AcpProcessParts, used?: PeerPlace): AcpProcess {
+  const { name, maxLineBytes, finishMs, graceMs, log } = parts;
   const router = new AcpRouter({ refuse: (id, why) => server.refuse(id, why), log });
   const server: AcpProcess = new SharedProcess({
     name,
-    order,
     router,
+    used,
     withVersion: true,
     maxLineBytes,
     finishMs,
@@ -61,7 +79,6 @@ export async function startAcpProcess(order: AcpProcessOrder): Promise<AcpProces
     strayLine: (line) => log.debug("acp.stderr", { agent: name, line: redact(line) }),
     condemned: (why, pid) => log.warn("acp.process_killed", { agent: name, why, pid }),
   });
-  await server.start(() => shakeHands(server, order.handshakeMs));
   return server;
 }
 

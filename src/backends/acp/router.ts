@@ -31,9 +31,19 @@ export class AcpRouter {
   readonly #held = new Map<string, Array<{ message: Message; size: number }>>();
   #opening = 0;
   #heldMessages = 0;
+  #isReplaying = false;
 
   constructor(parts: AcpRouterParts) {
     this.#parts = parts;
+  }
+
+  /** Until `endReplay`, messages were handled before: those without an owner are no longer needed. */
+  startReplay(): void {
+    this.#isReplaying = true;
+  }
+
+  endReplay(): void {
+    this.#isReplaying = false;
   }
 
   findOwner(sessionId: string): AcpTenant | undefined {
@@ -97,7 +107,7 @@ export class AcpRouter {
       this.#drop(message, "it names no session");
       return;
     }
-    if (tenants.size === 0) this.#hold(NO_SESSION, message, size);
+    if (tenants.size === 0 && !this.#isReplaying) this.#hold(NO_SESSION, message, size);
     for (const tenant of tenants) tenant.deliver(message, size);
   }
 
@@ -124,7 +134,8 @@ export class AcpRouter {
 
   #drop(message: Message, why: string): void {
     this.#parts.log.debug("acp.message_dropped", { method: message.method, why });
-    if (message.kind !== "request") return;
+    // In a replay it was answered before.
+    if (message.kind !== "request" || this.#isReplaying) return;
     this.#parts.log.warn("acp.request_refused", { method: message.method, why });
     this.#parts.refuse(message.id, `refused: ${why}`);
   }

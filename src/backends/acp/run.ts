@@ -6,43 +6,27 @@ import { CodedError, toMessage } from "../../base/coded-error.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { LineAside } from "../../base/json-lines.ts";
 import { type RpcAnswer, RpcError } from "../../base/jsonrpc.ts";
-import type { Log } from "../../base/log.ts";
 import { asObject, defined } from "../../base/values.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { AgentEvent, ResultEvent } from "../../protocol/events.ts";
 import type { Answer } from "../../protocol/requests.ts";
 import { Backpressure } from "../backpressure.ts";
 import { Inbox } from "../inbox.ts";
+import type { SnapshotKeeper } from "../keeper.ts";
 import { killLeftovers } from "../leftovers.ts";
-import type { Lease } from "../pool.ts";
 import { RunEnd } from "../run-end.ts";
-import type { BackendSink, Ended, Run } from "../types.ts";
+import type { Ended, Run } from "../types.ts";
 import { toPrompt } from "./input.ts";
 import { introduce } from "./intro.ts";
+import { type AcpRunParts, keepSession } from "./keep.ts";
 import { type Opened, openElsewhere } from "./open.ts";
 import { type AcpProcess, type AcpResident, canSession, isResponsive } from "./process.ts";
 import { toReply } from "./requests.ts";
-import type { Limits } from "./spec.ts";
 import { StallWatch } from "./stall.ts";
-import { type AcpReport, type AcpState, notice } from "./state.ts";
+import { type AcpReport, notice } from "./state.ts";
 import { askedTools, isToolRunning, openCommands } from "./tools.ts";
 import { abandonTurn, beginTurn, cancelTurn, type Frame, translate } from "./translate.ts";
 import { AcpTurn } from "./turn.ts";
-
-export interface AcpRunParts {
-  name: string;
-  lease: Lease<AcpProcess>;
-  state: AcpState;
-  sink: BackendSink;
-  log: Log;
-  limits: Limits;
-  stallMs: number;
-  userEcho: boolean;
-  /** Reopens the session after it was closed. */
-  reopen(sessionId: string): Promise<Opened>;
-  /** In the environment of every command of this session. */
-  marker: string;
-}
 
 /** Frames to handle, with the turn each answers. */
 interface Item {
@@ -61,19 +45,27 @@ export class AcpRun implements Run, AcpResident {
   readonly #pressure: Backpressure;
   readonly #end: RunEnd;
   readonly #stall: StallWatch;
+  readonly #keeper: SnapshotKeeper | undefined;
   #turn: AcpTurn | undefined;
   /** The agent has closed the session; the next message reopens it. */
-  #isClosedThere = false;
+  #isClosedThere: boolean;
 
   constructor(parts: AcpRunParts) {
     this.#parts = parts;
     this.#server = parts.lease.server;
+    this.#isClosedThere = parts.isClosedThere === true;
     this.#inbox = new Inbox({
       deliver: (item) => this.#handle(item),
+      place: () => this.#server.readBefore,
       full: (isFull) => (isFull ? this.#server.hold(this) : this.#server.release(this)),
     });
     this.#pressure = new Backpressure(this.#inbox);
     this.#end = new RunEnd(parts);
+    this.#keeper = keepSession(parts, {
+      inbox: this.#inbox,
+      isIdle: () => this.#turn === undefined,
+      isClosedThere: () => this.#isClosedThere,
+    });
     this.#stall = new StallWatch({
       limitMs: parts.stallMs,
       isExcused: () => this.#pressure.isPaused || parts.state.asks.size > 0 || isToolRunning(parts.state),
@@ -85,17 +77,21 @@ export class AcpRun implements Run, AcpResident {
     return this.#server.pid;
   }
 
+  get keeper(): SnapshotKeeper | undefined {
+    return this.#keeper;
+  }
+
   get isBusy(): boolean {
     return this.#turn !== undefined;
   }
 
-  async send(message: UserMessage): Promise<void> {
-    const { name, state, userEcho } = this.#parts;
+  async send(message: UserMessage, agoMs = 0): Promise<void> {
+    const { name, state, lane, userEcho } = this.#parts;
     const capabilities = asObject(asObject(state.agent["agentCapabilities"])["promptCapabilities"]);
     const prompt = toPrompt(message, capabilities, name);
     if (this.#end.hasBegun) throw new CodedError("backend_crashed", `${name} has ended; resume the session`);
     if (this.#turn !== undefined) throw busy(name);
-    const turn = new AcpTurn();
+    const turn = new AcpTurn(agoMs);
     this.#turn = turn;
     try {
       if (this.#isClosedThere) await this.#reopen();
@@ -118,7 +114,7 @@ export class AcpRun implements Run, AcpResident {
     turn.isSent = true;
     this.#stall.begin();
     const params = { sessionId: state.sessionId, prompt };
-    this.#server.call("session/prompt", params, (answer, size) => this.#onResponse(turn, answer, size));
+    lane.call("session/prompt", params, (answer, size) => this.#onResponse(turn, answer, size));
   }
 
   interrupt(): Promise<void> {
@@ -186,6 +182,20 @@ export class AcpRun implements Run, AcpResident {
     this.#server.router.claim(opened.sessionId, this);
   }
 
+  /** In a replay, from the place of its snapshot on. */
+  reenter(): void {
+    this.#server.moveIn(this);
+    if (!this.#isClosedThere) this.#server.router.claim(this.#parts.state.sessionId, this);
+  }
+
+  /** In a replay: what it did when its time was up. */
+  repeat(name: string, [isClosedThere, isAlone]: readonly unknown[]): void {
+    const turn = this.#turn;
+    if (name !== "abandon" || turn === undefined) return;
+    this.#isClosedThere = isClosedThere === true;
+    void this.#abandon(turn, isAlone === true);
+  }
+
   async #reopen(): Promise<void> {
     const { reopen, state, name } = this.#parts;
     const opened = await this.#server.router.open(() => reopen(state.sessionId));
@@ -207,6 +217,7 @@ export class AcpRun implements Run, AcpResident {
   #handle({ frame, turn }: Item): void {
     const { state } = this.#parts;
     if (this.#end.hasBegun) return;
+    this.#keeper?.touch();
     if (frame.kind === "answer") {
       // The response to an abandoned prompt.
       if (turn === undefined || turn !== this.#turn) return;
@@ -250,6 +261,7 @@ export class AcpRun implements Run, AcpResident {
   async #interrupt(): Promise<void> {
     const { state, limits } = this.#parts;
     const turn = this.#turn;
+    const isRepeated = this.#keeper?.isRepeating === true;
     if (turn === undefined || this.#end.hasBegun) return;
     this.#inbox.resume();
     if (!turn.isSent) {
@@ -265,24 +277,31 @@ export class AcpRun implements Run, AcpResident {
     // codex-acp says that the turn is cancelled while its command runs on, until the session is closed.
     else if (turn.leftRunning) {
       await this.#close();
-      await killLeftovers(this.#parts.marker, turn.sinceS);
+      // A later turn may have started what is running now.
+      if (!isRepeated) await killLeftovers(this.#parts.marker, turn.sinceS);
     }
     if (this.#end.hasBegun) return this.#end.gone;
   }
 
   /** It was asked to stop and did not. */
   async #insist(turn: AcpTurn): Promise<void> {
-    const { state, name, log } = this.#parts;
     const isClosed = await this.#close();
     if (isClosed) await within(LAST_WORD_MS, Promise.race([turn.over, this.#end.gone]));
     if (this.#turn !== turn || this.#end.hasBegun) return;
+    const isAlone = this.#server.residents === 1;
+    // With what decides about the process: in a replay, others may not have entered yet.
+    this.#keeper?.record("abandon", [this.#isClosedThere, isAlone]);
+    await this.#abandon(turn, isAlone);
+  }
+
+  async #abandon(turn: AcpTurn, isAlone: boolean): Promise<void> {
+    const { state, name, log } = this.#parts;
     log.warn("acp.turn_abandoned", { agent: name });
     // Further output of this turn is ignored.
     this.#server.router.retire(this);
     this.#reports(abandonTurn(state, "interrupted"));
     this.#tellResult(turn, "interrupted");
-    const isAlone = this.#server.residents === 1;
-    if (isClosed && !isAlone) return;
+    if (this.#isClosedThere && !isAlone) return;
     this.#end.isWanted = true;
     if (isAlone) await this.#server.kill(`${name} did not end the interrupted turn and was killed`);
     // Nobody reads it while another session has too much waiting: its clients are not to lose it for that.
@@ -290,6 +309,7 @@ export class AcpRun implements Run, AcpResident {
       await this.#server.kill(`${name} stopped responding and was killed`);
     } else {
       this.#server.moveOut(this);
+      this.#keeper?.leave();
       this.#tellEnd({ expected: true, message: `${name} did not end the interrupted turn` });
     }
   }
@@ -297,9 +317,9 @@ export class AcpRun implements Run, AcpResident {
   /** Whether the agent has closed the session. */
   async #close(): Promise<boolean> {
     if (!canSession(this.#server, "close") || this.#isClosedThere) return this.#isClosedThere;
-    const { state, limits } = this.#parts;
+    const { state, lane, limits } = this.#parts;
     const params: JsonObject = { sessionId: state.sessionId };
-    this.#isClosedThere = await this.#server.request("session/close", params, limits.closeMs).then(
+    this.#isClosedThere = await lane.request("session/close", params, limits.closeMs).then(
       () => true,
       () => false,
     );
@@ -317,6 +337,7 @@ export class AcpRun implements Run, AcpResident {
   #endTurn(turn: AcpTurn): void {
     if (this.#turn === turn) this.#turn = undefined;
     this.#stall.end();
+    this.#pressure.turnOver();
     turn.end();
   }
 
@@ -330,6 +351,7 @@ export class AcpRun implements Run, AcpResident {
     // A process of its own takes everything down with it.
     if (!this.#end.hasBegun && !(lease.isOwn && how === "now")) await this.#leave();
     this.#server.moveOut(this);
+    this.#keeper?.leave();
     await lease.release(how);
     this.#tellEnd({ expected: true, message: "closed" });
   }

@@ -1,6 +1,7 @@
 // One ACP agent: how to start it, and defaults of its sessions.
 
 import type { Log } from "../../base/log.ts";
+import type { RunsHost } from "../runs-host.ts";
 import type { Environment } from "../types.ts";
 
 export interface AcpSpec {
@@ -49,6 +50,8 @@ export interface AcpHost {
   limits?: Partial<Limits>;
   /** For messages that concern no session. */
   log?: Log;
+  /** Absent: agents end with the daemon. */
+  runs?: RunsHost | undefined;
   /** For tests. */
   clock?: Clock;
 }

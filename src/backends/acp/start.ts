@@ -5,15 +5,17 @@ import { silentLog } from "../../base/log.ts";
 import { defined } from "../../base/values.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import type { Lease, Pool } from "../pool.ts";
+import type { SessionLane } from "../shared-process.ts";
 import type { BackendSink, Run, StartOrder } from "../types.ts";
 import type { Births } from "./births.ts";
 import { type Identity, processEnvironment, sessionEnvironment } from "./environment.ts";
+import type { KeptOpening } from "./keep.ts";
 import { type Opened, type Opening, openAgain, openElsewhere, openNew } from "./open.ts";
 import { type AcpOptions, cwdFor } from "./options.ts";
-import type { AcpProcess, AcpProcessOrder } from "./process.ts";
+import type { AcpProcess, AcpProcessOrder, AcpProcessParts } from "./process.ts";
 import { AcpRun } from "./run.ts";
 import type { AcpHost, AcpSpec, Clock, Limits } from "./spec.ts";
-import { newState } from "./state.ts";
+import { type AcpState, newState } from "./state.ts";
 
 /** Shared by all sessions of one agent. */
 export interface AgentParts {
@@ -38,23 +40,20 @@ export async function startAcpRun(
   order: StartOrder,
   sink: BackendSink,
 ): Promise<Run> {
-  const { spec, host, limits, pool } = parts;
+  const { spec, host, pool } = parts;
   const options = order.options as AcpOptions;
   const cwd = await cwdFor(spec, options);
   const own = spec.process !== "shared";
   const identity = { env: order.env, marker: `${parts.hostId}:${order.session_id}` };
   const place = own ? cwd : spec.cwd;
   const process: AcpProcessOrder = {
-    name: spec.name,
+    ...processParts(parts),
     command,
     args: spec.args ?? [],
     env: processEnvironment(host.env, spec, identity, own),
     ...defined({ cwd: place }),
-    maxLineBytes: host.maxLineBytes ?? MAX_LINE_BYTES,
-    log: host.log ?? silentLog,
     handshakeMs: spec.handshakeMs ?? HANDSHAKE_MS,
-    finishMs: limits.finishMs,
-    graceMs: limits.graceMs,
+    runs: host.runs,
   };
   const lease = await pool.acquire(process, own);
   try {
@@ -65,6 +64,16 @@ export async function startAcpRun(
     await lease.release("now");
     throw error;
   }
+}
+
+export function processParts({ spec, host, limits }: AgentParts): AcpProcessParts {
+  return {
+    name: spec.name,
+    maxLineBytes: host.maxLineBytes ?? MAX_LINE_BYTES,
+    log: host.log ?? silentLog,
+    finishMs: limits.finishMs,
+    graceMs: limits.graceMs,
+  };
 }
 
 interface Entry {
@@ -78,29 +87,24 @@ interface Entry {
 }
 
 async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
-  const { spec, limits, clock, births } = parts;
+  const { spec } = parts;
   const { lease, order, options, sink, cwd, identity } = entry;
   const { server } = lease;
   const chosen = defined({ model: options.model ?? spec.model, mode: options.mode ?? spec.mode });
   const own = { ...chosen, ...defined({ agent_mode: options.agent_mode }) };
-  const opening: Opening = {
-    name: spec.name,
-    server,
+  const kept: KeptOpening = {
     cwd,
     meta: entry.own
       ? undefined
       : { blemees: { env: sessionEnvironment(identity), ...(spec.isOurs ? own : {}) } },
     wishes: { ...(spec.isOurs ? {} : chosen), config: { ...spec.config, ...options.config } },
-    limits,
-    clock,
-    births,
-    startedMs: order.began_here ? order.started_at_ms : undefined,
-    waiting: (text) => sink.event(toNotice(spec.name, "resume_waits", { text })),
   };
+  const lane = server.openLane();
+  const opening = makeOpening(parts, { server, lane }, kept, order, sink);
   const opened = await open(opening, order);
-  const run = new AcpRun({
-    name: spec.name,
+  const run = makeRun(parts, {
     lease,
+    lane,
     state: newState({
       backend: spec.name,
       sessionId: opened.sessionId,
@@ -111,12 +115,10 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
       isNew: opened.isNew,
     }),
     sink,
-    log: order.log,
-    limits,
-    stallMs: spec.stallMs ?? STALL_MS,
-    userEcho: options.user_echo === true,
-    reopen: (sessionId) => openAgain(opening, sessionId, true),
-    marker: identity.marker,
+    order,
+    opening: kept,
+    // The commands in a process of its own inherit its environment.
+    marker: entry.own ? (server.runId ?? identity.marker) : identity.marker,
   });
   // Two calls may ask for the same one at once, and an agent may reuse an id.
   if (server.router.findOwner(opened.sessionId) !== undefined)
@@ -126,6 +128,60 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
   }
   run.enter(opened);
   return run;
+}
+
+export interface RunSetup {
+  lease: Lease<AcpProcess>;
+  lane: SessionLane;
+  state: AcpState;
+  sink: BackendSink;
+  order: StartOrder;
+  opening: KeptOpening;
+  marker: string;
+  isClosedThere?: boolean;
+}
+
+/** New or continued. */
+export function makeRun(parts: AgentParts, setup: RunSetup): AcpRun {
+  const { spec, limits } = parts;
+  const { lease, lane, state, sink, order, opening: kept, marker } = setup;
+  const { session_id, generation, log } = order;
+  const options = order.options as AcpOptions;
+  const opening = makeOpening(parts, { server: lease.server, lane }, kept, order, sink);
+  return new AcpRun({
+    name: spec.name,
+    lease,
+    lane,
+    state,
+    sink,
+    log,
+    limits,
+    stallMs: spec.stallMs ?? STALL_MS,
+    userEcho: options.user_echo === true,
+    reopen: (sessionId) => openAgain(opening, sessionId, true),
+    marker,
+    kept: { session_id, generation, opening: kept },
+    ...defined({ isClosedThere: setup.isClosedThere }),
+  });
+}
+
+function makeOpening(
+  { spec, limits, clock, births }: AgentParts,
+  place: Pick<Opening, "server" | "lane">,
+  kept: KeptOpening,
+  order: StartOrder,
+  sink: BackendSink,
+): Opening {
+  return {
+    name: spec.name,
+    ...place,
+    ...kept,
+    limits,
+    clock,
+    births,
+    startedMs: order.began_here ? order.started_at_ms : undefined,
+    waiting: (text) => sink.event(toNotice(spec.name, "resume_waits", { text })),
+  };
 }
 
 async function open(opening: Opening, order: StartOrder): Promise<Opened> {

@@ -67,12 +67,12 @@ export function demianEvent(state: AcpState, method: string, params: JsonObject)
     const chunk = { content: { type: "text", text }, messageId: params["messageId"] };
     return toReports(addChunk(state, said, chunk, parent));
   }
-  const isNew = call !== undefined && isTold(state, call) && !state.subAgents.has(call);
+  const isNew = call !== undefined && isReported(state, call) && !state.subAgents.has(call);
   if (type === "agent.invocation.started" && isNew) return onStart(state, call, event);
   const subtype = ENDED.get(type);
   if (subtype !== undefined && call !== undefined) return onEnd(state, call, subtype, event);
   const { type: _type, ...data } = event;
-  return [toldAs(state, type, { native: data, call, parent })];
+  return [toReport(state, type, { native: data, call, parent })];
 }
 
 interface Reported {
@@ -83,7 +83,7 @@ interface Reported {
 }
 
 /** Uses the same names as other agents where they exist, else the runtime's own. */
-function toldAs(state: AcpState, type: string, { native, call, parent }: Reported): AcpReport {
+function toReport(state: AcpState, type: string, { native, call, parent }: Reported): AcpReport {
   switch (type) {
     case "provider.retry":
       return notice(state, "model_retry", { level: "warn", data: toRetry(native), parent });
@@ -147,7 +147,7 @@ export function closeSubAgent(state: AcpState, call: string, reason: string): Ac
   return onEnd(state, call, "interrupted", { reason });
 }
 
-function isTold({ tools }: AcpState, call: string): boolean {
+function isReported({ tools }: AcpState, call: string): boolean {
   return tools.get(call)?.reported !== undefined;
 }
 

@@ -3,8 +3,8 @@ import { uptime } from "node:os";
 
 export class AcpTurn {
   /** `os.uptime()` at its start. */
-  readonly sinceS = uptime();
-  readonly #startedMs = performance.now();
+  readonly sinceS: number;
+  readonly #startedMs: number;
   /** Its result was emitted, or it needs none. */
   readonly over: Promise<void>;
   /** The prompt was sent; before that the session may have to be reloaded. */
@@ -15,7 +15,10 @@ export class AcpTurn {
   leftRunning = false;
   #tellOver: () => void = () => undefined;
 
-  constructor() {
+  /** `agoMs`: when it started. */
+  constructor(agoMs: number) {
+    this.sinceS = uptime() - agoMs / 1000;
+    this.#startedMs = performance.now() - agoMs;
     this.over = new Promise((resolve) => {
       this.#tellOver = resolve;
     });

@@ -1,8 +1,9 @@
 // The Claude Code backend: one `claude -p` process per session, in stream-json.
+import type { RunsHost } from "../runs-host.ts";
 import type { Backend, Environment } from "../types.ts";
 import { ClaudeDetector } from "./detect.ts";
 import { ClaudeOptions, checkClaudeOptions } from "./options.ts";
-import { startClaude } from "./start.ts";
+import { adoptClaude, startClaude } from "./start.ts";
 import { deleteTranscript, findTranscript, listTranscripts } from "./transcripts.ts";
 
 export interface ClaudeBackendOptions {
@@ -12,10 +13,12 @@ export interface ClaudeBackendOptions {
   env: Environment;
   /** Longer lines of stdout are skipped. */
   maxLineBytes?: number;
+  /** Absent: agents end with the daemon. */
+  runs?: RunsHost | undefined;
 }
 
 export function createClaudeBackend(setup: ClaudeBackendOptions): Backend {
-  const { bin, env, maxLineBytes = 16 * 1024 * 1024 } = setup;
+  const { bin, env, maxLineBytes = 16 * 1024 * 1024, runs } = setup;
   const detector = new ClaudeDetector(bin, env);
   return {
     name: "claude",
@@ -29,7 +32,9 @@ export function createClaudeBackend(setup: ClaudeBackendOptions): Backend {
     }),
     detect: async () => (await detector.detect())?.version,
     start: async (order, sink) =>
-      startClaude({ bin, env, maxLineBytes, detected: await detector.detect() }, order, sink),
+      startClaude({ bin, env, maxLineBytes, runs, detected: await detector.detect() }, order, sink),
+    adopt: (run, sessions) =>
+      adoptClaude({ bin, env, maxLineBytes, runs, detected: undefined }, run, sessions),
     listTranscripts: (filter) => listTranscripts(env, filter),
     findTranscript: (session_id) => findTranscript(env, session_id),
     deleteTranscript: (session_id, cwd) => deleteTranscript(env, session_id, cwd),

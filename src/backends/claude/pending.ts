@@ -6,9 +6,9 @@ import type { JsonObject } from "../../base/json.ts";
 import { asString } from "../../base/values.ts";
 import type { Answer } from "../../protocol/requests.ts";
 import type { Ask } from "../types.ts";
-import { lacksPlan, Plans, readPlan } from "./plans.ts";
+import { lacksPlan, Plans, type PlansState, readPlan } from "./plans.ts";
 import { type ClaudeAsk, type Place, toClaudeAsk, toResponse } from "./requests.ts";
-import { SubAgents } from "./sub-agents.ts";
+import { SubAgents, type SubAgentsState } from "./sub-agents.ts";
 
 export interface PendingParts {
   control: ControlChannel;
@@ -18,18 +18,37 @@ export interface PendingParts {
   withdrawn(native_id: string, reason: string): void;
 }
 
+/** What earlier frames said that requests need. Plain data. */
+export interface PendingState {
+  subAgents: SubAgentsState;
+  plans: PlansState;
+  /** The directory that claude last reported; it may change. */
+  cwd: string | undefined;
+}
+
 export class Pending {
   readonly #parts: PendingParts;
-  readonly #subAgents = new SubAgents();
-  readonly #plans = new Plans();
+  readonly #subAgents: SubAgents;
+  readonly #plans: Plans;
   /** Undefined while its plan is being read. */
   readonly #open = new Map<string, ClaudeAsk | undefined>();
-  /** The directory that claude last reported; it may change. */
   #cwd: string | undefined;
   #isClosed = false;
 
-  constructor(parts: PendingParts) {
+  constructor(parts: PendingParts, state?: PendingState) {
     this.#parts = parts;
+    this.#subAgents = new SubAgents(state?.subAgents);
+    this.#plans = new Plans(state?.plans);
+    this.#cwd = state?.cwd;
+  }
+
+  /** What is waiting is not part of it. */
+  get state(): PendingState {
+    return { subAgents: this.#subAgents.state, plans: this.#plans.state, cwd: this.#cwd };
+  }
+
+  get isEmpty(): boolean {
+    return this.#open.size === 0;
   }
 
   /** Learns from every other frame where claude works and which sub-agents it runs. */

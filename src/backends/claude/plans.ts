@@ -13,9 +13,19 @@ const TOOL = "ExitPlanMode";
 const MAX_CALLS = 20;
 const MAX_BYTES = 256 * 1024;
 
+/** What is known about plans. Plain data. */
+export interface PlansState {
+  /** By call. */
+  readonly calls: Map<string, string>;
+  file: string | undefined;
+}
+
 export class Plans {
-  readonly #calls = new Map<string, string>();
-  #file: string | undefined;
+  readonly state: PlansState;
+
+  constructor(state: PlansState = { calls: new Map(), file: undefined }) {
+    this.state = state;
+  }
 
   /** Learns from every frame. */
   see(frame: JsonObject): void {
@@ -25,19 +35,18 @@ export class Plans {
     const result = frame["tool_use_result"];
     if (frame["type"] !== "user" || !isObject(result)) return;
     const path = asString(result["filePath"]);
-    if (path?.endsWith(".md")) this.#file = path;
+    if (path?.endsWith(".md")) this.state.file = path;
   }
 
   /** The plan in the model's call. */
   findByCall(tool_use_id: string | undefined): string | undefined {
-    return this.#calls.get(tool_use_id ?? "");
+    return this.state.calls.get(tool_use_id ?? "");
   }
 
   /** The file that the session wrote last, if it is a plan. */
   findFile(configDir: string): string | undefined {
-    return this.#file !== undefined && dirname(this.#file) === join(configDir, "plans")
-      ? this.#file
-      : undefined;
+    const { file } = this.state;
+    return file !== undefined && dirname(file) === join(configDir, "plans") ? file : undefined;
   }
 
   #seeCall(block: JsonObject): void {
@@ -45,9 +54,10 @@ export class Plans {
     const id = asString(block["id"]);
     const plan = asString(block["input"]["plan"]);
     if (id === undefined || plan === undefined) return;
-    this.#calls.set(id, plan);
-    const [oldest] = this.#calls.keys();
-    if (this.#calls.size > MAX_CALLS && oldest !== undefined) this.#calls.delete(oldest);
+    const { calls } = this.state;
+    calls.set(id, plan);
+    const [oldest] = calls.keys();
+    if (calls.size > MAX_CALLS && oldest !== undefined) calls.delete(oldest);
   }
 }
 

@@ -9,15 +9,20 @@ import { crashMessage, exitMessage, formatTail } from "../../base/exit-message.t
 import type { JsonObject } from "../../base/json.ts";
 import type { LineAside } from "../../base/json-lines.ts";
 import type { Log } from "../../base/log.ts";
+import type { FoundRun } from "../../base/runs/adopt.ts";
+import { describeRun } from "../../base/runs/description.ts";
+import type { RunMark } from "../../base/runs/mark.ts";
+import type { RunFiles } from "../../base/runs/run-files.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import type { Answer } from "../../protocol/requests.ts";
 import { Backpressure } from "../backpressure.ts";
-import type { BackendSink, Run } from "../types.ts";
+import { SnapshotKeeper } from "../keeper.ts";
+import type { Ask, BackendSink, Run } from "../types.ts";
 import { isAuthFailure } from "./auth-failure.ts";
 import { isBusy } from "./background.ts";
 import { killOrphans } from "./orphans.ts";
-import { Pending } from "./pending.ts";
+import { Pending, type PendingState } from "./pending.ts";
 import type { Place } from "./requests.ts";
 import { type ClaudeReport, type ClaudeState, isTurnActive } from "./state.ts";
 import { reportAuthFailure } from "./system-frames.ts";
@@ -31,8 +36,27 @@ export interface ClaudeRunParts {
   log: Log;
   maxLineBytes: number;
   speaksControl: boolean;
+  /** Absent: the run cannot be taken over by another daemon. */
+  kept?: KeptRun | undefined;
+  /** State of an adopted run besides the translator's. */
+  before?: Pick<ClaudeSnapshot, "requestCount" | "pending"> | undefined;
   /** Where claude works; undefined if it may not ask for permission. */
   place: (() => Place) | undefined;
+}
+
+export interface KeptRun {
+  version: string;
+  session_id: string;
+  generation: string;
+  unrecorded(error: unknown): void;
+}
+
+/** What a later daemon needs to continue an idle run. */
+export interface ClaudeSnapshot {
+  translator: ClaudeState;
+  pending: PendingState;
+  requestCount: number;
+  speaksControl: boolean;
 }
 
 const READY_LIMIT_MS = 30_000;
@@ -50,6 +74,7 @@ export class ClaudeRun implements Run {
   #turnSinceS = 0;
   /** Why we ended it. */
   #fault: string | undefined;
+  #keeper: SnapshotKeeper | undefined;
 
   constructor(parts: ClaudeRunParts) {
     this.#parts = parts;
@@ -62,14 +87,20 @@ export class ClaudeRun implements Run {
       request: (request) => this.#pending.take(request),
       errorLine: (line) => this.#emit(() => parts.sink.stderr(line)),
       ended: (exit, expected) => this.#end(exit, expected),
+      requestCount: parts.before?.requestCount,
     });
     this.#pressure = new Backpressure(this.#client.process);
-    this.#pending = new Pending({
+    const asks = {
       control: this.#client.control,
       place: parts.place,
-      ask: (ask) => this.#emit(() => parts.sink.ask(ask)),
-      withdrawn: (id, reason) => this.#emit(() => parts.sink.withdrawn(id, reason)),
-    });
+      ask: (ask: Ask) => this.#emit(() => parts.sink.ask(ask)),
+      withdrawn: (id: string, reason: string) => this.#emit(() => parts.sink.withdrawn(id, reason)),
+    };
+    this.#pending = new Pending(asks, parts.before?.pending);
+  }
+
+  get keeper(): SnapshotKeeper | undefined {
+    return this.#keeper;
   }
 
   get isBusy(): boolean {
@@ -91,12 +122,22 @@ export class ClaudeRun implements Run {
         throw new CodedError("spawn_failed", `claude did not start: ${reason}`);
       }
     }
+    await this.#keepRun(order.command);
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const emit of early) emit();
   }
 
-  async send(message: UserMessage): Promise<void> {
+  /** Continues with the process of an earlier daemon; `replay` follows. */
+  adopt(found: FoundRun, from: RunMark): RunFiles | undefined {
+    const { kept } = this.#parts;
+    this.#early = undefined;
+    const { files } = this.#client.process.adopt(found, from, (error) => kept?.unrecorded(error));
+    this.#makeKeeper(files);
+    return files;
+  }
+
+  async send(message: UserMessage, agoMs = 0): Promise<void> {
     const { state } = this.#parts;
     const line = toUserLine(message, state.nativeId);
     const { process } = this.#client;
@@ -104,7 +145,7 @@ export class ClaudeRun implements Run {
       throw new CodedError("backend_crashed", "claude has ended; resume the session");
     }
     noteSent(state);
-    this.#turnSinceS = uptime();
+    this.#turnSinceS = uptime() - agoMs / 1000;
     try {
       await process.write(line);
     } catch (cause) {
@@ -135,6 +176,31 @@ export class ClaudeRun implements Run {
     await this.#client.process.stop(how);
   }
 
+  async #keepRun(command: string): Promise<void> {
+    const { kept } = this.#parts;
+    const { child } = this.#client.process;
+    if (kept === undefined || child?.files === undefined) return;
+    await describeRun(child, { version: kept.version, backend: "claude", command, intro: {} });
+    this.#makeKeeper(child.files);
+  }
+
+  #makeKeeper(files: RunFiles | undefined): void {
+    const { kept, state, speaksControl } = this.#parts;
+    if (kept === undefined || files === undefined) return;
+    const { control } = this.#client;
+    this.#keeper = new SnapshotKeeper({
+      files,
+      ...kept,
+      isAtRest: () => !isTurnActive(state) && this.#pending.isEmpty && control.isQuiet,
+      state: (): ClaudeSnapshot => ({
+        translator: state,
+        pending: this.#pending.state,
+        requestCount: control.count,
+        speaksControl,
+      }),
+    });
+  }
+
   async #interrupt(): Promise<void> {
     const { state, speaksControl } = this.#parts;
     const { process } = this.#client;
@@ -146,9 +212,12 @@ export class ClaudeRun implements Run {
       const turnOver = new Promise<void>((resolve) => {
         this.#turnOver.push(resolve);
       });
-      const before = await takeSnapshot(child.pid);
+      // Repeated for an earlier daemon, it must be sent at once, and a later turn may have started what is running now.
+      const isRepeated = child.files?.isStarted === false;
+      const before = isRepeated ? [] : await takeSnapshot(child.pid);
       const outcome = await this.#client.interrupt(turnOver);
       if (outcome.kind === "over" && !process.hasEnded) {
+        if (isRepeated) return;
         await killOrphans({
           pid: child.pid,
           runId: child.runId,
@@ -207,6 +276,7 @@ export class ClaudeRun implements Run {
   }
 
   #endTurn(): void {
+    this.#pressure.turnOver();
     const waiting = this.#turnOver;
     this.#turnOver = [];
     for (const resolve of waiting) resolve();

@@ -5,15 +5,19 @@ import { access, realpath } from "node:fs/promises";
 import { claudeConfigDir } from "../../base/claude-wire/environment.ts";
 import { MIN_CLAUDE_VERSION } from "../../base/claude-wire/version.ts";
 import { CodedError } from "../../base/coded-error.ts";
+import type { FoundRun } from "../../base/runs/adopt.ts";
 import { defined } from "../../base/values.ts";
 import { findProgram } from "../find-program.ts";
-import type { BackendSink, Environment, Run, StartOrder } from "../types.ts";
+import { replayFrom, replayRun } from "../replay.ts";
+import { type RunsHost, toRunOrder } from "../runs-host.ts";
+import { SinkGate } from "../sink-gate.ts";
+import type { AdoptOrder, BackendSink, Environment, Run, StartOrder } from "../types.ts";
 import type { DetectedClaude } from "./detect.ts";
 import { claudeEnvironment } from "./environment.ts";
 import { type ClaudeOptions, claudeArgv, type Launch } from "./options.ts";
 import { projectsDir } from "./paths.ts";
 import type { Place } from "./requests.ts";
-import { ClaudeRun } from "./run.ts";
+import { ClaudeRun, type ClaudeSnapshot, type KeptRun } from "./run.ts";
 import { locateSettings } from "./settings-files.ts";
 import { newState } from "./state.ts";
 import { transcriptPath } from "./transcript-path.ts";
@@ -23,6 +27,8 @@ export interface Program {
   env: Environment;
   maxLineBytes: number;
   detected: DetectedClaude | undefined;
+  /** Absent: agents end with the daemon. */
+  runs?: RunsHost | undefined;
 }
 
 export async function startClaude(program: Program, order: StartOrder, sink: BackendSink): Promise<Run> {
@@ -40,11 +46,50 @@ export async function startClaude(program: Program, order: StartOrder, sink: Bac
     maxLineBytes: program.maxLineBytes,
     speaksControl,
     place: options.approvals === true ? await findPlace(options, env) : undefined,
+    kept: toKept(program.runs, order),
   });
   const args = claudeArgv(launch, options);
-  const place = defined({ cwd: options.cwd });
+  const place = defined({ cwd: options.cwd, run: program.runs && toRunOrder(program.runs, order.log) });
   await run.start({ command, args, env, ...place });
   return run;
+}
+
+/** One process has one session. */
+export async function adoptClaude(
+  program: Program,
+  found: FoundRun,
+  [order]: readonly AdoptOrder[],
+): Promise<void> {
+  if (order === undefined) return;
+  const options = order.options as ClaudeOptions;
+  const { translator, speaksControl, ...before } = order.snapshot.state as ClaudeSnapshot;
+  const env = claudeEnvironment(program.env, order.env, speaksControl);
+  const gate = new SinkGate(order.past);
+  const run = new ClaudeRun({
+    state: translator,
+    before,
+    sink: gate,
+    log: order.log,
+    maxLineBytes: program.maxLineBytes,
+    speaksControl,
+    place: options.approvals === true ? await findPlace(options, env) : undefined,
+    kept: toKept(program.runs, order),
+  });
+  const files = run.adopt(found, replayFrom(found, [order]));
+  await replayRun(found, { files, parties: [{ order, run, gate }], isRepeatable });
+}
+
+/** A user message is not: claude would take it for another one. */
+function isRepeatable(line: string): boolean {
+  return !line.startsWith('{"type":"user"');
+}
+
+function toKept(
+  runs: RunsHost | undefined,
+  { session_id, generation, log }: StartOrder,
+): KeptRun | undefined {
+  if (runs === undefined) return undefined;
+  return { version: runs.version, session_id, generation, unrecorded: toRunOrder(runs, log).unavailable };
 }
 
 interface Context {

@@ -16,11 +16,20 @@ interface SubAgent {
   call: string | undefined;
 }
 
-export class SubAgents {
-  readonly #agents = new Map<string, SubAgent>();
-  readonly #byCall = new Map<string, SubAgent>();
+/** What is known about sub-agents. Plain data. */
+export interface SubAgentsState {
+  readonly agents: Map<string, SubAgent>;
+  readonly byCall: Map<string, SubAgent>;
   /** Call → the call that started the sub-agent that made it. */
-  readonly #parents = new Map<string, string>();
+  readonly parents: Map<string, string>;
+}
+
+export class SubAgents {
+  readonly state: SubAgentsState;
+
+  constructor(state: SubAgentsState = { agents: new Map(), byCall: new Map(), parents: new Map() }) {
+    this.state = state;
+  }
 
   see(frame: JsonObject): void {
     if (frame["type"] === "system" && frame["subtype"] === "task_started") this.#seeStart(frame);
@@ -30,13 +39,14 @@ export class SubAgents {
 
   /** Never empty: an unknown sub-agent is named by its id. */
   findPath(agent_id: string): string[] {
-    const agent = this.#agents.get(agent_id);
+    const { agents, byCall, parents } = this.state;
+    const agent = agents.get(agent_id);
     if (agent === undefined) return [agent_id];
     const path = [agent.name];
     const seen = new Set<string>();
-    for (let call = agent.call; call !== undefined && !seen.has(call); call = this.#parents.get(call)) {
+    for (let call = agent.call; call !== undefined && !seen.has(call); call = parents.get(call)) {
       seen.add(call);
-      const above = this.#byCall.get(this.#parents.get(call) ?? "");
+      const above = byCall.get(parents.get(call) ?? "");
       if (above !== undefined) path.unshift(above.name);
     }
     return path;
@@ -48,15 +58,15 @@ export class SubAgents {
     const call = asString(frame["tool_use_id"]);
     const parts = [asString(frame["subagent_type"]), asString(frame["description"])].filter(Boolean);
     const agent = { name: parts.join(": ") || id, call };
-    remember(this.#agents, id, agent);
-    if (call !== undefined) remember(this.#byCall, call, agent);
+    remember(this.state.agents, id, agent);
+    if (call !== undefined) remember(this.state.byCall, call, agent);
   }
 
   #seeCalls(frame: JsonObject, parent: string): void {
     for (const block of asObjects(asObject(frame["message"])["content"])) {
       if (!STARTERS.has(block["name"])) continue;
       const id = asString(block["id"]);
-      if (id !== undefined) remember(this.#parents, id, parent);
+      if (id !== undefined) remember(this.state.parents, id, parent);
     }
   }
 }

@@ -2,10 +2,12 @@
 
 import { randomUUID } from "node:crypto";
 import { CodedError } from "../../base/coded-error.ts";
-import type { Log } from "../../base/log.ts";
+import { type Log, silentLog } from "../../base/log.ts";
 import { defined } from "../../base/values.ts";
 import { Pool } from "../pool.ts";
+import type { RunsHost } from "../runs-host.ts";
 import type { Backend, Environment } from "../types.ts";
+import { adoptAppServer } from "./app-server/adopt.ts";
 import { findThread, listThreads } from "./app-server/listing.ts";
 import { startAppServer } from "./app-server/process.ts";
 import { startAppServerRun } from "./app-server/start.ts";
@@ -34,6 +36,8 @@ export interface CodexBackendOptions {
   lingerMs?: number;
   /** For messages that concern no session. */
   log?: Log;
+  /** Absent: agents end with the daemon. */
+  runs?: RunsHost | undefined;
 }
 
 const LINGER_MS = 5000;
@@ -43,6 +47,8 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
   const { bin, env, transport = "auto", maxLineBytes = 16 * 1024 * 1024, log } = setup;
   const detector = new CodexDetector({ bin, env, transport, maxLineBytes, ...defined({ log }) });
   const pool = new Pool({ start: startAppServer, lingerMs: setup.lingerMs ?? LINGER_MS });
+  const retryLimitMs = setup.retryLimitMs ?? RETRY_LIMIT_MS;
+  const { runs } = setup;
   const hostId = randomUUID();
   const home = codexHome(env);
   return {
@@ -71,8 +77,11 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
       const chosen = detected?.transport ?? (transport === "auto" ? "app-server" : transport);
       if (chosen === "mcp-server") return startMcpRun(program, order, sink);
       const perSession = setup.process === "per-session";
-      const retryLimitMs = setup.retryLimitMs ?? RETRY_LIMIT_MS;
-      return startAppServerRun({ program, pool, perSession, retryLimitMs, hostId }, order, sink);
+      return startAppServerRun({ program, pool, perSession, retryLimitMs, hostId, runs }, order, sink);
+    },
+    adopt: async (run, sessions) => {
+      if (runs === undefined) throw new Error("this daemon keeps no runs");
+      await adoptAppServer({ pool, retryLimitMs, runs, maxLineBytes, log: log ?? silentLog }, run, sessions);
     },
     listTranscripts: async (filter) => {
       const [server] = pool.running;

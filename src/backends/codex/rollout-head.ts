@@ -57,9 +57,9 @@ function readRecord(reading: Reading, record: JsonObject): void {
   if (type === "response_item") reading.isKnown = true;
   const isModelKnown = type === "turn_context" || type === "session_configured";
   if (isModelKnown && typeof payload["model"] === "string") reading.model ??= payload["model"];
-  const preview = reading.preview === undefined ? usersText(saidIn(type, payload)) : undefined;
+  const preview = reading.preview === undefined ? readUsersText(findSaid(type, payload)) : undefined;
   if (preview !== undefined) reading.preview = preview;
-  const sent = reading.sent === undefined ? usersText(sentIn(type, payload)) : undefined;
+  const sent = reading.sent === undefined ? readUsersText(findSent(type, payload)) : undefined;
   if (sent !== undefined) reading.sent = sent;
 }
 
@@ -85,14 +85,14 @@ function readMeta(reading: Reading, meta: JsonObject): void {
   if (isSubAgent) reading.isSubAgent = true;
 }
 
-function saidIn(type: unknown, payload: JsonObject): unknown {
+function findSaid(type: unknown, payload: JsonObject): unknown {
   if (type === "user_message") return payload["message"];
   const item = payload["item"];
   if (type !== "item_completed" || !isObject(item) || item["type"] !== "UserMessage") return undefined;
   return textIn(item["content"]);
 }
 
-function sentIn(type: unknown, payload: JsonObject): unknown {
+function findSent(type: unknown, payload: JsonObject): unknown {
   if (type !== "response_item" || payload["type"] !== "message" || payload["role"] !== "user")
     return undefined;
   return textIn(payload["content"]);
@@ -104,7 +104,7 @@ function textIn(content: unknown): unknown {
   return isObject(block) ? block["text"] : undefined;
 }
 
-function usersText(text: unknown): string | undefined {
+function readUsersText(text: unknown): string | undefined {
   if (typeof text !== "string" || text === "" || NOT_THE_USERS.test(text)) return undefined;
   return text.slice(0, PREVIEW_CHARS);
 }

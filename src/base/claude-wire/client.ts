@@ -20,6 +20,8 @@ export interface ClaudeClientParts {
   errorLine(line: string): void;
   /** Called once, after all output; the control channel is still open. */
   ended(exit: ChildExit, expected: boolean): void;
+  /** Control requests that were sent to this process before. */
+  requestCount?: number | undefined;
 }
 
 /** How long claude may take to write its transcript once it was asked to finish. */
@@ -47,11 +49,12 @@ export class ClaudeClient {
         this.control.close();
       },
     });
-    this.control = new ControlChannel({
+    const channel = {
       name,
-      write: (line) => this.process.write(line),
-      request: (request) => parts.request(request),
-    });
+      write: (line: string) => this.process.write(line),
+      request: (request: ControlRequest) => parts.request(request),
+    };
+    this.control = new ControlChannel(channel, parts.requestCount);
   }
 
   /** Throws `spawn_failed`. */

@@ -29,11 +29,23 @@ export class ControlChannel {
   readonly #sent = new Map<string, (answer: ControlAnswer) => void>();
   /** Claude's requests without an answer. */
   readonly #received = new Map<string, AbortController>();
-  #count = 0;
+  #count: number;
   #isClosed = false;
 
-  constructor(parts: ControlParts) {
+  /** `count`: requests that were sent to this process before. */
+  constructor(parts: ControlParts, count = 0) {
     this.#parts = parts;
+    this.#count = count;
+  }
+
+  /** Requests sent so far; they are numbered. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Neither side waits for an answer. */
+  get isQuiet(): boolean {
+    return this.#sent.size === 0 && this.#received.size === 0;
   }
 
   /** Sends a request. Never rejects, and settles even if claude ends first. */

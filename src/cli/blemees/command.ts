@@ -9,6 +9,8 @@ export interface BlemeesContext extends RequestContext {
   socket: string | undefined;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
+  /** The script of blemeesd, to start it. */
+  daemonProgram: string;
   /** The script of demian, for the doctor. */
   demianProgram: string;
   env: Readonly<Record<string, string | undefined>>;

@@ -2,6 +2,7 @@
 import type { Group } from "../program.ts";
 import type { BlemeesContext } from "./command.ts";
 import { INTERRUPT, NAME, QUEUE, RM, STOP } from "./control.ts";
+import { DAEMON } from "./daemon.ts";
 import { DOCTOR } from "./doctor.ts";
 import { EVENTS } from "./events.ts";
 import { ALL, CHILDREN, SHOW, STATUS } from "./listing.ts";
@@ -20,5 +21,5 @@ export const GROUPS: readonly Group<BlemeesContext>[] = [
   { title: "Screens", commands: [TUI, ATTACH, WEB] },
   { title: "Answer requests", commands: [REQUESTS, APPROVE, DECLINE, ANSWER] },
   { title: "Control", commands: [INTERRUPT, STOP, RM, NAME, QUEUE] },
-  { title: "Other", commands: [DOCTOR, WIRE] },
+  { title: "Other", commands: [DAEMON, DOCTOR, WIRE] },
 ];

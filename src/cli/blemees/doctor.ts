@@ -7,7 +7,7 @@ import type { Check, CheckContext } from "./doctor/check.ts";
 import { checkConfigured } from "./doctor/configured.ts";
 import { checkDaemon, checkSocket } from "./doctor/daemon.ts";
 import { checkDemian } from "./doctor/demian.ts";
-import { checkDisk, checkNode, checkState } from "./doctor/machine.ts";
+import { checkDisk, checkNode, checkRuns, checkState } from "./doctor/machine.ts";
 
 const GLYPHS: Record<Check["status"], string> = { ok: "✓", warn: "!", fail: "✗" };
 const STYLES = { ok: undefined, warn: "yellow", fail: "red" } as const;
@@ -30,7 +30,7 @@ export const DOCTOR: BlemeesCommand = {
       checkDemian(patient),
       checkConfigured(patient),
       checkLogins(patient),
-      Promise.all([checkState(patient), checkDisk(patient)]),
+      Promise.all([checkState(patient), checkRuns(patient), checkDisk(patient)]),
     ]);
     const [own, ...sandbox] = demian;
     const found = [...agents, ...(own === undefined ? [] : [own]), ...configured];

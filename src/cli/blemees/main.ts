@@ -118,6 +118,7 @@ function createContext(given: Arguments, options: ProgramOptions): BlemeesContex
     socket,
     signal: abortOnInterrupt(),
     env,
+    daemonProgram,
     demianProgram,
     connect: ({ isPatient } = { isPatient: false }) =>
       connect(given, { socket, self, program: daemonProgram, output, isPatient }),
@@ -160,7 +161,9 @@ async function connect(given: Arguments, how: ConnectHow): Promise<HttpClient> {
       if (attempt === 1) output.note(`· ${cause.message}; reconnecting`);
     },
   };
-  const http = await connectIfRunning(options);
+  // An agent outlives the daemon that started it, and cannot start one.
+  const isMissed = self !== undefined && given.flags["no-start"] === undefined;
+  const http = await connectIfRunning(options, { isMissed });
   if (http !== undefined) return http;
   if (self !== undefined)
     throw new CodedError(

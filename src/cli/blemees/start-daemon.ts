@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { HttpClient, type HttpOptions } from "../../client/index.ts";
@@ -17,24 +17,49 @@ export interface StartOptions {
   socket: string | undefined;
   env: Env;
   note(text: string): void;
+  /** The running daemon that it replaces, whose agents keep running. */
+  replaces?: { pid: number; state_dir: string };
 }
 
 const START_BUDGET_MS = 15_000;
+/** In addition, for the daemon that is replaced to exit. */
+const REPLACE_BUDGET_MS = 20_000;
 /** After ours has exited, another one must answer within this time. */
 const LOSER_BUDGET_MS = 3_000;
+/** A restart takes less. */
+const RETURN_MS = 5_000;
 const FIRST_PAUSE_MS = 15;
 const MAX_PAUSE_MS = 200;
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 const LOG_TAIL_LINES = 5;
 const TRANSIENT: ReadonlySet<string> = new Set(["connection_lost", "daemon_shutdown"]);
 
-/** Undefined if no daemon is running. */
-export async function connectIfRunning(options: HttpOptions): Promise<HttpClient | undefined> {
+/**
+ * Undefined if no daemon is running. One that is being replaced, which shuts down and comes back, is waited for up to `waitMs`;
+ * with `isMissed` also one that is gone.
+ */
+export async function connectIfRunning(
+  options: HttpOptions,
+  { waitMs = RETURN_MS, isMissed = false } = {},
+): Promise<HttpClient | undefined> {
+  const endMs = Date.now() + waitMs;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 1.3)) {
+    try {
+      const found = await findRunning(options);
+      if (found !== undefined || !isMissed || Date.now() >= endMs) return found?.http;
+    } catch (error) {
+      if (!isTransient(error) || Date.now() >= endMs) throw error;
+    }
+    await sleep(pauseMs);
+  }
+}
+
+async function findRunning(options: HttpOptions): Promise<{ http: HttpClient; pid: number } | undefined> {
   let http: HttpClient | undefined;
   try {
     http = new HttpClient(options);
-    await http.health();
-    return http;
+    const { pid } = await http.health();
+    return { http, pid };
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== "no_daemon") throw error;
     if (http !== undefined) checkIsSocket(http.socket, error);
@@ -62,7 +87,7 @@ export async function startDaemon(options: StartOptions, client: HttpOptions): P
   const log = logFile(options.env);
   const sizeBefore = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   const child = launch(options, log);
-  const http = await waitForDaemon(child, client, () => readLogTail(log, sizeBefore));
+  const http = await waitForDaemon(child, client, options, () => readLogTail(log, sizeBefore));
   const { pid } = await http.health();
   note(
     pid === child.pid
@@ -78,11 +103,15 @@ export function stateDirectory(env: Env): string {
   return env["BLEMEESD_STATE_DIR"] || join(env["XDG_STATE_HOME"] || join(home, ".local", "state"), "blemees");
 }
 
+/** The log of daemons that are started here. */
+export function logFileOf(env: Env): string {
+  return join(stateDirectory(env), "blemeesd.log");
+}
+
 function logFile(env: Env): string {
-  const directory = stateDirectory(env);
-  const file = join(directory, "blemeesd.log");
+  const file = logFileOf(env);
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.1`);
     closeSync(openSync(file, "a", 0o600));
     return file;
@@ -96,10 +125,14 @@ function logFile(env: Env): string {
   }
 }
 
-function launch({ program, socket, env }: StartOptions, log: string): ChildProcess {
+function launch({ program, socket, env, replaces }: StartOptions, log: string): ChildProcess {
   const output = openSync(log, "a", 0o600);
+  const args = [
+    ...(socket === undefined ? [] : ["--socket", socket]),
+    ...(replaces === undefined ? [] : ["--takeover", "--state-dir", replaces.state_dir]),
+  ];
   try {
-    const child = spawn(program, socket === undefined ? [] : ["--socket", socket], {
+    const child = spawn(program, args, {
       detached: true,
       // It may outlive the current directory.
       cwd: env["HOME"] || "/",
@@ -116,10 +149,12 @@ function launch({ program, socket, env }: StartOptions, log: string): ChildProce
 async function waitForDaemon(
   child: ChildProcess,
   client: HttpOptions,
+  { replaces }: StartOptions,
   logged: () => readonly string[],
 ): Promise<HttpClient> {
   let failure: string | undefined;
-  let endMs = Date.now() + START_BUDGET_MS;
+  const budgetMs = START_BUDGET_MS + (replaces === undefined ? 0 : REPLACE_BUDGET_MS);
+  let endMs = Date.now() + budgetMs;
   const over = (text: string): void => {
     failure = text;
     endMs = Math.min(endMs, Date.now() + LOSER_BUDGET_MS);
@@ -127,19 +162,33 @@ async function waitForDaemon(
   child.once("error", (error) => over(toMessage(error)));
   child.once("exit", (code, signal) => over(`it exited with ${signal ?? `code ${code}`}`));
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 1.3)) {
-    const http = await connectIfRunning(client).catch((error: unknown) => {
+    const found = await findRunning(client).catch((error: unknown) => {
       // A daemon that is about to listen may drop the connection. One that is shutting down (its store failed to open, for
       // example) exits soon, and its exit code and log say why.
-      if (error instanceof CodedError && TRANSIENT.has(error.code)) return undefined;
+      if (isTransient(error)) return undefined;
       throw error;
     });
-    if (http !== undefined && (await isReady(client))) return http;
+    const isOld = found !== undefined && found.pid === replaces?.pid;
+    if (isOld && failure !== undefined) {
+      const [reason] = logged().flatMap((line) => /^ {2}blemeesd: (.+)/.exec(line)?.[1] ?? []);
+      const why = reason ?? `${failure}; ${logged().join("\n")}`;
+      throw new CodedError(
+        "no_daemon",
+        `the daemon (pid ${found.pid}) is still running, not replaced: ${why}`,
+      );
+    }
+    if (found !== undefined && !isOld && (await isReady(client))) return found.http;
     if (Date.now() >= endMs) {
-      const why = failure ?? `it did not answer in ${START_BUDGET_MS / 1000} s`;
+      const why = failure ?? `it did not answer in ${budgetMs / 1000} s`;
       throw new CodedError("no_daemon", `cannot start blemeesd: ${why}; ${logged().join("\n")}`);
     }
     await sleep(pauseMs);
   }
+}
+
+/** The daemon is about to go, or has just come. */
+export function isTransient(error: unknown): boolean {
+  return error instanceof CodedError && TRANSIENT.has(error.code);
 }
 
 /** A daemon answers before it has read its store, and exits if it cannot read it. */

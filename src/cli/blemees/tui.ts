@@ -1,5 +1,6 @@
 // `sm tui`, `sm attach`, `sm codex-tui`: the terminal UI, loaded only when it is opened.
 import { defined } from "../../base/values.ts";
+import { RESTART_BACKOFF } from "../../client/backoff.ts";
 import { HttpClient } from "../../client/index.ts";
 import type { TerminalIo } from "../../tui/index.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
@@ -65,6 +66,11 @@ async function prepare(context: BlemeesContext) {
   screens.assertTerminal(io);
   const [drivers, found] = await Promise.all([import("../../tui/daemon/index.ts"), context.connect()]);
   // Not the context's client: it writes notes to stderr, which is the screen here.
-  const caller = defined({ session_id: context.self });
-  return { io, screens, drivers, http: new HttpClient({ socket: found.socket, ...caller }) };
+  const http = new HttpClient({
+    socket: found.socket,
+    retry: RESTART_BACKOFF,
+    expectsDaemon: true,
+    ...defined({ session_id: context.self }),
+  });
+  return { io, screens, drivers, http };
 }

@@ -31,7 +31,8 @@ export const WEB: BlemeesCommand = {
   notes: [
     "The daemon serves the page on 127.0.0.1 only. From another machine, forward the port first:",
     "  ssh -L 7433:127.0.0.1:7433 HOST",
-    "The port stays open until the daemon stops. `sm web` opens it again, and tabs on the same port reconnect.",
+    "The port stays open until the daemon stops, also over crashes and upgrades: tabs reconnect. Afterwards `sm web`",
+    "opens it again.",
   ],
   async run(given, context) {
     const port = numberFlag(given, "port", { isWhole: true });

@@ -33,6 +33,7 @@ import type {
   Stats,
   StatsFilter,
   StatusReply,
+  StopDaemonReply,
   StoppedReply,
   StreamItem,
   WaitOptions,
@@ -45,8 +46,8 @@ export interface HttpApiOptions {
   session_id?: string;
   /** How to reconnect to a daemon that goes away; false disables retries. */
   retry?: Backoff | false;
-  /** The same for requests with an idempotency key; defaults to `retry`. */
-  keyedRetry?: Backoff;
+  /** Retry also if no daemon answers the first attempt: for a client that has seen one. */
+  expectsDaemon?: boolean;
   onRetry?: RetryOptions["onRetry"];
 }
 
@@ -61,14 +62,12 @@ export class HttpApi {
   readonly #transport: Transport;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #retry: RetryOptions;
-  readonly #keyedRetry: RetryOptions;
 
   constructor(transport: Transport, options: HttpApiOptions = {}) {
-    const { session_id, retry = DEFAULT_RETRY, keyedRetry = retry, onRetry } = options;
+    const { session_id, retry = DEFAULT_RETRY, expectsDaemon, onRetry } = options;
     this.#transport = transport;
     this.#headers = defined({ "x-blemees-session": session_id });
-    this.#retry = { backoff: retry, onRetry };
-    this.#keyedRetry = { backoff: keyedRetry, onRetry };
+    this.#retry = { backoff: retry, expectsDaemon, onRetry };
   }
 
   health(signal?: AbortSignal): Promise<HealthReply> {
@@ -77,6 +76,11 @@ export class HttpApi {
 
   status(): Promise<StatusReply> {
     return this.#get("/status");
+  }
+
+  /** The reply comes before the daemon stops. `leave_agents`: they keep running, and the next daemon continues with them. */
+  stopDaemon(body: { leave_agents?: boolean } = {}): Promise<StopDaemonReply> {
+    return this.#send({ method: "POST", path: "/daemon/stop", body });
   }
 
   metrics(): Promise<string> {
@@ -229,12 +233,12 @@ export class HttpApi {
 
   #sendKeyed<T>(path: string, body: { idempotency_key?: string | undefined }): Promise<T> {
     const { idempotency_key = randomKey(), ...rest } = body;
-    return this.#repeat({ method: "POST", path, body: { ...rest, idempotency_key } }, this.#keyedRetry);
+    return this.#repeat({ method: "POST", path, body: { ...rest, idempotency_key } });
   }
 
   /** For requests that are safe to repeat. */
-  #repeat<T>(order: Order, options = this.#retry): Promise<T> {
-    return retry(() => this.#send<T>(order), { ...options, signal: order.signal });
+  #repeat<T>(order: Order): Promise<T> {
+    return retry(() => this.#send<T>(order), { ...this.#retry, signal: order.signal });
   }
 
   #send<T>(order: Order): Promise<T> {

@@ -23,7 +23,7 @@ export function fetchTransport(options: FetchOptions): Transport {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const restartTimer = (): void => {
         clearTimeout(timer);
-        timer = setTimeout(() => ended.abort(), order.silenceMs ?? STREAM_SILENCE_MS);
+        timer = setTimeout(() => ended.abort(silence()), order.silenceMs ?? STREAM_SILENCE_MS);
       };
       const close = (): void => {
         clearTimeout(timer);
@@ -78,7 +78,13 @@ function sendRequest(
   });
 }
 
+/** Not `connection_lost`: a daemon that hangs does not come back soon, so nothing is repeated. */
+function silence(): CodedError {
+  return new CodedError("no_answer", "the daemon is not responding");
+}
+
 function explainError(cause: unknown, signal: AbortSignal | undefined): CodedError {
+  if (cause instanceof CodedError) return cause;
   return signal?.aborted
     ? new CodedError("aborted", "aborted by the caller", { cause })
     : new CodedError("connection_lost", "the daemon is not responding", { cause });

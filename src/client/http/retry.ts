@@ -1,5 +1,4 @@
-// Repeats requests whose connection was lost, until a restarted daemon is back. Only for requests that are safe to
-// repeat.
+// Repeats requests whose connection was lost, until a restarted daemon is back.
 import { CodedError } from "../../base/coded-error.ts";
 import { type Backoff, delayMs, wait } from "../backoff.ts";
 
@@ -7,6 +6,8 @@ export interface RetryOptions {
   backoff: Backoff | false;
   signal?: AbortSignal | undefined;
   onRetry?: ((cause: CodedError, attempt: number) => void) | undefined;
+  /** A daemon was running before: retries also if none answers the first attempt. */
+  expectsDaemon?: boolean | undefined;
 }
 
 /** About 15 seconds, longer than a restart takes. */
@@ -18,13 +19,14 @@ const CUT = new Set(["connection_lost", "daemon_shutdown"]);
 /** The daemon is not back yet. */
 const NOT_BACK = new Set([...CUT, "no_daemon", "connect_failed"]);
 
-/** Fails at once if no daemon is running at the first attempt. */
+/** For requests that are safe to repeat. Fails at once if no daemon is running at the first attempt, unless one is expected. */
 export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   let cause: CodedError;
   try {
     return await attempt();
   } catch (error) {
-    if (!isCut(error)) throw error;
+    const isWorthIt = options.expectsDaemon === true ? isAway : isCut;
+    if (!isWorthIt(error)) throw error;
     cause = error;
   }
   return retryUntilBack(attempt, cause, options);
@@ -46,11 +48,15 @@ export async function retryUntilBack<T>(
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof CodedError) || !NOT_BACK.has(error.code)) throw error;
+      if (!isAway(error)) throw error;
       cause = error;
     }
   }
   throw cause;
+}
+
+function isAway(error: unknown): error is CodedError {
+  return error instanceof CodedError && NOT_BACK.has(error.code);
 }
 
 export function isCut(error: unknown): error is CodedError {

@@ -13,6 +13,7 @@ export type {
   EventView,
   SessionView,
   SpawnBody,
+  StopDaemonReply,
   WaitReply,
   WebLink,
 } from "../../protocol/wire/http.ts";

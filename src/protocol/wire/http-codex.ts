@@ -1,4 +1,4 @@
-// Bodies of the `codex-*` routes, as in sm#288: ISO 8601 times in addition to ours, and no optional fields.
+// Bodies of the `codex-*` routes, in the session-manager format: ISO 8601 times in addition to ours, and no optional fields.
 import * as z from "zod";
 import { RequestRow, type ResolutionSource } from "../requests.ts";
 import { EventsPage, EventView, RespondReply } from "./http.ts";
@@ -33,7 +33,7 @@ export const CodexEventsPage = z.strictObject({
 });
 export type CodexEventsPage = z.infer<typeof CodexEventsPage>;
 
-/** sm#288 has three sources. */
+/** The session-manager format has three sources. */
 const SOURCES: Readonly<Record<ResolutionSource, "tui" | "api" | "policy">> = {
   tui: "tui",
   web: "tui",

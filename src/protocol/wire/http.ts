@@ -109,7 +109,7 @@ const ANSWERING = {
   source: z.enum(ANSWER_SOURCES).optional(),
 };
 const [Decided, Answered] = GivenAnswer.options;
-/** Also accepts sm#288's payloads: `{decision}` or `{answers}` with optional fields. */
+/** Also accepts the payloads of session managers: `{decision}` or `{answers}` with optional fields. */
 export const RespondBody = z.union([Decided.extend(ANSWERING), Answered.extend(ANSWERING)]);
 export const RespondReply = z.strictObject({
   request: RequestRow,
@@ -133,6 +133,17 @@ export const StatusReply = z.strictObject({
   pid: z.int(),
   uptime_s: z.number(),
   socket_path: z.string(),
+  state_dir: z.string(),
+  /** Where its log goes. `path` is absent if the daemon cannot name the file. */
+  log: z.strictObject({ to: z.enum(["file", "journal", "stderr"]), path: z.string().optional() }),
+  /** The service manager that runs it, with the commands that restart it and show its log there; absent if there is none. */
+  supervisor: z
+    .strictObject({
+      name: z.enum(["systemd", "launchd"]),
+      restart: z.string(),
+      logs: z.string().optional(),
+    })
+    .optional(),
   /** Detected agents and their versions. */
   backends: z.record(z.string(), z.string()),
   sessions: z.strictObject({
@@ -142,10 +153,26 @@ export const StatusReply = z.strictObject({
     active_turns: z.int(),
     by_backend: z.record(z.string(), z.int()),
   }),
+  /** Sessions whose agent is running. */
+  running_agents: z.int(),
   /** Of this listener. */
   http: z.strictObject({ connections: z.int(), streams: z.int() }),
   config: z.record(z.string(), z.union([z.number(), z.boolean()])),
 });
+
+export const StopDaemonBody = z.strictObject({
+  /** Leave the agents running, for the next daemon to continue with. Default: the setting `leave_agents`. */
+  leave_agents: z.boolean().optional(),
+});
+
+export const StopDaemonReply = z.strictObject({
+  pid: z.int(),
+  /** False if they are ended: not asked for, or the history is only in memory, so that no daemon could find them again. */
+  leaving_agents: z.boolean(),
+  /** The open loopback port, which the next daemon may open again. */
+  http_port: z.int().optional(),
+});
+export type StopDaemonReply = z.infer<typeof StopDaemonReply>;
 
 export const LinkBody = z.strictObject({
   /** Port to open if none is open; 0 is any free port. */

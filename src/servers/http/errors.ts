@@ -39,7 +39,7 @@ function hideOwnership(error: CodedError): CodedError {
   );
 }
 
-/** sm#288 requires `requested_at` in the summary of a pending request. */
+/** The session-manager format requires `requested_at` in the summary of a pending request. */
 function addTime(data: Record<string, unknown>): Record<string, unknown> {
   const atMs = data["requested_at_ms"];
   return typeof atMs === "number" ? { ...data, requested_at: toIsoTime(atMs) } : data;

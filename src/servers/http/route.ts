@@ -44,7 +44,7 @@ export interface Services extends HttpContext {
 }
 
 export type Reply =
-  | { status?: 200 | 201; body: object }
+  | { status?: 200 | 201 | 202; body: object }
   | { text: string; type: string }
   | { file: WebFile }
   /** The handler writes to the response itself. */

@@ -10,14 +10,25 @@ import type { WebFiles } from "./web/files.ts";
 export interface HttpContext {
   manager: Manager;
   metrics: Metrics;
-  hub: { counts(): SessionCounts };
+  hub: { counts(): SessionCounts; runningAgents(): number };
   facts: DaemonFacts;
   log: Log;
   web: WebDoor;
+  control: DaemonControl;
+}
+
+/** What clients can do to the daemon itself. */
+export interface DaemonControl {
+  /** Whether a stop leaves the agents running: as asked, or by the setting. */
+  leavesAgents(asked: boolean | undefined): boolean;
+  /** Begins to shut down. */
+  stop(how: { leaveAgents: boolean }): void;
 }
 
 /** Access to the dashboard. */
 export interface WebDoor {
+  /** The loopback port, if it is open. */
+  readonly port: number | undefined;
   /** Throws `not_found` if the dashboard was not built. */
   files(): WebFiles;
   /** Creates a one-time link; opens the loopback port first (at `port`) if none is open. */

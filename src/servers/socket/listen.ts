@@ -170,11 +170,14 @@ export async function listenOnSocket(
     },
     async close() {
       clearInterval(stallTimer);
-      // Unless it was removed and another daemon has bound its own there.
-      if (readInode(options.path) === inode) removeSocket(options.path);
       await http?.close();
       // A client that was sent `daemon_shutdown` and does not hang up is not waited for.
       for (const socket of sockets) destroyWhenSent(socket);
+      // Closing also removes the socket, by its path: not if it was removed and another daemon has bound its own there.
+      if (readInode(options.path) !== inode) {
+        server.unref();
+        return;
+      }
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
       });

@@ -1,13 +1,13 @@
 // A session's agent process: performs run effects and reports output and outcomes to the core, which decides what they
 // mean.
 
-import type { Backend, Ended, Run } from "../../backends/types.ts";
+import type { Backend, BackendSink, Ended, Run } from "../../backends/types.ts";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
 import { defined } from "../../base/values.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { RunEffect } from "../core/effects.ts";
-import type { Happening } from "../core/inputs.ts";
+import type { AdoptedRun, Happening } from "../core/inputs.ts";
 import type { Failure } from "../core/state.ts";
 import { makeTitle } from "../core/title.ts";
 import type { Ledger } from "../requests/ledger.ts";
@@ -34,6 +34,11 @@ export interface AgentParts {
   looked(): void;
 }
 
+/** Not at once: the next message often follows directly. */
+const KEEP_AFTER_MS = 200;
+/** After these the agent may be at rest; some send notices after a turn. */
+const PAUSES: ReadonlySet<string> = new Set(["agent.result", "agent.notice"]);
+
 type StartEffect = RunEffect & { kind: "start" };
 
 export class Agent {
@@ -42,6 +47,9 @@ export class Agent {
   #run: Run | undefined;
   /** This process in the ledger. */
   #asker: Asker | undefined;
+  #keeping: NodeJS.Timeout | undefined;
+  /** It has introduced itself. */
+  #hasInit = false;
 
   constructor(parts: AgentParts) {
     this.#parts = parts;
@@ -92,23 +100,67 @@ export class Agent {
     const { backend, stream, env, log, report } = this.#parts;
     let run: Run | undefined;
     let early: Ended | undefined;
-    const asker: Asker = {
-      stream,
-      generation,
-      answer: async (native_id, answer) => (await run?.answer?.(native_id, answer)) ?? false,
-      changed: () => report({ kind: "requests", generation, open: this.#parts.ledger.listOpen(asker) }),
-    };
-    this.#asker = asker;
+    this.#hasInit = false;
+    this.#asker = this.#makeAsker(generation, () => run);
     const sink = this.#sink((why) => {
       if (run === undefined) early = why;
       else this.#onExit(generation, why);
     });
-    const started = await backend.start(startOrder(stream.row, { resume, options, env, log }), sink);
+    const order = startOrder(stream.row, { resume, options, generation, env, log });
+    const started = await backend.start(order, sink);
     if (early !== undefined) throw new CodedError("spawn_failed", (early as Ended).message);
     run = started;
-    this.#run = run;
+    this.#connect(run);
+    // Before its first message: from here on it can be adopted.
+    this.#checkpoint(run);
+    // Once more when the frames of its start are stored, which have no mark.
+    this.#keepPlace(run);
     log.info("backend.spawn", { backend: backend.name, pid: run.pid, resume });
     report({ kind: "started", generation });
+  }
+
+  /** Continues with the agent of an earlier daemon. Its reports go to the returned sink. */
+  adopt(run: Run, { generation, hasInit }: Pick<AdoptedRun, "generation" | "hasInit">): BackendSink {
+    this.#hasInit = hasInit;
+    this.#asker = this.#makeAsker(generation, () => run);
+    this.#connect(run);
+    this.#keepPlace(run);
+    return this.#sink((why) => this.#onExit(generation, why));
+  }
+
+  /** Writes down where the agent is, once its last turn is stored, so that a later daemon has less to repeat. */
+  #keepPlace(run: Run): void {
+    if (run.keeper === undefined) return;
+    clearTimeout(this.#keeping);
+    this.#keeping = setTimeout(async () => {
+      await this.#parts.stream.settled();
+      if (this.#run === run) this.#checkpoint(run);
+    }, KEEP_AFTER_MS).unref();
+  }
+
+  #checkpoint(run: Run): void {
+    run.keeper?.checkpoint({ has_init: this.#hasInit, last_seq: this.#parts.stream.last_seq });
+  }
+
+  #connect(run: Run): void {
+    this.#run = run;
+    const { keeper } = run;
+    this.#parts.stream.mark = keeper === undefined ? undefined : () => keeper.mark;
+  }
+
+  #makeAsker(generation: string, getRun: () => Run | undefined): Asker {
+    const { stream, report, ledger } = this.#parts;
+    const asker: Asker = {
+      stream,
+      generation,
+      answer: async (native_id, answer) => {
+        const run = getRun();
+        run?.keeper?.record("answer", [native_id, answer]);
+        return (await run?.answer?.(native_id, answer)) ?? false;
+      },
+      changed: () => report({ kind: "requests", generation, open: ledger.listOpen(asker) }),
+    };
+    return asker;
   }
 
   #sink(ended: (why: Ended) => void): Parameters<Backend["start"]>[1] {
@@ -117,6 +169,8 @@ export class Agent {
       event: (said) => {
         event(said);
         looked();
+        if (said.type === "agent.system_init") this.#hasInit = true;
+        if (PAUSES.has(said.type) && this.#run !== undefined) this.#keepPlace(this.#run);
       },
       turnStarted: () => report({ kind: "turn_started" }),
       stderr: (line) => {
@@ -134,6 +188,7 @@ export class Agent {
   #onExit(generation: string, why: Ended): void {
     const { backend, log, report } = this.#parts;
     this.#run = undefined;
+    this.#parts.stream.mark = undefined;
     const { code, signal, expected } = why;
     log.info("backend.exit", { backend: backend.name, code, signal, expected });
     report({ kind: "ended", generation, why });
@@ -150,6 +205,7 @@ export class Agent {
 
   async #interrupt(generation: string): Promise<void> {
     try {
+      this.#run?.keeper?.record("interrupt", []);
       await this.#run?.interrupt();
     } catch (error) {
       this.#parts.log.error("session.interrupt_failed", { message: toMessage(error) });
@@ -162,6 +218,7 @@ export class Agent {
     const whose = { turn_id, ...defined({ job_id }) };
     try {
       if (this.#run === undefined) throw new CodedError("agent_gone", "the agent has ended");
+      this.#run.keeper?.record("send", [message]);
       await this.#run.send(message);
     } catch (error) {
       const failure = toFailure(error);

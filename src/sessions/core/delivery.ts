@@ -22,6 +22,7 @@ import {
   getTurn,
   isAsking,
   isClosing,
+  isRepeating,
   type SessionState,
   type Write,
 } from "./state.ts";
@@ -41,6 +42,7 @@ const REFUSALS: ReadonlySet<string> = new Set(["invalid_message", "store_failed"
 export function nextMessage(state: SessionState): QueuedMessage | undefined {
   if (isClosing(state) || state.around.isQuiet || getTurn(state) !== undefined || isAsking(state))
     return undefined;
+  if (isRepeating(state)) return undefined; // mutation: repeated-before-delivered
   // Stopped by the user: only a new message from the user restarts it.
   const [first] = getQueue(state.row);
   if (first === undefined || state.row.stopped_at_ms !== undefined) return undefined;
@@ -178,7 +180,10 @@ export function handOver(step: Step, entry: QueuedMessage): void {
 }
 
 function give(step: Step, turn_id: string, entry: QueuedMessage): void {
-  if (step.turn !== undefined) setTurn(step, { ...step.turn, isGiven: true });
+  if (step.turn !== undefined) {
+    const { undelivered: _given, ...turn } = step.turn;
+    setTurn(step, { ...turn, isGiven: true });
+  }
   step.emit({ kind: "give", turn_id, message: entry.message, entry });
 }
 

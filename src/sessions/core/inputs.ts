@@ -3,9 +3,10 @@
 import type { Ask, Ended } from "../../backends/types.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
+import type { SessionRow } from "../../protocol/session.ts";
 import type { Job } from "./jobs.ts";
 import type { NewInput } from "./queue.ts";
-import type { Failure, OpenRequest, Surroundings } from "./state.ts";
+import type { Failure, OpenRequest, Surroundings, Turn } from "./state.ts";
 
 /** `id` becomes the id of the turn or run that this input starts, if any. */
 export type Input = { readonly at_ms: number; readonly id: string } & Happening;
@@ -35,7 +36,28 @@ export type RunInput =
   | { readonly kind: "asked"; readonly ask: Ask }
   | { readonly kind: "withdrawn"; readonly native_id: string; readonly because: string }
   | { readonly kind: "native_id"; readonly native_session_id: string }
-  | { readonly kind: "ended"; readonly generation: string; readonly why: Ended };
+  | { readonly kind: "ended"; readonly generation: string; readonly why: Ended }
+  /** The first input of a session whose agent was adopted. */
+  | { readonly kind: "adopted"; readonly run: AdoptedRun }
+  /** A call of the earlier daemon that led to nothing stored was made again. */
+  | { readonly kind: "repeated"; readonly call: "send" | "interrupt" };
+
+/** An agent of an earlier daemon that is still running. */
+export interface AdoptedRun {
+  readonly generation: string;
+  readonly isBusy: boolean;
+  readonly hasInit: boolean;
+  /** Its requests in the store that are not settled. */
+  readonly open: readonly OpenRequest[];
+  /** The turn in the stored row. */
+  readonly stored?: SessionRow["turn"];
+  /** What the agent's output so far says about the turn it is in; absent: it is in none. */
+  readonly turn?: Turn;
+  /** The agent was given a message that has led to nothing yet; `repeated` follows. */
+  readonly isGiven: boolean;
+  /** How many inputs `repeated` follow. */
+  readonly toRepeat: number;
+}
 
 /** The outcome of an effect. */
 export type OutcomeInput =
@@ -62,5 +84,8 @@ export type WorldInput =
   /** Sent by the shell after effects were performed: take the next step of whatever can proceed. */
   | { readonly kind: "proceed" };
 
-/** `retry`: retries the queue. `verdict`: stops an agent that continues after a fatal error. */
-export type TimerName = "retry" | "verdict";
+/**
+ * `retry`: retries the queue. `verdict`: stops an agent that continues after a fatal error. `reconnect`: clients of the
+ * earlier daemon had their time to come back.
+ */
+export type TimerName = "retry" | "verdict" | "reconnect";

@@ -5,7 +5,11 @@ import type { Phase } from "./state.ts";
 export type PhaseName = Phase["name"];
 
 export const PHASES: Readonly<Record<PhaseName, { means: string; next: readonly PhaseName[] }>> = {
-  cold: { means: "no agent is running; the next message or open starts it", next: ["starting", "closed"] },
+  cold: {
+    means:
+      "no agent is running; the next message or open starts it, or one that outlived the daemon is adopted",
+    next: ["starting", "ready", "turn", "closed"],
+  },
   starting: { means: "the agent is starting", next: ["ready", "turn", "cold"] },
   ready: { means: "the agent is up and idle", next: ["turn", "interrupting", "stopping", "cold"] },
   turn: {

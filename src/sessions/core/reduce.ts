@@ -1,6 +1,7 @@
 // The session as a state machine: computes the next state and the effects for each input. Pure: no I/O, clock, timers
 // or id generation. session.ts is the shell that feeds inputs and performs effects.
 
+import { onAdopted, onAwaited, onRepeated } from "./adoption.ts";
 import { nextMessage, onCancel, onEnqueue, onNotTaken, onQueueWritten, retryNow } from "./delivery.ts";
 import type { Effect } from "./effects.ts";
 import type { Input, TimerName } from "./inputs.ts";
@@ -60,6 +61,8 @@ const TAKE: { [K in Input["kind"]]: (step: Step, input: Taken<K>) => void } = {
     step.save();
   },
   ended: (step, { generation, why }) => onEnded(step, generation, why),
+  adopted: (step, { run }) => onAdopted(step, run),
+  repeated: (step, { call }) => onRepeated(step, call),
   started: (step, { generation }) => onStarted(step, generation),
   start_failed: (step, { generation, failure }) => {
     onStartFailed(step, generation, failure);
@@ -198,5 +201,6 @@ function takeNameBack(step: Step, before: string | undefined): void {
 
 function onTimer(step: Step, name: TimerName): void {
   if (name === "retry") retryNow(step);
+  else if (name === "reconnect") onAwaited(step);
   else if (step.turn?.verdict !== undefined) interruptRun(step);
 }

@@ -38,6 +38,10 @@ export const NOT_STORED: Failure = {
   message: "the disk did not take it, so nothing was done; look at the log",
 };
 
+export function daemonStops(): CodedError {
+  return new CodedError("daemon_shutdown", "the daemon is shutting down");
+}
+
 export function clientGone(): CodedError {
   return new CodedError("session_unknown", "the client disconnected before it was served");
 }

@@ -4,12 +4,12 @@ import type { SessionRow } from "../../protocol/session.ts";
 import { RETRY_MS } from "./delivery.ts";
 import { markDone, wakeAgain } from "./queue.ts";
 import type { Reduced } from "./reduce.ts";
-import { type CoreRow, getQueue, type Owner, type SessionState } from "./state.ts";
+import { type CoreRow, getQueue, isBusy, type Owner, type SessionState } from "./state.ts";
 import { Step } from "./step.ts";
 import { syntheticResult, toLastResult } from "./turn.ts";
 import { publishError } from "./turn-steps.ts";
 
-const TURN_CUT = "the daemon stopped during this turn; send again to continue";
+export const TURN_CUT = "the daemon stopped during this turn; send again to continue";
 
 /** For a row without a turn. */
 export function initialState(row: SessionRow, owner: Owner = {}): SessionState {
@@ -37,26 +37,30 @@ export function restore(
   { at_ms, result, owner }: { at_ms: number; result?: ResultEvent & { turn_id: string }; owner?: Owner },
 ): Reduced {
   const step = new Step(initialState(row, owner), { at_ms, id: "" });
-  if (row.turn !== undefined) closeTurn(step, row.turn, result); // mutation: restart-ends-turns
+  if (row.turn !== undefined) closeTurn(step, row.turn, TURN_CUT, result); // mutation: restart-ends-turns
   return { state: step.state, effects: step.effects };
 }
 
-function closeTurn(
+/** Gives a stored turn its result, and returns it. `found`: the log has it already. */
+export function closeTurn(
   step: Step,
   { turn_id, wake }: NonNullable<SessionRow["turn"]>,
-  found: (ResultEvent & { turn_id: string }) | undefined,
-): void {
+  message: string,
+  found?: ResultEvent & { turn_id: string },
+): ResultEvent {
   const { row } = step.state;
   const isToldAgain = found === undefined && wake !== undefined && row.stopped_at_ms === undefined;
   if (isToldAgain) step.set({ row: wakeAgain(row, wake, step.at_ms) });
-  const error = { code: "backend_crashed", message: TURN_CUT };
+  const error = { code: "backend_crashed", message };
   const result = found ?? { ...syntheticResult(row.backend, "error", error), turn_id };
   step.set({ row: markDone(step.state.row, result).row });
   step.setRow({ last_result: toLastResult(result, step.at_ms) });
-  step.emit({ kind: "turn_ended", result, goesOn: getQueue(step.state.row).length > 0 });
+  const goesOn = getQueue(step.state.row).length > 0 || isBusy(step.state);
+  step.emit({ kind: "turn_ended", result, goesOn });
   if (found === undefined) {
     publishError(step, error.code, error.message);
     step.emit({ kind: "publish", frame: result, isSynced: true });
   }
   step.save();
+  return result;
 }

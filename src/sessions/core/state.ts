@@ -62,12 +62,18 @@ export interface RunFacts {
   /** It works in the background, outside a turn. */
   readonly isBusy: boolean;
   readonly isPaused: boolean;
+  /** Calls of an earlier daemon that are still to be repeated; nothing new is given to the agent before that. */
+  readonly toRepeat?: number;
 }
 
-/** `client_id`: the owner. `left_at_ms`: when the last owner left; absent while the first client is being served. */
+/**
+ * `client_id`: the owner. `left_at_ms`: when the last owner left; absent while the first client is being served.
+ * `isAwaited`: the daemon was restarted, and its clients may reconnect.
+ */
 export interface Owner {
   readonly client_id?: string;
   readonly left_at_ms?: number;
+  readonly isAwaited?: true;
 }
 
 /** Excludes what others own: `last_seq` and `lost_after` (stream), `wakes` (family), the turn (phase). */
@@ -94,6 +100,10 @@ export interface Turn {
   readonly verdict?: { readonly code: string; readonly message: string };
   /** The wake message that started it. */
   readonly wake?: QueuedMessage;
+  /** The queued message that started it, until this process of the agent is given it. */
+  readonly undelivered?: { readonly entry: QueuedMessage; readonly generation: string };
+  /** An earlier daemon started it, so clients may know it although its announcement is not stored. */
+  readonly isInherited?: true;
 }
 
 export interface OpenTool {
@@ -162,6 +172,11 @@ export function isBusy({ run }: SessionState): boolean {
   return run?.isBusy === true;
 }
 
+/** What an earlier daemon asked of the agent is not repeated yet. */
+export function isRepeating({ run }: SessionState): boolean {
+  return (run?.toRepeat ?? 0) > 0;
+}
+
 /** A request is waiting for an answer, or its answer is being delivered. */
 export function isAsking({ requests }: SessionState): boolean {
   return requests.length > 0;
@@ -186,9 +201,11 @@ export function isClosing({ phase, jobs: [job] }: SessionState): boolean {
   return phase.name === "closed" || (job?.kind === "close" && job.stage !== undefined);
 }
 
-/** No client will send more work: it has no owner and was not spawned to run on its own. */
+/** No client will send more work: it has no owner, awaits none, and was not spawned to run on its own. */
 export function isUnattended(state: SessionState): boolean {
-  return state.owner.client_id === undefined && state.row.managed !== true && !isClosing(state);
+  const { owner, row } = state;
+  const hasOwner = owner.client_id !== undefined || owner.isAwaited === true;
+  return !hasOwner && row.managed !== true && !isClosing(state);
 }
 
 /** Its agent is up or starting, with nothing to do and no client to give it work. */
@@ -232,6 +249,11 @@ export function idleSince(state: SessionState, heard_at_ms = 0): number | undefi
 export function toRow(state: SessionState): CoreRow & Pick<SessionRow, "turn"> {
   const turn = getTurn(state);
   if (turn === undefined) return state.row;
-  const { turn_id, started_at_ms, wake } = turn;
-  return { ...state.row, turn: { turn_id, started_at_ms, ...defined({ wake }) } };
+  const { turn_id, started_at_ms, wake, undelivered, origin, isAnnounced } = turn;
+  const known = {
+    ...(origin === "agent" ? { origin } : {}),
+    ...(isAnnounced ? { is_announced: true as const } : {}),
+    ...defined({ wake, undelivered }),
+  };
+  return { ...state.row, turn: { turn_id, started_at_ms, ...known } };
 }

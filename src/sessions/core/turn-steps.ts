@@ -26,7 +26,7 @@ import {
 } from "./turn.ts";
 import { addUsage } from "./usage.ts";
 
-const OWN_TURN_ENDED = "the agent has ended a turn that it began by itself; the message that waited is next";
+const OWN_TURN_ENDED = "the agent finished a turn that it started itself; the waiting message is next";
 
 /** True if the event only affects the stream and can skip the reducer; most events do. */
 export function passes(state: SessionState, event: AgentEvent): boolean {
@@ -103,8 +103,11 @@ export function onOwnTurn(step: Step): void {
 }
 
 export function beginTurn(step: Step, origin: Turn["origin"], entry?: QueuedMessage): void {
-  const turn = { ...createTurn(step.id, step.at_ms, origin), isGiven: entry === undefined };
-  setTurn(step, entry?.kind === "wake" ? { ...turn, wake: entry } : turn);
+  const turn = createTurn(step.id, step.at_ms, origin);
+  const wake = entry?.kind === "wake" ? entry : undefined;
+  const { generation } = step.state.run ?? {};
+  const undelivered = entry === undefined || generation === undefined ? undefined : { entry, generation };
+  setTurn(step, { ...turn, isGiven: entry === undefined, ...defined({ wake, undelivered }) });
   step.setRow({ last_active_at_ms: step.at_ms });
   step.save();
 }
@@ -130,7 +133,8 @@ export function onAuthFailed(step: Step, message: string): void {
 
 /** The message never reached the agent: forget the turn, or fail it if clients already know about it. */
 export function forgetTurn(step: Step, { code, message }: Failure): void {
-  if (step.turn?.isAnnounced === true) cutTurn(step, "error", { code, message }); // mutation: known-turns-end
+  const isKnown = step.turn?.isAnnounced === true || step.turn?.isInherited === true;
+  if (isKnown) cutTurn(step, "error", { code, message }); // mutation: known-turns-end
   dropTurn(step);
   step.save();
 }
@@ -182,6 +186,7 @@ export function publishError(step: Step, code: string, message: string): void {
 function announce(step: Step, turn: Turn): void {
   setTurn(step, { ...turn, isAnnounced: true });
   step.publish(startedNotice(turn, step.state.row.backend));
+  step.save(); // with the notice: an adopted turn is announced once
 }
 
 export function setTurn(step: Step, turn: Turn): void {

@@ -32,7 +32,7 @@ import {
   withdraw,
   withoutSecrets,
 } from "./states.ts";
-import type { Asker, LedgerOptions, OpenEntry, RespondOrder } from "./types.ts";
+import type { AdoptedAsks, Asker, LedgerOptions, OpenEntry, RespondOrder } from "./types.ts";
 
 /** Beyond this, requests are declined without asking. */
 const MAX_OPEN_PER_RUN = 256;
@@ -95,6 +95,29 @@ export class Ledger {
     this.#open.set(open.row.request_id, open);
     this.#step(open, () => this.#show(open, ask));
     asker.changed();
+  }
+
+  /** Requests of an agent that outlived the daemon: they stay as they are, and go on from there. */
+  adopt(asker: Asker, rows: readonly RequestRow[], past: AdoptedAsks): void {
+    for (const row of rows) this.#adoptOne(asker, row, past);
+    const known = new Set(rows.map(({ native_request_id }) => native_request_id));
+    for (const ask of past.asks.values()) if (!known.has(ask.native_id)) this.ask(asker, ask);
+    asker.changed();
+  }
+
+  #adoptOne(asker: Asker, row: RequestRow, { withdrawals, answered }: AdoptedAsks): void {
+    const native_id = row.native_request_id ?? "";
+    const chars = JSON.stringify(row.payload).length;
+    const open: OpenEntry = { row, asker, native_id, chars, steps: new Serial(), isShown: true };
+    this.#open.set(row.request_id, open);
+    const reason = withdrawals.get(native_id);
+    if (row.generation !== asker.generation) this.#step(open, () => this.#settle(open, toLost(row)));
+    else if (row.status === "pending" && reason !== undefined) this.#withdraw(open, reason);
+    else if (row.status !== "pending" && answered.has(native_id)) {
+      this.#step(open, () => this.#onDelivered(open));
+    } else if (row.status !== "pending") {
+      this.#step(open, async () => void (await within(DISPATCH_LIMIT_MS, this.#dispatch(open))));
+    } else if (row.expires_at_ms !== undefined) this.#startTimer(open, row.expires_at_ms);
   }
 
   withdrawn(asker: Asker, native_id: string, reason: string): void {

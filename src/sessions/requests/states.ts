@@ -29,11 +29,12 @@ export interface Asked {
 }
 
 export function pendingRow(ask: Ask, asked: Asked): RequestRow {
-  const { native_id: _native, payload, ...where } = ask;
+  const { native_id: native_request_id, payload, ...where } = ask;
   const { nowMs, expiresInMs, ...ids } = asked;
   return {
     ...ids,
     ...where,
+    native_request_id,
     status: "pending",
     payload,
     shown_hash: hashPayload(payload),

@@ -1,4 +1,5 @@
 // Types of the request ledger.
+import type { Ask } from "../../backends/types.ts";
 import type { Log } from "../../base/log.ts";
 import type { Serial } from "../../base/serial.ts";
 import type { Answer, RequestRow, ResolutionSource } from "../../protocol/requests.ts";
@@ -14,6 +15,16 @@ export interface Asker {
   answer(native_id: string, answer: Answer): Promise<boolean>;
   /** The pending requests of this session have changed. */
   changed(): void;
+}
+
+/** What an adopted agent did with its requests before. */
+export interface AdoptedAsks {
+  /** Unanswered. */
+  readonly asks: ReadonlyMap<string, Ask>;
+  /** No longer waiting, and why. */
+  readonly withdrawals: ReadonlyMap<string, string>;
+  /** It has the answer. */
+  readonly answered: ReadonlySet<string>;
 }
 
 export interface LedgerOptions {

@@ -21,6 +21,11 @@ export interface Publisher {
    * if it could not be stored; then nothing was sent.
    */
   publishRequest(stream: Stream, row: RequestRow, frame: object | undefined): Promise<string | undefined>;
+  /**
+   * Ignores every later call; a later `publishRequest` never resolves, because nothing may follow from it. Resolves when
+   * everything published before is stored, or known to be lost.
+   */
+  close(): Promise<void>;
 }
 
 /** Observers and metrics. */
@@ -37,6 +42,8 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
   const waiting = new Set<Stream>();
   let scheduled = false;
   let writing = false;
+  let isClosed = false;
+  const closing: (() => void)[] = [];
 
   function mark(stream: Stream): void {
     waiting.add(stream);
@@ -63,11 +70,15 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
       if (part.sync) order.sync = true;
     }
     waiting.clear();
-    if (taken.length === 0) return;
+    if (taken.length === 0) {
+      endClosing();
+      return;
+    }
     if (requests.length > 0) order.requests = requests;
     // A store that keeps nothing still keeps the ledger while the daemon runs.
     if (!store.durable && requests.length === 0) {
       for (const [stream, part] of taken) stream.settle(part, undefined, undefined);
+      endClosing();
       return;
     }
     writing = true;
@@ -105,6 +116,7 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
       // A subscriber never delays the next write.
       writing = false;
       if (waiting.size > 0) flush();
+      else endClosing();
     }
     if (fault !== undefined) log.error("store.append_failed", { message: fault, batches: batches.length });
     if (failed > 0) {
@@ -113,18 +125,25 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
     }
   }
 
+  function endClosing(): void {
+    for (const resolve of closing.splice(0)) resolve();
+  }
+
   return {
     publish(stream, frame, sync = false) {
+      if (isClosed) return;
       stream.add(frame, sync);
       mark(stream);
       observer?.frame(stream.row, frame);
     },
     saveRow(stream) {
+      if (isClosed) return;
       stream.touchRow();
       mark(stream);
     },
     publishRequest(stream, row, frame) {
       return new Promise((resolve) => {
+        if (isClosed) return;
         stream.addRequest(row, frame, (failure) => {
           resolve(failure);
           if (failure === undefined) observer?.request(row);
@@ -132,6 +151,10 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
         mark(stream);
         if (frame !== undefined) observer?.frame(stream.row, frame);
       });
+    },
+    async close() {
+      isClosed = true;
+      if (scheduled || writing) await new Promise<void>((resolve) => closing.push(resolve));
     },
   };
 }

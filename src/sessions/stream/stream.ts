@@ -1,6 +1,7 @@
 // One session's event stream: assigns `seq`, keeps the ring, feeds subscribers. Frames enter only through publish.ts.
 // Each frame is serialized once, for store, ring and all subscribers.
 import { Ring } from "../../base/ring.ts";
+import type { RunMark } from "../../base/runs/mark.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import type { LogBatch, Store } from "../../store/types.ts";
@@ -27,6 +28,7 @@ export interface StreamOptions {
 /** Frames with the time at which they were stored. */
 export interface TimedBatch extends Batch {
   readonly at_ms: number;
+  run?: RunMark;
 }
 
 /** A ledger row on its way to the store, with the frame that announces it. */
@@ -52,6 +54,8 @@ export class Stream {
   readonly row: SessionRow;
   readonly ring: Ring<TimedBatch>;
   readonly feeds = new Set<Feed>();
+  /** How far the agent's output was read; stored with the frames that came from it. */
+  mark: (() => RunMark | undefined) | undefined;
   /** Turn of the frame after `seq`, where the last page ended. */
   turnMark: { seq: number; turn_id: string | null } | undefined;
   readonly #store: Store;
@@ -173,6 +177,8 @@ export class Stream {
       at_ms: Date.now(),
       bytes: Buffer.from(text),
     };
+    const run = tails.length === 0 ? undefined : this.mark?.();
+    if (run !== undefined) batch.run = run; // mutation: mark-with-its-frames
     const taken: Taken = {
       batch,
       // The store knows its last seq, so the row is written only if something else in it changed.

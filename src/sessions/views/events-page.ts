@@ -38,7 +38,7 @@ interface Found {
 
 /** An aborted wait returns immediately, with what there is. */
 export async function readEvents(source: EventsSource, order: EventsOrder): Promise<EventsPage> {
-  await untilNews(source.stream, order);
+  await waitForFrames(source.stream, order);
   const { stream } = source;
   const { since_seq, limit } = order;
   const latest_seq = stream.last_seq;
@@ -61,7 +61,7 @@ export async function readEvents(source: EventsSource, order: EventsOrder): Prom
 }
 
 /** Resolves when there are frames after the cursor, or none will come in time. */
-function untilNews(stream: Stream, { since_seq, waitMs, signal }: EventsOrder): Promise<void> {
+function waitForFrames(stream: Stream, { since_seq, waitMs, signal }: EventsOrder): Promise<void> {
   if (waitMs <= 0 || stream.last_seq !== since_seq || signal?.aborted === true) return Promise.resolve();
   const longest = isLostBehind(stream, since_seq) ? KNOWN_GAP_WAIT_MS : MAX_TIMER_MS;
   return new Promise((resolve) => {

@@ -1,6 +1,7 @@
 // The journal's record format: 16 bytes (mark, CRC-32 of the rest, total length, length of the head), the head as JSON,
 // and the frames unchanged. A truncated record or one with holes fails its CRC.
 import { crc32 } from "node:zlib";
+import type { RunMark } from "../../base/runs/mark.ts";
 import type { LogBatch } from "../types.ts";
 import type { Content } from "../units.ts";
 import type { JournalRecord } from "./types.ts";
@@ -65,13 +66,18 @@ export function decodeRecord(bytes: Buffer): { record: JournalRecord; length: nu
 /** Built by hand: the usual order, one batch and no row, is short. */
 function formatHead({ at_ms, batches, rows, requests }: JournalRecord): string {
   let text = "";
-  for (const { session_id, first_seq, last_seq, bytes } of batches) {
+  for (const { session_id, first_seq, last_seq, bytes, run } of batches) {
     const comma = text === "" ? "" : ",";
-    text += `${comma}{"session_id":${JSON.stringify(session_id)},"first_seq":${first_seq},"last_seq":${last_seq},"size":${bytes.length}}`;
+    text += `${comma}{"session_id":${JSON.stringify(session_id)},"first_seq":${first_seq},"last_seq":${last_seq},"size":${bytes.length}${run === undefined ? "" : formatMark(run)}}`;
   }
   const rowText = rows.length === 0 ? "[]" : JSON.stringify(rows);
   // Absent without requests, as in journals from before the ledger.
   const rest =
     requests === undefined || requests.length === 0 ? "" : `,"requests":${JSON.stringify(requests)}`;
   return `{"at_ms":${at_ms},"batches":[${text}],"rows":${rowText}${rest}}`;
+}
+
+/** Absent in journals from before marks. */
+function formatMark({ run_id, out, err, n }: RunMark): string {
+  return `,"run":{"run_id":${JSON.stringify(run_id)},"out":${out},"err":${err},"n":${n}}`;
 }

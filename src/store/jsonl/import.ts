@@ -1,5 +1,5 @@
-// Imports log files that the database does not have: those of versions in which they were the store, those of a database
-// that was lost, and frames after the end of a file that we know. The originals stay.
+// Imports log files that the database does not have: from versions that stored sessions in them, from a database that was
+// lost, and new frames at the end of a known file. The originals stay.
 import { toMessage } from "../../base/coded-error.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { timestamp } from "../../base/timestamp.ts";

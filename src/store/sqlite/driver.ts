@@ -24,6 +24,7 @@ import type {
   Recovery,
   RequestFilter,
   Retention,
+  SessionRunMark,
 } from "../types.ts";
 import { createOutcome, getSessionId, markUnit, toUnits, type Unit } from "../units.ts";
 import { Events } from "./events.ts";
@@ -31,6 +32,7 @@ import { EMPTY, Exports, REMOVED } from "./exports.ts";
 import { migrate } from "./migrations.ts";
 import { Requests, walkRequests } from "./requests.ts";
 import { Pruner } from "./retention.ts";
+import { RunMarks } from "./run-marks.ts";
 import { Sessions } from "./sessions.ts";
 
 export async function openSqliteDriver(path: string, options: DriverOptions): Promise<SqliteDriver> {
@@ -43,6 +45,7 @@ export async function openSqliteDriver(path: string, options: DriverOptions): Pr
       // Reads all tables, so that damage is found now and not during a turn.
       new Sessions(found).all();
       walkRequests(found);
+      new RunMarks(found).all();
     },
   });
   return new SqliteDriver(db, options.now);
@@ -67,6 +70,7 @@ export class SqliteDriver implements Driver, FoldTarget {
   /** Prepared on first use: only a store with a journal needs it. */
   #savePlace: Statement | undefined;
   #ledger: Requests | undefined;
+  #runMarkTable: RunMarks | undefined;
   #exports: Exports | undefined;
 
   constructor(db: Database, now: () => number) {
@@ -195,9 +199,14 @@ export class SqliteDriver implements Driver, FoldTarget {
     return this.#requests.load(session_id, request_id);
   }
 
+  runMarks(): SessionRunMark[] {
+    return this.#runMarks.all();
+  }
+
   delete(session_id: string): void {
     inTransaction(this.#db, () => {
       this.#requests.delete(session_id);
+      this.#runMarks.delete(session_id);
       this.#events.delete(session_id);
       this.#sessions.delete(session_id);
       // In all directories: files that cannot be removed now must not be imported later. The current one may have
@@ -228,6 +237,12 @@ export class SqliteDriver implements Driver, FoldTarget {
   get #requests(): Requests {
     this.#ledger ??= new Requests(this.#db);
     return this.#ledger;
+  }
+
+  /** Prepared on first use: not every append has a mark. */
+  get #runMarks(): RunMarks {
+    this.#runMarkTable ??= new RunMarks(this.#db);
+    return this.#runMarkTable;
   }
 
   #tryTogether(units: Unit[], outcome: AppendOutcome): boolean {
@@ -282,6 +297,7 @@ export class SqliteDriver implements Driver, FoldTarget {
     const { batch, row, requests } = unit;
     const fault = batch === undefined ? undefined : this.#events.insert(batch.value, atMs);
     if (fault !== undefined) return fault;
+    if (batch?.value.run !== undefined) this.#runMarks.save(batch.value.session_id, batch.value.run);
     if (row !== undefined) this.#sessions.save(row.value);
     if (requests !== undefined) for (const { value } of requests) this.#requests.save(value);
     this.#onStored(getSessionId(unit));

@@ -67,6 +67,14 @@ export const MIGRATIONS: readonly string[] = [
      bytes INTEGER NOT NULL,
      PRIMARY KEY (session_id, dir)
    ) STRICT;`,
+  // How far each session's stored frames cover the output files of its agent's run.
+  `CREATE TABLE run_marks (
+     session_id TEXT PRIMARY KEY,
+     run_id TEXT NOT NULL,
+     out_offset INTEGER NOT NULL,
+     err_offset INTEGER NOT NULL,
+     last_entry INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;`,
 ];
 
 /** SQL for a millisecond field of the row as 2026-01-31T23:59:59.123Z. */

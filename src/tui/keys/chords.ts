@@ -82,7 +82,7 @@ export function chordOfCode(code: number, modifiers: number): Input | undefined 
   }
   const character = findCharacter(code);
   if (character === undefined) return undefined;
-  const held = heldBy(modifiers);
+  const held = readHeld(modifiers);
   if (held === undefined) return undefined;
   if (held.ctrl || held.alt) {
     return { kind: "key", chord: prefix(held, character === " " ? "space" : character.toLowerCase()) };
@@ -92,7 +92,7 @@ export function chordOfCode(code: number, modifiers: number): Input | undefined 
 
 /** Returns undefined for modifiers that belong to the window system. */
 export function withModifiers(name: string, modifiers: number): string | undefined {
-  const held = heldBy(modifiers);
+  const held = readHeld(modifiers);
   if (held === undefined) return undefined;
   const [, shifted] = /^shift-(.+)$/.exec(name) ?? [];
   return shifted === undefined ? prefix(held, name) : prefix({ ...held, shift: true }, shifted);
@@ -104,7 +104,7 @@ interface Held {
   shift?: boolean;
 }
 
-function heldBy(modifiers: number): Held | undefined {
+function readHeld(modifiers: number): Held | undefined {
   const bits = Math.max(0, modifiers - 1);
   if ((bits & 0b111000) !== 0) return undefined;
   return { shift: (bits & 1) !== 0, alt: (bits & 2) !== 0, ctrl: (bits & 4) !== 0 };

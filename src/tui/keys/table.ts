@@ -41,7 +41,7 @@ export const KEYS = [
     action: "escape",
     keys: ["escape"],
     where: "any",
-    summary: "close what is open, otherwise as the bottom line says",
+    summary: "close the open panel, otherwise see the bottom line",
   },
   {
     action: "next_request",
@@ -136,7 +136,7 @@ export const KEYS = [
     action: "answer",
     keys: ["enter"],
     where: "question",
-    summary: "take the answer; after the last one, send all",
+    summary: "choose the answer; after the last question, send all",
   },
   { action: "question_back", keys: ["shift-tab"], where: "question", summary: "previous question" },
   { action: "refuse", keys: ["ctrl-x"], where: "question", summary: "decline to answer" },

@@ -58,7 +58,7 @@ export function revealedLine(line: string, style: string, isAscii: boolean): Pie
   let marks = 0;
   for (const char of line) {
     marks = /\p{M}/u.test(char) ? marks + 1 : 0;
-    const shown = shownAs(char, marks, isAscii);
+    const shown = showChar(char, marks, isAscii);
     const next = shown === char ? style : STYLE.shown;
     if (next !== look && text !== "") {
       pieces.push(piece(text, look));
@@ -75,7 +75,7 @@ export function looksRevealed(text: string): boolean {
   return /\\x[0-9a-f]{2}|<U\+[0-9A-F]{4,6}>/.test(text);
 }
 
-function shownAs(char: string, marks: number, isAscii: boolean): string {
+function showChar(char: string, marks: number, isAscii: boolean): string {
   if (char === "\t") return isAscii ? "\\t" : `${TAB_SIGN}   `;
   // A stray newline must not move the rest to a new row.
   if (char === "\n") return "\\n";

@@ -192,6 +192,7 @@ describe("a request that comes before claude is ready", () => {
       resume: false,
       began_here: true,
       options,
+      generation: "g1",
       env: {},
       log: silentLog,
     };

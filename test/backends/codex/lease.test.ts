@@ -156,6 +156,12 @@ test("a paused session with too much in its inbox pauses the process, and releas
   const server = new FakeServer();
   const run = new CodexRun({
     lease: { server: server as unknown as AppServer, isOwn: false, release: async () => undefined },
+    lane: {
+      place: { number: 1, count: 0 },
+      isQuiet: true,
+      request: async () => undefined,
+      call: () => undefined,
+    },
     state: newState({ threadId: "t", options: {} }),
     sink: new Recorder(),
     log: silentLog,
@@ -163,6 +169,7 @@ test("a paused session with too much in its inbox pauses the process, and releas
     reload: async () => undefined,
     retryLimitMs: 0,
     marker: "m",
+    kept: { session_id: "s", generation: "g", threadParams: {} },
   });
   const message = {
     kind: "notification",

@@ -46,6 +46,7 @@ test.runIf(isThere("bash"))("bash completes commands, flags, and ids and names t
     expect(ask("sm spawn --no-w", 2)).toBe("--no-wake");
     expect(ask("sm tail fi", 2)).toBe("fixer");
     expect(ask("sm spawn cod", 2)).toBe("codex");
+    expect(ask("sm daemon re", 2)).toBe("restart");
     expect(ask("sm queue fixer --cancel ms", 4)).toBe("msg_1");
     expect(ask(`sm --socket ${bin}/d`, 2)).toBe(`${bin}/d.sock`);
     expect(ask(`sm --socket ${bin}/d.sock tail fi`, 4)).toBe("fixer");

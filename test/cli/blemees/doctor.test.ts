@@ -251,6 +251,7 @@ test("what fails makes the exit code 1, also as JSON", async () => {
       output,
       isJson: true,
       words: blemeesWords("sm"),
+      daemonProgram: "/nowhere/blemeesd.js",
       connect: () => Promise.reject(new Error("doctor starts nothing")),
       readInput: () => Promise.resolve(undefined),
     },

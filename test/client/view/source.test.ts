@@ -90,6 +90,7 @@ test("a daemon that is killed in the middle of a turn is reported as lost, and n
   const again = await startDaemon({ home: mortal.home });
   closers.push(() => again.close());
   await vi.waitFor(() => expect(seen.last("link")?.state).toBe("live"), PATIENT);
+  await client.interrupt(id); // its agent goes on
   await client.input(id, { text: "hello again" });
   await client.wait(id);
   const { last_seq } = await client.session(id);

@@ -213,7 +213,7 @@ export function testAgent(manners: Manners): void {
 
   describe("a new process", () => {
     test(
-      "a daemon that is killed in the middle of a command leaves nothing running; the session resumes with its whole context",
+      "the daemon and the agent crash in the middle of a command: nothing is left running, and the session resumes with its whole context",
       PATIENT,
       async () => {
         const mark = markOf(talk.session_id);

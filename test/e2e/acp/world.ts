@@ -9,43 +9,43 @@ import { codexConfigToml, type MockResponses, startMockResponses } from "../../t
 import { createWorld, type World } from "../world.ts";
 
 /** The keys of `[agents.NAME]`. */
-interface Entry {
+export interface Entry {
   command: string;
   args?: string[];
   env?: Record<string, string>;
+  process?: "shared";
 }
 
 export async function openOpencode(): Promise<World<MockChat>> {
   const model = await startMockChat();
-  return openWorld("opencode", model, (home) => {
-    const models = { "mock-model": { name: "Mock", limit: { context: 100_000, output: 4096 } } };
-    writeJson(join(home, "config/opencode/opencode.json"), {
-      provider: {
-        mock: {
-          npm: "@ai-sdk/openai-compatible",
-          options: { baseURL: model.url, apiKey: "sk-mock" },
-          models,
-        },
-      },
-      model: "mock/mock-model",
-      small_model: "mock/mock-model",
-      enabled_providers: ["mock"],
-      // Without it nothing is asked.
-      permission: { bash: "ask", edit: "ask" },
-      autoupdate: false,
-      share: "disabled",
-    });
-    const env = {
-      OPENCODE_DISABLE_AUTOUPDATE: "1",
-      OPENCODE_DISABLE_MODELS_FETCH: "1",
-      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
-      OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
-      // It installs its own package beside its settings, and this cannot be disabled: give it a registry that does not
-      // answer.
-      npm_config_registry: "http://127.0.0.1:9/",
-    };
-    return { command: program("E2E_OPENCODE"), args: ["acp"], env };
+  return openWorld("opencode", model, (home) => furnishOpencode(home, model.url));
+}
+
+/** Writes its settings below the home. */
+export function furnishOpencode(home: string, url: string): Entry {
+  const models = { "mock-model": { name: "Mock", limit: { context: 100_000, output: 4096 } } };
+  writeJson(join(home, "config/opencode/opencode.json"), {
+    provider: {
+      mock: { npm: "@ai-sdk/openai-compatible", options: { baseURL: url, apiKey: "sk-mock" }, models },
+    },
+    model: "mock/mock-model",
+    small_model: "mock/mock-model",
+    enabled_providers: ["mock"],
+    // Without it nothing is asked.
+    permission: { bash: "ask", edit: "ask" },
+    autoupdate: false,
+    share: "disabled",
   });
+  const env = {
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+    // It installs its own package beside its settings, and this cannot be disabled: give it a registry that does not
+    // answer.
+    npm_config_registry: "http://127.0.0.1:9/",
+  };
+  return { command: program("E2E_OPENCODE"), args: ["acp"], env };
 }
 
 export async function openGemini(): Promise<World<MockGemini>> {
@@ -92,12 +92,17 @@ function openWorld<M extends { close(): Promise<void> }>(
     // gemini waits for the next minute before it resumes.
     resumeMs: 90_000,
     furnish(home, cwd) {
-      const file = join(home, "config/blemeesd/config.toml");
-      mkdirSync(join(file, ".."), { recursive: true });
-      writeFileSync(file, stringify({ agents: { [backend]: entryOf(home) } }));
+      listAgents(home, { [backend]: entryOf(home) });
       return { env: {}, options: { cwd } };
     },
   });
+}
+
+/** Writes them into the daemon's config file. */
+export function listAgents(home: string, agents: Record<string, Entry>): void {
+  const file = join(home, "config/blemeesd/config.toml");
+  mkdirSync(join(file, ".."), { recursive: true });
+  writeFileSync(file, stringify({ agents }));
 }
 
 function program(variable: string): string {

@@ -252,7 +252,7 @@ test("an interrupt withdraws the request; an answer comes too late, and the next
   expect([has("too-late"), has("in-time")]).toEqual([false, true]);
 });
 
-test("a killed daemon leaves no claude, one result and an orphaned request; the next message works", async () => {
+test("a crash of the daemon and claude leaves one result and an orphaned request; the next message works", async () => {
   const talk = await asking();
   await talk.say("remember the grey owl");
   const row = await begin(talk, "#mock:bash mkdir orphan").asked();

@@ -99,7 +99,7 @@ test("a session that never had a turn is resumed as well", async () => {
   expect((await again.say("#mock:context")).text).toBe("0 earlier: []");
 });
 
-test("a killed daemon leaves no codex, one result and an orphaned request; the next message works", async () => {
+test("a crash of the daemon and codex leaves one result and an orphaned request; the next message works", async () => {
   const talk = await world.session();
   await talk.say("remember the grey owl");
   const row = await begin(talk, "#mock:exec touch orphan").asked();

@@ -74,11 +74,13 @@ export function testClaudeCode(runtime: Runtime): void {
         ? [`${event.type} ${"name" in event ? event.name : ""}`.trim()]
         : [],
     );
-    expect(told).toEqual([
+    // It may come late: results and questions have channels of their own.
+    const isLate = (text: string) => text === "tool.completed Read";
+    expect(told.filter(isLate)).toHaveLength(1);
+    expect(told.filter((text) => !isLate(text))).toEqual([
       "tool.requested Read",
       "permission.granted",
       "tool.started Read",
-      "tool.completed Read",
       "tool.requested Edit",
       "permission.requested",
       "permission.granted",

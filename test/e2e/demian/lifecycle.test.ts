@@ -72,7 +72,7 @@ test("demian is killed in the middle of a turn: one result with the reason, and 
   expect(danglingCalls(world.model)).toEqual([]);
 });
 
-test("the daemon is killed in the middle of a command: nothing of demian is left, and the session resumes with its context", async () => {
+test("the daemon and demian crash in the middle of a command: nothing of demian is left, and the session resumes with its context", async () => {
   const talk = await world.session();
   world.model.script(chatReply("Noted."), bash("sleep 64"), chatReply("It was the blue heron."));
   await talk.say("remember the blue heron");

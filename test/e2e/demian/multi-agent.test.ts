@@ -175,7 +175,7 @@ test("an interrupt while the sub-agent's command runs leaves no process of it", 
   expect((await talk.say("are you there?")).text).toBe("Here I am.");
 });
 
-test("the daemon is killed while the sub-agent asks: the request is orphaned, nothing runs, and the session resumes", async () => {
+test("the daemon and demian crash while the sub-agent asks: the request is orphaned, nothing runs, and the session resumes", async () => {
   const talk = await world.session();
   world.model.script(delegation(), chatReply("It was about the sum."));
   other.script(bash("sleep 73"));

@@ -17,6 +17,7 @@ import { expect, vi } from "vitest";
 import { HttpClient } from "../../../src/client/index.ts";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
 import type { SessionView } from "../../../src/protocol/views.ts";
+import { killLeft } from "../../outlive/proof.ts";
 import { PATIENT } from "../../support/patience.ts";
 import { ROOT } from "../../support/root.ts";
 import { type MockAnthropic, startMockAnthropic } from "../../tools/mock-anthropic.mjs";
@@ -143,11 +144,12 @@ export class Machine {
     return (await this.json<{ requests: RequestRow[] }>("requests", ...args)).requests;
   }
 
-  /** kill -9; only the next sm starts it again. */
+  /** kill -9 of the daemon and its agents, as in a crash of the machine; only the next sm starts it again. */
   async killDaemon(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const { daemon } = await this.json<{ daemon: { pid: number } }>("status", "--no-start");
     process.kill(daemon.pid, signal);
     await vi.waitFor(() => expect(isAlive(daemon.pid)).toBe(false), PATIENT);
+    if (signal === "SIGKILL") killLeft(this.home);
   }
 
   /** Ends the rest and checks that nothing is left: no process, no error in the daemon's log. */

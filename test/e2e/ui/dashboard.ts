@@ -45,8 +45,12 @@ export class Dashboard {
 
   /** Another daemon in its place; with `home` on the same state. */
   async replace(home?: string): Promise<void> {
-    this.daemon = await startDaemon(home === undefined ? {} : { home });
-    this.http = new HttpClient({ socket: this.daemon.socket });
+    this.use(await startDaemon(home === undefined ? {} : { home }));
+  }
+
+  use(daemon: TestDaemon): void {
+    this.daemon = daemon;
+    this.http = new HttpClient({ socket: daemon.socket });
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,7 @@
 // The dashboard as a page in Chromium: links and tokens, a daemon that stops and restarts, many tabs, notifications,
 // and actions on a whole session.
+import { once } from "node:events";
+import { createServer } from "node:net";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { findBrowser, type Window } from "./browser.ts";
@@ -218,9 +220,14 @@ describe.skipIf(!hasBrowser)("the page, in Chromium", () => {
     const port = portOf(page);
     const { home } = dashboard.daemon;
     await dashboard.daemon.kill("SIGKILL");
+    // The next daemon opens it again, unless another program has it.
+    const other = createServer((socket) => socket.destroy()).listen(port, "127.0.0.1");
+    await once(other, "listening");
     await dashboard.replace(home);
     await page.waitForSelector(".banner code");
     expect(await page.innerText(".banner code")).toBe(`blemees web --port ${port}`);
+    other.close();
+    await once(other, "close");
     await dashboard.link(port);
     await waitsFor(async () => expect(await page.locator(".banner").count()).toBe(0));
     await say(page, "#say afterwards");

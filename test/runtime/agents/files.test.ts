@@ -1,4 +1,4 @@
-// Areas 18 and 19 of the specification's tests, for agents from files: what is wrong is refused with file, line and reason,
+// Agents from files: what is wrong is refused with file, line and reason,
 // and the rest loads.
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from "node:fs";

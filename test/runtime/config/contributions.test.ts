@@ -1,4 +1,4 @@
-// Areas 18 and 38 of the specification's tests, for tool modules: code is loaded only when the user trusted exactly
+// Tool modules: code is loaded only when the user trusted exactly
 // this content, and never silently.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-// Areas 19 and 39 of the specification's tests: which of several places decides the mode, the provider and the budgets.
+// Which of several places decides the mode, the provider and the budgets.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isObject } from "../../../src/base/json.ts";
 import { CONFIG_VARIABLES } from "../../../src/runtime/config/environment.ts";

@@ -1,4 +1,4 @@
-// Area 38 of the specification's tests: trust is for a content and is kept outside the workspace. (By hash, because
+// Trust is for a content and is kept outside the workspace. (By hash, because
 // anyone can set the time of the last change.)
 import {
   chmodSync,

@@ -1,4 +1,4 @@
-// Area 18 of the specification's tests, for tool modules: the form of a module, its inputs, and that its effects
+// Tool modules: the form of a module, its inputs, and that its effects
 // stay inside its call.
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";

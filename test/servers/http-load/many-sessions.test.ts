@@ -20,7 +20,8 @@ let http: HttpClient;
 let cold: string[];
 
 beforeAll(async () => {
-  const first = await startDaemon({ env: ENV });
+  // On pipes its agents end with it.
+  const first = await startDaemon({ env: { ...ENV, BLEMEESD_AGENT_STDIO: "pipes" } });
   const before = new HttpClient(first.socket);
   cold = await spawnDemos(before, COLD, { prompt: "hello", options: { pace_ms: 0 } });
   await Promise.all(cold.map((id) => before.get(`/sessions/${id}/wait?until=idle`)));

@@ -21,7 +21,41 @@ describe("the daemon", () => {
     expect((await world.ask("GET", "/health")).body).toEqual({ ok: true, daemon: "blemeesd/0.0.1", pid: 1 });
     const { body } = await world.ask("GET", "/status");
     expect(body).toMatchObject({ backends: { demo: "1" }, http: { connections: 1, streams: 0 } });
+    expect(body).toMatchObject({
+      state_dir: "/state",
+      log: { to: "file", path: "/state/blemeesd.log" },
+      running_agents: 0,
+    });
   });
+
+  test("stop is answered with 202 before it happens, on both listeners", async () => {
+    for (const tcp of [false, true]) {
+      const reply = await world.ask("POST", "/daemon/stop", { tcp, body: { leave_agents: true } });
+      expect([reply.status, reply.body]).toEqual([
+        202,
+        { pid: 1, leaving_agents: true, http_port: world.http.port },
+      ]);
+    }
+    await eventually(() => world.stops).toEqual([{ leaveAgents: true }, { leaveAgents: true }]);
+  });
+
+  test.each([
+    [{ leave_agents: false }, false],
+    [{}, true], // as the setting says
+  ])("stop with %j leaves the agents running: %s", async (body, leaving_agents) => {
+    world.stops.length = 0;
+    expect((await world.ask("POST", "/daemon/stop", { body })).body).toMatchObject({ leaving_agents });
+    await eventually(() => world.stops).toEqual([{ leaveAgents: leaving_agents }]);
+  });
+
+  test.each([[{ leave_agents: "yes" }], [{ leave: true }]])(
+    "stop with %j is refused, and nothing is stopped",
+    async (body) => {
+      world.stops.length = 0;
+      expect((await world.ask("POST", "/daemon/stop", { body })).status).toBe(400);
+      expect(world.stops).toEqual([]);
+    },
+  );
 
   test("metrics are Prometheus text", async () => {
     const { headers, text } = await world.ask("GET", "/metrics");
@@ -309,7 +343,7 @@ describe("requests", () => {
   );
 });
 
-describe("the codex routes of sm#288", () => {
+describe("the codex routes", () => {
   test("pending requests have every documented field, times as ISO", async () => {
     const { body } = await world.ask("GET", at("/codex-pending-requests?include_orphaned=true"));
     expect(body.requests[0]).toMatchObject({

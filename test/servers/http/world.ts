@@ -43,6 +43,8 @@ export interface World {
   /** Of the one-time links. */
   clock: { nowMs: number };
   logged: { event: string; fields: unknown }[];
+  /** Each time the daemon was asked to stop. */
+  stops: { leaveAgents: boolean }[];
   ask(method: string, path: string, ask?: Ask): Promise<Answer>;
   open(path: string, ask?: Ask): Promise<IncomingMessage>;
   raw(tcp?: boolean): Promise<Socket>;
@@ -54,14 +56,22 @@ export async function createWorld(limits: Partial<HttpLimits> = {}, maxConnectio
   const path = join(home, "d.sock");
   const manager = new FakeManager();
   const logged: World["logged"] = [];
+  const stops: World["stops"] = [];
   const note = (event: string, fields?: unknown) => void logged.push({ event, fields });
   const log = { ...silentLog, debug: note, info: note, warn: note, error: note, with: () => log };
   const context = {
     manager,
     metrics: { counter: () => ({ add: () => undefined }), gauge: () => undefined, text: () => "up 1\n" },
-    hub: { counts: () => ({ total: 0, attached: 0, detached: 0, active_turns: 0, by_backend: {} }) },
+    hub: {
+      counts: () => ({ total: 0, attached: 0, detached: 0, active_turns: 0, by_backend: {} }),
+      runningAgents: () => 0,
+    },
     facts: facts(path),
     log,
+    control: {
+      leavesAgents: (asked: boolean | undefined) => asked ?? true,
+      stop: (how: { leaveAgents: boolean }) => void stops.push(how),
+    },
   };
   const all: HttpLimits = {
     ...HTTP_DEFAULTS,
@@ -98,6 +108,7 @@ export async function createWorld(limits: Partial<HttpLimits> = {}, maxConnectio
     loopback,
     clock,
     logged,
+    stops,
     ask: async (method, target, ask = {}) =>
       checked(method, target, await readAll(await open(method, target, ask))),
     open: (target, ask = {}) => open("GET", target, ask),
@@ -131,6 +142,8 @@ function facts(socket_path: string): DaemonFacts {
     daemon: "blemeesd/0.0.1",
     pid: 1,
     socket_path,
+    state_dir: "/state",
+    log: () => ({ to: "file", path: "/state/blemeesd.log" }),
     startedAtMs: Date.now(),
     backends: () => ({ demo: "1" }),
     backendStates: () => ({ demo: "1" }),

@@ -248,8 +248,9 @@ describe("ids that walk out of a directory", () => {
 
   test("positive control: a good id does make its two files, and close with delete removes exactly them", async () => {
     const client = await jsonl.connect();
-    // The store's own journal is created by the first append.
-    const listFiles = () => Object.keys(picture()).filter((path) => !/journal-\d+$/.test(path));
+    // The store's own journal is created by the first append, the observer's database a moment after the start.
+    const listFiles = () =>
+      Object.keys(picture()).filter((path) => !/journal-\d+$|\/observability\.db|\/runs\//.test(path));
     const before = listFiles();
     const session_id = `good.id-1_x${newId()}`;
     await openDemo(client, session_id);

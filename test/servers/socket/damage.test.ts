@@ -85,7 +85,9 @@ afterEach(async () => {
 });
 
 async function start(driver: string): Promise<RawClient> {
-  const env = driver === "jsonl" ? { BLEMEESD_EVENT_LOG_DIR: join(home, "log") } : {};
+  // On pipes: agents that outlive their daemon have directories that cannot be copied.
+  const jsonl = driver === "jsonl" ? { BLEMEESD_EVENT_LOG_DIR: join(home, "log") } : {};
+  const env = { BLEMEESD_AGENT_STDIO: "pipes", ...jsonl };
   daemon = await startDaemon({ home, env });
   return daemon.connect();
 }
@@ -209,7 +211,7 @@ test.each(["sqlite", "jsonl"])("a session deleted from a %s store begins at 1 ag
 
 test("a daemon that cannot have the file of marks says so and serves", async () => {
   writeFileSync(join(home, "blocked"), "");
-  daemon = await startDaemon({ home });
+  daemon = await startDaemon({ home, env: { BLEMEESD_AGENT_STDIO: "pipes" } });
   await stop("SIGTERM", await daemon.connect());
   const marks = join(home, "state/blemees/blemees.seqs");
   rmSync(marks);

@@ -28,7 +28,8 @@ describe.each(DRIVERS)("%s", (driver, envOf) => {
   });
 
   const start = async (env: Record<string, string> = {}): Promise<RawClient> => {
-    daemon = await startDaemon({ home, env: { ...envOf(home), ...env } });
+    // On pipes an agent ends with its daemon; how others go on is in test/outlive.
+    daemon = await startDaemon({ home, env: { BLEMEESD_AGENT_STDIO: "pipes", ...envOf(home), ...env } });
     return daemon.connect();
   };
   const stop = async (signal: NodeJS.Signals, client: RawClient): Promise<void> => {

@@ -6,6 +6,9 @@ const client = fc.constantFrom("ann", "bob");
 const is = fc.boolean();
 /** Most commands succeed. */
 const isGood = fc.boolean().chain((first) => (first ? fc.constant(true) : fc.boolean()));
+const what = fc.constantFrom(
+  ...(["text", "thinking", "tool", "tool_done", "init", "notice", "result", "failure"] as const),
+);
 const of = fc.constantFrom("start", "stop", "interrupt", "give", "ledger", "timer");
 
 const COMMAND: fc.Arbitrary<Command> = fc.oneof(
@@ -45,7 +48,7 @@ const COMMAND: fc.Arbitrary<Command> = fc.oneof(
     weight: 8,
     arbitrary: fc.record({
       do: fc.constant("say" as const),
-      what: fc.constantFrom("text", "thinking", "tool", "tool_done", "init", "notice", "result", "failure"),
+      what,
     }),
   },
   {
@@ -65,7 +68,15 @@ const COMMAND: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("die" as const), code: fc.constantFrom(0, 1) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("pressure" as const), isFull: is }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("owe" as const), isOwed: is }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("crash" as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("crash" as const), isWritten: is }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("outlive" as const),
+      isWritten: is,
+      says: fc.array(what, { maxLength: 3 }),
+    }),
+  },
 );
 
 export const START = fc.record({ managed: fc.boolean(), queued: fc.boolean() });

@@ -1,4 +1,5 @@
-// The seven rules of a session's core, on random sequences with crashes, restores, lost writes and outcomes in any order.
+// The rules of a session's core, on random sequences with crashes, restores, adoptions, lost writes and outcomes in any
+// order.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PHASES } from "../../../src/sessions/core/phases.ts";
@@ -12,7 +13,7 @@ import { endings, seek } from "./rules.ts";
 const core = { reduce, restore, toRow };
 const SEQUENCES = size("CORE_SEQUENCES", 4_000);
 /** Known to pass through every phase, so that a transition that is not seen is never taken. */
-const SEED = 15;
+const SEED = 1;
 const LIMIT_MS = 600_000;
 // The picture in the docs is drawn from this table.
 const DRAWN = Object.entries(PHASES).flatMap(([name, { next }]) => next.map((to) => `${name} -> ${to}`));

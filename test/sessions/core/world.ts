@@ -1,14 +1,16 @@
 // The environment of a session's core, made of data: an agent, a disk and clients that follow a list of commands.
 // Effects are carried out here, their outcomes wait until a command releases them, and the rules are checked along the
 // way.
-import type { AgentEvent } from "../../../src/protocol/events.ts";
+import type { AgentEvent, ResultEvent } from "../../../src/protocol/events.ts";
+import type { QueuedMessage } from "../../../src/protocol/queue.ts";
 import type { SessionRow } from "../../../src/protocol/session.ts";
 import type { Effect } from "../../../src/sessions/core/effects.ts";
-import type { Happening } from "../../../src/sessions/core/inputs.ts";
+import type { Happening, TimerName } from "../../../src/sessions/core/inputs.ts";
 import type { CloseCondition, Job } from "../../../src/sessions/core/jobs.ts";
 import type { Reduced } from "../../../src/sessions/core/reduce.ts";
 import type { OpenRequest, SessionState } from "../../../src/sessions/core/state.ts";
 import { rowOf } from "../fakes.ts";
+import { RunLog } from "./run-log.ts";
 
 /** The code under test: the real one, or one with a bug. */
 export interface Core {
@@ -29,7 +31,7 @@ export type Command =
   | { do: "cancel"; which: number }
   | { do: "rest" | "halt" | "rename" | "store" | "repeat" }
   | { do: "close"; if: "always" | "abandoned" | "idle" | "owner" | "shutdown" }
-  | { do: "say"; what: "text" | "thinking" | "tool" | "tool_done" | "init" | "notice" | "result" | "failure" }
+  | { do: "say"; what: What }
   | { do: "own_turn" | "ask" | "show" | "answer" | "withdraw" | "auth_failed" }
   | { do: "busy"; is: boolean }
   | { do: "die"; code: number }
@@ -38,7 +40,12 @@ export type Command =
   | { do: "disk"; isGood: boolean }
   | { do: "pressure"; isFull: boolean }
   | { do: "owe"; isOwed: boolean }
-  | { do: "crash" };
+  /** `isWritten`: the write in progress reached the disk. */
+  | { do: "crash"; isWritten: boolean }
+  /** The daemon is killed and the agent is not: it says this before the next daemon adopts it. */
+  | { do: "outlive"; isWritten: boolean; says: What[] };
+
+export type What = "text" | "thinking" | "tool" | "tool_done" | "init" | "notice" | "result" | "failure";
 
 type Outcome =
   | { kind: "start"; generation: string }
@@ -46,7 +53,7 @@ type Outcome =
   | { kind: "interrupt"; generation: string }
   | { kind: "give"; effect: Effect & { kind: "give" } }
   | { kind: "ledger"; job_id: string }
-  | { kind: "timer"; name: "retry" | "verdict" };
+  | { kind: "timer"; name: TimerName };
 
 /** Pending writes, in order. */
 type Pending = { frame: object } | { write_id: string } | "row";
@@ -72,6 +79,8 @@ interface LastInput {
 /** A write in progress. */
 interface Flight {
   items: Pending[];
+  /** How much of the agent's output its frames come from. */
+  mark: { log: RunLog; at: number } | undefined;
   row: Omit<SessionRow, "last_seq"> | undefined;
 }
 
@@ -89,6 +98,12 @@ export class World {
   #flight: Flight | undefined;
   /** The generation of the live process. */
   #alive: string | undefined;
+  /** Its run directory. */
+  #log = new RunLog();
+  /** Turns that went on over a restart. */
+  readonly #survived = new Set<string>();
+  /** Clients of the earlier daemon may still reconnect. */
+  #isAwaited = false;
   #open: OpenRequest[] = [];
   /** The contents of the disk. */
   #disk: Omit<SessionRow, "last_seq">;
@@ -193,10 +208,10 @@ export class World {
         this.#say(command.what);
         break;
       case "own_turn":
-        if (this.#alive !== undefined) this.take({ kind: "turn_started" });
+        this.#report({ kind: "turn_started" });
         break;
       case "auth_failed":
-        if (this.#alive !== undefined) this.take({ kind: "auth_failed", message: "log in" });
+        this.#report({ kind: "auth_failed", message: "log in" });
         break;
       case "ask":
         this.#asks();
@@ -211,7 +226,7 @@ export class World {
         this.#tellRequests();
         break;
       case "busy":
-        if (this.#isUp) this.take({ kind: "busy", isBusy: command.is });
+        if (this.#isUp) this.#report({ kind: "busy", isBusy: command.is });
         break;
       case "die":
         if (this.#isUp) this.#die({ expected: false, message: "it died", code: command.code });
@@ -229,7 +244,10 @@ export class World {
         this.take({ kind: "around", around: { ...this.state.around, isOwed: command.isOwed } });
         break;
       case "crash":
-        this.#crash();
+        this.#crash(command.isWritten);
+        break;
+      case "outlive":
+        this.#outlive(command.says, command.isWritten);
     }
   }
 
@@ -286,17 +304,56 @@ export class World {
         throw new Error(`turn ${turn_id} has ${count} results`);
       }
     }
+    this.#checkAnnounced();
+    this.#checkReleased();
+    this.#checkRunning();
     const { jobs, phase, run, row } = this.state;
     const isAtRest = running === undefined && run?.isBusy !== true && (row.queue ?? []).length === 0;
     if (isAtRest && this.#lastEnd?.goesOn === true)
       throw new Error(`turn ${this.#lastEnd.turn_id} was the end, and was not reported`);
     if (!this.hadTrouble && phase.name !== "closed") {
-      const known = JSON.stringify(sorted(this.#core.toRow(this.state)));
-      const stored = JSON.stringify(sorted(this.#disk));
+      const known = JSON.stringify(sorted(withoutUndelivered(this.#core.toRow(this.state))));
+      const stored = JSON.stringify(sorted(withoutUndelivered(this.#disk)));
       if (known !== stored) throw new Error(`known and not stored: ${known} but ${stored}`);
     }
     if (jobs.length > 0) throw new Error(`job ${jobs[0]?.kind} is stuck in phase ${phase.name}`);
     if (this.#waiting.size > 0) throw new Error(`not answered ${[...this.#waiting.keys()].join()}`);
+  }
+
+  /** A turn that goes on over a restart is announced by one of the daemons. */
+  #checkAnnounced(): void {
+    const counts = new Map<string, number>();
+    for (const frame of this.#stored as Shown[]) {
+      const { category, data } = frame;
+      const { turn_id } = data ?? {};
+      if (category === "task_started" && turn_id !== undefined)
+        counts.set(turn_id, (counts.get(turn_id) ?? 0) + 1);
+    }
+    for (const [turn_id, count] of counts)
+      if (count > 1) throw new Error(`turn ${turn_id} is announced ${count} times`);
+    if (this.hadTrouble) return;
+    // A turn that a restart ends need not be known.
+    const ended = (this.#stored as Partial<ResultEvent>[]).filter(({ error }) => {
+      return error?.code !== "backend_crashed";
+    });
+    for (const { type, turn_id = "" } of ended)
+      if (type === "agent.result" && this.#survived.has(turn_id) && !counts.has(turn_id))
+        throw new Error(`turn ${turn_id} was never announced`);
+  }
+
+  /** A turn that waits for an agent with nothing to do would last forever. */
+  #checkRunning(): void {
+    const { phase } = this.state;
+    if (phase.name !== "turn" || !this.#isUp || this.#log.isDoubtful) return;
+    if (this.#log.turn === undefined) throw new Error(`turn ${phase.turn.turn_id} never ends`);
+  }
+
+  /** Nothing keeps an idle agent running for nobody. */
+  #checkReleased(): void {
+    const { phase, run, row, owner, requests } = this.state;
+    const isIdle = phase.name === "ready" && requests.length === 0 && run?.isBusy !== true;
+    const isWanted = owner.client_id !== undefined || row.managed === true || (row.queue ?? []).length > 0;
+    if (isIdle && !isWanted) throw new Error("an idle agent without a client is left running");
   }
 
   #checkStep(before: SessionState, state: SessionState, effects: readonly Effect[]): void {
@@ -330,14 +387,21 @@ export class World {
       case "start":
         if (this.#alive !== undefined) throw new Error("two agents at once");
         this.#alive = effect.generation;
+        this.#log = new RunLog();
         this.#outcomes.push({ kind: "start", generation: effect.generation });
         break;
       case "stop":
+        if (this.#isAwaited && this.state.jobs[0]?.kind === "release")
+          throw new Error("stopped before its clients could reconnect");
+        this.#outcomes.push({ kind: effect.kind, generation: effect.generation });
+        break;
       case "interrupt":
+        this.#log.add({ kind: "call", call: "interrupt" });
         this.#outcomes.push({ kind: effect.kind, generation: effect.generation });
         break;
       case "give":
         this.#checkGiven(effect);
+        this.#log.add({ kind: "call", call: "send", turn_id: effect.turn_id });
         this.#outcomes.push({ kind: "give", effect });
         break;
       case "publish":
@@ -381,6 +445,9 @@ export class World {
         this.#answered(effect.job_id);
         break;
       case "own":
+        this.#isAwaited = false;
+        this.#answered(effect.job_id);
+        break;
       case "refuse":
         this.#answered(effect.job_id);
         break;
@@ -457,10 +524,19 @@ export class World {
     this.take(happening);
   }
 
-  #say(what: (Command & { do: "say" })["what"]): void {
+  #say(what: What): void {
+    this.#report({ kind: "event", event: this.#event(what) });
+  }
+
+  #report(happening: Happening): void {
     if (this.#alive === undefined) return;
+    this.#log.add({ kind: "said", happening });
+    this.take(happening);
+  }
+
+  #event(what: What): AgentEvent {
     const backend = BACKEND;
-    const events: Record<typeof what, AgentEvent> = {
+    const events: Record<What, AgentEvent> = {
       text: { type: "agent.delta", backend, kind: "text", text: "a" },
       thinking: { type: "agent.delta", backend, kind: "thinking", text: "a" },
       tool: { type: "agent.tool_use", backend, tool_use_id: this.#id("t"), name: "x", input: {} },
@@ -476,7 +552,7 @@ export class World {
         error: { code: "x", message: "x" },
       },
     };
-    this.take({ kind: "event", event: events[what] });
+    return events[what];
   }
 
   get #isUp(): boolean {
@@ -532,6 +608,7 @@ export class World {
         this.take({ kind: "ledger_settled", job_id: next.job_id });
         break;
       case "timer":
+        if (next.name === "reconnect") this.#isAwaited = false;
         this.take({ kind: "timer", timer: next.name });
         break;
     }
@@ -539,6 +616,7 @@ export class World {
 
   #started(generation: string, isGood: boolean): void {
     if (isGood) {
+      this.#log.checkpoint(this.state.run?.hasInit === true);
       this.take({ kind: "started", generation });
       return;
     }
@@ -550,14 +628,19 @@ export class World {
   #given({ turn_id, job_id, entry }: Effect & { kind: "give" }, isGood: boolean): void {
     const whose = { turn_id, ...(job_id === undefined ? {} : { job_id }) };
     if (isGood) {
-      if (entry !== undefined)
-        this.#taken.set(entry.message_id, (this.#taken.get(entry.message_id) ?? 0) + 1);
+      this.#noteTaken(entry);
       this.take({ kind: "taken", ...whose, title: "hello" });
       return;
     }
+    this.#log.isDoubtful = true;
     const codes = ["invalid_message", "session_busy", "internal"];
     const failure = { code: codes[this.#ids % 3] ?? "internal", message: "no" };
     this.take({ kind: "not_taken", ...whose, failure, ...(entry === undefined ? {} : { entry }) });
+  }
+
+  #noteTaken(entry: QueuedMessage | undefined): void {
+    if (entry === undefined) return;
+    this.#taken.set(entry.message_id, (this.#taken.get(entry.message_id) ?? 0) + 1);
   }
 
   /** The disk acknowledges its pending writes, then takes the newer ones. */
@@ -568,19 +651,15 @@ export class World {
     if (this.#flight !== undefined || this.#pending.length === 0) return;
     // The row is written in its current state.
     const row = this.#pending.some((item) => item === "row") ? this.#core.toRow(this.state) : undefined;
-    this.#flight = { items: this.#pending, row };
+    const hasFrames = this.#pending.some((item) => typeof item === "object" && "frame" in item);
+    const mark = hasFrames && this.#isUp ? { log: this.#log, at: this.#log.mark } : undefined;
+    this.#flight = { items: this.#pending, row, mark };
     this.#pending = [];
   }
 
-  #landed({ items, row }: Flight, isGood: boolean): void {
-    if (!isGood) this.hadTrouble = true;
-    for (const item of items) {
-      if (typeof item !== "object" || !("frame" in item)) continue;
-      this.shown.push(item.frame as Record<string, unknown>);
-      if (isGood) this.#stored.push(item.frame);
-      this.#noteTurn(item.frame);
-    }
-    if (isGood && row !== undefined) this.#disk = row;
+  #landed(flight: Flight, isGood: boolean): void {
+    const { items, row } = flight;
+    this.#write(flight, isGood);
     // What the disk refused goes with the next write.
     if (!isGood && row !== undefined) this.#pending.push("row");
     for (const item of items) {
@@ -588,6 +667,20 @@ export class World {
         this.take({ kind: "written", write_id: item.write_id, isStored: isGood });
       }
     }
+    if (this.#pending.length === 0 && this.#isUp && this.#open.length === 0)
+      this.#log.checkpoint(this.state.run?.hasInit === true);
+  }
+
+  #write({ items, row, mark }: Flight, isGood: boolean): void {
+    if (!isGood) this.hadTrouble = true;
+    else if (mark !== undefined) mark.log.store(mark.at);
+    for (const item of items) {
+      if (typeof item !== "object" || !("frame" in item)) continue;
+      this.shown.push(item.frame as Record<string, unknown>);
+      if (isGood) this.#stored.push(item.frame);
+      this.#noteTurn(item.frame);
+    }
+    if (isGood && row !== undefined) this.#disk = row;
   }
 
   #noteTurn(frame: object): void {
@@ -596,22 +689,13 @@ export class World {
   }
 
   /** The daemon is killed: the next one knows only what is on disk. */
-  #crash(): void {
-    this.#pending = [];
-    this.#flight = undefined;
-    this.#outcomes = [];
+  #crash(isWritten: boolean): void {
     this.#alive = undefined;
     this.#open = [];
-    this.#waiting.clear();
-    this.#ends.clear();
-    const row = { ...this.#disk, last_seq: 0 } as SessionRow;
+    const row = this.#forget(isWritten);
     const result = this.#stored.find(
       (frame) => "turn_id" in frame && frame.turn_id === row.turn?.turn_id && "num_turns" in frame,
     ) as (AgentEvent & { type: "agent.result"; turn_id: string }) | undefined;
-    // The next daemon cannot know what was shown but not stored.
-    const told = this.#stored.map((frame) => (frame as Shown).data?.turn_id);
-    this.#turns = new Set([...this.#turns].filter((turn_id) => told.includes(turn_id)));
-    if (row.turn !== undefined) this.#turns.add(row.turn.turn_id);
     const found = result === undefined ? {} : { result };
     const { state, effects } = this.#core.restore(row, { at_ms: this.#now, ...found });
     this.state = state;
@@ -622,10 +706,75 @@ export class World {
     this.take({ kind: "proceed" });
   }
 
+  /** The next daemon adopts the agent, as src/sessions/adopt.ts does. */
+  #outlive(says: readonly What[], isWritten: boolean): void {
+    const generation = this.#alive;
+    if (generation === undefined || !this.#isUp || !this.#log.canContinue) {
+      this.#crash(isWritten);
+      return;
+    }
+    for (const what of says)
+      this.#log.add({ kind: "said", happening: { kind: "event", event: this.#event(what) } });
+    const { turn } = this.#log;
+    const { turn: stored, ...row } = this.#forget(isWritten);
+    // Nothing came of it that a client could know.
+    if (stored?.origin === "agent" && stored.is_announced !== true) this.#turns.delete(stored.turn_id);
+    this.#lastEnd = undefined;
+    this.#isAwaited = true;
+    this.state = this.#core.restore(row, { at_ms: this.#now }).state;
+    const { run, left } = this.#log.continue();
+    const open = this.#open;
+    this.take({
+      kind: "adopted",
+      run: { generation, open, ...run, ...(stored === undefined ? {} : { stored }) },
+    });
+    for (const item of left) {
+      this.#log.add(item);
+      this.take(item.kind === "call" ? { kind: "repeated", call: item.call } : item.happening);
+    }
+    this.#tellRequests();
+    this.#checkSurvived(turn, stored);
+  }
+
+  #checkSurvived(turn: RunLog["turn"], stored: SessionRow["turn"]): void {
+    if (turn === undefined) return;
+    const now = this.#core.toRow(this.state).turn;
+    if (now === undefined) throw new Error("the agent is in a turn, and its session is not");
+    const isStored = stored !== undefined && turn.turn_id === stored.turn_id;
+    if (isStored && now.turn_id !== stored.turn_id) throw new Error(`turn ${stored.turn_id} did not go on`);
+    this.#survived.add(now.turn_id);
+  }
+
+  /** The daemon is gone. Returns the row that the next one finds. */
+  #forget(isWritten: boolean): SessionRow {
+    // The agent has what it was given, although nobody has heard of it.
+    for (const outcome of this.#outcomes) if (outcome.kind === "give") this.#noteTaken(outcome.effect.entry);
+    if (this.#flight !== undefined && isWritten) this.#write(this.#flight, true);
+    this.#pending = [];
+    this.#flight = undefined;
+    this.#outcomes = [];
+    this.#waiting.clear();
+    this.#ends.clear();
+    this.#isAwaited = false;
+    const row = { ...this.#disk, last_seq: 0 } as SessionRow;
+    // The next daemon cannot know what was shown but not stored.
+    const told = this.#stored.map((frame) => (frame as Shown).data?.turn_id);
+    this.#turns = new Set([...this.#turns].filter((turn_id) => told.includes(turn_id)));
+    if (row.turn !== undefined) this.#turns.add(row.turn.turn_id);
+    return row;
+  }
+
   #id(prefix: string): string {
     this.#ids += 1;
     return `${prefix}${this.#ids}`;
   }
+}
+
+/** That a message was given is stored with the next write. */
+function withoutUndelivered<R extends Pick<SessionRow, "turn">>(row: R): R {
+  if (row.turn === undefined) return row;
+  const { undelivered: _given, ...turn } = row.turn;
+  return { ...row, turn };
 }
 
 /** By field name, without those that only others write. */

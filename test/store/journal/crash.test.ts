@@ -25,7 +25,7 @@ interface Told {
 type Counts = Record<"refused" | "lost" | "deleted" | "rotated" | "requestsLost", number>;
 
 test(
-  "after any crash every synced frame exists, reads return a gapless prefix, seq continues, and the ledger matches the frames",
+  "after any crash every synced frame exists, reads return a gapless prefix, seq continues, and the ledger and the run mark match the frames",
   LONG,
   async () => {
     const seen: Counts = { refused: 0, lost: 0, deleted: 0, rotated: 0, requestsLost: 0 };
@@ -94,8 +94,9 @@ async function appendSome(store: Store, told: Map<string, Told>, random: Random)
     const lines = Array.from({ length: 1 + random(4) }, (_, n) =>
       frame(id, at + n + 1, `é🜁 ${random(1_000_000)}`),
     );
-    const bytes = Buffer.from(lines.join(""));
-    return { session_id: id, first_seq: at + 1, last_seq: at + lines.length, bytes, lines };
+    const last_seq = at + lines.length;
+    const run = { run_id: id, out: last_seq, err: last_seq, n: last_seq };
+    return { session_id: id, first_seq: at + 1, last_seq, bytes: Buffer.from(lines.join("")), lines, run };
   });
   const rows = chosen.map((id) => row(id, { turns: (told.get(id)?.turns ?? 0) + 1 }));
   const order = { batches, rows, requests: requests.flat(), sync };
@@ -140,6 +141,8 @@ async function check(store: Store, id: string, told: Told, isKill: boolean, seen
   const loaded = await store.loadRow(id);
   if ((loaded?.last_seq ?? 0) !== found.length) throw new Error(`${id}: the row and the log differ`);
   if (isKill && (loaded?.turns ?? 0) < told.turns) throw new Error(`${id}: the row is not the last one`);
+  const mark = (await store.runMarks()).find(({ session_id }) => session_id === id);
+  if ((mark?.out ?? 0) !== found.length) throw new Error(`${id}: the run mark and the log differ`);
   const ledger = told.ledger.check(await store.requests({ session_id: id }), found.length, isKill);
   seen.requestsLost += Number(ledger === "older");
   seen.lost += Math.max(0, told.lines.length - found.length);

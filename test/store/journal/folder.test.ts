@@ -1,10 +1,12 @@
 // Moving the journal into the database: in order, exactly once, wherever a crash happens.
 import { expect, test } from "vitest";
 import type { LogBatch, Store } from "../../../src/store/index.ts";
+import { Folder } from "../../../src/store/journal/folder.ts";
 import { Journal } from "../../../src/store/journal/journal.ts";
+import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { IS_CHAOS } from "../../support/sizes.ts";
 import { FakeDisk } from "../disk/fake-disk.ts";
-import { append, batch, frames, readAll, request, row } from "../material.ts";
+import { append, batch, frames, mark, marked, readAll, request, row } from "../material.ts";
 import { FIRST_FILE, firstLife, openWorld, type World } from "./world.ts";
 
 /** The bytes of a journal with these batches. */
@@ -42,6 +44,54 @@ test("a journal cut at any byte of its last record gives the records before it, 
     expect(world.disk.paths()).toEqual(aside === undefined ? [] : [aside]);
     await append(world.store, batch("s", isWhole ? 4 : 3));
   }
+});
+
+test("a record cut at any byte gives its frames and its run mark, or neither", async () => {
+  const [first, second] = [marked(batch("s", 1), "r", 10), marked(batch("s", 2), "r", 20)];
+  const whole = journalBytes(first, second);
+  const good = journalBytes(first).length;
+  const { disk, db } = await openWorld();
+  const options = { now: Date.now, onRecovery: () => undefined, databasePath: "/log/log.db", fs: disk };
+  const driver = new SqliteDriver(db, Date.now);
+  for (let end = 0; end <= whole.length; end += 1) {
+    // A new session and file each time: opening a database for every byte takes too long.
+    driver.delete("s");
+    const { nextNumber } = new Folder({ ...options, target: driver });
+    disk.put(`/log/log.journal-${nextNumber}`, whole.subarray(0, end));
+    new Folder({ ...options, target: driver }).recover();
+    const stored = Number(end >= good) + Number(end === whole.length);
+    expect(driver.newestSeq("s") ?? 0).toBe(stored);
+    expect(driver.runMarks()).toEqual(stored === 0 ? [] : [mark("s", "r", stored * 10)]);
+  }
+});
+
+test("run marks of a journal that a dead daemon left are stored, each with its frames", async () => {
+  const world = await openWorld();
+  await append(world.store, marked(batch("s", 1, 2), "r", 10), marked(batch("t", 1), "r-t", 1));
+  await append(world.store, marked(batch("s", 3), "r", 20));
+  expect(world.driver.runMarks()).toEqual([]);
+  const { store, found } = await world.crash();
+  expect(await store.runMarks()).toEqual([mark("s", "r", 20), mark("t", "r-t", 1)]);
+  expect(found).toEqual([]);
+});
+
+test("the run mark of a batch that the database refuses is not stored", async () => {
+  const before = await openWorld();
+  put(before, 1, journalBytes(marked(batch("s", 1), "r", 10), marked(batch("s", 3), "r", 30)));
+  const { store, found } = await before.crash();
+  expect(await store.runMarks()).toEqual([mark("s", "r", 10)]);
+  expect(found[0]).toMatchObject({ session_id: "s", message: expect.stringMatching(/does not follow/) });
+});
+
+test("while the journal cannot be moved into the database, old run marks are not returned", async () => {
+  const world = await openWorld();
+  await append(world.store, marked(batch("s", 1), "r", 10));
+  expect(await world.store.runMarks()).toHaveLength(1);
+  world.db.exec("PRAGMA query_only=ON");
+  await append(world.store, marked(batch("s", 2), "r", 20));
+  await expect(world.store.runMarks()).rejects.toThrow(/readonly/);
+  world.db.exec("PRAGMA query_only=OFF");
+  expect(await world.store.runMarks()).toEqual([mark("s", "r", 20)]);
 });
 
 test.each<[string, (whole: Buffer) => Buffer]>([

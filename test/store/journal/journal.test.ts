@@ -4,7 +4,7 @@ import { CodedError } from "../../../src/base/coded-error.ts";
 import { Journal } from "../../../src/store/journal/journal.ts";
 import { createJournaledStore, type FoldingThread } from "../../../src/store/journal/store.ts";
 import { type Call, FakeDisk, type Fault } from "../disk/fake-disk.ts";
-import { append, batch, frames, readAll, request, row } from "../material.ts";
+import { append, batch, frames, mark, marked, readAll, request, row } from "../material.ts";
 import { FIRST_FILE, firstLife, openWorld, type World } from "./world.ts";
 
 async function openWithOne(maxFileBytes?: number): Promise<World> {
@@ -150,6 +150,22 @@ test.each<[string, Call, boolean]>([
   expect(await world.store.requests({})).toEqual([]);
   expect(await world.store.append(order)).toEqual([undefined, undefined, undefined]);
   expect(await world.store.requests({})).toEqual(requests);
+});
+
+test.each<[string, Call, boolean]>([
+  ["a write", "writeSync", false],
+  ["a sync", "fdatasyncSync", true],
+])("%s that fails leaves the run mark as it was, also after a crash", async (_name, call, sync) => {
+  const world = await openWorld();
+  await append(world.store, marked(batch("s", 1), "r", 10));
+  world.disk.fault = failing(call);
+  const order = { batches: [marked(batch("s", 2), "r", 20)], rows: [], sync };
+  expect(await world.store.append(order)).toEqual([expect.stringMatching(/EIO/)]);
+  world.disk.fault = () => undefined;
+  const next = await world.crash();
+  expect(await next.store.runMarks()).toEqual([mark("s", "r", 10)]);
+  expect(await next.store.append(order)).toEqual([undefined]);
+  expect(await next.store.runMarks()).toEqual([mark("s", "r", 20)]);
 });
 
 test("a synced append of requests only is on the disk when it is acknowledged", async () => {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { decodeRecord, RecordWriter } from "../../../src/store/journal/record.ts";
-import { batch, request, row } from "../material.ts";
+import { batch, marked, request, row } from "../material.ts";
 import { forEachSeed, seedCount } from "../random.ts";
 
 const writer = new RecordWriter();
 const record = {
   at_ms: 5,
-  batches: [batch("s", 1, 3, "é\u2028🜁"), batch("t", 7)],
+  batches: [marked(batch("s", 1, 3, "é\u2028🜁"), 'r"\\ é\u2028', 5_000_000_001), batch("t", 7)],
   rows: [row("s", { title: "ü" })],
   requests: [request("s", "r1"), request("t", "r2", { status: "withdrawn" })],
 };
@@ -33,6 +33,28 @@ test("a record without requests is the record of a daemon without a ledger", () 
   expect(Object.keys(head)).toEqual(["at_ms", "batches", "rows"]);
   expect(decodeRecord(bytes)?.record).toStrictEqual(old);
   expect(Buffer.from(writer.encode({ ...old, requests: [] }))).toEqual(bytes);
+});
+
+test("a batch without a run mark is the batch of a daemon without marks", () => {
+  const bytes = Buffer.from(writer.encode({ at_ms: 5, batches: [batch("s", 1)], rows: [] }));
+  const headEnd = 16 + bytes.readUInt32LE(12);
+  const head = JSON.parse(bytes.toString("utf8", 16, headEnd)) as { batches: object[] };
+  expect(Object.keys(head.batches[0] ?? {})).toEqual(["session_id", "first_seq", "last_seq", "size"]);
+  expect(decodeRecord(bytes)?.record.batches[0]).not.toHaveProperty("run");
+});
+
+test("any batches, with and without run marks, are read back unchanged", () => {
+  forEachSeed(seedCount(300), (random) => {
+    const batches = Array.from({ length: random(5) }, (_, n) => {
+      const first_seq = 1 + random(1_000);
+      const plain = batch(`s"${n}`, first_seq, first_seq + random(3), "🜁".repeat(random(9)));
+      const run_id = String.fromCharCode(random(0x2100), 0x22, 0x5c, random(0x2100));
+      const [out, err, last] = [random(2 ** 53), random(2 ** 53), random(2 ** 53)];
+      return random(2) === 0 ? plain : { ...plain, run: { run_id, out, err, n: last } };
+    });
+    const any = { at_ms: random(2 ** 41), batches, rows: random(2) === 0 ? [] : [row("s")] };
+    expect(decodeRecord(Buffer.from(writer.encode(any)))?.record).toStrictEqual(any);
+  });
 });
 
 test("a record cut at any byte is invalid", () => {

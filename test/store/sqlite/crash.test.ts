@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { closeDatabase, type Database, openDatabase } from "../../../src/base/sqlite/database.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { migrate } from "../../../src/store/sqlite/migrations.ts";
-import { batch, frames, request, row, tempDir, text } from "../material.ts";
+import { batch, frames, marked, request, row, tempDir, text } from "../material.ts";
 import { type Random, seedCount, seededRandom } from "../random.ts";
 
 interface Promised {
@@ -15,13 +15,15 @@ interface Promised {
   syncedWalBytes: number;
   /** The seqs whose appends changed the ledger. */
   asked: number[];
+  /** The seqs whose appends had a run mark. */
+  marked: number[];
 }
 
 const NORMAL_SEEDS = 1_500;
 const LONG = { timeout: 600_000 };
 
 test(
-  "a copy of the files at any moment holds every synced frame as a gapless prefix with its requests, and continues",
+  "a copy of the files at any moment holds every synced frame as a gapless prefix with its requests and run mark, and continues",
   LONG,
   async () => {
     const dir = tempDir();
@@ -45,7 +47,8 @@ async function crashOnce(path: string, random: Random): Promise<number> {
   const isSmall = random(2) === 0;
   if (isSmall) db.exec("PRAGMA wal_autocheckpoint=3");
   const driver = new SqliteDriver(db, Date.now);
-  const promised: Promised = { last: 0, synced: 0, syncedWalBytes: statSync(`${path}-wal`).size, asked: [] };
+  const syncedWalBytes = statSync(`${path}-wal`).size;
+  const promised: Promised = { last: 0, synced: 0, syncedWalBytes, asked: [], marked: [] };
   for (let step = 1 + random(15); step > 0; step -= 1) appendOne(driver, promised, random, path);
   const copy = `${path}.copy`;
   for (const suffix of ["", "-wal"]) {
@@ -64,10 +67,14 @@ function appendOne(driver: SqliteDriver, promised: Promised, random: Random, pat
   const last = promised.last + 1 + random(40);
   const rows = random(2) === 0 ? [row("s", { last_seq: last })] : [];
   const requests = random(2) === 0 ? [request("s", "r", { generation: `${last}` })] : [];
-  const outcome = driver.append({ batches: [batch("s", first, last)], rows, requests, sync });
+  const isMarked = random(2) === 0;
+  const plain = batch("s", first, last);
+  const batches = [isMarked ? marked(plain, "run", last) : plain];
+  const outcome = driver.append({ batches, rows, requests, sync });
   if (outcome.some((entry) => entry !== undefined)) throw new Error(`append: ${outcome.join()}`);
   promised.last = last;
   if (requests.length > 0) promised.asked.push(last);
+  if (isMarked) promised.marked.push(last);
   if (!sync) return;
   promised.synced = last;
   promised.syncedWalBytes = statSync(`${path}-wal`).size;
@@ -78,7 +85,8 @@ function cutWal(wal: string, syncedBytes: number, random: Random): void {
   truncateSync(wal, syncedBytes + random(size - syncedBytes + 1));
 }
 
-async function checkCopy(copy: string, { last, asked }: Promised, safe: number): Promise<number> {
+async function checkCopy(copy: string, promised: Promised, safe: number): Promise<number> {
+  const { last, asked } = promised;
   const db = await open(copy);
   const driver = new SqliteDriver(db, Date.now);
   const read = driver.read("s", 0, 10_000_000);
@@ -90,6 +98,8 @@ async function checkCopy(copy: string, { last, asked }: Promised, safe: number):
   if ((driver.loadRow("s")?.last_seq ?? 0) !== found) throw new Error("the row and the log differ");
   const askedAt = asked.findLast((seq) => seq <= found)?.toString();
   if (driver.request("s", "r")?.generation !== askedAt) throw new Error("the ledger and the log differ");
+  const markedAt = promised.marked.findLast((seq) => seq <= found);
+  if (driver.runMarks()[0]?.out !== markedAt) throw new Error("the run mark and the log differ");
   const outcome = driver.append({ batches: [batch("s", found + 1)], rows: [], sync: true });
   if (outcome[0] !== undefined) throw new Error(`seq does not go on: ${outcome[0]}`);
   closeDatabase(db);

@@ -13,7 +13,19 @@ import {
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { migrate } from "../../../src/store/sqlite/migrations.ts";
 import { toQuery } from "../../../src/store/sqlite/requests.ts";
-import { append, batch, frames, NO_LIMITS, readAll, request, row, tempDir, text } from "../material.ts";
+import {
+  append,
+  batch,
+  frames,
+  mark,
+  marked,
+  NO_LIMITS,
+  readAll,
+  request,
+  row,
+  tempDir,
+  text,
+} from "../material.ts";
 
 async function openStore(path: string, found: Recovery[] = []): Promise<Store> {
   const store = await openInProcessStore({ path }, { onRecovery: (one) => found.push(one) });
@@ -197,6 +209,21 @@ test("a batch whose request fails is not stored, nor its row, and another sessio
   expect(driver.requests({})).toEqual([request("t", "r1")]);
   db.exec("DROP TRIGGER bad");
   expect(driver.append({ ...order, batches: [batch("s", 1)] })).not.toContain(fault);
+});
+
+test("a batch whose run mark fails is not stored, and a batch whose row fails leaves no mark", async () => {
+  const { db, driver } = await openDriver();
+  driver.append({ batches: [marked(batch("s", 1), "r", 10)], rows: [], sync: true });
+  for (const table of ["run_marks", "sessions"]) {
+    db.exec(`CREATE TEMP TRIGGER bad BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'bad value'); END`);
+    const batches = [marked(batch("s", 2), "r", 20), batch("other", driver.highestSeq("other") + 1)];
+    const outcome = driver.append({ batches, rows: [row("s")], sync: false });
+    expect(outcome).toEqual(["bad value", undefined, "bad value"]);
+    db.exec("DROP TRIGGER bad");
+    expect(driver.highestSeq("s")).toBe(1);
+    expect(driver.runMarks()).toEqual([mark("s", "r", 10)]);
+  }
+  expect(driver.append({ batches: [batch("s", 2)], rows: [], sync: false })).toEqual([undefined]);
 });
 
 test("open requests and those of a session are found by an index", async () => {

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { closeDatabase, type Database, openDatabase } from "../../../src/base/sqlite/database.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { MIGRATIONS, migrate } from "../../../src/store/sqlite/migrations.ts";
-import { batch, frames, request, tempDir, text } from "../material.ts";
+import { batch, frames, mark, marked, request, tempDir, text } from "../material.ts";
 
 const path = () => join(tempDir(), "log.db");
 
@@ -51,6 +51,18 @@ test("a database from before the ledger gets it, empty, and keeps its log", asyn
   expect(driver.append(order)).toEqual([undefined, undefined]);
   expect(text(driver.read("s", 0, 1_000))).toBe(frames("s", 1, 4));
   expect(driver.request("s", "r1")).toEqual(request("s", "r1"));
+});
+
+test("a database from before run marks gets their table, empty, and keeps its log", async () => {
+  const file = path();
+  await versionOne(file);
+  closeDatabase(await open(file, (found) => migrate(found, MIGRATIONS.slice(0, 4))));
+  const driver = new SqliteDriver(await open(file, migrate), Date.now);
+  expect(driver.runMarks()).toEqual([]);
+  const order = { batches: [marked(batch("s", 4), "r", 10)], rows: [], sync: true };
+  expect(driver.append(order)).toEqual([undefined]);
+  expect(text(driver.read("s", 0, 1_000))).toBe(frames("s", 1, 4));
+  expect(driver.runMarks()).toEqual([mark("s", "r", 10)]);
 });
 
 test("a step that fails leaves the database at the version before", async () => {

@@ -1,13 +1,18 @@
 // The daemon's HTTP API for the page.
+import { RESTART_BACKOFF } from "../../../src/client/backoff.ts";
 import { HttpApi } from "../../../src/client/http/api.ts";
 import { type FetchOptions, fetchTransport } from "../../../src/client/http/fetch-transport.ts";
 import type { StatusReply } from "../../../src/client/http/types.ts";
 import { pollUntilDetected } from "../../../src/client/view/detected.ts";
 
-/** The view reconnects by itself and reports it; only messages and spawns are retried. */
+/** For what the user does: messages and answers survive a restart of the daemon. */
 export function createApi(options: FetchOptions): HttpApi {
-  const keyedRetry = { initialMs: 300, maxMs: 600, attempts: 2 };
-  return new HttpApi(fetchTransport(options), { retry: false, keyedRetry });
+  return new HttpApi(fetchTransport(options), { retry: RESTART_BACKOFF });
+}
+
+/** For views, which reconnect and report it themselves (`src/client/view/source.ts`). */
+export function createViewApi(options: FetchOptions): HttpApi {
+  return new HttpApi(fetchTransport(options), { retry: false });
 }
 
 /** Waits until the daemon has looked for all agents. */

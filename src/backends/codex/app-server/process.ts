@@ -2,25 +2,35 @@
 // translate.ts interprets messages.
 
 import { isObject, type JsonObject } from "../../../base/json.ts";
+import type { PeerPlace } from "../../../base/jsonrpc.ts";
 import { type Log, redact } from "../../../base/log.ts";
 import { asObject, asString } from "../../../base/values.ts";
+import { type RunsHost, toRunOrder } from "../../runs-host.ts";
 import { type Resident as ProcessResident, SharedProcess } from "../../shared-process.ts";
 import { ThreadRouter, type ThreadTenant } from "./router.ts";
 
-export interface AppServerOrder {
+/** What every process needs, also one that an earlier daemon started. */
+export interface AppServerParts {
+  maxLineBytes: number;
+  log: Log;
+}
+
+export interface AppServerOrder extends AppServerParts {
   command: string;
   args: readonly string[];
   env: Record<string, string | undefined>;
-  maxLineBytes: number;
-  log: Log;
   /** Timeout of the handshake. */
   handshakeMs?: number;
+  /** Absent: it ends with this daemon. */
+  runs?: RunsHost | undefined;
 }
 
 export interface AppServerResident extends ThreadTenant, ProcessResident {}
 
 export type AppServer = SharedProcess<AppServerResident, ThreadRouter>;
 
+const NAME = "codex";
+const LOOK_UP = "thread/read";
 const HANDSHAKE_MS = 15_000;
 const LOOK_UP_MS = 5000;
 const FINISH_MS = 2000;
@@ -29,17 +39,27 @@ const UNWANTED = ["remoteControl/status/changed"];
 
 /** Resolves when codex has answered the handshake; throws `spawn_failed` with its output. */
 export async function startAppServer(order: AppServerOrder): Promise<AppServer> {
-  const { maxLineBytes, log, handshakeMs = HANDSHAKE_MS } = order;
+  const { command, args, env, runs, log, handshakeMs = HANDSHAKE_MS } = order;
+  const server = createAppServer(order);
+  const kept =
+    runs === undefined ? {} : { run: toRunOrder(runs, log), kept: { version: runs.version, backend: NAME } };
+  await server.start({ command, args, env, ...kept }, () => shakeHands(server, handshakeMs));
+  return server;
+}
+
+/** `used`: ids of requests that an earlier daemon made. */
+export function createAppServer({ maxLineBytes, log }: AppServerParts, used?: PeerPlace): AppServer {
   const router = new ThreadRouter({
     lookUp: (threadId) => lookUp(server, threadId),
+    wasLookedUp: (threadId) => server.wasRequested(LOOK_UP, { threadId }),
     refuse: (id, why) => server.refuse(id, why),
     log,
   });
   const server: AppServer = new SharedProcess({
-    name: "codex",
+    name: NAME,
     title: "codex app-server",
-    order,
     router,
+    used,
     maxLineBytes,
     finishMs: FINISH_MS,
     log,
@@ -52,7 +72,6 @@ export async function startAppServer(order: AppServerOrder): Promise<AppServer> 
     strayLine: (line) => log.debug("codex.stderr", { line: redact(line) }),
     condemned: (why, pid) => log.warn("codex.process_killed", { why, pid }),
   });
-  await server.start(() => shakeHands(server, handshakeMs));
   return server;
 }
 
@@ -79,7 +98,7 @@ async function shakeHands(server: AppServer, limitMs: number): Promise<JsonObjec
 }
 
 async function lookUp(server: AppServer, threadId: string): Promise<JsonObject | undefined> {
-  const found = await server.request("thread/read", { threadId }, LOOK_UP_MS).catch(() => undefined);
+  const found = await server.request(LOOK_UP, { threadId }, LOOK_UP_MS).catch(() => undefined);
   const thread = isObject(found) ? found["thread"] : undefined;
   return isObject(thread) ? thread : undefined;
 }

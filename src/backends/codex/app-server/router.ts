@@ -25,6 +25,8 @@ export interface ThreadTenant {
 export interface ThreadRouterParts {
   /** What Codex knows about a thread, if anything. */
   lookUp(threadId: string): Promise<JsonObject | undefined>;
+  /** In a replay: whether the earlier daemon looked it up at this point. */
+  wasLookedUp?(threadId: string): boolean;
   refuse(id: RpcId, why: string): void;
   log: Log;
 }
@@ -32,6 +34,7 @@ export interface ThreadRouterParts {
 interface Held {
   messages: Incoming[];
   timer: NodeJS.Timeout;
+  isLookedUp: boolean;
 }
 
 export const HOLD_MESSAGES = 1000;
@@ -49,6 +52,7 @@ export class ThreadRouter {
   /** Threads of sessions that have left: their messages are dropped. */
   readonly #retired = new Set<string>();
   #opening: Promise<unknown> = Promise.resolve();
+  #isReplaying = false;
 
   constructor(parts: ThreadRouterParts) {
     this.#parts = parts;
@@ -56,6 +60,23 @@ export class ThreadRouter {
 
   get tenants(): ReadonlySet<ThreadTenant> {
     return new Set(this.#owners.values());
+  }
+
+  /** Messages wait for their sessions. */
+  get isHolding(): boolean {
+    return this.#held.size > 0;
+  }
+
+  /** Until `endReplay`, messages were handled before: their threads are looked up only if they were then. */
+  startReplay(): void {
+    this.#isReplaying = true;
+  }
+
+  endReplay(): void {
+    this.#isReplaying = false;
+    for (const [threadId, { isLookedUp }] of this.#held) {
+      if (!isLookedUp) void this.#findOwner(threadId);
+    }
   }
 
   findOwner(threadId: string): ThreadTenant | undefined {
@@ -82,6 +103,12 @@ export class ThreadRouter {
     this.#held.delete(threadId);
     clearTimeout(held.timer);
     for (const message of held.messages) tenant.deliver(message);
+  }
+
+  /** In a replay, the snapshot of a session includes the messages of its threads so far. */
+  drop(threadId: string): void {
+    clearTimeout(this.#held.get(threadId)?.timer);
+    this.#held.delete(threadId);
   }
 
   /** A thread is being started: its first messages may arrive before its id is known, so they are kept. */
@@ -127,9 +154,10 @@ export class ThreadRouter {
   #beginHold(threadId: string): Held {
     const timer = setTimeout(() => this.#giveUp(threadId, "no session claimed its thread in time"), HOLD_MS);
     timer.unref();
-    const held: Held = { messages: [], timer };
+    const isLookedUp = !this.#isReplaying || this.#parts.wasLookedUp?.(threadId) === true;
+    const held: Held = { messages: [], timer, isLookedUp };
     this.#held.set(threadId, held);
-    void this.#findOwner(threadId);
+    if (isLookedUp) void this.#findOwner(threadId);
     return held;
   }
 
@@ -169,7 +197,8 @@ export class ThreadRouter {
 
   #drop(message: Incoming, why: string): void {
     this.#parts.log.debug("codex.message_dropped", { method: message.method, why });
-    if (message.kind !== "request") return;
+    // In a replay it was answered before.
+    if (message.kind !== "request" || this.#isReplaying) return;
     this.#parts.log.warn("codex.request_refused", { method: message.method, why });
     this.#parts.refuse(message.id, `refused: ${why}`);
   }

@@ -6,7 +6,6 @@ import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import type { LineAside } from "../../../base/json-lines.ts";
 import { RpcError } from "../../../base/jsonrpc.ts";
-import type { Log } from "../../../base/log.ts";
 import { asObject, asString, defined } from "../../../base/values.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
 import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
@@ -15,33 +14,20 @@ import { toNotice } from "../../../protocol/notices.ts";
 import type { Answer } from "../../../protocol/requests.ts";
 import { Backpressure } from "../../backpressure.ts";
 import { Inbox } from "../../inbox.ts";
-import type { Lease } from "../../pool.ts";
+import type { SnapshotKeeper } from "../../keeper.ts";
 import { RunEnd } from "../../run-end.ts";
-import type { BackendSink, Ended, Run } from "../../types.ts";
+import type { Ended, Run } from "../../types.ts";
 import { toNativeAnswer } from "./answers.ts";
 import { toInput } from "./input.ts";
-import { ACK_LIMIT_MS, askToStop, isAnswered, type RunningTurn, tidyUp } from "./interrupt.ts";
+import { askToStop, isAnswered, leaveThreads, listRunning, listTurns, tidyUp } from "./interrupt.ts";
+import { keepThread, type ThreadRunParts } from "./keep.ts";
 import type { AppServer, AppServerResident } from "./process.ts";
 import { asksOfTurn, noteAnswered, pendingAsk, toAsk, withdrawTurn } from "./requests.ts";
 import type { Incoming } from "./router.ts";
-import type { CodexReport, CodexState } from "./state.ts";
+import type { CodexReport } from "./state.ts";
 import { learnFromThread, newThreads } from "./subagents.ts";
 import { closeOpenItems, onStarted, translate } from "./translate.ts";
 import { CodexTurn } from "./turn.ts";
-
-export interface ThreadRunParts {
-  lease: Lease<AppServer>;
-  state: CodexState;
-  sink: BackendSink;
-  log: Log;
-  /** Sent with every turn. */
-  turnParams: JsonObject;
-  /** Reloads the thread after Codex has unloaded it. */
-  reload(): Promise<void>;
-  retryLimitMs: number;
-  /** In the environment of every command of this session. */
-  marker: string;
-}
 
 const RESULT_LIMIT_MS = 2000;
 const PING_LIMIT_MS = 2000;
@@ -55,6 +41,7 @@ export class CodexRun implements Run, AppServerResident {
   readonly #inbox: Inbox<Incoming>;
   readonly #pressure: Backpressure;
   readonly #end: RunEnd;
+  readonly #keeper: SnapshotKeeper | undefined;
   /** Abandoned turns that Codex still runs, by id. */
   readonly #dead = new Map<string, CodexTurn>();
   /** The same, before their ids are known. */
@@ -64,29 +51,40 @@ export class CodexRun implements Run, AppServerResident {
   constructor(parts: ThreadRunParts) {
     this.#parts = parts;
     this.#server = parts.lease.server;
+    for (const turnId of parts.dead ?? []) this.#dead.set(turnId, new CodexTurn(turnId));
     this.#inbox = new Inbox({
       deliver: (message) => this.#handle(message),
+      place: () => this.#server.readBefore,
       full: (isFull) => (isFull ? this.#server.hold(this) : this.#server.release(this)),
     });
     this.#pressure = new Backpressure(this.#inbox);
     this.#end = new RunEnd(parts);
+    this.#keeper = keepThread(parts, {
+      inbox: this.#inbox,
+      isIdle: () => !this.isBusy && this.#unnamed.size === 0,
+      dead: () => [...this.#dead.keys()],
+    });
   }
 
   get pid(): number | undefined {
     return this.#server.pid;
   }
 
+  get keeper(): SnapshotKeeper | undefined {
+    return this.#keeper;
+  }
+
   get isBusy(): boolean {
     // Turns it does not stop when asked no longer count as work.
-    const running = this.#runningTurns().filter(({ turnId }) => !this.#dead.has(turnId));
+    const running = listRunning(this.#parts.state).filter(({ turnId }) => !this.#dead.has(turnId));
     return this.#turn !== undefined || running.length > 0;
   }
 
-  async send(message: UserMessage): Promise<void> {
+  async send(message: UserMessage, agoMs = 0): Promise<void> {
     const input = toInput(message);
     if (this.#end.hasBegun) throw new CodedError("backend_crashed", "codex has ended; resume the session");
     if (this.#turn !== undefined) throw busy();
-    const turn = new CodexTurn();
+    const turn = new CodexTurn(undefined, agoMs);
     this.#turn = turn;
     try {
       await this.#leaveDeadTurn();
@@ -136,7 +134,25 @@ export class CodexRun implements Run, AppServerResident {
     this.#inbox.push(message, message.size);
   }
 
+  /** In a replay, from the place of its snapshot on. */
+  reenter(): void {
+    const { router } = this.#server;
+    this.#server.moveIn(this);
+    for (const threadId of this.#parts.state.threads.keys()) {
+      router.drop(threadId);
+      router.claim(threadId, this);
+    }
+  }
+
+  /** In a replay: what it did when its time was up. */
+  repeat(name: string, [isAlone]: readonly unknown[]): void {
+    if (this.#turn === undefined) return;
+    if (name === "abandon") void this.#abandon(this.#turn, isAlone === true);
+    else if (name === "give_up") this.#giveUp(this.#turn);
+  }
+
   adopt(thread: JsonObject): void {
+    this.#keeper?.touch();
     learnFromThread(this.#parts.state, thread);
     this.#claimNewThreads();
   }
@@ -163,6 +179,7 @@ export class CodexRun implements Run, AppServerResident {
   #handle(message: Incoming): void {
     const { state } = this.#parts;
     if (this.#end.hasBegun) return;
+    this.#keeper?.touch();
     const { method, params } = message;
     const turnId = asString(params["turnId"]) ?? asString(asObject(params["turn"])["id"]) ?? "";
     if (method === "turn/started" && params["threadId"] === state.threadId) this.#nameOldest(turnId);
@@ -203,9 +220,17 @@ export class CodexRun implements Run, AppServerResident {
     } else if (report.kind === "auth_failed") sink.authFailed(report.message);
     else if (report.kind === "withdrawn") sink.withdrawn(report.native_id, report.reason);
     else if (report.kind === "retrying") {
-      turn?.retrying(report.message, retryLimitMs, () => void this.interrupt());
+      turn?.retrying(report.message, retryLimitMs, () => {
+        this.#keeper?.record("give_up", []);
+        this.#giveUp(turn);
+      });
     } else if (report.kind === "progress") turn?.stopClock();
     else log.info("codex.thread_closed");
+  }
+
+  #giveUp(turn: CodexTurn): void {
+    turn.giveUp(this.#parts.retryLimitMs);
+    void this.interrupt();
   }
 
   #event(event: AgentEvent): void {
@@ -229,7 +254,7 @@ export class CodexRun implements Run, AppServerResident {
   async #startTurn(turn: CodexTurn, input: JsonObject[]): Promise<void> {
     const { state, turnParams, reload } = this.#parts;
     const params = { threadId: state.threadId, input, ...turnParams };
-    const ask = () => this.#server.request("turn/start", params);
+    const ask = () => this.#parts.lane.request("turn/start", params);
     const result = await ask().catch(async (error: unknown) => {
       if (!(error instanceof RpcError) || !error.message.startsWith("thread not found")) throw error;
       await reload();
@@ -261,7 +286,8 @@ export class CodexRun implements Run, AppServerResident {
     const turnId = threads.get(threadId)?.turnId ?? "";
     const dead = this.#dead.get(turnId);
     if (dead !== undefined) {
-      await askToStop(this.#server, () => (this.#dead.has(turnId) ? [{ threadId, turnId }] : []));
+      const running = () => (this.#dead.has(turnId) ? [{ threadId, turnId }] : []);
+      await askToStop(this.#parts.lane, running, () => !this.#server.isAlive);
       await within(RESULT_LIMIT_MS, Promise.race([dead.over, this.#end.gone]));
     }
     if (!this.#dead.has(turnId) && this.#unnamed.size === 0) return;
@@ -270,31 +296,39 @@ export class CodexRun implements Run, AppServerResident {
 
   async #interrupt(): Promise<void> {
     const turn = this.#turn;
+    const isRepeated = this.#keeper?.isRepeating === true;
     if (turn === undefined || this.#end.hasBegun) return;
     this.#inbox.resume();
     // It may end on its own at this moment: then the next one is not meant.
-    const isOver = () => this.#turn !== turn;
-    const asked = askToStop(this.#server, () => this.#listTurns(turn), isOver);
+    const isOver = () => this.#turn !== turn || !this.#server.isAlive;
+    const running = () => listTurns(this.#parts.state, turn.id, this.#turn === turn);
+    const asked = askToStop(this.#parts.lane, running, isOver);
     const agreed = await Promise.race([asked, turn.over.then(() => new Set<string>())]);
     if (agreed.has(turn.id ?? "")) await within(RESULT_LIMIT_MS, turn.over);
-    if (this.#turn === turn && !this.#end.hasBegun) await this.#abandon(turn);
+    if (this.#turn === turn && !this.#end.hasBegun) {
+      // With what decides about the process: in a replay, others may not have entered yet.
+      const isAlone = this.#server.residents === 1;
+      this.#keeper?.record("abandon", [isAlone]);
+      await this.#abandon(turn, isAlone);
+    }
     if (this.#end.hasBegun) return this.#end.gone;
-    const { state, marker } = this.#parts;
-    await tidyUp(this.#server, [...state.threads.keys()], marker, turn.sinceS);
+    const { state, marker, lane } = this.#parts;
+    // After a repeated one, a later turn may have started what is running now.
+    const leftovers = isRepeated ? undefined : { marker, sinceS: turn.sinceS };
+    await tidyUp(lane, [...state.threads.keys()], leftovers);
   }
 
   /** It does not obey. Its turn ends now; further output of it is ignored. */
-  async #abandon(turn: CodexTurn): Promise<void> {
+  async #abandon(turn: CodexTurn, isAlone: boolean): Promise<void> {
     turn.isAbandoned = true;
     this.#unnamed.add(turn);
     if (turn.id !== undefined) this.#name(turn, turn.id);
-    for (const { turnId } of this.#runningTurns()) {
+    for (const { turnId } of listRunning(this.#parts.state)) {
       if (!this.#dead.has(turnId)) this.#dead.set(turnId, new CodexTurn(turnId));
     }
     for (const turnId of this.#dead.keys()) this.#refuseAsks(turnId);
     this.#reports(closeOpenItems(this.#parts.state));
     this.#tellResult(turn, "interrupted");
-    const isAlone = this.#server.residents === 1;
     this.#end.isWanted = true;
     if (!(await isAnswered(this.#server.request("thread/loaded/list", {}, PING_LIMIT_MS)))) {
       await this.#server.kill("codex app-server stopped responding and was killed");
@@ -319,22 +353,8 @@ export class CodexRun implements Run, AppServerResident {
 
   #endTurn(turn: CodexTurn): void {
     if (this.#turn === turn) this.#turn = undefined;
+    this.#pressure.turnOver();
     turn.end();
-  }
-
-  /** With the turn itself, even if its start has not been reported yet. */
-  #listTurns(turn: CodexTurn): RunningTurn[] {
-    const { threadId } = this.#parts.state;
-    const known = this.#runningTurns();
-    if (turn.id === undefined && this.#turn === turn) return known;
-    const others = known.filter((one) => one.threadId !== threadId);
-    return turn.id === undefined || this.#turn !== turn ? others : [{ threadId, turnId: turn.id }, ...others];
-  }
-
-  #runningTurns(): RunningTurn[] {
-    return [...this.#parts.state.threads.values()].flatMap(({ id, turnId }) =>
-      turnId === undefined ? [] : [{ threadId: id, turnId }],
-    );
   }
 
   async #stop(how: "finish" | "now"): Promise<void> {
@@ -345,20 +365,23 @@ export class CodexRun implements Run, AppServerResident {
     // A process of its own takes everything down with it.
     if (!this.#end.hasBegun && !lease.isOwn) await this.#leave();
     this.#server.moveOut(this);
+    this.#keeper?.leave();
     await lease.release(how);
     this.#tellEnd({ expected: true, message: "closed" });
   }
 
   async #leave(): Promise<void> {
-    const { state, marker } = this.#parts;
+    const { state, marker, lane } = this.#parts;
     const turn = this.#turn;
-    const running = () => (turn === undefined ? this.#runningTurns() : this.#listTurns(turn));
-    if (this.isBusy) await Promise.race([askToStop(this.#server, running), turn?.over ?? this.#end.gone]);
-    const threadIds = [...state.threads.keys()];
-    await tidyUp(this.#server, threadIds, marker);
-    const leave = (threadId: string) =>
-      isAnswered(this.#server.request("thread/unsubscribe", { threadId }, ACK_LIMIT_MS));
-    await Promise.all(threadIds.map(leave));
+    const running = () =>
+      turn === undefined
+        ? listRunning(this.#parts.state)
+        : listTurns(this.#parts.state, turn.id, this.#turn === turn);
+    if (this.isBusy) {
+      const asked = askToStop(lane, running, () => !this.#server.isAlive);
+      await Promise.race([asked, turn?.over ?? this.#end.gone]);
+    }
+    await leaveThreads(lane, [...state.threads.keys()], marker);
   }
 
   #tellEnd(why: Ended): void {

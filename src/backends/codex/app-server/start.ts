@@ -7,6 +7,8 @@ import type { JsonObject } from "../../../base/json.ts";
 import { RpcError } from "../../../base/jsonrpc.ts";
 import { asObject, asString, defined } from "../../../base/values.ts";
 import type { Lease, Pool } from "../../pool.ts";
+import type { RunsHost } from "../../runs-host.ts";
+import type { SessionLane } from "../../shared-process.ts";
 import type { BackendSink, Run, StartOrder } from "../../types.ts";
 import { featureFlags } from "../config-keys.ts";
 import { processEnvironment, sessionEnvironment } from "../environment.ts";
@@ -27,6 +29,8 @@ export interface AppServerHost {
   retryLimitMs: number;
   /** Distinguishes the sessions of this daemon from another's. */
   hostId: string;
+  /** Absent: agents end with this daemon. */
+  runs?: RunsHost | undefined;
 }
 
 /** MCP servers of the user may be slow to start. */
@@ -51,6 +55,7 @@ export async function startAppServerRun(
     env: own ? { ...env, ...order.env, [RUN_MARKER]: marker } : env,
     maxLineBytes: host.program.maxLineBytes,
     log: host.program.log ?? order.log,
+    runs: host.runs,
   };
   const params = threadParams({
     options: options.cwd === undefined ? options : { ...options, cwd: resolve(options.cwd) },
@@ -81,21 +86,23 @@ interface Entry {
 async function enter(entry: Entry): Promise<Run> {
   const { lease, order, options, params, sink } = entry;
   const { server } = lease;
-  const result = await openThread(server, order, params);
+  const lane = server.openLane();
+  const result = await openThread({ server, lane }, order, params);
   const threadId = asString(asObject(asObject(result)["thread"])["id"]);
   if (threadId === undefined) throw new CodedError("spawn_failed", "codex opened a thread without an id");
   const home = readHome(server);
+  const { session_id, generation } = order;
   const run = new CodexRun({
     lease,
+    lane,
     state: newState({ threadId, options, ...defined({ codexHome: home }) }),
     sink,
     log: order.log,
     turnParams: turnParams(options, asString(asObject(result)["model"])),
-    reload: async () => {
-      await server.request("thread/resume", resumeParams(threadId, params), OPEN_LIMIT_MS);
-    },
+    reload: () => reload(lane, threadId, params),
     retryLimitMs: entry.retryLimitMs,
     marker: entry.marker,
+    kept: { session_id, generation, threadParams: params },
   });
   if (!server.moveIn(run))
     throw new CodedError("spawn_failed", "codex exited while the thread was being opened");
@@ -105,19 +112,29 @@ async function enter(entry: Entry): Promise<Run> {
   return run;
 }
 
-async function openThread(server: AppServer, order: StartOrder, params: JsonObject): Promise<unknown> {
-  if (!order.resume) return begin(server, params);
+/** Codex has unloaded the thread. */
+export async function reload(lane: SessionLane, threadId: string, params: JsonObject): Promise<void> {
+  await lane.request("thread/resume", resumeParams(threadId, params), OPEN_LIMIT_MS);
+}
+
+interface Place {
+  server: AppServer;
+  lane: SessionLane;
+}
+
+async function openThread({ server, lane }: Place, order: StartOrder, params: JsonObject): Promise<unknown> {
+  if (!order.resume) return begin(lane, params);
   const threadId = order.native_session_id ?? order.session_id;
   if (server.router.findOwner(threadId) !== undefined) {
     throw new CodedError("spawn_failed", `thread ${threadId} is open in another session of this daemon`);
   }
   try {
-    const result = await server.request("thread/resume", resumeParams(threadId, params), OPEN_LIMIT_MS);
+    const result = await lane.request("thread/resume", resumeParams(threadId, params), OPEN_LIMIT_MS);
     refuseActive(threadId, result);
     return result;
   } catch (error) {
     if (!(error instanceof RpcError)) throw toSpawnError(error);
-    if (NOTHING_THERE.test(error.message) && order.began_here) return begin(server, params);
+    if (NOTHING_THERE.test(error.message) && order.began_here) return begin(lane, params);
     if (/already has an active writer/.test(error.message)) throw inUse(threadId, error);
     throw toSpawnError(error);
   }
@@ -130,9 +147,9 @@ function resumeParams(threadId: string, params: JsonObject): JsonObject {
   return { ...params, threadId, excludeTurns: true };
 }
 
-async function begin(server: AppServer, params: JsonObject): Promise<unknown> {
+async function begin(lane: SessionLane, params: JsonObject): Promise<unknown> {
   try {
-    return await server.request("thread/start", params, OPEN_LIMIT_MS);
+    return await lane.request("thread/start", params, OPEN_LIMIT_MS);
   } catch (error) {
     throw toSpawnError(error);
   }

@@ -6,7 +6,7 @@ export class CodexTurn {
   /** Unknown until Codex has accepted the message. */
   id: string | undefined;
   /** `os.uptime()` at its start. */
-  readonly sinceS = uptime();
+  readonly sinceS: number;
   /** Its result was emitted, or it needs none. */
   readonly over: Promise<void>;
   /** Abandoned by us: further messages about it are too late. */
@@ -17,8 +17,10 @@ export class CodexTurn {
   #retryClock: NodeJS.Timeout | undefined;
   #retryWords = "";
 
-  constructor(id?: string) {
+  /** `agoMs`: when it started. */
+  constructor(id?: string, agoMs = 0) {
     this.id = id;
+    this.sinceS = uptime() - agoMs / 1000;
     this.over = new Promise((resolve) => {
       this.#tellOver = resolve;
     });
@@ -33,12 +35,14 @@ export class CodexTurn {
   retrying(words: string, limitMs: number, giveUp: () => void): void {
     this.#retryWords = words;
     if (limitMs <= 0 || this.#retryClock !== undefined) return;
-    this.#retryClock = setTimeout(() => {
-      const message = `gave up after retrying for ${Math.round(limitMs / 1000)} s: ${this.#retryWords}`;
-      this.verdict = { code: "network", message };
-      giveUp();
-    }, limitMs);
+    this.#retryClock = setTimeout(giveUp, limitMs);
     this.#retryClock.unref();
+  }
+
+  /** It has retried for so long. */
+  giveUp(limitMs: number): void {
+    const message = `gave up after retrying for ${Math.round(limitMs / 1000)} s: ${this.#retryWords}`;
+    this.verdict = { code: "network", message };
   }
 
   stopClock(): void {

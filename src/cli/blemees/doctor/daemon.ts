@@ -35,7 +35,7 @@ export async function checkDaemon({ socket, version }: CheckContext): Promise<Ch
     const theirs = /(\d+\.\d+\.\d+\S*)$/.exec(daemon)?.[1] ?? daemon;
     const text = `${daemon}, pid ${pid}`;
     if (theirs === version) return { name, status: "ok", text };
-    const todo = `its version is not ${version}: stop it (kill ${pid}); the next sm command starts the new one`;
+    const todo = `its version is not ${version}: sm daemon restart`;
     return { name, status: "warn", text, todo };
   } catch (error) {
     if (error instanceof CodedError && error.code === "no_daemon")

@@ -1,6 +1,8 @@
 // Checks Node, the sandbox, the state directory and free disk space.
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
+import { toMessage } from "../../../base/coded-error.ts";
+import { createRunDirectory, removeRunDirectory } from "../../../base/runs/directory.ts";
 import { stateDirectory } from "../start-daemon.ts";
 import { findOnPath } from "./agents.ts";
 import type { Check, CheckContext } from "./check.ts";
@@ -43,6 +45,24 @@ export async function checkState({ env }: CheckContext): Promise<Check> {
   } catch {
     const todo = "make it writable, or set BLEMEESD_STATE_DIR";
     return { name: "state", status: "fail", text: `${place} is not writable`, todo };
+  }
+}
+
+/** Whether agents can survive a restart of the daemon. */
+export async function checkRuns({ env }: CheckContext): Promise<Check> {
+  const name = "restarts";
+  const directory = stateDirectory(env);
+  const survive = "agents survive a restart of the daemon";
+  if (env["BLEMEESD_AGENT_STDIO"] === "pipes") {
+    return { name, status: "ok", text: "agents end with the daemon, as BLEMEESD_AGENT_STDIO says" };
+  }
+  if (existing(directory) !== directory) return { name, status: "ok", text: survive };
+  try {
+    removeRunDirectory(createRunDirectory(join(directory, "runs")));
+    return { name, status: "ok", text: survive };
+  } catch (error) {
+    const text = `agents end with the daemon: ${toMessage(error)}`;
+    return { name, status: "warn", text, todo: "see agent_stdio in docs/config.md" };
   }
 }
 

@@ -34,7 +34,7 @@ export interface TurnEnding {
   stopped: boolean;
   /** The plan that it submitted. */
   plan?: string | undefined;
-  /** Why it could not be run, or died. */
+  /** Why it could not be started, or crashed. */
   fault?: string;
 }
 

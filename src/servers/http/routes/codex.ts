@@ -1,4 +1,4 @@
-// The routes of sm#288 under its own names: /events and /requests in its format.
+// Events and requests in the format that session managers for Codex expect, under their names for the routes.
 
 import { RespondBody } from "../../../protocol/wire/http.ts";
 import {
@@ -17,7 +17,7 @@ export const CODEX_ROUTES: readonly Route[] = [
     method: "get",
     path: "/sessions/{id}/codex-events",
     name: "codex_events",
-    summary: "Like `/events`, in the format of sm#288. No streaming.",
+    summary: "Like `/events`, in the session-manager format. No streaming.",
     query: EventsQuery,
     replies: { 200: json("A page.", "CodexEventsPage", CodexEventsPage) },
     errors: ["session_unknown"],
@@ -27,7 +27,7 @@ export const CODEX_ROUTES: readonly Route[] = [
     method: "get",
     path: "/sessions/{id}/codex-pending-requests",
     name: "codex_pending_requests",
-    summary: "Like `/requests`, in the format of sm#288.",
+    summary: "Like `/requests`, in the session-manager format.",
     query: PageQuery,
     replies: { 200: json("A page of requests.", "CodexRequestsReply", CodexRequestsReply) },
     errors: ["session_unknown"],
@@ -40,7 +40,7 @@ export const CODEX_ROUTES: readonly Route[] = [
     method: "post",
     path: "/sessions/{id}/codex-requests/{request_id}/respond",
     name: "codex_respond",
-    summary: "Like `/requests/{request_id}/respond`, in the format of sm#288.",
+    summary: "Like `/requests/{request_id}/respond`, in the session-manager format.",
     body: { name: "RespondBody", schema: RespondBody },
     replies: { 200: json("The stored answer.", "CodexRespondReply", CodexRespondReply) },
     errors: RESPOND_ERRORS,

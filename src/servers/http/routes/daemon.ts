@@ -4,7 +4,13 @@ import * as z from "zod";
 import { defined } from "../../../base/values.ts";
 import { SessionId } from "../../../protocol/session.ts";
 import { Stats } from "../../../protocol/stats.ts";
-import { ChangeView, HealthReply, StatusReply } from "../../../protocol/wire/http.ts";
+import {
+  ChangeView,
+  HealthReply,
+  StatusReply,
+  StopDaemonBody,
+  StopDaemonReply,
+} from "../../../protocol/wire/http.ts";
 import { Cursor, wholeNumber } from "../query.ts";
 import { json, type Route, route } from "../route.ts";
 
@@ -33,12 +39,33 @@ export const DAEMON_ROUTES: readonly Route[] = [
         pid: facts.pid,
         uptime_s: (Date.now() - facts.startedAtMs) / 1000,
         socket_path: facts.socket_path,
+        state_dir: facts.state_dir,
+        log: facts.log(),
+        ...defined({ supervisor: facts.supervisor }),
         backends: facts.backendStates(),
         sessions: hub.counts(),
+        running_agents: hub.runningAgents(),
         http: { connections: connections(), streams: streams.size },
         config: facts.config,
       },
     }),
+  }),
+  route({
+    method: "post",
+    path: "/daemon/stop",
+    name: "stop_daemon",
+    summary:
+      "Stops the daemon, like SIGTERM: running turns may finish within `shutdown_grace_s`, then their agents are ended. With `leave_agents` it exits at once and its agents keep running; the next daemon continues with them.",
+    body: { name: "StopDaemonBody", schema: StopDaemonBody },
+    replies: { 202: json("It shuts down after this reply.", "StopDaemonReply", StopDaemonReply) },
+    handle: ({ body, outgoing, signal }, { facts, web, control }) => {
+      const leaveAgents = control.leavesAgents(body.leave_agents);
+      const stop = (): void => control.stop({ leaveAgents });
+      if (signal.aborted) stop();
+      else outgoing.once("close", stop);
+      const http_port = defined({ http_port: web.port });
+      return { status: 202, body: { pid: facts.pid, leaving_agents: leaveAgents, ...http_port } };
+    },
   }),
   route({
     method: "get",

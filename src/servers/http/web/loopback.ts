@@ -20,6 +20,7 @@ export interface LoopbackOptions {
   port: number | undefined;
   /** The dashboard's files. */
   webDirectory: string;
+  onOpen?: (port: number) => void;
   now?: () => number;
 }
 
@@ -31,6 +32,7 @@ export class Loopback implements Listening, WebDoor {
   readonly #now: () => number;
   readonly #wrong = new RateLimit(MAX_WRONG, WRONG_WINDOW_MS);
   #opening: Promise<HttpListening> | undefined;
+  #port: number | undefined;
   #isDismissed = false;
 
   constructor(context: Omit<HttpContext, "web">, options: LoopbackOptions) {
@@ -39,6 +41,10 @@ export class Loopback implements Listening, WebDoor {
     this.#now = options.now ?? Date.now;
     this.#tickets = new Tickets(this.#now);
     this.files = createWebFiles(options.webDirectory);
+  }
+
+  get port(): number | undefined {
+    return this.#port;
   }
 
   /** Opens the port if needed; an open one stays, whatever port is requested. */
@@ -97,6 +103,9 @@ export class Loopback implements Listening, WebDoor {
     const { limits } = this.#options;
     const listen = (at: number): Promise<HttpListening> =>
       listenOnHttp({ ...limits, port: at }, this.context);
-    return port === undefined ? listen(DEFAULT_PORT).catch(() => listen(0)) : listen(port);
+    const http = await (port === undefined ? listen(DEFAULT_PORT).catch(() => listen(0)) : listen(port));
+    this.#port = http.port;
+    this.#options.onOpen?.(http.port);
+    return http;
   }
 }

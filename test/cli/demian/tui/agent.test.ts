@@ -29,7 +29,15 @@ async function open() {
     ask: (ask: Ask) => asks.push(ask),
     withdrawn: (native_id: string) => withdrawn.push(native_id),
   };
-  const order = { session_id: "s", resume: false, began_here: true, options: {}, env: {}, log: silentLog };
+  const order = {
+    session_id: "s",
+    resume: false,
+    began_here: true,
+    options: {},
+    generation: "g",
+    env: {},
+    log: silentLog,
+  };
   await agent.backend.start(order, sink as unknown as BackendSink);
   const last = (): Ask => {
     const ask = asks.at(-1);

@@ -1,0 +1,93 @@
+// Keeps a run for the next daemon: records its calls, and writes a snapshot of its state when it is at rest.
+import type { RunMark } from "../base/runs/mark.ts";
+import type { RunFiles } from "../base/runs/run-files.ts";
+import { removeSnapshot, writeSnapshot } from "../base/runs/snapshots.ts";
+import type { RecordedName, RunKeeper } from "./types.ts";
+
+export interface KeeperParts {
+  files: RunFiles;
+  session_id: string;
+  generation: string;
+  /** No turn, no request, and nothing of ours without an answer. */
+  isAtRest(): boolean;
+  /** Everything that is needed to continue, as data. */
+  state(): unknown;
+  /** The end of the output that this session has processed; absent: everything that was read. */
+  out?(): number;
+  /** Of all sessions in the process; absent: there are no others. */
+  others?(): Iterable<SnapshotKeeper>;
+}
+
+/** An idle session whose snapshot is so far behind gets a new one: a later daemon reads everything from there on. */
+const LAG_BYTES = 256 * 1024;
+const LAG_ENTRIES = 1000;
+
+type About = Parameters<RunKeeper["checkpoint"]>[0];
+
+export class SnapshotKeeper implements RunKeeper {
+  readonly #parts: KeeperParts;
+  /** The last snapshot; undefined if something has happened since. */
+  #last: { out: number; n: number; about: About } | undefined;
+
+  constructor(parts: KeeperParts) {
+    this.#parts = parts;
+  }
+
+  get mark(): RunMark {
+    const { files, session_id, out } = this.#parts;
+    const mark = files.markOf(session_id);
+    return out === undefined ? mark : { ...mark, out: out() };
+  }
+
+  /** Calls of an earlier daemon are being repeated. */
+  get isRepeating(): boolean {
+    return !this.#parts.files.isStarted;
+  }
+
+  record(name: RecordedName, args: unknown[]): void {
+    const { files, session_id } = this.#parts;
+    this.touch();
+    files.call(session_id, name, args, this.mark.out);
+  }
+
+  /** The state may have changed, or something was reported. */
+  touch(): void {
+    this.#last = undefined;
+  }
+
+  checkpoint(about: About): void {
+    const { isAtRest, others } = this.#parts;
+    // Calls that are still to be repeated are in the record, but not in the state.
+    if (this.isRepeating || !isAtRest()) return;
+    this.#write(about);
+    for (const keeper of others?.() ?? []) if (keeper !== this) keeper.#follow();
+  }
+
+  /** The session has left the process. */
+  leave(): void {
+    const { files, session_id } = this.#parts;
+    this.touch();
+    files.dropSnapshot(session_id);
+    removeSnapshot(files.directory.sessions, session_id);
+  }
+
+  /** Its snapshot holds for every later place while nothing happens; otherwise nothing could be freed for it. */
+  #follow(): void {
+    if (this.#last === undefined) return;
+    const { out, n, about } = this.#last;
+    const { files, isAtRest } = this.#parts;
+    const isBehind = this.mark.out - out > LAG_BYTES || files.record.last - n > LAG_ENTRIES;
+    if (isBehind && isAtRest()) this.#write(about);
+  }
+
+  #write(about: About): void {
+    const { files, session_id, generation, state } = this.#parts;
+    const { out, err, n } = this.mark;
+    const place = { out, err, n };
+    files.keep(() =>
+      writeSnapshot(files.directory.sessions, { session_id, generation, ...about, ...place, state: state() }),
+    );
+    files.noteSnapshot(session_id, place);
+    this.#last = { ...place, about };
+  }
+}

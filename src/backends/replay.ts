@@ -1,0 +1,176 @@
+// Brings a run of an earlier daemon to where that daemon was: feeds it the agent's output since its snapshot, and makes
+// the recorded calls again at the places where they were made. Lines that were written already are not written again.
+
+import { setTimeout as delay } from "node:timers/promises";
+import { CodedError, toMessage } from "../base/coded-error.ts";
+import { isObject, type JsonObject } from "../base/json.ts";
+import type { FoundRun } from "../base/runs/adopt.ts";
+import type { RunMark } from "../base/runs/mark.ts";
+import { machineMs, type RecordedCall, type RecordedWrite } from "../base/runs/record.ts";
+import type { RunFiles } from "../base/runs/run-files.ts";
+import type { UserMessage } from "../protocol/content.ts";
+import type { NoticeEvent, ResultEvent } from "../protocol/events.ts";
+import { toNotice } from "../protocol/notices.ts";
+import type { Answer } from "../protocol/requests.ts";
+import type { SinkGate } from "./sink-gate.ts";
+import type { AdoptOrder, Run } from "./types.ts";
+
+/** One session of the process. */
+export interface Party {
+  order: AdoptOrder;
+  run: Run;
+  gate: SinkGate;
+  /** From here on it gets the messages of the process. */
+  enter?(): void;
+  /** Whether it wrote this line; absent: it wrote all. */
+  wrote?(message: JsonObject): boolean;
+  /** Does again what the run did on its own, by a clock. */
+  repeat?(name: string, args: readonly unknown[]): void;
+}
+
+export interface ReplayParts {
+  /** Of the process, which must have been connected at `replayFrom`. */
+  files: RunFiles | undefined;
+  parties: readonly Party[];
+  /** Whether it does no harm if the agent gets this line twice. */
+  isRepeatable(line: string): boolean;
+  /** What follows from this line must happen before the next one is handled. */
+  isStop?(line: Buffer): boolean;
+  /** Everything was repeated; what follows is new. */
+  repeated?(): void;
+}
+
+interface Moment {
+  at: number;
+  /** Of several at one place: sessions enter, then calls in their order, and between them sessions become live. */
+  rank: number;
+  act(): void;
+}
+
+/** How long a call may take to get where it was with the earlier daemon. */
+const LATE_MS = 3000;
+const LOOK_MS = 2;
+
+/** Where to start with a process that has these sessions. */
+export function replayFrom({ directory, history }: FoundRun, orders: readonly AdoptOrder[]): RunMark {
+  const out = Math.min(...orders.map(({ snapshot }) => snapshot.out));
+  const err = Math.max(...orders.map(({ stored_err }) => stored_err));
+  return { run_id: directory.id, out, err, n: history.last };
+}
+
+/** Afterwards the process is read as usual. If this throws, nothing of it is read. */
+export async function replayRun(found: FoundRun, parts: ReplayParts): Promise<void> {
+  const { files } = parts;
+  if (files === undefined) throw new Error("the process has no files");
+  try {
+    await replay(found, parts, files);
+  } catch (error) {
+    files.detach();
+    throw error;
+  }
+  files.start(found.description.pid);
+}
+
+async function replay(found: FoundRun, parts: ReplayParts, files: RunFiles): Promise<void> {
+  const { parties, isRepeatable, isStop } = parts;
+  files.startRepeating(parties.map(({ order }) => order.snapshot));
+  const owned = findOwners(found.history.writes, parties);
+  const uncertain = owned.filter(({ write }) => !write.isDone && !isRepeatable(write.line));
+  for (const one of owned) {
+    if (one.write.isDone || uncertain.includes(one)) files.expectWritten(one.write.line);
+  }
+  for (const { at, act } of toMoments(found, parties, files)) {
+    while (files.step(at, isStop)) await settle();
+    act();
+    await settle();
+  }
+  await untilRepeated(
+    owned.filter(({ write, party }) => party?.wrote !== undefined && !isRepeatable(write.line)),
+    files,
+  );
+  parts.repeated?.();
+  for (const party of new Set(uncertain.flatMap((one) => one.party ?? []))) {
+    party.gate.event(uncertainNotice(party.order.backend));
+  }
+}
+
+interface OwnedWrite {
+  write: RecordedWrite;
+  /** The session that wrote it; absent: none of those that are adopted. */
+  party: Party | undefined;
+}
+
+/** Without those that a snapshot includes. */
+function findOwners(writes: readonly RecordedWrite[], parties: readonly Party[]): OwnedWrite[] {
+  return writes.flatMap((write) => {
+    const party = parties.find(({ wrote }) => wrote === undefined || wrote(parse(write.line)));
+    return party !== undefined && write.n <= party.order.snapshot.n ? [] : [{ write, party }];
+  });
+}
+
+/** A message that is not sent again here would be sent later, as if it were new. */
+async function untilRepeated(vital: readonly OwnedWrite[], files: RunFiles): Promise<void> {
+  const deadline = performance.now() + LATE_MS;
+  while (vital.some(({ write }) => files.isExpected(write.line))) {
+    if (performance.now() > deadline) throw new Error("its calls could not be repeated as they were made");
+    await delay(LOOK_MS);
+  }
+}
+
+/** The message may have been lost; to send it again could do its work twice. */
+function uncertainNotice(backend: string): NoticeEvent {
+  const text =
+    "the daemon was killed while it sent a message to the agent; if there is no response, interrupt the turn and send it again";
+  return toNotice(backend, "delivery_uncertain", { level: "warn", text });
+}
+
+function toMoments({ history }: FoundRun, parties: readonly Party[], files: RunFiles): Moment[] {
+  const moments = parties.flatMap((party): Moment[] => {
+    const { order, run, gate, enter } = party;
+    const { snapshot, session_id } = order;
+    const calls = history.calls.filter((call) => call.session_id === session_id && call.n > snapshot.n);
+    const liveAt = Math.max(snapshot.out, order.stored_out);
+    const liveAfter = Math.max(snapshot.n, order.stored_n);
+    const isFuture = ({ at, n }: RecordedCall) => at > liveAt || (at === liveAt && n > liveAfter);
+    const goLive = () => gate.open(order.live(run, calls.filter(isFuture)));
+    const apply = makeApply(party, files);
+    return [
+      { at: snapshot.out, rank: -1, act: () => enter?.() },
+      { at: liveAt, rank: liveAfter + 0.5, act: goLive },
+      ...calls.map((call) => ({ at: call.at, rank: call.n, act: () => apply(call) })),
+    ];
+  });
+  return moments.sort((a, b) => a.at - b.at || a.rank - b.rank);
+}
+
+/** Outcomes were reported by the earlier daemon, or come as reports. */
+function makeApply({ run, order, gate, repeat }: Party, files: RunFiles): (call: RecordedCall) => void {
+  return (call) => {
+    const { name, args, at_ms, n } = call;
+    files.noteRepeated(order.session_id, n);
+    order.called(call);
+    if (name === "send") {
+      const sent = run.send(args[0] as UserMessage, Math.max(0, machineMs() - at_ms));
+      // Nobody waits for it, but the turn must end.
+      sent.catch((error) => gate.event(refusedResult(order.backend, error)));
+    } else if (name === "answer") run.answer?.(args[0] as string, args[1] as Answer).catch(() => undefined);
+    else if (name === "interrupt") run.interrupt().catch(() => undefined);
+    else repeat?.(name, args);
+  };
+}
+
+function refusedResult(backend: string, error: unknown): ResultEvent {
+  const code = error instanceof CodedError ? error.code : "internal";
+  const failure = { code, message: toMessage(error) };
+  return { type: "agent.result", backend, subtype: "error", error: failure };
+}
+
+function parse(line: string): JsonObject {
+  const message: unknown = JSON.parse(line);
+  return isObject(message) ? message : {};
+}
+
+/** Lets what follows from the last step happen before the next one. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,111 @@
+// Finds the agent processes of an earlier daemon that are still running, and takes them over. Whatever does not match
+// in every point is refused with the reason: nothing is adopted by mistake.
+import { setTimeout as delay } from "node:timers/promises";
+import { Child, type ChildExit, type ChildHandlers, type ProcessHandle, RUN_MARKER } from "../child.ts";
+import { CodedError, toMessage } from "../coded-error.ts";
+import { isAlive, type ProcessId } from "../descendants.ts";
+import { RUN_FORMAT, type RunDescription, readDescription } from "./description.ts";
+import { checkRunDirectory, listRunDirectories, type RunDirectory } from "./directory.ts";
+import type { RunMark } from "./mark.ts";
+import { type RunHistory, readRecord } from "./record.ts";
+import { RunFiles } from "./run-files.ts";
+import { readSnapshots, type Snapshot } from "./snapshots.ts";
+
+/** A process that can be adopted. */
+export interface FoundRun {
+  directory: RunDirectory;
+  description: RunDescription;
+  snapshots: Snapshot[];
+  /** Entries that no snapshot includes. */
+  history: RunHistory;
+}
+
+export interface LeftRun {
+  directory: RunDirectory;
+  /** Why it cannot be adopted. */
+  reason: string;
+}
+
+/** A longer line may have been written in part. */
+const ATOMIC_BYTES = 4096;
+/** A process that is not our child does not say when it ends. Without /proc, each look starts a program. */
+const POLL_MS = process.platform === "linux" ? 100 : 1000;
+
+export async function findRuns(root: string): Promise<{ found: FoundRun[]; left: LeftRun[] }> {
+  const found: FoundRun[] = [];
+  const left: LeftRun[] = [];
+  for (const directory of listRunDirectories(root)) {
+    try {
+      found.push(await inspect(directory));
+    } catch (error) {
+      left.push({ directory, reason: toMessage(error) });
+    }
+  }
+  return { found, left };
+}
+
+async function inspect(directory: RunDirectory): Promise<FoundRun> {
+  checkRunDirectory(directory);
+  const description = readDescription(directory);
+  if (description.format !== RUN_FORMAT) {
+    throw refusal(`it was started by blemeesd ${description.version}, which keeps runs in another format`);
+  }
+  if (!(await isAlive(toProcessId(description)))) throw refusal("its process has ended");
+  const snapshots = readSnapshots(directory.sessions);
+  if (snapshots.length === 0) throw refusal("it serves no session");
+  const history = readRecord(directory.record, Math.min(...snapshots.map(({ n }) => n)));
+  const torn = history.writes.find(({ isDone, line }) => !isDone && Buffer.byteLength(line) >= ATOMIC_BYTES);
+  if (torn !== undefined) throw refusal("the daemon was killed while it wrote a long line to it");
+  return { directory, description, snapshots, history };
+}
+
+export interface AdoptParts {
+  handlers: ChildHandlers;
+  /** Where reading continues. */
+  from: RunMark;
+  unrecorded(error: unknown): void;
+}
+
+/** Reads nothing, and does not notice its end, before `files.start`. */
+export function adoptChild(run: FoundRun, { handlers, from, unrecorded }: AdoptParts): Child {
+  const { directory, description, history } = run;
+  const files = new RunFiles({ directory, handlers, from, lastEntry: history.last, unrecorded });
+  return new Child(toHandle(toProcessId(description), files.started), files, {
+    runId: directory.id,
+    marker: RUN_MARKER,
+  });
+}
+
+function toProcessId({ pid, started }: RunDescription): ProcessId {
+  return { pid, started };
+}
+
+function toHandle(id: ProcessId, started: Promise<void>): ProcessHandle {
+  return {
+    pid: id.pid,
+    exit: started.then(() => untilGone(id)),
+    kill(signal) {
+      void isAlive(id).then((alive) => {
+        if (alive) signalQuietly(id.pid, signal);
+      });
+    },
+  };
+}
+
+async function untilGone(id: ProcessId): Promise<ChildExit> {
+  while (await isAlive(id)) await delay(POLL_MS, undefined, { ref: false });
+  // Only its parent learns how it ended.
+  return {};
+}
+
+function signalQuietly(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has exited in this moment.
+  }
+}
+
+function refusal(message: string): CodedError {
+  return new CodedError("run_unusable", message);
+}

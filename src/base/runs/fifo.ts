@@ -1,0 +1,71 @@
+// Writes lines into the FIFO that an agent reads. A line that fits is written whole by one system call, so a kill of
+// this process cannot tear it.
+import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { readErrno } from "../coded-error.ts";
+
+interface Waiting {
+  bytes: Buffer;
+  written: number;
+  /** Called before anything else happens, so that a record of it is as exact as can be. */
+  whole(): void;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** How often a full FIFO is tried again. */
+const RETRY_MS = 4;
+
+export class FifoWriter {
+  readonly #fd: number;
+  readonly #waiting: Waiting[] = [];
+  #retry: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /** Throws ENXIO if no process reads it. */
+  constructor(path: string) {
+    this.#fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  }
+
+  /**
+   * Resolves when the FIFO has all of it, after a call of `whole`; rejects if no process reads it. If there is room, it
+   * is written when this returns.
+   */
+  write(bytes: Buffer, whole: () => void): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new Error("the input of the process is closed"));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ bytes, written: 0, whole, resolve, reject });
+      if (this.#waiting.length === 1) this.#pump();
+    });
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    closeSync(this.#fd);
+    this.#failAll(new Error("the input of the process is closed"));
+  }
+
+  #pump(): void {
+    for (let [next] = this.#waiting; next !== undefined; [next] = this.#waiting) {
+      try {
+        next.written += writeSync(this.#fd, next.bytes, next.written);
+      } catch (error) {
+        if (readErrno(error) !== "EAGAIN") {
+          this.#failAll(error as Error);
+          return;
+        }
+        this.#retry = setTimeout(() => this.#pump(), RETRY_MS);
+        return;
+      }
+      if (next.written < next.bytes.length) continue;
+      this.#waiting.shift();
+      next.whole();
+      next.resolve();
+    }
+  }
+
+  #failAll(error: Error): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+}

@@ -1,0 +1,115 @@
+// What a daemon asked an agent, recorded before it goes out: calls, with the place in the agent's output where they were
+// made, and the lines that were written. A later daemon repeats the calls to learn what is still open (replay.ts).
+// Never synced: an agent does not survive the machine, and a killed process loses nothing that it wrote.
+import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import { isObject } from "../json.ts";
+
+export interface RecordedCall {
+  n: number;
+  /** The offset in the output up to which it had been read. */
+  at: number;
+  session_id: string;
+  name: string;
+  args: unknown[];
+  /** On the clock that all processes of the machine share. */
+  at_ms: number;
+}
+
+export interface RecordedWrite {
+  n: number;
+  line: string;
+  /** False: the daemon died before the agent had it all, or right after. */
+  isDone: boolean;
+}
+
+export interface RunHistory {
+  calls: RecordedCall[];
+  writes: RecordedWrite[];
+  /** The number of the last entry. */
+  last: number;
+}
+
+export class RunRecord {
+  readonly #fd: number;
+  #last: number;
+  #isClosed = false;
+
+  /** Continues after entry `last`. */
+  constructor(path: string, last = 0) {
+    this.#fd = openSync(path, "a");
+    this.#last = last;
+  }
+
+  /** The number of the last entry. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Throws if it cannot be recorded. */
+  call(call: Omit<RecordedCall, "n" | "at_ms">): void {
+    this.#add({ call: this.#next(), ...call, at_ms: machineMs() });
+  }
+
+  /** Returns the number for `done`. Throws if it cannot be recorded. */
+  write(line: string): number {
+    const n = this.#next();
+    this.#add({ write: n, line });
+    return n;
+  }
+
+  done(n: number): void {
+    this.#add({ done: n });
+  }
+
+  /** Entries up to `n` are no longer needed. */
+  forget(n: number): void {
+    if (n >= this.#last && !this.#isClosed) ftruncateSync(this.#fd, 0);
+  }
+
+  close(): void {
+    if (!this.#isClosed) closeSync(this.#fd);
+    this.#isClosed = true;
+  }
+
+  #next(): number {
+    this.#last += 1;
+    return this.#last;
+  }
+
+  #add(entry: object): void {
+    if (this.#isClosed) return;
+    const bytes = Buffer.from(`${JSON.stringify(entry)}\n`);
+    const count = writeSync(this.#fd, bytes);
+    if (count < bytes.length)
+      throw new Error(`wrote only ${count} of ${bytes.length} bytes; the disk may be full`);
+  }
+}
+
+/** Milliseconds since some time before all processes. */
+export function machineMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}
+
+/** `after`: entries up to this number are not wanted. An incomplete last entry did not happen. */
+export function readRecord(path: string, after: number): RunHistory {
+  const history: RunHistory = { calls: [], writes: [], last: after };
+  const writes = new Map<number, RecordedWrite>();
+  for (const line of readFileSync(path, "utf8").split("\n").slice(0, -1)) {
+    const entry = JSON.parse(line) as unknown;
+    if (!isObject(entry)) throw new Error("the record has an entry that is not an object");
+    const { call, write, done } = entry;
+    const n = Number(call ?? write ?? done);
+    history.last = Math.max(history.last, n);
+    if (n <= after) continue;
+    if (call !== undefined) {
+      const { at, session_id, name, args, at_ms } = entry as unknown as RecordedCall;
+      history.calls.push({ n, at, session_id, name, args, at_ms });
+    } else if (write !== undefined) writes.set(n, { n, line: String(entry["line"]), isDone: false });
+    else {
+      const written = writes.get(n);
+      if (written !== undefined) written.isDone = true;
+    }
+  }
+  history.writes = [...writes.values()];
+  return history;
+}

@@ -1,0 +1,72 @@
+// `sm daemon`: status, start, stop, restart and log of the daemon itself.
+import { CodedError } from "../../base/coded-error.ts";
+import { type Arguments, didYouMean, UsageError } from "../command.ts";
+import type { BlemeesCommand, BlemeesContext } from "./command.ts";
+import { DEFAULT_LINES, showLogs } from "./daemon/logs.ts";
+import { restartDaemon } from "./daemon/restart.ts";
+import { startByHand } from "./daemon/start.ts";
+import { showDaemon } from "./daemon/status.ts";
+import { stopDaemon } from "./daemon/stop.ts";
+
+interface Action {
+  /** Its flags, besides the common ones. */
+  flags: readonly string[];
+  /** Changes the daemon, so an agent may not do it: it would end or replace what runs the agent itself. */
+  isControl?: true;
+  /** Starts a daemon, which contradicts --no-start. */
+  isStart?: true;
+  run(given: Arguments, context: BlemeesContext): Promise<number>;
+}
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  status: { flags: [], run: showDaemon },
+  start: { flags: [], isControl: true, isStart: true, run: startByHand },
+  stop: { flags: ["leave-agents"], isControl: true, run: stopDaemon },
+  restart: { flags: [], isControl: true, isStart: true, run: restartDaemon },
+  logs: { flags: ["follow", "lines"], run: showLogs },
+};
+const NAMES = Object.keys(ACTIONS);
+const OPTIONS = NAMES.flatMap((name) => ACTIONS[name]?.flags.map((flag) => ({ flag, name })) ?? []);
+
+export const DAEMON: BlemeesCommand = {
+  name: "daemon",
+  usage: `daemon ${NAMES.join("|")}`,
+  summary: "show, start, stop or upgrade the daemon, or print its log",
+  words: [1, 1],
+  completes: NAMES,
+  flags: [
+    { name: "leave-agents", summary: "stop: leave the agents running, for the next daemon to continue with" },
+    { name: "follow", short: "f", summary: "logs: follow until Ctrl-C, also across restarts" },
+    {
+      name: "lines",
+      short: "n",
+      value: "N",
+      summary: `logs: print the last N lines (default ${DEFAULT_LINES})`,
+    },
+  ],
+  examples: ["daemon status", "daemon restart", "daemon stop --leave-agents", "daemon logs -f"],
+  notes: [
+    "restart is the upgrade: the installed blemeesd replaces the running one, whose agents keep running; clients",
+    "reconnect. It runs in the background with the environment of this shell; put other settings into its config file.",
+    "stop lets running turns finish (shutdown_grace_s), ends all agents and waits until the daemon has exited.",
+    "Exit status of status: 0 running, 3 not running.",
+  ],
+  async run(given, context) {
+    const [name = ""] = given.words;
+    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
+    if (action === undefined)
+      throw new UsageError(
+        `unknown action "${name}"${didYouMean(name, NAMES) || `; the actions are ${NAMES.join(", ")}`}`,
+      );
+    const wrong = OPTIONS.find(({ flag }) => given.flags[flag] !== undefined && !action.flags.includes(flag));
+    if (wrong !== undefined) throw new UsageError(`--${wrong.flag} is for \`sm daemon ${wrong.name}\``);
+    if (action.isStart === true && given.flags["no-start"])
+      throw new UsageError(`--no-start contradicts \`sm daemon ${name}\``);
+    if (action.isControl === true && context.self !== undefined)
+      throw new CodedError(
+        "not_allowed",
+        `an agent does not ${name} the daemon that runs it; run \`sm daemon ${name}\` in your own terminal`,
+      );
+    return action.run(given, context);
+  },
+};

@@ -1,0 +1,40 @@
+// `sm daemon restart`: the installed blemeesd replaces the running one, whose agents keep running.
+import { CodedError } from "../../../base/coded-error.ts";
+import type { Arguments } from "../../command.ts";
+import { show } from "../../output.ts";
+import type { BlemeesContext } from "../command.ts";
+import { startDaemon } from "../start-daemon.ts";
+import { type AnyStatus, clientOptions, findDaemon, nameOf } from "./find.ts";
+import { showStarted, startNew } from "./start.ts";
+import { versionOf } from "./status.ts";
+import { tooOld } from "./stop.ts";
+
+export async function restartDaemon(_given: Arguments, context: BlemeesContext): Promise<number> {
+  const found = await findDaemon(context);
+  if (found.state !== "running") {
+    const status = await startNew(context);
+    return showStarted(context, { started: true, status }, `none was running; started ${nameOf(status)}`);
+  }
+  const before = found.status;
+  const { pid, state_dir, supervisor } = before;
+  // Ours would run outside of the service, which then counts as stopped.
+  if (supervisor !== undefined)
+    throw new CodedError(
+      "supervised",
+      `${nameOf(before)} is run by ${supervisor.name}; restart it with: ${supervisor.restart}`,
+    );
+  if (state_dir === undefined) throw tooOld(before);
+  const { daemonProgram: program, socket, env } = context;
+  const http = await startDaemon(
+    { program, socket, env, note: () => undefined, replaces: { pid, state_dir } },
+    clientOptions(context),
+  );
+  const after = await http.status();
+  return show(context, { before: pick(before), after: pick(after) }, () => [
+    `replaced ${nameOf(before)} with ${nameOf(after)}; agents running: ${before.running_agents} before, ${after.running_agents} now`,
+  ]);
+}
+
+function pick({ daemon, pid, running_agents }: AnyStatus): object {
+  return { daemon, version: versionOf(daemon), pid, running_agents };
+}

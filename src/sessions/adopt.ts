@@ -1,0 +1,201 @@
+// Continues with the agents that outlived an earlier daemon: their sessions keep their turns, requests and queues. What
+// cannot be adopted is reported with the reason, and its sessions are recovered as after a crash.
+
+import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { AdoptOrder, Backend, BackendSink, Run } from "../backends/types.ts";
+import { RUN_MARKER } from "../base/child.ts";
+import { toMessage } from "../base/coded-error.ts";
+import { findByEnvironment, killAll } from "../base/descendants.ts";
+import type { Log } from "../base/log.ts";
+import type { FoundRun, LeftRun } from "../base/runs/adopt.ts";
+import { removeRunDirectory } from "../base/runs/directory.ts";
+import type { RecordedCall } from "../base/runs/record.ts";
+import type { Snapshot } from "../base/runs/snapshots.ts";
+import { defined } from "../base/values.ts";
+import type { Observer } from "../observe/types.ts";
+import type { RequestRow } from "../protocol/requests.ts";
+import type { SessionRow } from "../protocol/session.ts";
+import type { SessionRunMark, Store } from "../store/types.ts";
+import { Past } from "./agent/past.ts";
+import { startOrder } from "./agent/start-order.ts";
+import { toWaiting } from "./core/refusals.ts";
+import type { OpenRequest } from "./core/state.ts";
+import { findMark, type KeptRuns } from "./kept-runs.ts";
+import { type RecoverParts, recoverOne } from "./recover.ts";
+import type { Ledger } from "./requests/ledger.ts";
+import type { Session } from "./session.ts";
+import type { SessionTable } from "./table.ts";
+
+export interface AdoptParts {
+  backends: readonly Backend[];
+  store: Store;
+  table: SessionTable;
+  ledger: Ledger;
+  publisher: RecoverParts["publisher"];
+  log: Log;
+  observer: Pick<Observer, "recall">;
+  /** Environment of the agents. */
+  env: Record<string, string>;
+  /** For sessions that cannot be adopted after all. */
+  recover: Pick<RecoverParts, "turnEnded" | "losses">;
+  /** Filled with what was adopted. */
+  adopted: { runs: Set<string>; sessions: Set<string> };
+}
+
+const KILL_GRACE_MS = 500;
+const MAX_ATTEMPTS = 10;
+/** How long a daemon must live after an adoption. */
+const PROVEN_MS = 50;
+
+/** Never rejects: a run that cannot be adopted must not prevent the start. */
+export async function adoptRuns(runs: KeptRuns, parts: AdoptParts): Promise<void> {
+  await Promise.all(runs.found.map((run) => adoptRun(run, runs, parts)));
+  await Promise.all(runs.left.map(({ directory }) => endRun(directory)));
+}
+
+async function adoptRun(run: FoundRun, { marks, sessions }: KeptRuns, parts: AdoptParts): Promise<void> {
+  const { log, adopted, backends } = parts;
+  const { directory, description } = run;
+  const snapshots = run.snapshots.filter(({ session_id }) => sessions.has(session_id));
+  const startedMs = performance.now();
+  const about = { run_id: directory.id, pid: description.pid, backend: description.backend };
+  try {
+    const backend = backends.find(({ name }) => name === description.backend);
+    if (backend?.adopt === undefined) throw new Error(`no backend "${description.backend}" can adopt it`);
+    const orders = await Promise.all(
+      snapshots.map((snapshot) =>
+        makeOrder(backend, snapshot, findMark(marks, run, snapshot.session_id), parts),
+      ),
+    );
+    noteAttempt(run);
+    await backend.adopt(run, orders);
+    setTimeout(() => rmSync(attemptsOf(run), { force: true }), PROVEN_MS).unref();
+    adopted.runs.add(directory.id);
+    for (const { session_id } of orders) adopted.sessions.add(session_id);
+    log.info("run.adopted", {
+      ...about,
+      sessions: orders.length,
+      took_ms: Math.round(performance.now() - startedMs),
+    });
+  } catch (error) {
+    log.error("run.adoption_failed", { ...about, message: toMessage(error) });
+    await endRun(directory);
+    for (const { session_id } of snapshots) await giveUp(session_id, parts);
+  }
+}
+
+/** An agent whose output crashes every daemon that reads it must not do so forever. */
+function noteAttempt(run: FoundRun): void {
+  const path = attemptsOf(run);
+  const count = existsSync(path) ? readFileSync(path, "utf8").length : 0;
+  if (count >= MAX_ATTEMPTS) throw new Error(`${count} daemons have ended right after they adopted it`);
+  appendFileSync(path, ".", { mode: 0o600 });
+}
+
+function attemptsOf({ directory }: FoundRun): string {
+  return join(directory.path, "attempts");
+}
+
+async function makeOrder(
+  backend: Backend,
+  snapshot: Snapshot,
+  mark: SessionRunMark | undefined,
+  parts: AdoptParts,
+): Promise<AdoptOrder> {
+  const { store, env, log, observer } = parts;
+  const { session_id, generation } = snapshot;
+  const [row, requests] = await Promise.all([
+    store.loadRow(session_id),
+    store.requests({ session_id, open: true }),
+  ]);
+  if (row === undefined) throw new Error(`session ${session_id} is no longer stored`);
+  const past = new Past(snapshot.has_init, (frame) => observer.recall(row, { frame }));
+  let session: Session | undefined;
+  return {
+    ...startOrder(row, {
+      resume: true,
+      options: row.options,
+      generation,
+      env,
+      log: log.with({ session_id }),
+    }),
+    backend: backend.name,
+    snapshot,
+    stored_out: mark?.out ?? snapshot.out,
+    stored_err: Math.max(mark?.err ?? 0, snapshot.err),
+    stored_n: mark?.n ?? snapshot.n,
+    past,
+    called: (call) => (session === undefined ? past.called(call) : repeat(session, call)),
+    live: (run, calls) => {
+      session = parts.table.addAdopted(backend, row);
+      return goLive({ session, row, requests, snapshot, past, run, calls }, parts);
+    },
+  };
+}
+
+interface Adoption {
+  session: Session;
+  row: SessionRow;
+  requests: readonly RequestRow[];
+  snapshot: Snapshot;
+  past: Past;
+  run: Run;
+  /** Still to be repeated. */
+  calls: readonly RecordedCall[];
+}
+
+function goLive(adoption: Adoption, { ledger, observer }: AdoptParts): BackendSink {
+  const { session, row, requests, snapshot, past, run, calls } = adoption;
+  const { generation } = snapshot;
+  for (const request of requests) observer.recall(row, { request });
+  const sink = session.adopt(run, {
+    generation,
+    isBusy: run.isBusy === true,
+    hasInit: past.hasInit,
+    open: requests.filter((request) => request.generation === generation).map(toOpen),
+    ...defined({ stored: row.turn, turn: past.turn }),
+    isGiven: calls.some(({ name }) => name === "send"),
+    toRepeat: calls.filter(concernsSession).length,
+  });
+  for (const { name, args } of calls) if (name === "answer") past.noteAnswer(String(args[0]));
+  if (session.asker !== undefined) ledger.adopt(session.asker, requests, past);
+  return sink;
+}
+
+function toOpen(row: RequestRow): OpenRequest {
+  return { ...toWaiting(row), isShown: row.status === "pending" };
+}
+
+function repeat(session: Session, call: RecordedCall): void {
+  if (concernsSession(call)) session.repeated(call.name);
+}
+
+/** The session itself must know of it. */
+function concernsSession(call: RecordedCall): call is RecordedCall & { name: "send" | "interrupt" } {
+  return call.name === "send" || call.name === "interrupt";
+}
+
+/** Ends the processes of a run that is not adopted, and removes its directory. */
+async function endRun(directory: LeftRun["directory"]): Promise<void> {
+  const left = await findByEnvironment(RUN_MARKER, (value) => value === directory.id).catch(() => []);
+  if (left.length > 0) await killAll(left, KILL_GRACE_MS);
+  removeRunDirectory(directory);
+}
+
+async function giveUp(
+  session_id: string,
+  { store, publisher, recover, table, log }: AdoptParts,
+): Promise<void> {
+  // Its end is reported by its own session.
+  if (table.live.has(session_id)) return;
+  try {
+    const [row, requests] = await Promise.all([
+      store.loadRow(session_id),
+      store.requests({ session_id, open: true }),
+    ]);
+    if (row !== undefined) await recoverOne(row, requests, { store, publisher, ...recover });
+  } catch (error) {
+    log.error("session.recover_failed", { session_id, message: toMessage(error) });
+  }
+}

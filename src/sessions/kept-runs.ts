@@ -1,0 +1,78 @@
+// Which agents of an earlier daemon can be continued: their processes run, and what is stored of their sessions fits
+// them. Decided before sessions are recovered, because those of any other agent are recovered as after a crash.
+import { toMessage } from "../base/coded-error.ts";
+import type { Log } from "../base/log.ts";
+import { type FoundRun, findRuns, type LeftRun } from "../base/runs/adopt.ts";
+import type { Snapshot } from "../base/runs/snapshots.ts";
+import type { SessionRow } from "../protocol/session.ts";
+import type { SessionRunMark, Store } from "../store/types.ts";
+
+export interface KeptRuns {
+  found: FoundRun[];
+  left: LeftRun[];
+  marks: SessionRunMark[];
+  /** Sessions with a running agent. */
+  sessions: ReadonlySet<string>;
+}
+
+export const NO_RUNS: KeptRuns = { found: [], left: [], marks: [], sessions: new Set() };
+
+export async function findKeptRuns(root: string, store: Store, log: Log): Promise<KeptRuns> {
+  // First: once the store is open, no earlier daemon still works with these runs.
+  const marks = await store.runMarks();
+  const { found, left } = await findRuns(root);
+  const sessions = new Set<string>();
+  const kept: FoundRun[] = [];
+  // Newest first: an older process of the same session is one that could not be stopped.
+  for (const run of found.toSorted((a, b) => b.description.started_at_ms - a.description.started_at_ms)) {
+    try {
+      const known = await checkSessions(run, marks, store);
+      const twice = known.find((session_id) => sessions.has(session_id));
+      if (twice !== undefined) throw new Error(`a newer process serves session ${twice}`);
+      kept.push(run);
+      for (const session_id of known) sessions.add(session_id);
+    } catch (error) {
+      left.push({ directory: run.directory, reason: toMessage(error) });
+    }
+  }
+  for (const { directory, reason } of left) log.warn("run.not_adopted", { run_id: directory.id, reason });
+  return { found: kept, left, marks, sessions };
+}
+
+export function findMark(
+  marks: readonly SessionRunMark[],
+  { directory }: FoundRun,
+  session_id: string,
+): SessionRunMark | undefined {
+  return marks.find((mark) => mark.session_id === session_id && mark.run_id === directory.id);
+}
+
+/** The sessions of this process that the store knows. Throws, with the reason, if it cannot be continued. */
+async function checkSessions(
+  run: FoundRun,
+  marks: readonly SessionRunMark[],
+  store: Store,
+): Promise<string[]> {
+  const rows = await Promise.all(run.snapshots.map(({ session_id }) => store.loadRow(session_id)));
+  const known = run.snapshots.flatMap((snapshot, index) => {
+    const row = rows[index];
+    return row?.backend === run.description.backend ? [{ row, snapshot }] : [];
+  });
+  if (known.length === 0) throw new Error("the store knows none of its sessions");
+  for (const { row, snapshot } of known) {
+    checkRow(row, snapshot, findMark(marks, run, row.session_id));
+  }
+  return known.map(({ row }) => row.session_id);
+}
+
+/** Without all of its frames, or without how far they go, they would be shown twice or never. */
+function checkRow(row: SessionRow, { last_seq }: Snapshot, mark: SessionRunMark | undefined): void {
+  const { session_id } = row;
+  if (row.lost_after !== undefined) throw new Error(`the store has lost frames of session ${session_id}`);
+  if (row.last_seq < last_seq) {
+    throw new Error(`the store does not have the first frames of session ${session_id}`);
+  }
+  if (mark === undefined && row.last_seq > last_seq) {
+    throw new Error(`the store does not know how far it was read for session ${session_id}`);
+  }
+}

@@ -1,0 +1,32 @@
+// The table `run_marks`: how far each session has consumed the output of its agent's run. Callers open the transaction.
+
+import type { RunMark } from "../../base/runs/mark.ts";
+import type { Database, Statement } from "../../base/sqlite/database.ts";
+import type { SessionRunMark } from "../types.ts";
+
+export class RunMarks {
+  readonly #save: Statement;
+  readonly #all: Statement;
+  readonly #delete: Statement;
+
+  constructor(db: Database) {
+    this.#save = db.prepare("INSERT OR REPLACE INTO run_marks VALUES (?, ?, ?, ?, ?)");
+    this.#all = db.prepare(
+      `SELECT session_id, run_id, out_offset AS out, err_offset AS err, last_entry AS n
+       FROM run_marks ORDER BY session_id`,
+    );
+    this.#delete = db.prepare("DELETE FROM run_marks WHERE session_id = ?");
+  }
+
+  save(session_id: string, { run_id, out, err, n }: RunMark): void {
+    this.#save.run(session_id, run_id, out, err, n);
+  }
+
+  all(): SessionRunMark[] {
+    return this.#all.all() as unknown as SessionRunMark[];
+  }
+
+  delete(session_id: string): void {
+    this.#delete.run(session_id);
+  }
+}

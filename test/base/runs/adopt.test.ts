@@ -1,0 +1,152 @@
+// Which processes of an earlier daemon are found, and why others are not. Each is real: a `cat` on files.
+// lane: process
+import { chmodSync, linkSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { type Child, RUN_MARKER, startChild } from "../../../src/base/child.ts";
+import { adoptChild, type FoundRun, findRuns } from "../../../src/base/runs/adopt.ts";
+import { describeRun } from "../../../src/base/runs/description.ts";
+import type { RunDirectory } from "../../../src/base/runs/directory.ts";
+import type { RunFiles } from "../../../src/base/runs/run-files.ts";
+import { writeSnapshot } from "../../../src/base/runs/snapshots.ts";
+import { isRunning } from "../../backends/processes.ts";
+import { tempDir } from "../../backends/temp-dir.ts";
+import { PATIENT } from "../../support/patience.ts";
+
+interface Left {
+  root: string;
+  child: Child;
+  files: RunFiles;
+  directory: RunDirectory;
+}
+
+const SNAPSHOT = { session_id: "s", generation: "g", last_seq: 0, out: 0, err: 0, n: 0, has_init: true };
+let roots = 0;
+const base = tempDir("adopt");
+
+/** A process whose daemon is gone. */
+async function leave(script = "cat"): Promise<Left> {
+  roots += 1;
+  const root = `${base}/${roots}`;
+  const unavailable = vi.fn();
+  const child = await startChild(
+    { command: "sh", args: ["-c", script], env: process.env, run: { root, unavailable } },
+    { output: () => undefined, errorLine: () => undefined },
+  );
+  expect(unavailable).not.toHaveBeenCalled();
+  onTestFinished(() => {
+    if (isRunning(child.pid)) process.kill(child.pid, "SIGKILL");
+  });
+  const { files } = child;
+  if (files === undefined) throw new Error("it has no files");
+  await describeRun(child, { version: "1", backend: "fake", command: "sh", intro: {} });
+  writeSnapshot(files.directory.sessions, { ...SNAPSHOT, state: { a: 1 } });
+  return { root, child, files, directory: files.directory };
+}
+
+async function findOne(root: string): Promise<FoundRun> {
+  const { found, left } = await findRuns(root);
+  expect(left).toEqual([]);
+  if (found[0] === undefined) throw new Error("nothing was found");
+  return found[0];
+}
+
+test("a running one is found with its snapshot, written to, read from, and ended", async () => {
+  const { root, child, files, directory } = await leave();
+  files.detach();
+  const run = await findOne(root);
+  expect(run).toMatchObject({
+    description: { pid: child.pid, backend: "fake" },
+    snapshots: [{ state: { a: 1 } }],
+  });
+  const chunks: Buffer[] = [];
+  const adopted = adoptChild(run, {
+    handlers: { output: (bytes) => void chunks.push(bytes), errorLine: () => undefined },
+    from: { run_id: directory.id, out: 0, err: 0, n: 0 },
+    unrecorded: (error) => {
+      throw error;
+    },
+  });
+  adopted.files?.start(child.pid);
+  await adopted.write("hello");
+  await vi.waitFor(() => expect(Buffer.concat(chunks).toString()).toBe("hello\n"), PATIENT);
+  await adopted.stop();
+  expect(isRunning(child.pid)).toBe(false);
+  expect((await findRuns(root)).left).toEqual([]);
+});
+
+test("the marker of the environment is the name of the directory", async () => {
+  const { child, directory } = await leave("exec cat");
+  expect(readFileSync(`/proc/${child.pid}/environ`, "utf8")).toContain(`${RUN_MARKER}=${directory.id}`);
+});
+
+const edit = (directory: RunDirectory, over: object): void => {
+  const content = JSON.parse(readFileSync(directory.description, "utf8")) as object;
+  writeFileSync(directory.description, JSON.stringify({ ...content, ...over }), { mode: 0o600 });
+};
+
+test.each<[string, (left: Left) => void, RegExp]>([
+  [
+    "another format",
+    ({ directory }) => edit(directory, { format: 999, version: "9.9" }),
+    /blemeesd 9\.9, which keeps/,
+  ],
+  [
+    "a pid that was reused",
+    ({ directory }) => edit(directory, { pid: process.pid }),
+    /its process has ended/,
+  ],
+  ["another start", ({ directory }) => edit(directory, { started: "other boot" }), /its process has ended/],
+  ["no description", ({ directory }) => rmSync(directory.description), /ENOENT/],
+  ["a description that is none", ({ directory }) => writeFileSync(directory.description, "{"), /JSON/],
+  ["a FIFO that vanished", ({ directory }) => rmSync(directory.input), /ENOENT/],
+  [
+    "a file instead of the FIFO",
+    ({ directory }) => {
+      rmSync(directory.input);
+      writeFileSync(directory.input, "", { mode: 0o600 });
+    },
+    /is not a FIFO/,
+  ],
+  [
+    "a directory that others can open",
+    ({ directory }) => chmodSync(directory.path, 0o755),
+    /accessible to other users/,
+  ],
+  [
+    "a link instead of the output",
+    ({ directory }) => {
+      rmSync(directory.output);
+      symlinkSync("/etc/passwd", directory.output);
+    },
+    /is not a file/,
+  ],
+  [
+    "a file with another name",
+    ({ directory }) => linkSync(directory.record, `${directory.path}/x`),
+    /another name/,
+  ],
+  ["no session", ({ directory }) => rmSync(`${directory.sessions}/s`), /serves no session/],
+  ["a snapshot that is cut", ({ directory }) => truncateSync(`${directory.sessions}/s`, 20), /./],
+  ["a damaged record", ({ directory }) => writeFileSync(directory.record, "{\n", { mode: 0o600 }), /JSON/],
+  [
+    "a long line that may be torn",
+    ({ files }) => void files.record.write("x".repeat(5000)),
+    /wrote a long line/,
+  ],
+])("%s is not adopted, and the reason is given", async (_name, damage, reason) => {
+  const left = await leave();
+  damage(left);
+  left.files.detach();
+  const { found, left: refused } = await findRuns(left.root);
+  expect(found).toEqual([]);
+  expect(refused.map((one) => one.reason).join()).toMatch(reason);
+});
+
+test("a file or a directory that is no run is reported, and nothing else is touched", async () => {
+  const { root, files } = await leave();
+  files.detach();
+  writeFileSync(`${root}/note.txt`, "mine");
+  const { found, left } = await findRuns(root);
+  expect(found).toHaveLength(1);
+  expect(left.map(({ reason }) => reason).join()).toMatch(/note\.txt is not a directory/);
+});

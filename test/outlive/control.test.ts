@@ -1,0 +1,22 @@
+// Tests the proof itself: it must find that frames are doubled if how far the agent was read is not stored with them.
+import { describe, expect, onTestFinished, test } from "vitest";
+import { figure } from "../crash/figure.ts";
+import { ACP, CLAUDE, CODEX, furnish } from "./kinds.ts";
+import { buildMutant } from "./mutant.ts";
+import { prove } from "./proof.ts";
+
+const LONG = { timeout: 300_000 };
+/** It is stored with the next frames instead, as by a second write after the first. */
+const STORED_APART = "[batch.run, this.late] = [this.late, run];";
+
+describe.skipIf(process.platform !== "linux")("the proof that agents outlive the daemon", () => {
+  test("finds frames that are doubled because the mark is stored apart from them", LONG, async () => {
+    const { program, close } = await buildMutant({ "mark-with-its-frames": STORED_APART });
+    onTestFinished(close);
+    const cast = [CLAUDE, CODEX, ACP].map((kind) => ({ kind, asks: false }));
+    const sizes = { kills: 4, takeovers: 0, stops: 0, stopMs: 0 };
+    const { faults } = await prove({ ...furnish(), program, cast, seed: 1, ...sizes });
+    figure(`outlive: ${faults.length} faults with the mark stored apart, e.g. ${faults[0]}`);
+    expect(faults.join("\n")).toMatch(/once too often/);
+  });
+});
