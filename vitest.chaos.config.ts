@@ -9,6 +9,7 @@ export default defineConfig({
       "test/crash/**/*.test.ts",
       "test/fuzz/**/*.test.ts",
       "test/ledger/**/*.test.ts",
+      "test/outlive/**/*.test.ts",
       "test/runtime/{abort,multi-agent/abort}.test.ts",
       "test/runtime/workspace/swap-race.test.ts",
       "test/sessions/core/{rules,seeded-faults}.test.ts",

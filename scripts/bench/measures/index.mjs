@@ -7,6 +7,7 @@ import { http } from "./http.mjs";
 import { latency } from "./latency.mjs";
 import { replay } from "./replay.mjs";
 import { rss } from "./rss.mjs";
+import { stdio } from "./stdio.mjs";
 import { throughput } from "./throughput.mjs";
 import { ui } from "./ui.mjs";
 
@@ -19,6 +20,7 @@ export const MEASURES = {
   replay,
   "cold-start": coldStart,
   rss,
+  stdio,
   agents,
   http,
   ui,

@@ -47,10 +47,10 @@ async function floodWith(context, sessions) {
 }
 
 /**
- * @param {import("../lanes.mjs").Lane} lane
+ * @param {{ pid: number, load: import("../load.mjs").Load }} lane
  * @param {number} events
  */
-async function floodOnce({ pid, load }, events) {
+export async function floodOnce({ pid, load }, events) {
   const cpuFrom = IS_LINUX ? cpuSeconds(pid) : 0;
   const { deltas, elapsed_ns } = await load.flood(events);
   const cpu = IS_LINUX ? ((cpuSeconds(pid) - cpuFrom) / deltas) * 1e6 : Number.NaN;
