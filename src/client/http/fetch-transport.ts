@@ -25,17 +25,24 @@ export function fetchTransport(options: FetchOptions): Transport {
         clearTimeout(timer);
         timer = setTimeout(() => ended.abort(silence()), order.silenceMs ?? STREAM_SILENCE_MS);
       };
+      const onAbort = (): void => ended.abort();
+      if (order.signal?.aborted) onAbort();
+      else order.signal?.addEventListener("abort", onAbort);
       const close = (): void => {
         clearTimeout(timer);
+        order.signal?.removeEventListener("abort", onAbort);
         ended.abort();
       };
       async function* readChunks(response: Response): AsyncGenerator<Uint8Array, void> {
         try {
           const reader = response.body?.getReader();
+          // Aborting the request is not enough: once Node has collected `response` as garbage, it no longer ends the read.
+          ended.signal.addEventListener("abort", () => void reader?.cancel().catch(() => undefined));
           for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
             restartTimer();
             yield part.value;
           }
+          ended.signal.throwIfAborted();
         } catch (cause) {
           throw explainError(cause, order.signal);
         } finally {
@@ -60,8 +67,8 @@ export function fetchTransport(options: FetchOptions): Transport {
 
 function sendRequest(
   { token, origin = "", fetch: send = fetch }: FetchOptions,
-  { method, path, body, headers, signal }: Order,
-  ended: AbortSignal,
+  { method, path, body, headers }: Order,
+  signal: AbortSignal,
 ): Promise<Response> {
   return send(origin + path, {
     method,
@@ -71,7 +78,7 @@ function sendRequest(
       ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: signal === undefined ? ended : AbortSignal.any([signal, ended]),
+    signal,
     cache: "no-store",
     credentials: "omit",
     redirect: "error",
