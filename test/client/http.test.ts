@@ -55,14 +55,18 @@ describe("errors", () => {
     expect(await http.sessions()).toEqual([]);
   });
 
-  test("a server that does not speak HTTP is reported as such", async () => {
+  test.each([
+    ["a server that does not speak HTTP is reported as such", "invalid_message", "not_http"],
+    ["a daemon that shuts down before it reads the request is reported as such", "daemon_shutdown"],
+  ])("%s", async (_title, sent, reported = sent) => {
     const directory = mkdtempSync(join(tmpdir(), "bl-http-"));
-    const old = createServer((socket) => socket.resume().end('{"type":"blemeesd.error"}\n'));
-    await new Promise<void>((resolve) => old.listen(join(directory, "d.sock"), resolve));
-    closers.push(() => new Promise((resolve) => old.close(resolve)));
+    const frame = `{"type":"blemeesd.error","code":"${sent}","message":"no"}\n`;
+    const server = createServer((socket) => socket.resume().end(frame));
+    await new Promise<void>((resolve) => server.listen(join(directory, "d.sock"), resolve));
+    closers.push(() => new Promise((resolve) => server.close(resolve)));
     closers.push(() => rmSync(directory, { recursive: true }));
-    const http = new HttpClient({ socket: join(directory, "d.sock") });
-    await expect(http.health()).rejects.toMatchObject({ code: "not_http" });
+    const http = new HttpClient({ socket: join(directory, "d.sock"), retry: false });
+    await expect(http.health()).rejects.toMatchObject({ code: reported });
   });
 
   test("an answer that is not JSON, and an error without a code, are bad replies", async () => {

@@ -56,11 +56,22 @@ async function* readChunks(socket: string, response: IncomingMessage): AsyncGene
 
 function explainError(socket: string, error: Error): CodedError {
   if (readErrno(error)?.startsWith("HPE_")) {
+    if (isShutdownFrame(error)) return new CodedError("daemon_shutdown", "the daemon is shutting down");
     const message = `the server at ${socket} does not speak HTTP; if it is an older blemeesd, restart it`;
     return new CodedError("not_http", message, { cause: error });
   }
   const isConnect = (error as { syscall?: unknown }).syscall === "connect";
   return isConnect ? explainConnectError(socket, error) : explainCut(socket, error);
+}
+
+/** A daemon that shuts down sends this to a client whose request it has not read: it cannot know that HTTP is expected. */
+function isShutdownFrame(error: Error): boolean {
+  const { rawPacket } = error as { rawPacket?: Buffer };
+  try {
+    return JSON.parse(rawPacket?.toString("utf8") ?? "").code === "daemon_shutdown";
+  } catch {
+    return false;
+  }
 }
 
 function explainCut(socket: string, error: unknown): CodedError {

@@ -85,7 +85,9 @@ export async function listenOnSocket(
         limits: options,
         siblings: () => connections.size + silent.size,
         peer: () => getPeer(socket),
-        greeted: () => clearTimeout(helloTimer),
+        greeted: () => {
+          isGreeted = true;
+        },
         closed: (gone) => {
           connections.delete(socket);
           hub.detach(gone);
@@ -111,14 +113,20 @@ export async function listenOnSocket(
     const hangUp = (): void => void socket.end();
     const seconds = options.helloTimeoutMs / 1000;
     const late = new CodedError("invalid_message", `no blemeesd.hello within ${seconds} s`);
-    const helloTimer = setTimeout(() => refuse(late), options.helloTimeoutMs);
+    let isGreeted = false;
+    const helloTimer = setTimeout(() => {
+      afterReading(() => {
+        if (!isGreeted) refuse(late);
+      });
+    }, options.helloTimeoutMs);
     silent.set(socket, refuse);
     socket.once("data", identify).once("end", hangUp);
     if (isDismissed) refuseIfSilent(socket);
   });
 
   function refuseIfSilent(socket: Socket): void {
-    setTimeout(() => silent.get(socket)?.(shutdownError()), SILENT_SHUTDOWN_MS).unref();
+    const refuse = (): void => silent.get(socket)?.(shutdownError());
+    setTimeout(() => afterReading(refuse), SILENT_SHUTDOWN_MS).unref();
   }
 
   function getPeer(socket: Socket): Peer {
@@ -183,6 +191,14 @@ export async function listenOnSocket(
       });
     },
   };
+}
+
+/**
+ * Runs `act` once everything that has arrived was read. A process that was stopped, or had no CPU, runs its timers first: a
+ * client whose request is waiting to be read must not be refused for its silence.
+ */
+function afterReading(act: () => void): void {
+  setImmediate(act);
 }
 
 function destroyWhenSent(socket: Socket): void {

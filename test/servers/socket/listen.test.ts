@@ -24,8 +24,8 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-function listen(http?: HttpDoor): Promise<SocketListening> {
-  const limits = { maxLineBytes: 1024, outboxBytes: 1024, helloTimeoutMs: 5_000 };
+function listen(http?: HttpDoor, helloTimeoutMs = 5_000): Promise<SocketListening> {
+  const limits = { maxLineBytes: 1024, outboxBytes: 1024, helloTimeoutMs };
   const context = { hub: { detach: () => undefined }, log: silentLog } as unknown as ServerContext;
   return listenOnSocket({ path, maxConnections: 10, slowConsumerMs: 30_000, ...limits }, context, http);
 }
@@ -71,3 +71,36 @@ test("stays until the HTTP server is closed, and what is bound after that is not
   expect(await isAnswered()).toBe(true);
   await second.close();
 });
+
+test.each(["the hello timeout", "a shutdown"])(
+  "%s does not refuse a request that waits to be read",
+  async (what) => {
+    const taken: string[] = [];
+    const door: HttpDoor = {
+      take: (socket, first) => {
+        taken.push(first.toString());
+        socket.end();
+      },
+      dismiss: () => undefined,
+      close: async () => undefined,
+    };
+    const helloTimeoutMs = what === "a shutdown" ? 60_000 : 1_000;
+    const listening = await listen(door, helloTimeoutMs);
+    const client = connect(path);
+    let reply = "";
+    client.on("data", (bytes) => {
+      reply += bytes;
+    });
+    const ended = new Promise((resolve) => client.once("close", resolve));
+    await new Promise((resolve) => client.once("connect", resolve));
+    await settle();
+    if (what === "a shutdown") listening.dismiss();
+    client.write("GET / HTTP/1.1\r\n\r\n");
+    // As after a SIGSTOP: the timers are due before anything is read.
+    const untilMs = Date.now() + 1_200;
+    while (Date.now() < untilMs);
+    await ended;
+    expect({ taken, reply }).toEqual({ taken: ["GET / HTTP/1.1\r\n\r\n"], reply: "" });
+    await listening.close();
+  },
+);
