@@ -9,6 +9,8 @@ const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { tim
 
 /** From a dozen seconds up; most of them wait. */
 const LONGEST = [
+  "cli/blemees/daemon.test",
+  "outlive/",
   "backends/codex/pool",
   "runtime/sandbox/escape",
   "faults/backend",
@@ -25,6 +27,9 @@ const LONGEST = [
   "cli/demian/tui/screen",
   "backends/acp/demo",
   "daemon/not-run",
+  "web/client",
+  "servers/http-load/",
+  "daemon/crash",
 ];
 
 // Two lanes, run by scripts/test.mjs one after the other with a time budget each.
