@@ -8,7 +8,7 @@ export interface KeeperParts {
   files: RunFiles;
   session_id: string;
   generation: string;
-  /** No turn, no request, and nothing of ours without an answer. */
+  /** No turn is running, no request is open, and the agent has answered everything we asked. */
   isAtRest(): boolean;
   /** Everything that is needed to continue, as data. */
   state(): unknown;
@@ -18,7 +18,7 @@ export interface KeeperParts {
   others?(): Iterable<SnapshotKeeper>;
 }
 
-/** An idle session whose snapshot is so far behind gets a new one: a later daemon reads everything from there on. */
+/** An idle session whose snapshot is further behind gets a new one, because a later daemon rereads everything after it. */
 const LAG_BYTES = 256 * 1024;
 const LAG_ENTRIES = 1000;
 
@@ -71,7 +71,7 @@ export class SnapshotKeeper implements RunKeeper {
     removeSnapshot(files.directory.sessions, session_id);
   }
 
-  /** Its snapshot holds for every later place while nothing happens; otherwise nothing could be freed for it. */
+  /** While nothing happens its snapshot stays valid at any later offset; moving it forward lets earlier output be freed. */
   #follow(): void {
     if (this.#last === undefined) return;
     const { out, n, about } = this.#last;

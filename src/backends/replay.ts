@@ -1,5 +1,5 @@
-// Brings a run of an earlier daemon to where that daemon was: feeds it the agent's output since its snapshot, and makes
-// the recorded calls again at the places where they were made. Lines that were written already are not written again.
+// Restores a run to the state it had in the earlier daemon: replays the agent's output since the snapshot, and repeats
+// the recorded calls at the same offsets. Lines that were already written are not written again.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { CodedError, toMessage } from "../base/coded-error.ts";
@@ -20,11 +20,11 @@ export interface Party {
   order: AdoptOrder;
   run: Run;
   gate: SinkGate;
-  /** From here on it gets the messages of the process. */
+  /** From now on the session receives the process's messages. */
   enter?(): void;
-  /** Whether it wrote this line; absent: it wrote all. */
+  /** Whether this session wrote the line. Absent: it wrote every line. */
   wrote?(message: JsonObject): boolean;
-  /** Does again what the run did on its own, by a clock. */
+  /** Repeats what the run did on a timer. */
   repeat?(name: string, args: readonly unknown[]): void;
 }
 
@@ -32,7 +32,7 @@ export interface ReplayParts {
   /** Of the process, which must have been connected at `replayFrom`. */
   files: RunFiles | undefined;
   parties: readonly Party[];
-  /** Whether it does no harm if the agent gets this line twice. */
+  /** Whether the agent may safely receive this line twice. */
   isRepeatable(line: string): boolean;
   /** What follows from this line must happen before the next one is handled. */
   isStop?(line: Buffer): boolean;
@@ -42,12 +42,12 @@ export interface ReplayParts {
 
 interface Moment {
   at: number;
-  /** Of several at one place: sessions enter, then calls in their order, and between them sessions become live. */
+  /** Order at the same offset: sessions enter first, then calls by number; a session goes live between two calls. */
   rank: number;
   act(): void;
 }
 
-/** How long a call may take to get where it was with the earlier daemon. */
+/** How long repeated calls may take to write the lines they wrote before. */
 const LATE_MS = 3000;
 const LOOK_MS = 2;
 
@@ -108,19 +108,20 @@ function findOwners(writes: readonly RecordedWrite[], parties: readonly Party[])
   });
 }
 
-/** A message that is not sent again here would be sent later, as if it were new. */
+/** Waits until every recorded line has been repeated; one that came later would be sent to the agent as new. */
 async function untilRepeated(vital: readonly OwnedWrite[], files: RunFiles): Promise<void> {
   const deadline = performance.now() + LATE_MS;
   while (vital.some(({ write }) => files.isExpected(write.line))) {
-    if (performance.now() > deadline) throw new Error("its calls could not be repeated as they were made");
+    if (performance.now() > deadline)
+      throw new Error("the recorded calls did not write the same lines again");
     await delay(LOOK_MS);
   }
 }
 
-/** The message may have been lost; to send it again could do its work twice. */
+/** The message may have been lost; sending it again could do its work twice. */
 function uncertainNotice(backend: string): NoticeEvent {
   const text =
-    "the daemon was killed while it sent a message to the agent; if there is no response, interrupt the turn and send it again";
+    "the daemon was killed while sending a message, so the agent may not have received it; if there is no response, interrupt the turn and send the message again";
   return toNotice(backend, "delivery_uncertain", { level: "warn", text });
 }
 
@@ -143,7 +144,7 @@ function toMoments({ history }: FoundRun, parties: readonly Party[], files: RunF
   return moments.sort((a, b) => a.at - b.at || a.rank - b.rank);
 }
 
-/** Outcomes were reported by the earlier daemon, or come as reports. */
+/** Results are ignored: the earlier daemon reported them, or they arrive as events. */
 function makeApply({ run, order, gate, repeat }: Party, files: RunFiles): (call: RecordedCall) => void {
   return (call) => {
     const { name, args, at_ms, n } = call;

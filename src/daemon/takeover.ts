@@ -12,7 +12,7 @@ import type { Config } from "./config.ts";
 
 const LIMIT_MS = 15_000;
 const POLL_MS = 5;
-/** Not our socket, or no daemon: binding it reports what is wrong. */
+/** No daemon, or not our socket: binding reports the cause. */
 const NOTHING_THERE: ReadonlySet<string> = new Set(["ENOENT", "ECONNREFUSED", "EACCES", "EPERM", "ENOTDIR"]);
 
 /** What a takeover needs of the status; daemons of other versions may send more, or less. */
@@ -22,7 +22,7 @@ const Status = z.looseObject({
   state_dir: z.string().optional(),
   config: z.looseObject({ shutdown_grace_s: z.number().optional() }),
 });
-/** The same of the reply to the stop. */
+/** What it needs of the reply to the stop request. */
 const Stop = z.looseObject({ leaving_agents: z.boolean(), http_port: z.int().optional() });
 
 /** The daemon that was replaced. */
@@ -34,7 +34,7 @@ export interface Predecessor {
   http_port?: number;
 }
 
-/** Undefined if no daemon was running. `limitMs`: for its answers, and for its end. */
+/** Undefined if no daemon was running. `limitMs` applies to each reply and to its exit. */
 export async function takeOver(
   { socket_path, state_dir }: Pick<Config, "socket_path" | "state_dir">,
   limitMs = LIMIT_MS,
@@ -47,11 +47,11 @@ export async function takeOver(
   if (isStopping(found)) {
     if (await becomesFree(socket_path, limitMs)) return undefined;
     throw failure(
-      `the daemon on ${socket_path} was already stopping and has not exited within ${limitMs / 1000} s; it waits for running turns: try again later, or end it with a second SIGTERM`,
+      `the daemon on ${socket_path} was already stopping and has not exited within ${limitMs / 1000} s; it is waiting for running turns; try again later, or send it a second SIGTERM`,
     );
   }
   const status = Status.safeParse(found.body).data;
-  if (status === undefined) throw failure(`the program that listens on ${socket_path} is not blemeesd`);
+  if (status === undefined) throw failure(`the program listening on ${socket_path} is not blemeesd`);
   const { daemon, pid, config } = status;
   const who = `${daemon} (pid ${pid}) on ${socket_path}`;
   if (status.state_dir === undefined)
@@ -69,7 +69,7 @@ export async function takeOver(
   const graceMs = stop.leaving_agents ? 0 : (config.shutdown_grace_s ?? 0) * 1000;
   if (!(await becomesFree(socket_path, limitMs + graceMs)))
     throw failure(
-      `${who} has agreed to stop, but has not within ${(limitMs + graceMs) / 1000} s; look at its log, or end it with: kill -9 ${pid}`,
+      `${who} agreed to stop but did not exit within ${(limitMs + graceMs) / 1000} s; see its log, or end it with: kill -9 ${pid}`,
     );
   return { daemon, pid, ...(stop.http_port === undefined ? {} : { http_port: stop.http_port }) };
 }
@@ -114,11 +114,11 @@ function explain(socketPath: string, error: Error, limitMs: number): CodedError 
   const isLate = error.name === "AbortError" || error.name === "TimeoutError";
   if (isLate)
     return failure(
-      `the daemon on ${socketPath} does not answer (waited ${limitMs / 1000} s); end it by its pid (\`pgrep -u $USER -fl blemeesd\`), or pass another --socket`,
+      `the daemon on ${socketPath} did not answer within ${limitMs / 1000} s; find its pid with \`pgrep -u $USER -fl blemeesd\` and end it, or pass another --socket`,
       error,
     );
   return failure(
-    `the program that listens on ${socketPath} does not answer like blemeesd (${toMessage(error)}); end it, or pass another --socket`,
+    `the program listening on ${socketPath} does not answer like blemeesd (${toMessage(error)}); end it, or pass another --socket`,
     error,
   );
 }

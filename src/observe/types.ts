@@ -115,7 +115,7 @@ export interface Observer {
   frame(session: SessionRow, frame: object): void;
   /** Every stored change of a ledger row. */
   request(row: RequestRow): void;
-  /** A frame or request that an earlier daemon has observed, of an agent that goes on: learned, not recorded again. */
+  /** A frame or request of an adopted agent that an earlier daemon has observed: learned, not recorded again. */
   recall(session: SessionRow, seen: { frame: object } | { request: RequestRow }): void;
   /** Resolves when `lastAction` has loaded what earlier daemons saw, or has failed to. */
   warm(): Promise<void>;

@@ -1,5 +1,5 @@
-// Continues with the agents that outlived an earlier daemon: their sessions keep their turns, requests and queues. What
-// cannot be adopted is reported with the reason, and its sessions are recovered as after a crash.
+// Continues with the agents that outlived an earlier daemon: their sessions keep their turns, requests and queues. An
+// agent that cannot be adopted is ended and logged with the reason, and its sessions are recovered as after a crash.
 
 import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ export interface AdoptParts {
 
 const KILL_GRACE_MS = 500;
 const MAX_ATTEMPTS = 10;
-/** How long a daemon must live after an adoption. */
+/** An adoption counts as successful once the daemon has survived it this long. */
 const PROVEN_MS = 50;
 
 /** Never rejects: a run that cannot be adopted must not prevent the start. */
@@ -85,11 +85,11 @@ async function adoptRun(run: FoundRun, { marks, sessions }: KeptRuns, parts: Ado
   }
 }
 
-/** An agent whose output crashes every daemon that reads it must not do so forever. */
+/** Limits the attempts: an agent's output may crash every daemon that reads it. */
 function noteAttempt(run: FoundRun): void {
   const path = attemptsOf(run);
   const count = existsSync(path) ? readFileSync(path, "utf8").length : 0;
-  if (count >= MAX_ATTEMPTS) throw new Error(`${count} daemons have ended right after they adopted it`);
+  if (count >= MAX_ATTEMPTS) throw new Error(`${count} daemons exited right after adopting it`);
   appendFileSync(path, ".", { mode: 0o600 });
 }
 
@@ -171,7 +171,7 @@ function repeat(session: Session, call: RecordedCall): void {
   if (concernsSession(call)) session.repeated(call.name);
 }
 
-/** The session itself must know of it. */
+/** Calls that change the session's own state. */
 function concernsSession(call: RecordedCall): call is RecordedCall & { name: "send" | "interrupt" } {
   return call.name === "send" || call.name === "interrupt";
 }
@@ -187,7 +187,7 @@ async function giveUp(
   session_id: string,
   { store, publisher, recover, table, log }: AdoptParts,
 ): Promise<void> {
-  // Its end is reported by its own session.
+  // A live session reports the end of its agent itself.
   if (table.live.has(session_id)) return;
   try {
     const [row, requests] = await Promise.all([

@@ -1,5 +1,5 @@
-// Which agents of an earlier daemon can be continued: their processes run, and what is stored of their sessions fits
-// them. Decided before sessions are recovered, because those of any other agent are recovered as after a crash.
+// Which agents of an earlier daemon can be continued: their processes are running, and the stored sessions match them.
+// Decided first, because all other sessions are recovered as after a crash.
 import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { type FoundRun, findRuns, type LeftRun } from "../base/runs/adopt.ts";
@@ -65,7 +65,7 @@ async function checkSessions(
   return known.map(({ row }) => row.session_id);
 }
 
-/** Without all of its frames, or without how far they go, they would be shown twice or never. */
+/** If frames or the mark are missing, output would be shown twice or not at all. */
 function checkRow(row: SessionRow, { last_seq }: Snapshot, mark: SessionRunMark | undefined): void {
   const { session_id } = row;
   if (row.lost_after !== undefined) throw new Error(`the store has lost frames of session ${session_id}`);
@@ -73,6 +73,6 @@ function checkRow(row: SessionRow, { last_seq }: Snapshot, mark: SessionRunMark 
     throw new Error(`the store does not have the first frames of session ${session_id}`);
   }
   if (mark === undefined && row.last_seq > last_seq) {
-    throw new Error(`the store does not know how far it was read for session ${session_id}`);
+    throw new Error(`the store has no mark for session ${session_id}`);
   }
 }

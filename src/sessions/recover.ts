@@ -75,7 +75,7 @@ export async function recoverSessions(
   if (left.size > 0) log.warn("session.losses_recovered", { count: left.size });
 }
 
-/** The turn and the requests of an agent that is still running go on. */
+/** The turn and the requests of an agent that is still running continue. */
 function toCut(
   row: SessionRow,
   requests: readonly RequestRow[],

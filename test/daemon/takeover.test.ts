@@ -127,7 +127,9 @@ describe("a daemon that does not stop", () => {
     const server = await daemon(({ path }, response) =>
       path === "/status" ? STATUS : reply(response, 202, { pid: 77, leaving_agents: true }),
     );
-    await expect(over(server.path, SHORT_MS)).rejects.toThrow(/has not within 0\.15 s; .*kill -9 77$/);
+    await expect(over(server.path, SHORT_MS)).rejects.toThrow(
+      /agreed to stop but did not exit within 0\.15 s; .*kill -9 77$/,
+    );
   });
 
   test("because it waits for its turns is reported after the limit", async () => {
@@ -139,13 +141,13 @@ describe("a daemon that does not stop", () => {
   test("because it hangs is reported after the limit", async () => {
     const server = await daemon(() => undefined);
     await expect(over(server.path, SHORT_MS)).rejects.toThrow(
-      /the daemon on .* does not answer \(waited 0\.15 s\); .* or pass another --socket/,
+      /the daemon on .* did not answer within 0\.15 s; .* or pass another --socket/,
     );
   });
 
   test("because it is another program is reported, and gets no second request", async () => {
     const server = await daemon(() => ({ hello: "world" }));
-    await expect(over(server.path)).rejects.toThrow(/the program that listens on .* is not blemeesd/);
+    await expect(over(server.path)).rejects.toThrow(/the program listening on .* is not blemeesd/);
     expect(server.received).toHaveLength(1);
   });
 

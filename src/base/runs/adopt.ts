@@ -1,5 +1,5 @@
-// Finds the agent processes of an earlier daemon that are still running, and takes them over. Whatever does not match
-// in every point is refused with the reason: nothing is adopted by mistake.
+// Finds the agent processes of an earlier daemon that are still running, and takes them over. A run that does not
+// match in every respect is refused, with the reason.
 import { setTimeout as delay } from "node:timers/promises";
 import { Child, type ChildExit, type ChildHandlers, type ProcessHandle, RUN_MARKER } from "../child.ts";
 import { CodedError, toMessage } from "../coded-error.ts";
@@ -28,7 +28,7 @@ export interface LeftRun {
 
 /** A longer line may have been written in part. */
 const ATOMIC_BYTES = 4096;
-/** A process that is not our child does not say when it ends. Without /proc, each look starts a program. */
+/** The exit of a process that is not our child must be polled. Without /proc, each poll runs a program. */
 const POLL_MS = process.platform === "linux" ? 100 : 1000;
 
 export async function findRuns(root: string): Promise<{ found: FoundRun[]; left: LeftRun[] }> {
@@ -48,14 +48,14 @@ async function inspect(directory: RunDirectory): Promise<FoundRun> {
   checkRunDirectory(directory);
   const description = readDescription(directory);
   if (description.format !== RUN_FORMAT) {
-    throw refusal(`it was started by blemeesd ${description.version}, which keeps runs in another format`);
+    throw refusal(`it was started by blemeesd ${description.version}, which uses another run format`);
   }
   if (!(await isAlive(toProcessId(description)))) throw refusal("its process has ended");
   const snapshots = readSnapshots(directory.sessions);
   if (snapshots.length === 0) throw refusal("it serves no session");
   const history = readRecord(directory.record, Math.min(...snapshots.map(({ n }) => n)));
   const torn = history.writes.find(({ isDone, line }) => !isDone && Buffer.byteLength(line) >= ATOMIC_BYTES);
-  if (torn !== undefined) throw refusal("the daemon was killed while it wrote a long line to it");
+  if (torn !== undefined) throw refusal("the daemon was killed while writing a long line to its stdin");
   return { directory, description, snapshots, history };
 }
 
@@ -66,7 +66,7 @@ export interface AdoptParts {
   unrecorded(error: unknown): void;
 }
 
-/** Reads nothing, and does not notice its end, before `files.start`. */
+/** Until `files.start`, nothing is read and its exit goes unnoticed. */
 export function adoptChild(run: FoundRun, { handlers, from, unrecorded }: AdoptParts): Child {
   const { directory, description, history } = run;
   const files = new RunFiles({ directory, handlers, from, lastEntry: history.last, unrecorded });
@@ -102,7 +102,7 @@ function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has exited in this moment.
+    // It has just exited.
   }
 }
 

@@ -1,11 +1,14 @@
-// run.json: which process a run directory belongs to, so that no other is taken for it.
+// run.json: identifies the process of a run directory, so that no other process is mistaken for it.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import * as z from "zod";
 import type { Child } from "../child.ts";
 import { identify } from "../descendants.ts";
 import type { RunDirectory } from "./directory.ts";
 
-/** Raised when a snapshot, the record or the meaning of either changes: other versions then leave the run alone. */
+/**
+ * Raised when a snapshot, the record or the meaning of either changes: daemons with another format then refuse the run
+ * and end it.
+ */
 export const RUN_FORMAT = 1;
 
 export const RunDescription = z.object({
@@ -14,7 +17,7 @@ export const RunDescription = z.object({
   version: z.string(),
   backend: z.string(),
   pid: z.number().int().positive(),
-  /** Boot id and start time of the process: the same pid with another value is another process. */
+  /** Boot id and start time of the process: distinguishes it from a later process with the same pid. */
   started: z.string().min(1),
   command: z.string(),
   started_at_ms: z.number(),
@@ -28,7 +31,7 @@ function writeDescription({ description, path }: RunDirectory, content: RunDescr
   renameSync(`${path}/.run.json`, description);
 }
 
-/** Makes the process known to later daemons. Without it, or if its start time is unknown, it is not adopted. */
+/** Writes run.json, without which a process is not adopted. Writes nothing if the start time is unknown. */
 export async function describeRun(
   { files, pid }: Child,
   about: Pick<RunDescription, "version" | "backend" | "command" | "intro">,

@@ -34,7 +34,10 @@ export interface RunDirectory {
 }
 
 const OTHERS = 0o077;
-/** With less space left on the disk, an agent gets no files, and one that has them is stopped. */
+/**
+ * With less free space an agent gets pipes instead of files; with less than half of it, one that has files is stopped
+ * until there is space.
+ */
 export const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
 function runDirectory(root: string, id: string): RunDirectory {
@@ -51,7 +54,7 @@ function runDirectory(root: string, id: string): RunDirectory {
   };
 }
 
-/** Throws if it cannot be created; nothing of it is left then. */
+/** Throws if it cannot be created, and leaves nothing behind. */
 export function createRunDirectory(root: string): RunDirectory {
   mkdirSync(root, { recursive: true, mode: 0o700 });
   checkPrivate(root, lstatSync(root), "directory");
@@ -98,7 +101,7 @@ export function listRunDirectories(root: string): RunDirectory[] {
   return names.map((name) => runDirectory(root, name));
 }
 
-/** Throws, with the reason, unless only this user can have written what is in it. */
+/** Throws, with the reason, if another user could have written to it. */
 export function checkRunDirectory(directory: RunDirectory): void {
   checkPrivate(directory.path, lstatSync(directory.path), "directory");
   checkPrivate(directory.sessions, lstatSync(directory.sessions), "directory");
@@ -133,9 +136,11 @@ function checkPrivate(path: string, stats: Stats, kind: Kind): void {
   const isKind = { directory: stats.isDirectory(), FIFO: stats.isFIFO(), file: stats.isFile() }[kind];
   if (!isKind) throw unusable(`${path} is not a ${kind}`);
   if (stats.uid !== process.getuid?.()) throw unusable(`${path} belongs to another user`);
-  if ((stats.mode & OTHERS) !== 0)
-    throw unusable(`${path} is accessible to other users; its mode must be 0700`);
-  if (kind !== "directory" && stats.nlink !== 1) throw unusable(`${path} has another name`);
+  if ((stats.mode & OTHERS) !== 0) {
+    const mode = kind === "directory" ? "0700" : "0600";
+    throw unusable(`${path} is accessible to other users; its mode must be ${mode}`);
+  }
+  if (kind !== "directory" && stats.nlink !== 1) throw unusable(`${path} has more than one hard link`);
 }
 
 function unusable(message: string): CodedError {

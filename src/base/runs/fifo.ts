@@ -1,18 +1,18 @@
-// Writes lines into the FIFO that an agent reads. A line that fits is written whole by one system call, so a kill of
-// this process cannot tear it.
+// Writes lines into the FIFO that an agent reads. A line that fits is written by one system call, so killing this
+// process cannot split it.
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { readErrno } from "../coded-error.ts";
 
 interface Waiting {
   bytes: Buffer;
   written: number;
-  /** Called before anything else happens, so that a record of it is as exact as can be. */
+  /** Called synchronously after the last byte is written, so that the record is as exact as possible. */
   whole(): void;
   resolve(): void;
   reject(error: Error): void;
 }
 
-/** How often a full FIFO is tried again. */
+/** Retry interval while the FIFO is full. */
 const RETRY_MS = 4;
 
 export class FifoWriter {

@@ -1,5 +1,5 @@
 // Reads a file that another process appends to: from an offset, as it grows. The bytes are in the page cache, so reads
-// are synchronous and cost a few microseconds; inotify says when.
+// are synchronous and cost a few microseconds; inotify reports when to read.
 import { closeSync, type FSWatcher, fstatSync, openSync, readSync, watch } from "node:fs";
 
 export interface FollowParts {
@@ -9,11 +9,11 @@ export interface FollowParts {
   chunk(bytes: Buffer): void;
 }
 
-/** A shorter chunk was all there was. */
+/** A shorter read means the end of the file was reached. */
 export const READ_BYTES = 64 * 1024;
 /** Bytes read before other work gets its turn. */
 const TURN_BYTES = 256 * 1024;
-/** Without inotify (its watches are used up), the file is looked at this often. */
+/** Polling interval if inotify is unavailable (no watches left). */
 const POLL_MS = 15;
 
 /** Shared: each read copies what it found. */
@@ -42,12 +42,12 @@ export class Follower {
     return this.#offset;
   }
 
-  /** How much there is to read. */
+  /** Bytes not yet read. */
   get unreadBytes(): number {
     return this.#isClosed ? 0 : Math.max(0, fstatSync(this.#fd).size - this.#offset);
   }
 
-  /** Also ends the wake-ups: they cost more than what they announce. */
+  /** Also stops watching: the notifications would cost more than they are worth. */
   pause(): void {
     this.#isPaused = true;
     this.#unwatch();

@@ -11,14 +11,14 @@ export interface RecordedCall {
   session_id: string;
   name: string;
   args: unknown[];
-  /** On the clock that all processes of the machine share. */
+  /** By `machineMs`. */
   at_ms: number;
 }
 
 export interface RecordedWrite {
   n: number;
   line: string;
-  /** False: the daemon died before the agent had it all, or right after. */
+  /** False: the daemon died before it could confirm that the whole line was written. */
   isDone: boolean;
 }
 
@@ -85,12 +85,12 @@ export class RunRecord {
   }
 }
 
-/** Milliseconds since some time before all processes. */
+/** Milliseconds on the monotonic clock that all processes of this machine share. */
 export function machineMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
-/** `after`: entries up to this number are not wanted. An incomplete last entry did not happen. */
+/** `after`: skips entries up to this number. An incomplete last entry is ignored. */
 export function readRecord(path: string, after: number): RunHistory {
   const history: RunHistory = { calls: [], writes: [], last: after };
   const writes = new Map<number, RecordedWrite>();

@@ -1,6 +1,6 @@
 // The input and output of an agent process in its run directory: stdin is a FIFO that the process holds open itself,
-// stdout and stderr are files. Nothing closes when this process dies, so the agent continues, and a later daemon goes on
-// from the offsets that are stored with the frames.
+// stdout and stderr are files. Nothing closes when this process dies, so the agent continues, and a later daemon
+// continues from the offsets that are stored with the frames.
 import { closeSync, openSync, readlinkSync, rmSync } from "node:fs";
 import type { ChildHandlers, ChildIo } from "../child.ts";
 import { splitErrorLines } from "../child-pipes.ts";
@@ -26,21 +26,21 @@ export interface RunFilesParts {
 }
 
 const LF = 0x0a;
-/** A file does not push back: beyond this, the agent is stopped until less is unread. */
+/** A file exerts no back-pressure: with more unread output than this, the agent is stopped until most of it was read. */
 const HIGH_BYTES = 4 * 1024 * 1024;
 const LOW_BYTES = 1024 * 1024;
 const CHECK_MS = 250;
-/** The same, while nothing is read. */
+/** Interval of that check while reading is paused. */
 const BRAKE_MS = 10;
-/** How much is repeated at once when a process is adopted. */
+/** Bytes replayed per step when a process is adopted. */
 const STEP_BYTES = 256 * 1024;
 const BLOCK_BYTES = 4096;
-/** Space is given back in pieces of this size. */
+/** Space is freed in pieces of this size. */
 const FREE_BYTES = 256 * 1024;
 
 export class RunFiles implements ChildIo {
   readonly directory: RunDirectory;
-  /** Resolves when it is started, or will never be. */
+  /** Resolves when reading has started, or the files were closed first. */
   readonly started: Promise<void>;
   readonly record: RunRecord;
   readonly #handlers: ChildHandlers;
@@ -50,12 +50,12 @@ export class RunFiles implements ChildIo {
   readonly #errors: LineSplitter;
   readonly #coalescer: Coalescer;
   readonly #fifo: FifoWriter;
-  /** Lines that an earlier daemon has written, which this one writes again when it repeats the calls. */
+  /** Lines that the earlier daemon wrote: when a repeated call writes one of them, it is dropped. */
   readonly #written: string[] = [];
   readonly #snapshots = new Map<string, { out: number; n: number }>();
   /** Entries of the record that were repeated before `start`, by session. */
   readonly #repeated = new Map<string, number>();
-  /** Space before these offsets was given back. */
+  /** Space before these offsets has been freed. */
   readonly #freed = { out: 0, err: 0 };
   #settleStart: () => void = () => undefined;
   #isRecorded = true;
@@ -99,7 +99,7 @@ export class RunFiles implements ChildIo {
     });
   }
 
-  /** It is read. Before that, an adopted process is where an earlier daemon was. */
+  /** Whether output is being read. Until then, an adopted process is being replayed. */
   get isStarted(): boolean {
     return this.#pid !== undefined;
   }
@@ -116,7 +116,7 @@ export class RunFiles implements ChildIo {
     this.#settleStart();
   }
 
-  /** What has been read so far; what it led to must be stored together with it. */
+  /** How far the output has been read. Store it together with the frames that came from it. */
   get mark(): RunMark {
     return { run_id: this.directory.id, out: this.#outEnd, err: this.#errEnd, n: this.record.last };
   }
@@ -139,7 +139,7 @@ export class RunFiles implements ChildIo {
     this.#repeated.set(session_id, n);
   }
 
-  /** Takes this line as written when it comes. */
+  /** Drops this line when it is next written: the earlier daemon wrote it. */
   expectWritten(line: string): void {
     this.#written.push(line);
   }
@@ -233,7 +233,7 @@ export class RunFiles implements ChildIo {
     this.#handlers.outputEnd?.();
   }
 
-  /** Lets go of the process: nothing is read or removed. */
+  /** Releases the process: nothing more is read, and nothing is removed. */
   detach(): void {
     this.#isClosed = true;
     if (this.#isStopped) this.#signal("SIGCONT");
@@ -268,7 +268,7 @@ export class RunFiles implements ChildIo {
     this.#err.drain();
   }
 
-  /** Runs work without which the process cannot be adopted. */
+  /** Runs work that adoption depends on; if it fails, the process will not be adopted. */
   keep(work: () => void): void {
     if (!this.#isRecorded) return;
     try {
@@ -303,7 +303,7 @@ export class RunFiles implements ChildIo {
     this.#freed[which] = end;
   }
 
-  /** A file neither blocks its writer nor shows that it was closed. */
+  /** A file neither blocks its writer nor signals that the writer closed it. */
   #lookAt(pid: number): void {
     this.#checkDisk();
     this.#brake();
@@ -352,7 +352,7 @@ function tryTo(work: () => void): void {
   try {
     work();
   } catch {
-    // The caller says what follows.
+    // The caller explains why this may fail.
   }
 }
 

@@ -6,9 +6,9 @@ import { deserialize, serialize } from "node:v8";
 
 export interface Snapshot {
   session_id: string;
-  /** This process in the ledger of requests. */
+  /** Identifies this process in the request ledger. */
   generation: string;
-  /** The last frame of the session then. */
+  /** The session's last frame at that time. */
   last_seq: number;
   /** The state includes the output up to here … */
   out: number;
@@ -24,7 +24,7 @@ export interface Snapshot {
 
 /** Session ids have this form everywhere; none can leave the directory. */
 const SAFE = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
-/** Not a session id. */
+/** Temporary file; not a valid session id. */
 const NEW = ".new";
 
 export function writeSnapshot(directory: string, snapshot: Snapshot): void {

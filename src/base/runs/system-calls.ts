@@ -8,7 +8,7 @@ export interface SystemCalls {
   makeFifo(path: string): void;
   /** Lets a FIFO hold more than the usual 64 KiB. */
   growFifo(fd: number): void;
-  /** Gives the disk space of these bytes back; offsets stay valid. Returns false if the file system cannot. */
+  /** Frees the disk space of these bytes; offsets stay valid. Returns false if the file system does not support it. */
   freeSpace(fd: number, from: number, to: number): boolean;
 }
 
@@ -49,7 +49,7 @@ function load(): SystemCalls {
       throw Object.assign(new Error(`${code}: mkfifo '${path}'`), { code });
     },
     growFifo(fd) {
-      // A user may have reached the limit for pipes; then it stays small.
+      // Fails if the user's limit for pipes is reached; the FIFO then stays small.
       fcntl?.(fd, F_SETPIPE_SZ, "int", FIFO_BYTES);
     },
     freeSpace: (fd, from, to) => fallocate?.(fd, PUNCH_HOLE, from, to - from) === 0,

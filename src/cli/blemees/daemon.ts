@@ -11,7 +11,7 @@ import { stopDaemon } from "./daemon/stop.ts";
 interface Action {
   /** Its flags, besides the common ones. */
   flags: readonly string[];
-  /** Changes the daemon, so an agent may not do it: it would end or replace what runs the agent itself. */
+  /** Not allowed for agents: it would stop or replace the daemon that runs them. */
   isControl?: true;
   /** Starts a daemon, which contradicts --no-start. */
   isStart?: true;
@@ -65,7 +65,7 @@ export const DAEMON: BlemeesCommand = {
     if (action.isControl === true && context.self !== undefined)
       throw new CodedError(
         "not_allowed",
-        `an agent does not ${name} the daemon that runs it; run \`sm daemon ${name}\` in your own terminal`,
+        `an agent cannot ${name} the daemon that runs it; run \`sm daemon ${name}\` in your own terminal`,
       );
     return action.run(given, context);
   },

@@ -26,7 +26,7 @@ const START_BUDGET_MS = 15_000;
 const REPLACE_BUDGET_MS = 20_000;
 /** After ours has exited, another one must answer within this time. */
 const LOSER_BUDGET_MS = 3_000;
-/** A restart takes less. */
+/** Longer than a restart takes. */
 const RETURN_MS = 5_000;
 const FIRST_PAUSE_MS = 15;
 const MAX_PAUSE_MS = 200;
@@ -35,8 +35,8 @@ const LOG_TAIL_LINES = 5;
 const TRANSIENT: ReadonlySet<string> = new Set(["connection_lost", "daemon_shutdown"]);
 
 /**
- * Undefined if no daemon is running. One that is being replaced, which shuts down and comes back, is waited for up to `waitMs`;
- * with `isMissed` also one that is gone.
+ * Undefined if no daemon is running. Waits up to `waitMs` for one that is being replaced; with `isMissed`, also for one
+ * that has exited.
  */
 export async function connectIfRunning(
   options: HttpOptions,
@@ -174,7 +174,7 @@ async function waitForDaemon(
       const why = reason ?? `${failure}; ${logged().join("\n")}`;
       throw new CodedError(
         "no_daemon",
-        `the daemon (pid ${found.pid}) is still running, not replaced: ${why}`,
+        `the daemon (pid ${found.pid}) was not replaced and is still running: ${why}`,
       );
     }
     if (found !== undefined && !isOld && (await isReady(client))) return found.http;
@@ -186,7 +186,7 @@ async function waitForDaemon(
   }
 }
 
-/** The daemon is about to go, or has just come. */
+/** The daemon is stopping or has just started. */
 export function isTransient(error: unknown): boolean {
   return error instanceof CodedError && TRANSIENT.has(error.code);
 }
@@ -202,7 +202,7 @@ async function isReady(client: HttpOptions): Promise<boolean> {
   }
 }
 
-/** Only what this start has written. */
+/** Only lines written since this start. */
 function readLogTail(log: string, sizeBefore: number): string[] {
   const text = readFileSync(log).subarray(sizeBefore).toString("utf8").trimEnd();
   if (text === "") return [`its log ${log} is empty`];

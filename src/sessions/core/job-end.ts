@@ -42,7 +42,7 @@ export function halt(step: Step, job: HaltJob): void {
     become(step, { ...job, stage: "writing", write_id: step.write({ for: "job" }) });
     return;
   }
-  const message = "the agent was ended, but the disk did not take that: after a restart it may go on";
+  const message = "the agent was ended, but this could not be stored; after a restart it may continue";
   if (job.isStored === false) {
     refuseJob(step, job, { code: "store_failed", message });
     return;

@@ -97,7 +97,7 @@ export class Ledger {
     asker.changed();
   }
 
-  /** Requests of an agent that outlived the daemon: they stay as they are, and go on from there. */
+  /** Requests of an agent that outlived the daemon: they stay as they are, and continue from there. */
   adopt(asker: Asker, rows: readonly RequestRow[], past: AdoptedAsks): void {
     for (const row of rows) this.#adoptOne(asker, row, past);
     const known = new Set(rows.map(({ native_request_id }) => native_request_id));

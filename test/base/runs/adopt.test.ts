@@ -88,7 +88,7 @@ test.each<[string, (left: Left) => void, RegExp]>([
   [
     "another format",
     ({ directory }) => edit(directory, { format: 999, version: "9.9" }),
-    /blemeesd 9\.9, which keeps/,
+    /blemeesd 9\.9, which uses another run format/,
   ],
   [
     "a pid that was reused",
@@ -110,7 +110,12 @@ test.each<[string, (left: Left) => void, RegExp]>([
   [
     "a directory that others can open",
     ({ directory }) => chmodSync(directory.path, 0o755),
-    /accessible to other users/,
+    /accessible to other users; its mode must be 0700/,
+  ],
+  [
+    "a file that others can open",
+    ({ directory }) => chmodSync(directory.record, 0o644),
+    /record is accessible to other users; its mode must be 0600/,
   ],
   [
     "a link instead of the output",
@@ -123,7 +128,7 @@ test.each<[string, (left: Left) => void, RegExp]>([
   [
     "a file with another name",
     ({ directory }) => linkSync(directory.record, `${directory.path}/x`),
-    /another name/,
+    /record has more than one hard link/,
   ],
   ["no session", ({ directory }) => rmSync(`${directory.sessions}/s`), /serves no session/],
   ["a snapshot that is cut", ({ directory }) => truncateSync(`${directory.sessions}/s`, 20), /./],
@@ -131,7 +136,7 @@ test.each<[string, (left: Left) => void, RegExp]>([
   [
     "a long line that may be torn",
     ({ files }) => void files.record.write("x".repeat(5000)),
-    /wrote a long line/,
+    /killed while writing a long line to its stdin/,
   ],
 ])("%s is not adopted, and the reason is given", async (_name, damage, reason) => {
   const left = await leave();

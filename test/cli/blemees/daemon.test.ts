@@ -132,7 +132,7 @@ describe("without a daemon", () => {
   test("restart starts one", async () => {
     const { sm, json } = home();
     const { code, stdout } = await sm("daemon", "restart");
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^none was running; started blemeesd\//)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^no daemon was running; started blemeesd\//)]);
     expect(await json("daemon", "status")).toMatchObject({ running: true });
   });
 });
@@ -205,7 +205,7 @@ describe("with a daemon", () => {
     expect(after["pid"]).not.toBe(before["pid"]);
     expect(stdout).toMatch(
       new RegExp(
-        `^replaced \\S+ \\(pid ${before["pid"]}\\) with \\S+ \\(pid ${after["pid"]}\\); agents running: `,
+        `^replaced \\S+ \\(pid ${before["pid"]}\\) with \\S+ \\(pid ${after["pid"]}\\); running agents: `,
       ),
     );
     expect(isRunning(Number(before["pid"]))).toBe(false);
@@ -242,7 +242,7 @@ describe("with a daemon", () => {
       code: 1,
       stderr: expect.stringMatching(
         new RegExp(
-          `^sm: the daemon \\(pid ${pid}\\) is still running, not replaced: BLEMEESD_LOG_LEVEL: .*\n$`,
+          `^sm: the daemon \\(pid ${pid}\\) was not replaced and is still running: BLEMEESD_LOG_LEVEL: .*\n$`,
         ),
       ),
     });
@@ -327,7 +327,7 @@ describe("a daemon of another version, or of a service manager", () => {
       expect({ code, stderr }).toEqual({
         code: 1,
         stderr: expect.stringMatching(
-          /^sm: blemeesd\/0\.0\.1 \(pid 1\) is too old .*`sm daemon stop` ends them.*\n$/,
+          /^sm: blemeesd\/0\.0\.1 \(pid 1\) is too old .*`sm daemon stop`, which ends them, .*`sm daemon start`\n$/,
         ),
       });
     },
@@ -374,7 +374,7 @@ describe("a daemon of another version, or of a service manager", () => {
     expect(stop).toEqual({
       code: 0,
       stdout: `the daemon on ${server.path} has stopped\n`,
-      stderr: "· it is already shutting down; waiting for its end\n",
+      stderr: "· the daemon is already shutting down; waiting for it to exit\n",
     });
   });
 });
@@ -398,13 +398,13 @@ describe("mistakes", () => {
     expect(existsSync(socket)).toBe(false);
   });
 
-  test.each(["start", "stop", "restart"])("an agent does not %s the daemon that runs it", async (action) => {
+  test.each(["start", "stop", "restart"])("an agent cannot %s the daemon that runs it", async (action) => {
     const { socket, env } = home();
     const inside = { ...env, BLEMEES_SESSION_ID: "s1" };
     const { code, stderr } = await program.run(socket, ["daemon", action], "", inside);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `sm: an agent does not ${action} the daemon that runs it; run \`sm daemon ${action}\` in your own terminal\n`,
+      stderr: `sm: an agent cannot ${action} the daemon that runs it; run \`sm daemon ${action}\` in your own terminal\n`,
     });
   });
 

@@ -1,4 +1,4 @@
-// Finds the daemon on the socket, and waits for its end.
+// Finds the daemon on the socket, and waits for it to exit.
 import { setTimeout as sleep } from "node:timers/promises";
 import { CodedError } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
@@ -17,7 +17,7 @@ export type Found =
   | { state: "running"; http: HttpClient; status: AnyStatus };
 
 const POLL_MS = 30;
-/** A daemon removes its socket a moment before it exits. A zombie is not waited for. */
+/** A daemon removes its socket a moment before it exits. The limit keeps a zombie from blocking us. */
 const EXIT_MS = 2_000;
 
 export async function findDaemon(context: BlemeesContext): Promise<Found> {

@@ -13,11 +13,15 @@ export async function restartDaemon(_given: Arguments, context: BlemeesContext):
   const found = await findDaemon(context);
   if (found.state !== "running") {
     const status = await startNew(context);
-    return showStarted(context, { started: true, status }, `none was running; started ${nameOf(status)}`);
+    return showStarted(
+      context,
+      { started: true, status },
+      `no daemon was running; started ${nameOf(status)}`,
+    );
   }
   const before = found.status;
   const { pid, state_dir, supervisor } = before;
-  // Ours would run outside of the service, which then counts as stopped.
+  // A daemon started here would run outside the service, which would then count as stopped.
   if (supervisor !== undefined)
     throw new CodedError(
       "supervised",
@@ -31,7 +35,7 @@ export async function restartDaemon(_given: Arguments, context: BlemeesContext):
   );
   const after = await http.status();
   return show(context, { before: pick(before), after: pick(after) }, () => [
-    `replaced ${nameOf(before)} with ${nameOf(after)}; agents running: ${before.running_agents} before, ${after.running_agents} now`,
+    `replaced ${nameOf(before)} with ${nameOf(after)}; running agents: ${before.running_agents} before, ${after.running_agents} after`,
   ]);
 }
 

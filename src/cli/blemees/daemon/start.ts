@@ -22,7 +22,7 @@ export async function startByHand(_given: Arguments, context: BlemeesContext): P
   return showStarted(context, { started: true, status }, `started ${nameOf(status)}`);
 }
 
-/** Starts a daemon where none runs; one that is stopping is waited for. */
+/** Starts a daemon; first waits for one that is stopping. */
 export async function startNew(context: BlemeesContext): Promise<AnyStatus> {
   const found = await findDaemon(context);
   if (found.state === "stopping") {
@@ -30,7 +30,7 @@ export async function startNew(context: BlemeesContext): Promise<AnyStatus> {
     if (!(await waitUntilGone(context, { limitMs: STOPPING_MS })))
       throw new CodedError(
         "no_daemon",
-        `the daemon on ${socketOf(context)} is still shutting down; it waits for running turns: try again later`,
+        `the daemon on ${socketOf(context)} is still shutting down, waiting for running turns; try again later`,
       );
   }
   const { daemonProgram: program, socket, env } = context;

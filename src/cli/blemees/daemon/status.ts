@@ -6,7 +6,7 @@ import { show, table } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
 import { type AnyStatus, findDaemon, nameOf, socketOf } from "./find.ts";
 
-/** As systemctl has it. */
+/** As in systemctl. */
 const EXIT_NOT_RUNNING = 3;
 
 export async function showDaemon(_given: Arguments, context: BlemeesContext): Promise<number> {

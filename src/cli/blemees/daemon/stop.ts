@@ -9,7 +9,7 @@ import { notRunningText } from "./status.ts";
 
 /** In addition to the grace time of turns. */
 const STOP_BUDGET_MS = 15_000;
-/** The grace time of a daemon that no longer answers questions about it. */
+/** Assumed grace period of a daemon that is already stopping and no longer reports it. */
 const UNKNOWN_GRACE_MS = 60_000;
 
 export async function stopDaemon({ flags }: Arguments, context: BlemeesContext): Promise<number> {
@@ -17,7 +17,7 @@ export async function stopDaemon({ flags }: Arguments, context: BlemeesContext):
   if (found.state === "none")
     return show(context, { stopped: false, socket_path: socketOf(context) }, () => [notRunningText(context)]);
   if (found.state === "stopping") {
-    context.output.note("· it is already shutting down; waiting for its end");
+    context.output.note("· the daemon is already shutting down; waiting for it to exit");
     await waitForEnd(context, { limitMs: UNKNOWN_GRACE_MS });
     return show(context, { stopped: true }, () => [`the daemon on ${socketOf(context)} has stopped`]);
   }
@@ -25,7 +25,7 @@ export async function stopDaemon({ flags }: Arguments, context: BlemeesContext):
   const { pid, running_agents = 0 } = status;
   const leaving_agents = await ask(http, status, flags["leave-agents"] === true);
   if (flags["leave-agents"] && !leaving_agents)
-    context.output.note("· its history is only in memory, so its agents are ended");
+    context.output.note("· the daemon keeps its history only in memory, so its agents are ended");
   const graceS = leaving_agents ? 0 : Number(status.config["shutdown_grace_s"] ?? 0);
   const turns = status.sessions.active_turns;
   if (turns > 0 && graceS > 0)
@@ -53,7 +53,7 @@ async function ask(http: HttpClient, status: AnyStatus, leave_agents: boolean): 
 export function tooOld(status: AnyStatus): CodedError {
   return new CodedError(
     "too_old",
-    `${nameOf(status)} is too old to leave its agents running; \`sm daemon stop\` ends them and it, then \`sm daemon start\` starts the new version`,
+    `${nameOf(status)} is too old to leave its agents running; stop it with \`sm daemon stop\`, which ends them, then run \`sm daemon start\``,
   );
 }
 
