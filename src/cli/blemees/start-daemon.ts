@@ -2,11 +2,11 @@
 // daemons; the one that finds the socket taken exits.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { HttpClient, type HttpOptions } from "../../client/index.ts";
+import { findStateDirectory, logFileIn } from "./state-directory.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -84,7 +84,8 @@ export async function startDaemon(options: StartOptions, client: HttpOptions): P
       "no_daemon",
       `no daemon is running, and ${program} is missing; start one with \`blemeesd\``,
     );
-  const log = logFile(options.env);
+  const log = logFileIn(options.replaces?.state_dir ?? (await findStateDirectory(options.env)));
+  prepareLog(log);
   const sizeBefore = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   const child = launch(options, log);
   const http = await waitForDaemon(child, client, options, () => readLogTail(log, sizeBefore));
@@ -97,24 +98,11 @@ export async function startDaemon(options: StartOptions, client: HttpOptions): P
   return http;
 }
 
-/** The daemon's default state directory. */
-export function stateDirectory(env: Env): string {
-  const home = env["HOME"] || homedir();
-  return env["BLEMEESD_STATE_DIR"] || join(env["XDG_STATE_HOME"] || join(home, ".local", "state"), "blemees");
-}
-
-/** The log of daemons that are started here. */
-export function logFileOf(env: Env): string {
-  return join(stateDirectory(env), "blemeesd.log");
-}
-
-function logFile(env: Env): string {
-  const file = logFileOf(env);
+function prepareLog(file: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.1`);
     closeSync(openSync(file, "a", 0o600));
-    return file;
   } catch (error) {
     const todo = "make that directory writable, or set BLEMEESD_STATE_DIR to one that is";
     throw new CodedError(

@@ -10,7 +10,7 @@ import type { WebLink } from "../../client/index.ts";
 import { numberFlag } from "../command.ts";
 import { formatDuration } from "../duration.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
-import { stateDirectory } from "./start-daemon.ts";
+import { findStateDirectory } from "./state-directory.ts";
 
 type Env = BlemeesContext["env"];
 
@@ -80,7 +80,7 @@ async function openBrowser(url: string, env: Env): Promise<string> {
   const command = browserCommand(env, process.platform);
   if (command === undefined) return "There is no display to open a browser on.";
   try {
-    await start(command, writePage(url, stateDirectory(env)));
+    await start(command, writePage(url, await findStateDirectory(env)));
     // A browser packaged as a snap may not read this file.
     return "Browser opened; if it shows no page, open the link yourself.";
   } catch (error) {

@@ -255,7 +255,20 @@ describe("with a daemon", () => {
     const state = join(directory, "other");
     await program.run(socket, ["daemon", "start"], "", { ...env, BLEMEESD_STATE_DIR: state });
     await json("daemon", "restart");
-    expect(await json("daemon", "status")).toMatchObject({ state_dir: state });
+    const log = { to: "file", path: join(state, "blemeesd.log") };
+    expect(await json("daemon", "status")).toMatchObject({ state_dir: state, log });
+  });
+
+  test("the log is in the state directory that the config file names", async () => {
+    const { directory, json } = home();
+    const state = join(directory, "configured");
+    mkdirSync(join(directory, ".config/blemeesd"), { recursive: true });
+    writeFileSync(join(directory, ".config/blemeesd/config.toml"), `state_dir = ${JSON.stringify(state)}\n`);
+    const log_file = join(state, "blemeesd.log");
+    expect(await json("daemon", "start")).toMatchObject({ started: true, log_file });
+    await json("daemon", "stop");
+    expect(await json("daemon", "logs")).toMatchObject({ log_file });
+    expect(existsSync(join(directory, "state/blemees"))).toBe(false);
   });
 
   test("logs prints the end of its log, and follows it across a restart", async () => {

@@ -235,6 +235,16 @@ test("the machine: Node, a sandbox program, a state directory that can be create
   expect((await checkDisk(patient)).text).toMatch(/^\d+ MiB free at/);
 });
 
+test("the state directory is the one that the daemon's config file names", async () => {
+  mkdirSync(join(home, ".config/blemeesd"), { recursive: true });
+  writeFileSync(join(home, ".config/blemeesd/config.toml"), `state_dir = "${home}/mine"\n`);
+  expect(await checkState(patient)).toMatchObject({ text: `${join(home, "mine")} (will be created)` });
+  const env = { ...patient.env, BLEMEESD_STATE_DIR: join(home, "other") };
+  expect(await checkState({ ...patient, env })).toMatchObject({
+    text: `${join(home, "other")} (will be created)`,
+  });
+});
+
 test("a program is found as a shell finds it, and not in a relative directory of PATH", () => {
   program("tool", "true");
   expect(findOnPath("tool", patient.env)).toBe(join(home, "bin/tool"));

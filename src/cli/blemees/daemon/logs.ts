@@ -4,7 +4,7 @@ import { CodedError } from "../../../base/coded-error.ts";
 import { type Arguments, numberFlag } from "../../command.ts";
 import { show } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
-import { logFileOf } from "../start-daemon.ts";
+import { findStateDirectory, logFileIn } from "../state-directory.ts";
 import { type AnyStatus, findDaemon, nameOf } from "./find.ts";
 import { followLines, readLastLines } from "./log-file.ts";
 import { notRunningText } from "./status.ts";
@@ -26,7 +26,7 @@ export async function showLogs(given: Arguments, context: BlemeesContext): Promi
 /** The log of the running daemon, or of the last one that `sm` started. */
 async function findLogFile(context: BlemeesContext): Promise<string> {
   const found = await findDaemon(context);
-  const usual = logFileOf(context.env);
+  const usual = logFileIn(await findStateDirectory(context.env));
   if (found.state === "running" && found.status.log !== undefined) return fileOf(found.status);
   if (existsSync(usual)) return usual;
   const why = found.state === "none" ? notRunningText(context) : "the daemon does not say where it logs";

@@ -1,17 +1,16 @@
 // Checks that the programs of `[agents.NAME]` in the daemon's config exist. The daemon itself validates the keys.
 import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { readErrno, toMessage } from "../../../base/coded-error.ts";
 import { isObject } from "../../../base/json.ts";
 import { TESTED_AGENTS } from "../../../protocol/tested-agents.ts";
+import { configFile } from "../state-directory.ts";
 import { findOnPath, readVersion } from "./agents.ts";
 import type { Check, CheckContext } from "./check.ts";
 import { addTested } from "./tested.ts";
 
 export async function checkConfigured({ env, signal }: CheckContext): Promise<Check[]> {
-  const home = env["XDG_CONFIG_HOME"] || join(env["HOME"] || homedir(), ".config");
-  const path = join(home, "blemeesd", "config.toml");
+  const path = configFile(env);
   let agents: unknown;
   try {
     // Loaded only here, to keep other commands fast.

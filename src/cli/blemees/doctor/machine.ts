@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { toMessage } from "../../../base/coded-error.ts";
 import { createRunDirectory, removeRunDirectory } from "../../../base/runs/directory.ts";
-import { stateDirectory } from "../start-daemon.ts";
+import { findStateDirectory } from "../state-directory.ts";
 import { findOnPath } from "./agents.ts";
 import type { Check, CheckContext } from "./check.ts";
 
@@ -36,7 +36,7 @@ export async function checkSandbox({ env }: CheckContext): Promise<Check> {
 }
 
 export async function checkState({ env }: CheckContext): Promise<Check> {
-  const directory = stateDirectory(env);
+  const directory = await findStateDirectory(env);
   const place = existing(directory);
   try {
     accessSync(place, constants.W_OK | constants.X_OK);
@@ -51,7 +51,7 @@ export async function checkState({ env }: CheckContext): Promise<Check> {
 /** Whether agents can survive a restart of the daemon. */
 export async function checkRuns({ env }: CheckContext): Promise<Check> {
   const name = "restarts";
-  const directory = stateDirectory(env);
+  const directory = await findStateDirectory(env);
   const survive = "agents survive a restart of the daemon";
   if (env["BLEMEESD_AGENT_STDIO"] === "pipes") {
     return { name, status: "ok", text: "agents end with the daemon, as BLEMEESD_AGENT_STDIO says" };
@@ -67,7 +67,7 @@ export async function checkRuns({ env }: CheckContext): Promise<Check> {
 }
 
 export async function checkDisk({ env }: CheckContext): Promise<Check> {
-  const place = existing(stateDirectory(env));
+  const place = existing(await findStateDirectory(env));
   const { bavail, bsize } = statfsSync(place);
   const free = bavail * bsize;
   const text = `${Math.floor(free / MEBIBYTE)} MiB free at ${place}`;
