@@ -16,6 +16,8 @@ export interface Command<C> {
   /** From this argument on everything is text, including what looks like a flag. */
   verbatimFrom?: number;
   flags?: readonly Flag[];
+  /** Common flags that its help does not list. */
+  hides?: readonly string[];
   /** Without the program's name, unless something is piped into it. */
   examples?: readonly string[];
   notes?: readonly string[];
@@ -136,7 +138,7 @@ export function programHelp<C>(program: Program<C>): string {
 }
 
 export function commandHelp<C>(program: Program<C>, command: Command<C>): string {
-  const { usage, summary, aliases, flags = [], examples = [], notes = [] } = command;
+  const { usage, summary, aliases, flags = [], hides = [], examples = [], notes = [] } = command;
   const { name, commonFlags } = program;
   const text = [
     `usage: ${name} ${usage}`,
@@ -148,7 +150,7 @@ export function commandHelp<C>(program: Program<C>, command: Command<C>): string
     ...(notes.length === 0 ? [] : ["", ...notes]),
     "",
     "Flags:",
-    ...flagLines([...flags, ...commonFlags]),
+    ...flagLines([...flags, ...commonFlags.filter(({ name }) => !hides.includes(name))]),
   ];
   return renameText(text.join("\n"), program);
 }

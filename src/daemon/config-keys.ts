@@ -95,7 +95,7 @@ export const CONFIG_KEYS = {
     env: "BLEMEESD_CODEX_RETRY_S",
     check: seconds.default(300),
     meaning:
-      "A Codex turn that only retries its connection is ended after this time; 0 lets it retry forever.",
+      "A Codex turn that does nothing but reconnect is ended after this time; 0 lets it retry forever.",
   },
   codex_allow_config: {
     env: "BLEMEESD_CODEX_ALLOW_CONFIG",
@@ -122,14 +122,14 @@ export const CONFIG_KEYS = {
     flag: "store",
     env: "BLEMEESD_STORE",
     check: z.enum(["sqlite", "memory"]).default("sqlite"),
-    meaning: "`sqlite` keeps every event; `memory` keeps only the ring buffer.",
+    meaning: "`sqlite` keeps every event; `memory` keeps only the latest events, until the daemon exits.",
   },
   state_dir: {
     flag: "state-dir",
     env: "BLEMEESD_STATE_DIR",
     check: path.optional(),
     defaultText: "$XDG_STATE_HOME/blemees",
-    meaning: "Directory of the database.",
+    meaning: "Directory of the databases, the run directories and the token.",
   },
   event_log_dir: {
     flag: "event-log-dir",
@@ -177,7 +177,7 @@ export const CONFIG_KEYS = {
     env: "BLEMEESD_LEAVE_AGENTS",
     check: yesOrNo.default(false),
     meaning:
-      "When the daemon stops, its agents and their turns keep running, and the next daemon continues with them. Not with `store` = `memory`.",
+      'When the daemon stops, its agents and their turns keep running, and the next daemon continues with them. Has no effect with `store = "memory"`.',
   },
   max_concurrent_sessions: {
     env: "BLEMEESD_MAX_SESSIONS",
@@ -207,12 +207,12 @@ export const CONFIG_KEYS = {
   stderr_rate_window_s: {
     env: "BLEMEESD_STDERR_RATE_WINDOW",
     check: seconds.default(10),
-    meaning: "That window.",
+    meaning: "Length of that window.",
   },
   session_retention_days: {
     env: "BLEMEESD_RETENTION_DAYS",
     check: countOrOff.default(90),
-    meaning: "Stored events older than this are pruned at start and hourly; 0 keeps them.",
+    meaning: "Stored events older than this are removed at startup and every hour; 0 keeps them.",
   },
   retention_total_bytes: {
     env: "BLEMEESD_RETENTION_TOTAL_BYTES",
@@ -295,17 +295,28 @@ export const CONFIG_KEYS = {
     env: "BLEMEESD_NOTIFY_CHILDREN",
     check: yesOrNo.default(false),
     meaning:
-      "Also notify about the end or a stall of a session whose parent is woken anyway. Pending requests always notify.",
+      "Also notify when a session whose parent is woken finishes, fails or stalls. Pending requests always notify.",
   },
 } as const satisfies Record<string, ConfigKey>;
 
 export type ConfigName = keyof typeof CONFIG_KEYS;
 export type ConfigValues = { [K in ConfigName]: z.infer<(typeof CONFIG_KEYS)[K]["check"]> };
 
-/** The default value as text. */
+const BYTE_UNITS = [
+  [1024 ** 3, "GiB"],
+  [1024 ** 2, "MiB"],
+] as const;
+
+/** The default value as text, with its unit. */
 export function formatDefault(name: ConfigName): string {
   const key: ConfigKey = CONFIG_KEYS[name];
-  return key.defaultText ?? String(key.check.parse(undefined));
+  if (key.defaultText !== undefined) return key.defaultText;
+  const value = key.check.parse(undefined);
+  if (name.endsWith("_s")) return `${value} s`;
+  if (name.endsWith("_days")) return `${value} days`;
+  const isSize = /_bytes(?:_|$)/.test(name);
+  const unit = BYTE_UNITS.find(([bytes]) => isSize && Number(value) % bytes === 0);
+  return unit === undefined ? String(value) : `${value} (${Number(value) / unit[0]} ${unit[1]})`;
 }
 
 function asList(value: unknown): unknown {

@@ -72,16 +72,13 @@ export function formatHelp(): string {
     "Options:",
     ...align([
       ...rows,
-      ["--config FILE", "Config file in TOML [~/.config/blemeesd/config.toml]"],
-      [
-        "--takeover",
-        "Replace the daemon that runs on the socket, if there is one: it exits and leaves its agents running.",
-      ],
+      ["--config FILE", "Config file, in TOML. [~/.config/blemeesd/config.toml]"],
+      ["--takeover", "If a daemon is running on the socket, replace it and continue with its agents."],
       ["--version", "Print the version."],
-      ["-h, --help", "Print this."],
+      ["-h, --help", "Print this help."],
     ]),
     "",
-    "Every option is also an environment variable (BLEMEESD_…) and a config file key. Without a flag:",
+    "Every setting is also an environment variable (BLEMEESD_…) and a key of the config file. Settings without a flag:",
     ...align(others),
     "",
   ].join("\n");

@@ -36,6 +36,12 @@ test("another flag still needs its value", () => {
   expect(() => parseFlags(["--socket"])).toThrow(/socket/);
 });
 
+test("the help shows defaults with their unit", () => {
+  for (const text of ["[30 s]", "[90 days]", "[16777216 (16 MiB)]", "[10737418240 (10 GiB)]", "[1024]"]) {
+    expect(formatHelp()).toContain(text);
+  }
+});
+
 test("the help shows that the value is optional", () => {
   expect(formatHelp()).toMatch(/--http \[VALUE\] /);
   expect(formatHelp()).toMatch(/--socket VALUE /);

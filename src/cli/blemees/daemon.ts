@@ -35,7 +35,7 @@ export const DAEMON: BlemeesCommand = {
   words: [1, 1],
   completes: NAMES,
   flags: [
-    { name: "leave-agents", summary: "stop: leave the agents running, for the next daemon to continue with" },
+    { name: "leave-agents", summary: "stop: leave the agents running; the next daemon continues with them" },
     { name: "follow", short: "f", summary: "logs: follow until Ctrl-C, also across restarts" },
     {
       name: "lines",
@@ -44,11 +44,12 @@ export const DAEMON: BlemeesCommand = {
       summary: `logs: print the last N lines (default ${DEFAULT_LINES})`,
     },
   ],
+  hides: ["no-start"],
   examples: ["daemon status", "daemon restart", "daemon stop --leave-agents", "daemon logs -f"],
   notes: [
-    "restart is the upgrade: the installed blemeesd replaces the running one, whose agents keep running; clients",
-    "reconnect. It runs in the background with the environment of this shell; put other settings into its config file.",
-    "stop lets running turns finish (shutdown_grace_s), ends all agents and waits until the daemon has exited.",
+    "restart replaces the running daemon with the installed version. Agents keep running, and clients reconnect. The new",
+    "daemon runs in the background with this shell's environment; flags of the old one are lost, so use the config file.",
+    "stop waits for running turns (up to shutdown_grace_s), ends all agents, and returns when the daemon has exited.",
     "Exit status of status: 0 running, 3 not running.",
   ],
   async run(given, context) {

@@ -53,7 +53,7 @@ export const CHILDREN: BlemeesCommand = {
   name: "children",
   aliases: ["tree"],
   usage: "children [ID]",
-  summary: "list sessions as a tree: below ID, or inside an agent below its own, or all",
+  summary: "list sessions as a tree: those below ID; without ID all, or inside an agent its own children",
   words: [0, 1],
   completes: "session",
   flags: [{ name: "live", summary: "omit stopped sessions" }],

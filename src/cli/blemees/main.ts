@@ -32,9 +32,9 @@ const COMMON_FLAGS: readonly Flag[] = [
     summary: "the daemon's socket (default: $BLEMEES_SOCKET, $BLEMEESD_SOCKET, …)",
   },
   { name: "json", summary: "print one JSON document, or one per line when streaming" },
-  { name: "quiet", short: "q", summary: "print nothing but errors on stderr" },
+  { name: "quiet", short: "q", summary: "on stderr, print only errors" },
   { name: "no-start", summary: "do not start the daemon if it is not running" },
-  { name: "help", short: "h", summary: "show help, also after a command" },
+  { name: "help", short: "h", summary: "show help; after a command, the help of that command" },
 ];
 
 /** The exit code of a program that Ctrl-C ended. */
@@ -61,17 +61,17 @@ export function createProgram(options: ProgramOptions): Program<BlemeesContext> 
       ["", "all sessions on one screen"],
       ["web", "the same in your browser"],
       ['spawn codex --name fixer "make the tests pass"', "start an agent"],
-      ["children", "which sessions work, wait or failed, and their cost"],
+      ["children", "which sessions are working, waiting or failed, and what they cost"],
       ["requests", "pending requests; answer with approve, decline or answer"],
       ['send fixer "and the linter" --wait', "send another message"],
     ],
     groups: GROUPS,
     details: [
       "ID is a session's id, the start of it, or its name. `sm help COMMAND` shows the help of a command.",
-      "The daemon is started if it is not running. Inside an agent, spawn makes children of that agent's session.",
+      "The daemon is started if it is not running. Inside an agent, spawn creates children of that agent's session.",
       "`blemees` and `sm` are the same program.",
     ],
-    notes: ["Exit status: 0 done, 1 failed, 2 wrong usage; for wait and --wait see `sm help wait`."],
+    notes: ["Exit status: 0 done, 1 failed, 2 usage error; for wait and --wait see `sm help wait`."],
     commonFlags: COMMON_FLAGS,
     flags: [...COMMON_FLAGS, { name: "version", short: "V", summary: "print the version" }],
     // Tab never starts a daemon.

@@ -6,7 +6,6 @@ import { joinText } from "../../protocol/message-text.ts";
 export const EXIT = { done: 0, failed: 1, blocked: 3, gone: 4, timeout: 124 } as const;
 
 export const EXIT_NOTES: readonly string[] = [
-  "Exit status:",
   "  0    idle, and the last turn succeeded",
   "  1    the last turn failed or was interrupted",
   "  3    a request is pending (sm requests ID)",

@@ -96,7 +96,8 @@ export const DECLINE: BlemeesCommand = {
 export const ANSWER: BlemeesCommand = {
   name: "answer",
   usage: "answer REQUEST QUESTION=TEXT…",
-  summary: "answer questions by number, header or id; repeat one for several answers; 1=- reads stdin",
+  summary:
+    "answer questions by number, header or id; repeat a question to give several answers; 1=- reads stdin",
   words: [2, ANY],
   completes: "request",
   flags: [SHOWN, YES],

@@ -23,10 +23,10 @@ export const SEND: BlemeesCommand = {
     FILE,
     { name: "now", summary: "interrupt the running turn and skip the queue" },
     { name: "wait", short: "w", summary: "wait until its turn ends, and print the answer" },
-    { name: "timeout", short: "t", value: "S", summary: "timeout in seconds" },
+    { name: "timeout", short: "t", value: "S", summary: "with --wait: give up after S seconds" },
   ],
   examples: ['send fixer "and run the linter too"', "send fixer --now --wait stop that, use git mv"],
-  notes: ["Put -- before text that starts with a dash. With --wait:", ...EXIT_NOTES],
+  notes: ["Put -- before text that starts with a dash.", "Exit status with --wait:", ...EXIT_NOTES],
   async run(given, context) {
     const [id = "", ...words] = given.words;
     const text = await readPrompt(words, given, context);

@@ -40,14 +40,14 @@ export const SPAWN: BlemeesCommand = {
       summary: "an option of the agent; may be repeated",
     },
     { name: "budget-usd", value: "N", summary: "maximum cost, for agents that report it" },
-    { name: "no-wake", summary: "do not wake the parent when it finishes or asks" },
+    { name: "no-wake", summary: "do not wake the parent when this session finishes or asks" },
     {
       name: "notify",
       value: "URL",
       summary: "webhook for requests and finished turns (see notify_allow_urls)",
     },
     { name: "wait", short: "w", summary: "wait for the answer and print it" },
-    { name: "timeout", short: "t", value: "S", summary: "timeout in seconds" },
+    { name: "timeout", short: "t", value: "S", summary: "with --wait: give up after S seconds" },
   ],
   examples: [
     'spawn codex --name fixer "make the tests pass"',
@@ -56,7 +56,7 @@ export const SPAWN: BlemeesCommand = {
   ],
   notes: [
     "The prompt comes from the arguments, a file, or stdin. Without one the agent waits for `sm send`.",
-    "With --wait:",
+    "Exit status with --wait:",
     ...EXIT_NOTES,
   ],
   async run(given, context) {

@@ -14,7 +14,7 @@ import { cancelWakes } from "./own-wakes.ts";
 export const WAIT: BlemeesCommand = {
   name: "wait",
   usage: "wait ID…",
-  summary: "wait until sessions are idle, need an answer, or are gone",
+  summary: "wait until sessions are idle, need an answer, or have stopped",
   words: [1, ANY],
   completes: "session",
   flags: [
@@ -23,6 +23,7 @@ export const WAIT: BlemeesCommand = {
   ],
   examples: ["wait fixer --timeout 600 && sm show fixer", "wait --any a b c"],
   notes: [
+    "Exit status:",
     ...EXIT_NOTES,
     "For several sessions, the highest one. Inside an agent, the wake message of a child that it waited for is removed",
     "from its queue.",

@@ -15,11 +15,11 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
   { name: "/provider", usage: "/provider [KEY]", summary: "switch the provider" },
   { name: "/model", usage: "/model [NAME]", summary: "switch the model" },
   { name: "/agent", usage: "/agent [NAME]", summary: "switch the agent" },
-  { name: "/agents", usage: "/agents", summary: "list the sub-agents it may delegate to" },
+  { name: "/agents", usage: "/agents", summary: "list the sub-agents that the agent may delegate to" },
   {
     name: "/use-plan",
     usage: "/use-plan [TEXT]",
-    summary: "send the plan from claudecode-plan, with this text",
+    summary: "send the plan made by claudecode-plan, with this text",
   },
   { name: "/help", usage: "/help", summary: "list these commands" },
   { name: "/exit", usage: "/exit, /quit", summary: "stop the running task and exit", isForRunning: true },

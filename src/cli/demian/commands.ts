@@ -53,7 +53,7 @@ export const COMMANDS: readonly DemianCommand[] = [
   },
   {
     name: "trust",
-    usage: "trust [FILE ...]",
+    usage: "trust [FILE…]",
     summary: "list, trust or refuse a project's config and agents, and tool modules",
     words: [0, 100],
     flags: [

@@ -1,7 +1,11 @@
 // The flags of demian and of its commands.
 import type { Flag } from "../command.ts";
 
-const HELP: Flag = { name: "help", short: "h", summary: "show help, also after a command" };
+const HELP: Flag = {
+  name: "help",
+  short: "h",
+  summary: "show help; after a command, the help of that command",
+};
 const JSON_EVENTS: Flag = { name: "json", summary: "print events as they happen, one JSON object per line" };
 const JSON_DOCUMENT: Flag = { name: "json", summary: "print one JSON document" };
 
@@ -55,13 +59,21 @@ const SESSION: readonly Flag[] = [
   { name: "stream", summary: "stream responses (default)" },
   { name: "no-stream", summary: "wait for complete responses" },
   { name: "persistent-grants", summary: "save what you allow with `always` for this project (default)" },
-  { name: "no-persistent-grants", summary: "forget it when the session ends" },
+  { name: "no-persistent-grants", summary: "forget what you allow when the session ends" },
   { name: "no-transcript", summary: "write nothing to .demian/transcripts" },
   { name: "main-max-context-tokens", value: "N", summary: "context limit of the main agent's model" },
-  { name: "main-compact-at", value: "RATIO", summary: "compact when this share of it is used (0 to 1)" },
+  {
+    name: "main-compact-at",
+    value: "RATIO",
+    summary: "compact when this share of the context is used (0 to 1)",
+  },
   ...MODE,
   { name: "sub-max-context-tokens", value: "N", summary: "context limit of a sub-agent's model" },
-  { name: "sub-compact-at", value: "RATIO", summary: "compact when this share of it is used (0 to 1)" },
+  {
+    name: "sub-compact-at",
+    value: "RATIO",
+    summary: "compact when this share of the context is used (0 to 1)",
+  },
   { name: "trust-project", summary: "trust the current contents of this workspace's .demian" },
   { name: "trust-user-tools", summary: "load the tools in ~/.demian/tools; they run as programs" },
 ];
@@ -87,7 +99,7 @@ export const RUN_FLAGS: readonly Flag[] = [
   { name: "daemon", summary: "run the session in blemeesd, where it continues after you leave" },
   { name: "stdin", summary: "wait for text on stdin without a time limit" },
   JSON_EVENTS,
-  { name: "quiet", short: "q", summary: "only prompts and errors on stderr" },
+  { name: "quiet", short: "q", summary: "on stderr, print only prompts and errors" },
 ];
 
 export const COMMON_FLAGS: readonly Flag[] = [HELP];

@@ -73,7 +73,8 @@ export function answerVerbs(take: Flag): Verb[] {
     {
       name: "answer",
       usage: "answer REQUEST QUESTION=TEXT…",
-      summary: "answer questions by number, header or id; repeat one for several answers; 1=- reads stdin",
+      summary:
+        "answer questions by number, header or id; repeat a question to give several answers; 1=- reads stdin",
       where: "both",
       words: [1, ANY],
       flags,

@@ -23,7 +23,7 @@ const COMMON_FLAGS: readonly Flag[] = [
     summary: "the daemon's socket (default: $BLEMEESD_SOCKET, $XDG_RUNTIME_DIR/blemeesd.sock, …)",
   },
   { name: "json", summary: "print the daemon's frames, one JSON object per line" },
-  { name: "help", short: "h", summary: "show help, also after a command" },
+  { name: "help", short: "h", summary: "show help; after a command, the help of that command" },
 ];
 
 export interface WireOptions {
@@ -54,7 +54,7 @@ export function createProgram(options: WireOptions): Program<ShellContext> {
     ],
     groups: [{ title: "Commands", commands: VERBS.filter(({ where }) => where !== "prompt").map(toCommand) }],
     details: ["Only at the prompt:", ...usageLines(VERBS.filter(({ where }) => where === "prompt"))],
-    notes: ["Exit status: 0 done, 1 failed, 2 wrong usage."],
+    notes: ["Exit status: 0 done, 1 failed, 2 usage error."],
     commonFlags: COMMON_FLAGS,
     flags: [
       ...COMMON_FLAGS,

@@ -74,6 +74,11 @@ test("the help begins with a usage line and an example, and has every command", 
   }
 });
 
+test("the help of daemon does not offer --no-start, which contradicts it", () => {
+  const shown = COMMANDS.filter((command) => commandHelp(SM, command).includes("--no-start"));
+  expect(COMMANDS.filter((command) => !shown.includes(command)).map(({ name }) => name)).toEqual(["daemon"]);
+});
+
 test("the help of wait documents its exit codes", () => {
   const wait = COMMANDS.find(({ name }) => name === "wait");
   const help = wait === undefined ? "" : commandHelp(SM, wait);
