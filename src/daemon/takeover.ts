@@ -1,5 +1,5 @@
 // `--takeover`: asks the daemon on the socket to stop without touching its agents, and waits until the socket is free.
-import { realpathSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { resolve } from "node:path";
@@ -14,6 +14,8 @@ const LIMIT_MS = 15_000;
 const POLL_MS = 5;
 /** No daemon, or not our socket: binding reports the cause. */
 const NOTHING_THERE: ReadonlySet<string> = new Set(["ENOENT", "ECONNREFUSED", "EACCES", "EPERM", "ENOTDIR"]);
+/** What a daemon that exits in this moment does to a connection. */
+const CUT_OFF: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET"]);
 
 /** What a takeover needs of the status; daemons of other versions may send more, or less. */
 const Status = z.looseObject({
@@ -41,15 +43,22 @@ export async function takeOver(
 ): Promise<Predecessor | undefined> {
   checkSocketPath(socket_path);
   const ask = (method: string, path: string, body?: object): Promise<Reply | undefined> =>
-    exchange(socket_path, { method, path, ...(body === undefined ? {} : { body }) }, limitMs);
-  const found = await ask("GET", "/status");
-  if (found === undefined) return undefined;
-  if (isStopping(found)) {
-    if (await becomesFree(socket_path, limitMs)) return undefined;
+    exchange(socket_path, { method, path, ...(body === undefined ? {} : { body }) }, limitMs).catch(
+      async (error: Error) => {
+        if (CUT_OFF.has(readErrno(error.cause) ?? "") && (await isGone(socket_path, limitMs)))
+          return undefined;
+        throw error;
+      },
+    );
+  const untilStopped = async (): Promise<undefined> => {
+    if (await isGone(socket_path, limitMs)) return;
     throw failure(
       `the daemon on ${socket_path} was already stopping and has not exited within ${limitMs / 1000} s; it is waiting for running turns; try again later, or send it a second SIGTERM`,
     );
-  }
+  };
+  const found = await ask("GET", "/status");
+  if (found === undefined) return undefined;
+  if (isStopping(found)) return untilStopped();
   const status = Status.safeParse(found.body).data;
   if (status === undefined) throw failure(`the program listening on ${socket_path} is not blemeesd`);
   const { daemon, pid, config } = status;
@@ -63,11 +72,14 @@ export async function takeOver(
       `${who} keeps its sessions in ${status.state_dir}, not in ${state_dir}; to continue with them, pass --state-dir ${status.state_dir}`,
     );
   const reply = await ask("POST", "/daemon/stop", { leave_agents: true });
-  const stop = Stop.safeParse(reply?.body).data;
-  if (reply?.status !== 202 || stop === undefined)
+  // Another takeover was faster.
+  if (reply === undefined) return undefined;
+  if (isStopping(reply)) return untilStopped();
+  const stop = Stop.safeParse(reply.body).data;
+  if (reply.status !== 202 || stop === undefined)
     throw failure(`${who} refused to stop: ${describe(reply)}; stop it with \`sm daemon stop\` or SIGTERM`);
   const graceMs = stop.leaving_agents ? 0 : (config.shutdown_grace_s ?? 0) * 1000;
-  if (!(await becomesFree(socket_path, limitMs + graceMs)))
+  if (!(await isGone(socket_path, limitMs + graceMs)))
     throw failure(
       `${who} agreed to stop but did not exit within ${(limitMs + graceMs) / 1000} s; see its log, or end it with: kill -9 ${pid}`,
     );
@@ -123,14 +135,25 @@ function explain(socketPath: string, error: Error, limitMs: number): CodedError 
   );
 }
 
-/** Waits until nothing listens on the socket: a daemon removes it last. */
-async function becomesFree(path: string, limitMs: number): Promise<boolean> {
+/** Waits for the daemon on the socket: a daemon removes it last. If another one has bound it then, binding reports that. */
+async function isGone(path: string, limitMs: number): Promise<boolean> {
+  const bound = identify(path);
   const endMs = Date.now() + limitMs;
-  while (await isListening(path)) {
+  while ((await isListening(path)) && identify(path) === bound) {
     if (Date.now() >= endMs) return false;
     await delay(POLL_MS);
   }
   return true;
+}
+
+/** Which socket this is: a file system may give the inode of a removed one to the next. */
+function identify(path: string): string | undefined {
+  try {
+    const { ino, mtimeMs } = lstatSync(path);
+    return `${ino}:${mtimeMs}`;
+  } catch {
+    return undefined; // it does not exist, or cannot be seen
+  }
 }
 
 function isListening(path: string): Promise<boolean> {
@@ -148,8 +171,7 @@ function isStopping({ body }: Reply): boolean {
   return ErrorBody.safeParse(body).data?.error.code === "daemon_shutdown";
 }
 
-function describe(reply: Reply | undefined): string {
-  if (reply === undefined) return "it has just exited";
+function describe(reply: Reply): string {
   return ErrorBody.safeParse(reply.body).data?.error.message ?? `it answered with status ${reply.status}`;
 }
 

@@ -46,6 +46,15 @@ export class ScriptedHttp {
     return new Promise((resolve) => this.#server.listen(this.path, resolve));
   }
 
+  /** Calls back when the n-th client from now on connects. */
+  onConnection(n: number, callback: () => void): void {
+    let count = 0;
+    this.#server.on("connection", () => {
+      count += 1;
+      if (count === n) callback();
+    });
+  }
+
   /** Like a killed daemon: drops all connections and stops listening. */
   async kill(): Promise<void> {
     this.#server.closeAllConnections();

@@ -11,6 +11,7 @@ import { PATIENCE_MS } from "../support/patience.ts";
 
 const STATE = "/nowhere/state";
 const STATUS = { daemon: "blemeesd/0.0.9", pid: 77, state_dir: STATE, config: { shutdown_grace_s: 0 } };
+const STOPPING = { error: { code: "daemon_shutdown", message: "stopping" } };
 /** For what never happens. */
 const SHORT_MS = 150;
 
@@ -82,8 +83,26 @@ describe("a daemon that stops", () => {
   test("is waited for if it was already stopping", async () => {
     const server: ScriptedHttp = await daemon((_received, response) => {
       response.once("close", () => void server.kill());
-      return reply(response, 503, { error: { code: "daemon_shutdown", message: "stopping" } });
+      return reply(response, 503, STOPPING);
     });
+    expect(await over(server.path)).toBeUndefined();
+  });
+
+  test.each([
+    ["is stopping when it is asked to", (response: ServerResponse) => reply(response, 503, STOPPING)],
+    ["exits when it is asked to", (response: ServerResponse) => void response.destroy()],
+  ])("is waited for if it %s, for another takeover", async (_what, refuse) => {
+    const server: ScriptedHttp = await daemon(({ path }, response) => {
+      if (path === "/status") return STATUS;
+      response.once("close", () => void server.kill());
+      return refuse(response);
+    });
+    expect(await over(server.path)).toBeUndefined();
+  });
+
+  test("is not waited for once another daemon has bound the socket", async () => {
+    const server = await daemon((_received, response) => reply(response, 503, STOPPING));
+    server.onConnection(2, () => void server.kill().then(() => server.listen()));
     expect(await over(server.path)).toBeUndefined();
   });
 
@@ -133,8 +152,7 @@ describe("a daemon that does not stop", () => {
   });
 
   test("because it waits for its turns is reported after the limit", async () => {
-    const stopping = { error: { code: "daemon_shutdown", message: "stopping" } };
-    const server = await daemon((_received, response) => reply(response, 503, stopping));
+    const server = await daemon((_received, response) => reply(response, 503, STOPPING));
     await expect(over(server.path, SHORT_MS)).rejects.toThrow(/already stopping and has not exited/);
   });
 

@@ -222,9 +222,10 @@ async function bind(server: Server, path: string, log: Log): Promise<number | un
   const umask = process.umask(0o177); // never accessible to others, even briefly
   try {
     await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
+      const fail = (error: Error): void => reject(readErrno(error) === "EADDRINUSE" ? inUse(path) : error);
+      server.once("error", fail);
       server.listen({ path, backlog: BACKLOG }, () => {
-        server.off("error", reject);
+        server.off("error", fail);
         resolve();
       });
     });
@@ -245,14 +246,16 @@ async function removeStale(path: string, log: Log): Promise<void> {
   if (uid !== undefined && found.uid !== uid) {
     throw new CodedError("internal", `${path} belongs to another user (uid ${found.uid}); pass --socket`);
   }
-  if (await isAlive(path)) {
-    throw new CodedError(
-      "internal",
-      `another blemeesd is running on ${path}: open its dashboard with \`sm web\`, stop it, or pass --socket`,
-    );
-  }
+  if (await isAlive(path)) throw inUse(path);
   removeSocket(path);
   log.info("daemon.removed_stale_socket", { socket_path: path });
+}
+
+function inUse(path: string): CodedError {
+  return new CodedError(
+    "internal",
+    `another blemeesd is running on ${path}: open its dashboard with \`sm web\`, stop it, or pass --socket`,
+  );
 }
 
 function isAlive(path: string): Promise<boolean> {

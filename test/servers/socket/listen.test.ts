@@ -104,3 +104,10 @@ test.each(["the hello timeout", "a shutdown"])(
     await listening.close();
   },
 );
+
+test("of two daemons that start at the same time, one is refused with the reason", async () => {
+  const both = await Promise.allSettled([listen(), listen()]);
+  const refused = both.flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : []));
+  expect(refused).toEqual([expect.stringContaining(`another blemeesd is running on ${path}`)]);
+  for (const one of both) if (one.status === "fulfilled") await one.value.close();
+});
