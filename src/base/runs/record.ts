@@ -29,6 +29,8 @@ export interface RunHistory {
   last: number;
 }
 
+const LF = 0x0a;
+
 export class RunRecord {
   readonly #fd: number;
   #last: number;
@@ -38,6 +40,10 @@ export class RunRecord {
   constructor(path: string, last = 0) {
     this.#fd = openSync(path, "a");
     this.#last = last;
+    // A kill can tear a long entry; the next one must not continue its line.
+    const bytes = readFileSync(path);
+    const end = bytes.lastIndexOf(LF) + 1;
+    if (end < bytes.length) ftruncateSync(this.#fd, end);
   }
 
   /** The number of the last entry. */

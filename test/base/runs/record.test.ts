@@ -37,6 +37,19 @@ test("a snapshot's entries are not wanted, and later ones keep their numbers in 
   expect(readRecord(path, 1).writes).toEqual([{ n: 2, line: "two", isDone: false }]);
 });
 
+test("after an entry that a kill has torn, the next daemon's entries can be read", () => {
+  const { path, record } = newRecord();
+  record.write("one");
+  record.close();
+  appendFileSync(path, '{"write":2,"line":"aaaa');
+  const next = new RunRecord(path, readRecord(path, 0).last);
+  next.write("two");
+  expect(readRecord(path, 0).writes.map(({ n, line }) => [n, line])).toEqual([
+    [1, "one"],
+    [2, "two"],
+  ]);
+});
+
 test("it is emptied only when nothing in it is needed", () => {
   const { path, record } = newRecord();
   record.write("one");
