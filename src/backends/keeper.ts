@@ -67,8 +67,9 @@ export class SnapshotKeeper implements RunKeeper {
   leave(): void {
     const { files, session_id } = this.#parts;
     this.touch();
-    files.dropSnapshot(session_id);
+    // First: the record may then be emptied, and numbers its next entries after those that the remaining snapshots include.
     removeSnapshot(files.directory.sessions, session_id);
+    files.dropSnapshot(session_id);
   }
 
   /** While nothing happens its snapshot stays valid at any later offset; moving it forward lets earlier output be freed. */
