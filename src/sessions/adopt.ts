@@ -4,12 +4,9 @@
 import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { AdoptOrder, Backend, BackendSink, Run } from "../backends/types.ts";
-import { RUN_MARKER } from "../base/child.ts";
 import { toMessage } from "../base/coded-error.ts";
-import { findByEnvironment, killAll } from "../base/descendants.ts";
 import type { Log } from "../base/log.ts";
-import type { FoundRun, LeftRun } from "../base/runs/adopt.ts";
-import { removeRunDirectory } from "../base/runs/directory.ts";
+import { endRun, type FoundRun } from "../base/runs/adopt.ts";
 import type { RecordedCall } from "../base/runs/record.ts";
 import type { Snapshot } from "../base/runs/snapshots.ts";
 import { defined } from "../base/values.ts";
@@ -43,7 +40,6 @@ export interface AdoptParts {
   adopted: { runs: Set<string>; sessions: Set<string> };
 }
 
-const KILL_GRACE_MS = 500;
 const MAX_ATTEMPTS = 10;
 /** An adoption counts as successful once the daemon has survived it this long. */
 const PROVEN_MS = 50;
@@ -174,13 +170,6 @@ function repeat(session: Session, call: RecordedCall): void {
 /** Calls that change the session's own state. */
 function concernsSession(call: RecordedCall): call is RecordedCall & { name: "send" | "interrupt" } {
   return call.name === "send" || call.name === "interrupt";
-}
-
-/** Ends the processes of a run that is not adopted, and removes its directory. */
-async function endRun(directory: LeftRun["directory"]): Promise<void> {
-  const left = await findByEnvironment(RUN_MARKER, (value) => value === directory.id).catch(() => []);
-  if (left.length > 0) await killAll(left, KILL_GRACE_MS);
-  removeRunDirectory(directory);
 }
 
 async function giveUp(

@@ -3,9 +3,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Child, type ChildExit, type ChildHandlers, type ProcessHandle, RUN_MARKER } from "../child.ts";
 import { CodedError, toMessage } from "../coded-error.ts";
-import { isAlive, type ProcessId } from "../descendants.ts";
-import { RUN_FORMAT, type RunDescription, readDescription } from "./description.ts";
-import { checkRunDirectory, listRunDirectories, type RunDirectory } from "./directory.ts";
+import { findByEnvironment, isAlive, killAll, type ProcessId, takeSnapshot } from "../descendants.ts";
+import { type RunDescription, readDescription, readProcessId } from "./description.ts";
+import { checkRunDirectory, listRunDirectories, type RunDirectory, removeRunDirectory } from "./directory.ts";
 import type { RunMark } from "./mark.ts";
 import { type RunHistory, readRecord } from "./record.ts";
 import { RunFiles } from "./run-files.ts";
@@ -26,15 +26,20 @@ export interface LeftRun {
   reason: string;
 }
 
+const KILL_GRACE_MS = 500;
 /** A longer line may have been written in part. */
 const ATOMIC_BYTES = 4096;
 /** The exit of a process that is not our child must be polled. Without /proc, each poll runs a program. */
 const POLL_MS = process.platform === "linux" ? 100 : 1000;
 
-export async function findRuns(root: string): Promise<{ found: FoundRun[]; left: LeftRun[] }> {
+/** `unreadable`: which runs there are cannot be seen. */
+export async function findRuns(
+  root: string,
+  unreadable?: (error: unknown) => void,
+): Promise<{ found: FoundRun[]; left: LeftRun[] }> {
   const found: FoundRun[] = [];
   const left: LeftRun[] = [];
-  for (const directory of listRunDirectories(root)) {
+  for (const directory of listRunDirectories(root, unreadable)) {
     try {
       found.push(await inspect(directory));
     } catch (error) {
@@ -47,16 +52,37 @@ export async function findRuns(root: string): Promise<{ found: FoundRun[]; left:
 async function inspect(directory: RunDirectory): Promise<FoundRun> {
   checkRunDirectory(directory);
   const description = readDescription(directory);
-  if (description.format !== RUN_FORMAT) {
-    throw refusal(`it was started by blemeesd ${description.version}, which uses another run format`);
-  }
   if (!(await isAlive(toProcessId(description)))) throw refusal("its process has ended");
-  const snapshots = readSnapshots(directory.sessions);
+  const snapshots = explain("its snapshots", () => readSnapshots(directory.sessions));
   if (snapshots.length === 0) throw refusal("it serves no session");
-  const history = readRecord(directory.record, Math.min(...snapshots.map(({ n }) => n)));
+  const included = Math.min(...snapshots.map(({ n }) => n));
+  const history = explain("its record", () => readRecord(directory.record, included));
   const torn = history.writes.find(({ isDone, line }) => !isDone && Buffer.byteLength(line) >= ATOMIC_BYTES);
   if (torn !== undefined) throw refusal("the daemon was killed while writing a long line to its stdin");
   return { directory, description, snapshots, history };
+}
+
+function explain<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw refusal(`${what} cannot be read: ${toMessage(error)}`);
+  }
+}
+
+/** Ends the processes of a run that is not adopted, and removes its directory. */
+export async function endRun(directory: RunDirectory): Promise<void> {
+  const left = await findProcesses(directory);
+  if (left.length > 0) await killAll(left, KILL_GRACE_MS);
+  removeRunDirectory(directory);
+}
+
+/** Also by its pid: it may have cleared its environment, and macOS shows none. */
+async function findProcesses(directory: RunDirectory): Promise<ProcessId[]> {
+  const marked = await findByEnvironment(RUN_MARKER, (value) => value === directory.id).catch(() => []);
+  const described = readProcessId(directory);
+  if (described === undefined || !(await isAlive(described))) return marked;
+  return [...marked, described, ...(await takeSnapshot(described.pid).catch(() => []))];
 }
 
 export interface AdoptParts {

@@ -2,8 +2,9 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import * as z from "zod";
 import type { Child } from "../child.ts";
-import { identify } from "../descendants.ts";
-import type { RunDirectory } from "./directory.ts";
+import { CodedError } from "../coded-error.ts";
+import { identify, type ProcessId } from "../descendants.ts";
+import { checkDescription, type RunDirectory } from "./directory.ts";
 
 /**
  * Raised when a snapshot, the record or the meaning of either changes: daemons with another format then refuse the run
@@ -26,6 +27,9 @@ export const RunDescription = z.object({
 });
 export type RunDescription = z.infer<typeof RunDescription>;
 
+/** The same in every format. */
+const AnyDescription = RunDescription.pick({ format: true, version: true, pid: true, started: true }).loose();
+
 function writeDescription({ description, path }: RunDirectory, content: RunDescription): void {
   writeFileSync(`${path}/.run.json`, JSON.stringify(content), { mode: 0o600 });
   renameSync(`${path}/.run.json`, description);
@@ -42,7 +46,40 @@ export async function describeRun(
   files.keep(() => writeDescription(files.directory, { format: RUN_FORMAT, ...about, ...id, started_at_ms }));
 }
 
-/** Throws if it is missing or not a description. */
-export function readDescription({ description }: RunDirectory): RunDescription {
-  return RunDescription.parse(JSON.parse(readFileSync(description, "utf8")));
+/** Throws, with the reason, if it is missing, not a description, or in another format. */
+export function readDescription(directory: RunDirectory): RunDescription {
+  const any = readAny(directory);
+  if (any.format !== RUN_FORMAT)
+    throw unusable(`it was started by blemeesd ${any.version}, which uses another run format`);
+  const { data, error } = RunDescription.safeParse(any);
+  if (data === undefined) throw unusable(`its run.json is incomplete: ${z.prettifyError(error)}`);
+  return data;
+}
+
+/** The process, whatever the format; undefined if unknown, or if another user can have written it. */
+export function readProcessId(directory: RunDirectory): ProcessId | undefined {
+  try {
+    checkDescription(directory);
+    const { pid, started } = readAny(directory);
+    return { pid, started };
+  } catch {
+    return undefined;
+  }
+}
+
+function readAny({ description }: RunDirectory): z.infer<typeof AnyDescription> {
+  const text = readFileSync(description, "utf8");
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (cause) {
+    throw unusable("its run.json is not JSON", cause);
+  }
+  const { data, error } = AnyDescription.safeParse(content);
+  if (data === undefined) throw unusable(`its run.json describes no process: ${z.prettifyError(error)}`);
+  return data;
+}
+
+function unusable(message: string, cause?: unknown): CodedError {
+  return new CodedError("run_unusable", message, { cause });
 }

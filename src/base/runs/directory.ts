@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { CodedError } from "../coded-error.ts";
+import { CodedError, readErrno } from "../coded-error.ts";
 import { systemCalls } from "./system-calls.ts";
 
 export interface RunDirectory {
@@ -90,25 +90,30 @@ export function openForChild(directory: RunDirectory): number[] {
   }
 }
 
-/** Every run directory, usable or not; empty if there are none. */
-export function listRunDirectories(root: string): RunDirectory[] {
-  let names: string[];
+/** Every run directory, usable or not; empty if there are none, or if the root is unreadable. */
+export function listRunDirectories(root: string, unreadable?: (error: unknown) => void): RunDirectory[] {
   try {
-    names = readdirSync(root);
-  } catch {
+    return readdirSync(root).map((name) => runDirectory(root, name));
+  } catch (error) {
+    if (readErrno(error) !== "ENOENT") unreadable?.(error);
     return [];
   }
-  return names.map((name) => runDirectory(root, name));
 }
 
 /** Throws, with the reason, if another user could have written to it. */
 export function checkRunDirectory(directory: RunDirectory): void {
-  checkPrivate(directory.path, lstatSync(directory.path), "directory");
+  checkDescription(directory);
   checkPrivate(directory.sessions, lstatSync(directory.sessions), "directory");
   checkPrivate(directory.input, lstatSync(directory.input), "FIFO");
-  for (const file of [directory.output, directory.errors, directory.record, directory.description]) {
+  for (const file of [directory.output, directory.errors, directory.record]) {
     checkPrivate(file, lstatSync(file), "file");
   }
+}
+
+/** The same for run.json alone. */
+export function checkDescription({ path, description }: RunDirectory): void {
+  checkPrivate(path, lstatSync(path), "directory");
+  checkPrivate(description, lstatSync(description), "file");
 }
 
 /** Space that this user can still use on the disk of a directory; unlimited if unknown. */

@@ -1,7 +1,7 @@
 // Writes lines into the FIFO that an agent reads. A line that fits is written by one system call, so killing this
 // process cannot split it.
 import { closeSync, constants, openSync, writeSync } from "node:fs";
-import { readErrno } from "../coded-error.ts";
+import { CodedError, readErrno } from "../coded-error.ts";
 
 interface Waiting {
   bytes: Buffer;
@@ -21,9 +21,14 @@ export class FifoWriter {
   #retry: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** Throws ENXIO if no process reads it. */
+  /** Throws if no process reads it. */
   constructor(path: string) {
-    this.#fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    try {
+      this.#fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (cause) {
+      if (readErrno(cause) !== "ENXIO") throw cause;
+      throw new CodedError("run_unusable", `no process reads ${path}`, { cause });
+    }
   }
 
   /**

@@ -77,8 +77,8 @@ export class RunFiles implements ChildIo {
     this.#outEnd = from?.out ?? 0;
     this.#errEnd = from?.err ?? 0;
     this.#errors = splitErrorLines((line) => handlers.errorLine(line));
-    this.record = new RunRecord(directory.record, lastEntry);
     this.#fifo = new FifoWriter(directory.input);
+    this.record = new RunRecord(directory.record, lastEntry);
     this.#out = new Follower({
       path: directory.output,
       offset: this.#outEnd,

@@ -1,9 +1,19 @@
 // Which processes of an earlier daemon are found, and why others are not. Each is real: a `cat` on files.
 // lane: process
-import { chmodSync, linkSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type Child, RUN_MARKER, startChild } from "../../../src/base/child.ts";
-import { adoptChild, type FoundRun, findRuns } from "../../../src/base/runs/adopt.ts";
+import { isAlive, takeSnapshot } from "../../../src/base/descendants.ts";
+import { adoptChild, endRun, type FoundRun, findRuns } from "../../../src/base/runs/adopt.ts";
 import { describeRun } from "../../../src/base/runs/description.ts";
 import type { RunDirectory } from "../../../src/base/runs/directory.ts";
 import type { RunFiles } from "../../../src/base/runs/run-files.ts";
@@ -91,13 +101,32 @@ test.each<[string, (left: Left) => void, RegExp]>([
     /blemeesd 9\.9, which uses another run format/,
   ],
   [
+    "another format with other fields",
+    ({ directory }) => edit(directory, { format: 999, version: "9.9", intro: undefined, command: 1 }),
+    /blemeesd 9\.9, which keeps/,
+  ],
+  [
     "a pid that was reused",
     ({ directory }) => edit(directory, { pid: process.pid }),
     /its process has ended/,
   ],
   ["another start", ({ directory }) => edit(directory, { started: "other boot" }), /its process has ended/],
   ["no description", ({ directory }) => rmSync(directory.description), /ENOENT/],
-  ["a description that is none", ({ directory }) => writeFileSync(directory.description, "{"), /JSON/],
+  [
+    "a description that is none",
+    ({ directory }) => writeFileSync(directory.description, "{"),
+    /its run\.json is not JSON/,
+  ],
+  [
+    "a description of nothing",
+    ({ directory }) => writeFileSync(directory.description, "{}"),
+    /its run\.json describes no process/,
+  ],
+  [
+    "a description that is incomplete",
+    ({ directory }) => edit(directory, { intro: undefined }),
+    /its run\.json is incomplete: .*\n.*intro/,
+  ],
   ["a FIFO that vanished", ({ directory }) => rmSync(directory.input), /ENOENT/],
   [
     "a file instead of the FIFO",
@@ -131,8 +160,16 @@ test.each<[string, (left: Left) => void, RegExp]>([
     /record has more than one hard link/,
   ],
   ["no session", ({ directory }) => rmSync(`${directory.sessions}/s`), /serves no session/],
-  ["a snapshot that is cut", ({ directory }) => truncateSync(`${directory.sessions}/s`, 20), /./],
-  ["a damaged record", ({ directory }) => writeFileSync(directory.record, "{\n", { mode: 0o600 }), /JSON/],
+  [
+    "a snapshot that is cut",
+    ({ directory }) => truncateSync(`${directory.sessions}/s`, 20),
+    /its snapshots cannot be read/,
+  ],
+  [
+    "a damaged record",
+    ({ directory }) => writeFileSync(directory.record, "{\n", { mode: 0o600 }),
+    /its record cannot be read: .*JSON/,
+  ],
   [
     "a long line that may be torn",
     ({ files }) => void files.record.write("x".repeat(5000)),
@@ -154,4 +191,42 @@ test("a file or a directory that is no run is reported, and nothing else is touc
   const { found, left } = await findRuns(root);
   expect(found).toHaveLength(1);
   expect(left.map(({ reason }) => reason).join()).toMatch(/note\.txt is not a directory/);
+});
+
+test("if the runs cannot be listed, the reason is given", async () => {
+  roots += 1;
+  const root = `${base}/${roots}`;
+  const unreadable = vi.fn();
+  expect(await findRuns(root, unreadable)).toEqual({ found: [], left: [] });
+  expect(unreadable).not.toHaveBeenCalled();
+  writeFileSync(root, "");
+  expect(await findRuns(root, unreadable)).toEqual({ found: [], left: [] });
+  expect(String(unreadable.mock.calls[0]?.[0])).toContain("ENOTDIR");
+});
+
+/** Without the marker in its environment. */
+const UNMARKED = 'exec env -i PATH="$PATH" sh -c "sleep 1000; :"';
+
+test("a process that has cleared its environment is ended by its pid, with what it has started", async () => {
+  const { child, files, directory } = await leave(UNMARKED);
+  await vi.waitFor(async () => expect(await takeSnapshot(child.pid)).toHaveLength(1), PATIENT);
+  const [started] = await takeSnapshot(child.pid);
+  files.detach();
+  edit(directory, { format: 999 });
+  await endRun(directory);
+  expect(isRunning(child.pid)).toBe(false);
+  expect(started !== undefined && (await isAlive(started))).toBe(false);
+  expect(existsSync(directory.path)).toBe(false);
+});
+
+test.each<[string, (directory: RunDirectory) => void]>([
+  ["has another start", (directory) => edit(directory, { started: "other boot" })],
+  ["others may have written", (directory) => chmodSync(directory.description, 0o666)],
+])("a process whose description %s is not ended by its pid", async (_why, change) => {
+  const { child, files, directory } = await leave(UNMARKED);
+  await vi.waitFor(async () => expect(await takeSnapshot(child.pid)).toHaveLength(1), PATIENT);
+  files.detach();
+  change(directory);
+  await endRun(directory);
+  expect(isRunning(child.pid)).toBe(true);
 });
