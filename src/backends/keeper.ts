@@ -63,6 +63,10 @@ export class SnapshotKeeper implements RunKeeper {
     for (const keeper of others?.() ?? []) if (keeper !== this) keeper.#follow();
   }
 
+  drained(): Promise<void> {
+    return this.#parts.files.drained();
+  }
+
   /** The session has left the process. */
   leave(): void {
     const { files, session_id } = this.#parts;

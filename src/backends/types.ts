@@ -100,6 +100,8 @@ export interface RunKeeper {
   record(name: RecordedName, args: unknown[]): void;
   /** Writes a snapshot, if the run is at rest. All its reports so far must be stored. */
   checkpoint(about: Pick<Snapshot, "has_init" | "last_seq">): void;
+  /** Resolves when the agent can read everything that was written to it; a process with half a line is not adopted. */
+  drained(): Promise<void>;
 }
 
 /** What is repeated when a run is adopted: calls, and what a run did on its own when its time was up. */

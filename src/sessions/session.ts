@@ -90,6 +90,11 @@ export class Session {
     return this.#agent.asker;
   }
 
+  /** Resolves when another daemon can take its agent over. */
+  drained(): Promise<void> {
+    return this.#agent.drained();
+  }
+
   /** `left_at_ms`: set when no client is about to own it. */
   constructor(row: SessionRow, context: SessionContext, left_at_ms?: number) {
     this.row = row;

@@ -1,6 +1,7 @@
 // Builds the sessions: event path, ledger, the table with its two interfaces (hub and manager), families and
 // notifications.
 
+import { within } from "../base/child.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { defined } from "../base/values.ts";
 import type { Observer } from "../observe/types.ts";
@@ -20,6 +21,9 @@ import type { SessionTable } from "./table.ts";
 import { Changes } from "./views/changes.ts";
 import { declareGauges } from "./views/gauges.ts";
 import { Views } from "./views/views.ts";
+
+/** For agents that do not read, and a message that does not fit into their input. */
+const DRAIN_LIMIT_MS = 3_000;
 
 export interface SystemOptions
   extends Omit<HubOptions, "publisher" | "ledger" | "ready" | "hooks" | "inputChanged"> {
@@ -46,7 +50,8 @@ export interface Sessions {
   quiet(): Promise<void>;
   /**
    * Instead of stopping the agents: finishes answers that are being delivered, then ignores whatever the agents and clients
-   * do, so that no agent is signalled and nothing is recorded about it. Resolves when everything before that is stored.
+   * do, so that no agent is signalled and nothing is recorded about it. Resolves when everything before that is stored and,
+   * unless an agent does not read, written to the agents.
    */
   abandon(): Promise<void>;
 }
@@ -153,7 +158,8 @@ export function createSessions(options: SystemOptions): Sessions {
       await quiet();
       await Promise.all([...table.live.keys()].map((session_id) => ledger.idle(session_id)));
       table.isAbandoned = true;
-      await publisher.close();
+      const drained = [...table.live.values()].map((session) => session.drained());
+      await Promise.all([publisher.close(), within(DRAIN_LIMIT_MS, Promise.all(drained))]);
     },
   };
 }

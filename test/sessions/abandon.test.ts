@@ -105,3 +105,22 @@ test("an answer that is being delivered reaches its agent, and this is stored", 
   expect(on.store.ledger.get(request_id)).toMatchObject({ status: "resolved" });
   expect(on.store.ledger.get(request_id)?.dispatched_at_ms).toBeGreaterThan(0);
 });
+
+test("a message that is being written reaches its agent: with half of it no daemon could take the agent over", async () => {
+  const on = await working();
+  const reading = gate();
+  runOf(on, "idle").keeper = {
+    mark: { run_id: "r", out: 0, err: 0, n: 0 },
+    record: () => undefined,
+    checkpoint: () => undefined,
+    drained: () => reading.passed,
+  };
+  let isDone = false;
+  const abandoned = on.abandon().then(() => {
+    isDone = true;
+  });
+  await settle(20);
+  expect(isDone).toBe(false);
+  reading.open();
+  await abandoned;
+});

@@ -1,7 +1,7 @@
 // Fakes around the sessions: a store that can fail or block, a subscriber that can be full, a backend with scripted
 // agents.
 import { onTestFinished, TestRunner } from "vitest";
-import type { Ask, Backend, BackendSink, Run, StartOrder } from "../../src/backends/types.ts";
+import type { Ask, Backend, BackendSink, Run, RunKeeper, StartOrder } from "../../src/backends/types.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
 import { type Answer, isSettled, type RequestRow } from "../../src/protocol/requests.ts";
@@ -231,6 +231,8 @@ export class FakeRun implements Run {
   deaf: Promise<void> | undefined;
   isBusy = false;
   isOver = false;
+  /** Absent: it ends with the daemon. */
+  keeper: RunKeeper | undefined;
 
   constructor(pid: number, order: StartOrder, sink: BackendSink) {
     this.pid = pid;

@@ -19,6 +19,7 @@ export class FifoWriter {
   readonly #fd: number;
   readonly #waiting: Waiting[] = [];
   #retry: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
   /** Throws if no process reads it. */
@@ -37,10 +38,17 @@ export class FifoWriter {
    */
   write(bytes: Buffer, whole: () => void): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error("the input of the process is closed"));
-    return new Promise((resolve, reject) => {
+    const written = new Promise<void>((resolve, reject) => {
       this.#waiting.push({ bytes, written: 0, whole, resolve, reject });
       if (this.#waiting.length === 1) this.#pump();
     });
+    this.#last = written.catch(() => undefined);
+    return written;
+  }
+
+  /** Resolves when nothing is left to write, or can be written. */
+  async drained(): Promise<void> {
+    await this.#last;
   }
 
   close(): void {

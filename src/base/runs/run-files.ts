@@ -188,6 +188,11 @@ export class RunFiles implements ChildIo {
     await this.#fifo.write(Buffer.from(`${line}\n`), () => this.keep(() => this.record.done(n)));
   }
 
+  /** Resolves when the process can read everything that was written to it, or will not get it. */
+  drained(): Promise<void> {
+    return this.#fifo.drained();
+  }
+
   /** `at`: the end of the output that the session has processed. */
   call(session_id: string, name: string, args: unknown[], at: number): void {
     this.keep(() => this.record.call({ at, session_id, name, args }));

@@ -128,6 +128,11 @@ export class Agent {
     return this.#sink((why) => this.#onExit(generation, why));
   }
 
+  /** Resolves when another daemon can take the agent over. */
+  async drained(): Promise<void> {
+    await this.#run?.keeper?.drained();
+  }
+
   /** Writes down where the agent is, once its last turn is stored, so that a later daemon has less to repeat. */
   #keepPlace(run: Run): void {
     if (run.keeper === undefined) return;

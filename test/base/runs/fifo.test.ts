@@ -54,6 +54,8 @@ test("what does not fit waits for the reader; lines stay whole and in order", as
     for (let more = read(); more !== ""; more = read()) text += more;
     expect(text.length).toBe(lines.join("").length);
   }, PATIENT);
+  await fifo.drained();
+  expect(whole).toHaveLength(lines.length);
   await written;
   expect(text).toBe(lines.join(""));
   expect(whole).toEqual(lines.map((_, n) => n));
@@ -67,6 +69,7 @@ test("without a reader every waiting line is refused, none is reported as whole"
   hangUp();
   await expect(big).rejects.toThrow("EPIPE");
   await expect(next).rejects.toThrow("EPIPE");
+  await fifo.drained();
   expect(whole).not.toHaveBeenCalled();
   expect(() => new FifoWriter(path)).toThrow(`no process reads ${path}`);
 });
