@@ -28,6 +28,7 @@ export class SnapshotKeeper implements RunKeeper {
   readonly #parts: KeeperParts;
   /** The last snapshot; undefined if something has happened since. */
   #last: { out: number; n: number; about: About } | undefined;
+  #hasLeft = false;
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
@@ -58,7 +59,7 @@ export class SnapshotKeeper implements RunKeeper {
   checkpoint(about: About): void {
     const { isAtRest, others } = this.#parts;
     // Calls that are still to be repeated are in the record, but not in the state.
-    if (this.isRepeating || !isAtRest()) return;
+    if (this.#hasLeft || this.isRepeating || !isAtRest()) return;
     this.#write(about);
     for (const keeper of others?.() ?? []) if (keeper !== this) keeper.#follow();
   }
@@ -67,9 +68,10 @@ export class SnapshotKeeper implements RunKeeper {
     return this.#parts.files.drained();
   }
 
-  /** The session has left the process. */
+  /** The session has left the process; a snapshot would bring it back. Its end is reported later. */
   leave(): void {
     const { files, session_id } = this.#parts;
+    this.#hasLeft = true;
     this.touch();
     // First: the record may then be emptied, and numbers its next entries after those that the remaining snapshots include.
     removeSnapshot(files.directory.sessions, session_id);

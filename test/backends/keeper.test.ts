@@ -9,14 +9,28 @@ import { tempDir } from "./temp-dir.ts";
 const sessions = tempDir("keeper");
 const SNAPSHOT = { generation: "g", last_seq: 0, out: 0, err: 0, n: 0, has_init: true, state: {} };
 
-test("the snapshot of a session that leaves is gone before anything that it needed is", () => {
+function leave(): { keeper: SnapshotKeeper; existed: boolean[] } {
   writeSnapshot(sessions, { ...SNAPSHOT, session_id: "s" });
   const existed: boolean[] = [];
   const files = {
     directory: { sessions },
+    isStarted: true,
+    markOf: () => ({ run_id: "r", out: 0, err: 0, n: 0 }),
+    keep: (work: () => void) => work(),
+    noteSnapshot: () => undefined,
     dropSnapshot: () => existed.push(existsSync(join(sessions, "s"))),
   } as unknown as RunFiles;
   const parts = { files, session_id: "s", generation: "g", isAtRest: () => true, state: () => ({}) };
-  new SnapshotKeeper(parts).leave();
-  expect(existed).toEqual([false]);
+  const keeper = new SnapshotKeeper(parts);
+  keeper.leave();
+  return { keeper, existed };
+}
+
+test("the snapshot of a session that leaves is gone before anything that it needed is", () => {
+  expect(leave().existed).toEqual([false]);
+});
+
+test("a session that has left gets no snapshot, although its end is reported later", () => {
+  leave().keeper.checkpoint({ has_init: true, last_seq: 1 });
+  expect(existsSync(join(sessions, "s"))).toBe(false);
 });
