@@ -54,7 +54,12 @@ export async function connectIfRunning(
   }
 }
 
-async function findRunning(options: HttpOptions): Promise<{ http: HttpClient; pid: number } | undefined> {
+interface Running {
+  http: HttpClient;
+  pid: number;
+}
+
+async function findRunning(options: HttpOptions): Promise<Running | undefined> {
   let http: HttpClient | undefined;
   try {
     http = new HttpClient(options);
@@ -88,8 +93,7 @@ export async function startDaemon(options: StartOptions, client: HttpOptions): P
   prepareLog(log);
   const sizeBefore = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   const child = launch(options, log);
-  const http = await waitForDaemon(child, client, options, () => readLogTail(log, sizeBefore));
-  const { pid } = await http.health();
+  const { http, pid } = await waitForDaemon(child, client, options, () => readLogTail(log, sizeBefore));
   note(
     pid === child.pid
       ? `· started blemeesd (log: ${log})`
@@ -139,7 +143,7 @@ async function waitForDaemon(
   client: HttpOptions,
   { replaces }: StartOptions,
   logged: () => readonly string[],
-): Promise<HttpClient> {
+): Promise<Running> {
   let failure: string | undefined;
   const budgetMs = START_BUDGET_MS + (replaces === undefined ? 0 : REPLACE_BUDGET_MS);
   let endMs = Date.now() + budgetMs;
@@ -165,7 +169,7 @@ async function waitForDaemon(
         `the daemon (pid ${found.pid}) was not replaced and is still running: ${why}`,
       );
     }
-    if (found !== undefined && !isOld && (await isReady(client))) return found.http;
+    if (found !== undefined && !isOld && (await isReady(client))) return found;
     if (Date.now() >= endMs) {
       const why = failure ?? `it did not answer in ${budgetMs / 1000} s`;
       throw new CodedError("no_daemon", `cannot start blemeesd: ${why}; ${logged().join("\n")}`);

@@ -233,6 +233,19 @@ describe("with a daemon", () => {
     }
   });
 
+  test("restarts at the same time all succeed, and one daemon is left", async () => {
+    const { sm, json } = home();
+    await sm("daemon", "start");
+    const ran = await Promise.all([1, 2, 3].map(() => sm("daemon", "restart")));
+    expect(ran.map(({ code, stderr }) => [code, stderr.replace(/^· .*\n/, "")])).toEqual(
+      ran.map(() => [0, ""]),
+    );
+    const { pid } = await json("daemon", "status");
+    await sm("daemon", "stop");
+    expect(isRunning(Number(pid))).toBe(false);
+    expect(await json("daemon", "status")).toMatchObject({ running: false });
+  });
+
   test("a restart that fails leaves the running daemon, and says why in one line", async () => {
     const { socket, env, sm, json } = home();
     const { pid } = await json("daemon", "start");
@@ -390,6 +403,22 @@ describe("a daemon of another version, or of a service manager", () => {
       stderr: "· the daemon is already shutting down; waiting for it to exit\n",
     });
   });
+});
+
+test("one that has replaced a daemon that was shutting down is stopped instead", async () => {
+  const stopping = { error: { code: "daemon_shutdown", message: "the daemon is shutting down" } };
+  const pid = 2 ** 30; // none
+  let asked = 0;
+  const server: ScriptedHttp = await scripted(({ path }, response) => {
+    asked += 1;
+    if (asked < 3) return reply(response, 503, stopping);
+    if (path !== "/daemon/stop") return path === "/health" ? { ok: true, pid } : { ...OLD_STATUS, pid };
+    response.once("close", () => void server.kill());
+    return reply(response, 202, { pid, leaving_agents: false });
+  });
+  const { code, stdout, stderr } = await program.run(server.path, ["daemon", "stop"]);
+  expect([code, stdout]).toEqual([0, `stopped blemeesd/0.0.1 (pid ${pid})\n`]);
+  expect(stderr).toContain("· it is already shutting down; waiting for its end\n");
 });
 
 describe("mistakes", () => {

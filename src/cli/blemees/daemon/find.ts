@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CodedError } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
 import type { StatusReply } from "../../../client/http/types.ts";
-import { type HttpClient, type HttpOptions, resolveSocketPath } from "../../../client/index.ts";
+import { HttpClient, type HttpOptions, resolveSocketPath } from "../../../client/index.ts";
 import type { BlemeesContext } from "../command.ts";
 import { connectIfRunning, isTransient } from "../start-daemon.ts";
 
@@ -44,7 +44,12 @@ export function nameOf({ daemon, pid }: Pick<AnyStatus, "daemon" | "pid">): stri
   return `${daemon} (pid ${pid})`;
 }
 
-/** Waits until the daemon has exited; false if it has not in time. Without a pid, any daemon on the socket counts. */
+/** The status of a daemon that was started; of the next one if that is being replaced already. */
+export function statusOf({ socket }: HttpClient): Promise<AnyStatus> {
+  return new HttpClient({ socket, expectsDaemon: true }).status();
+}
+
+/** Waits until the daemon has exited; false if it has not in time. Without a pid, it is one that is shutting down. */
 export async function waitUntilGone(
   context: BlemeesContext,
   { pid, limitMs }: { pid?: number; limitMs: number },
@@ -53,7 +58,7 @@ export async function waitUntilGone(
   for (;;) {
     const found = await findDaemon(context);
     if (found.state === "none") break;
-    if (found.state === "running" && pid !== undefined && found.status.pid !== pid) break;
+    if (found.state === "running" && found.status.pid !== pid) break;
     if (Date.now() >= endMs) return false;
     await pause(context.signal);
   }

@@ -4,7 +4,7 @@ import type { Arguments } from "../../command.ts";
 import { show } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
 import { startDaemon } from "../start-daemon.ts";
-import { type AnyStatus, clientOptions, findDaemon, nameOf } from "./find.ts";
+import { type AnyStatus, clientOptions, findDaemon, nameOf, statusOf } from "./find.ts";
 import { showStarted, startNew } from "./start.ts";
 import { versionOf } from "./status.ts";
 import { tooOld } from "./stop.ts";
@@ -33,7 +33,7 @@ export async function restartDaemon(_given: Arguments, context: BlemeesContext):
     { program, socket, env, note: () => undefined, replaces: { pid, state_dir } },
     clientOptions(context),
   );
-  const after = await http.status();
+  const after = await statusOf(http);
   return show(context, { before: pick(before), after: pick(after) }, () => [
     `replaced ${nameOf(before)} with ${nameOf(after)}; running agents: ${before.running_agents} before, ${after.running_agents} after`,
   ]);

@@ -6,7 +6,15 @@ import type { Arguments } from "../../command.ts";
 import { show } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
 import { startDaemon } from "../start-daemon.ts";
-import { type AnyStatus, clientOptions, findDaemon, nameOf, socketOf, waitUntilGone } from "./find.ts";
+import {
+  type AnyStatus,
+  clientOptions,
+  findDaemon,
+  nameOf,
+  socketOf,
+  statusOf,
+  waitUntilGone,
+} from "./find.ts";
 import { versionOf } from "./status.ts";
 
 /** For a daemon that is stopping: longer than the default of shutdown_grace_s. */
@@ -38,7 +46,7 @@ export async function startNew(context: BlemeesContext): Promise<AnyStatus> {
     { program, socket, env, note: () => undefined },
     clientOptions(context),
   );
-  return http.status();
+  return statusOf(http);
 }
 
 export function showStarted(

@@ -12,13 +12,16 @@ const STOP_BUDGET_MS = 15_000;
 /** Assumed grace period of a daemon that is already stopping and no longer reports it. */
 const UNKNOWN_GRACE_MS = 60_000;
 
-export async function stopDaemon({ flags }: Arguments, context: BlemeesContext): Promise<number> {
+export async function stopDaemon(given: Arguments, context: BlemeesContext): Promise<number> {
+  const { flags } = given;
   const found = await findDaemon(context);
   if (found.state === "none")
     return show(context, { stopped: false, socket_path: socketOf(context) }, () => [notRunningText(context)]);
   if (found.state === "stopping") {
     context.output.note("· the daemon is already shutting down; waiting for it to exit");
     await waitForEnd(context, { limitMs: UNKNOWN_GRACE_MS });
+    // It was being replaced.
+    if ((await findDaemon(context)).state === "running") return stopDaemon(given, context);
     return show(context, { stopped: true }, () => [`the daemon on ${socketOf(context)} has stopped`]);
   }
   const { http, status } = found;
