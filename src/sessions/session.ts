@@ -90,9 +90,9 @@ export class Session {
     return this.#agent.asker;
   }
 
-  /** Resolves when another daemon can take its agent over. */
-  drained(): Promise<void> {
-    return this.#agent.drained();
+  /** Leaves its agent to another daemon. Resolves when that can take it over. */
+  abandon(): Promise<void> {
+    return this.#agent.abandon();
   }
 
   /** `left_at_ms`: set when no client is about to own it. */

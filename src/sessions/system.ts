@@ -158,8 +158,8 @@ export function createSessions(options: SystemOptions): Sessions {
       await quiet();
       await Promise.all([...table.live.keys()].map((session_id) => ledger.idle(session_id)));
       table.isAbandoned = true;
-      const drained = [...table.live.values()].map((session) => session.drained());
-      await Promise.all([publisher.close(), within(DRAIN_LIMIT_MS, Promise.all(drained))]);
+      const left = [...table.live.values()].map((session) => session.abandon());
+      await Promise.all([publisher.close(), within(DRAIN_LIMIT_MS, Promise.all(left))]);
     },
   };
 }

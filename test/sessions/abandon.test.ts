@@ -1,5 +1,6 @@
 // A daemon that stops and leaves its agents running: the sessions record nothing more and do nothing to them.
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { RunKeeper } from "../../src/backends/types.ts";
 import { askOf, Ear, gate, settle, user } from "./fakes.ts";
 import { runOf, spawn, type World, world } from "./system.ts";
 
@@ -106,15 +107,20 @@ test("an answer that is being delivered reaches its agent, and this is stored", 
   expect(on.store.ledger.get(request_id)?.dispatched_at_ms).toBeGreaterThan(0);
 });
 
-test("a message that is being written reaches its agent: with half of it no daemon could take the agent over", async () => {
-  const on = await working();
-  const reading = gate();
-  runOf(on, "idle").keeper = {
+function keeperOf(over: Partial<RunKeeper>): RunKeeper {
+  return {
     mark: { run_id: "r", out: 0, err: 0, n: 0 },
     record: () => undefined,
     checkpoint: () => undefined,
-    drained: () => reading.passed,
+    drained: () => Promise.resolve(),
+    ...over,
   };
+}
+
+test("a message that is being written reaches its agent: with half of it no daemon could take the agent over", async () => {
+  const on = await working();
+  const reading = gate();
+  runOf(on, "idle").keeper = keeperOf({ drained: () => reading.passed });
   let isDone = false;
   const abandoned = on.abandon().then(() => {
     isDone = true;
@@ -123,4 +129,16 @@ test("a message that is being written reaches its agent: with half of it no daem
   expect(isDone).toBe(false);
   reading.open();
   await abandoned;
+});
+
+test("no snapshot includes what an agent said after abandon, because it is not stored", async () => {
+  const on = await working();
+  const checkpoint = vi.fn();
+  runOf(on, "asks").keeper = keeperOf({ checkpoint });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  await on.abandon();
+  runOf(on, "asks").result();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(checkpoint).not.toHaveBeenCalled();
 });

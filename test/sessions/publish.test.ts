@@ -190,6 +190,24 @@ describe("pressure", () => {
 });
 
 describe("a closed publisher", () => {
+  test("frames that wait at close are stored with the mark of that moment: what is read later is not stored", async () => {
+    const { store, publisher, stream } = bench();
+    let out = 1;
+    stream.mark = () => ({ run_id: "r", out, err: 0, n: 0 });
+    const { open, passed } = gate();
+    store.held = passed;
+    publisher.publish(stream, delta("a"));
+    await settle();
+    out = 2;
+    publisher.publish(stream, delta("b"));
+    const closed = publisher.close();
+    out = 3;
+    publisher.publish(stream, delta("not stored"));
+    open();
+    await closed;
+    expect(store.orders.map(({ batches }) => batches[0]?.run?.out)).toEqual([1, 2]);
+  });
+
   test("ignores frames, rows and requests, and resolves at once if nothing is being written", async () => {
     const { store, publisher, stream, ear } = bench();
     await publisher.close();

@@ -50,6 +50,7 @@ export class Agent {
   #keeping: NodeJS.Timeout | undefined;
   /** It has introduced itself. */
   #hasInit = false;
+  #isAbandoned = false;
 
   constructor(parts: AgentParts) {
     this.#parts = parts;
@@ -128,8 +129,9 @@ export class Agent {
     return this.#sink((why) => this.#onExit(generation, why));
   }
 
-  /** Resolves when another daemon can take the agent over. */
-  async drained(): Promise<void> {
+  /** Leaves it to another daemon. Resolves when that can take it over. */
+  async abandon(): Promise<void> {
+    this.#isAbandoned = true;
     await this.#run?.keeper?.drained();
   }
 
@@ -144,6 +146,8 @@ export class Agent {
   }
 
   #checkpoint(run: Run): void {
+    // What it has read since is not stored.
+    if (this.#isAbandoned) return;
     run.keeper?.checkpoint({ has_init: this.#hasInit, last_seq: this.#parts.stream.last_seq });
   }
 

@@ -154,6 +154,8 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
     },
     async close() {
       isClosed = true;
+      // What is read from now on is not stored, so the frames that wait must not be stored with its mark.
+      for (const stream of waiting) stream.keepMark();
       if (scheduled || writing) await new Promise<void>((resolve) => closing.push(resolve));
     },
   };

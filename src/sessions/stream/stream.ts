@@ -141,6 +141,12 @@ export class Stream {
     });
   }
 
+  /** Everything added so far came from output up to the mark as it is now. */
+  keepMark(): void {
+    const now = this.mark?.();
+    this.mark = () => now;
+  }
+
   /** The row differs from the stored one; it is written with the next flush, in the same transaction. */
   touchRow(): void {
     this.#rowChanged = true;
