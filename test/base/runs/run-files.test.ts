@@ -57,11 +57,13 @@ test.runIf(process.platform === "linux")(
   "a process that writes while nothing is read is stopped, and continues when it is read",
   async () => {
     const { child, files, output } = await start(
-      "yes 0123456789abcdef | head -c 12000000; echo; exec sleep 1000",
+      "yes 0123456789abcdef | head -c 8000000; read more; yes | head -c 4000000; echo; exec sleep 1000",
     );
     child.pause();
     await vi.waitFor(() => expect(stateOf(child.pid)).toBe("T"), PATIENT);
-    expect(statSync(files.directory.output).size).toBeLessThan(12_000_000);
+    // Stopped, it does not read this.
+    await child.write("more");
+    expect(statSync(files.directory.output).size).toBeLessThanOrEqual(8_000_000);
     child.resume();
     await vi.waitFor(() => expect(output().length).toBe(12_000_001), PATIENT);
     await vi.waitFor(() => expect(stateOf(child.pid)).toBe("S"), PATIENT);

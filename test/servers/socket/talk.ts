@@ -44,11 +44,11 @@ export function useDaemon(options: DaemonOptions | (() => DaemonOptions) = {}): 
   };
 }
 
-/** The agents are looked for while clients connect already; resolves when the fake Claude was found. */
+/** The agents are looked for while clients connect already; resolves when that is over and the fake Claude was found. */
 export async function claudeFound(client: RawClient): Promise<void> {
   await until(
     async () => (await ask(client, "status"))["backends"] as Record<string, string>,
-    (backends) => "claude" in backends && backends["claude"] !== "detecting",
+    (backends) => "claude" in backends && !Object.values(backends).includes("detecting"),
   );
 }
 
