@@ -5,7 +5,7 @@ import { findByEnvironment, findStartedSince, killAll } from "../base/descendant
 
 const GRACE_MS = 300;
 
-/** `sinceS`: a time of `os.uptime()`; what earlier turns started stays. */
+/** `sinceS`: seconds since boot; what earlier turns started stays. */
 export async function killLeftovers(marker: string, sinceS?: number): Promise<void> {
   const found = await findByEnvironment(RUN_MARKER, (value) => value === marker).catch(() => []);
   const chosen = sinceS === undefined ? found : found.filter((id) => findStartedSince(id, sinceS));

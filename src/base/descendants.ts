@@ -85,7 +85,7 @@ export async function identify(pid: number): Promise<ProcessId | undefined> {
   return row === undefined ? undefined : toId(row);
 }
 
-/** Whether it started at or after this value of `os.uptime()`, to 10 ms; false if start times are unavailable (macOS). */
+/** Whether it started at or after this time in seconds since boot, to 10 ms; false if start times are unavailable (macOS). */
 export function findStartedSince(id: ProcessId, uptimeS: number): boolean {
   // Field 22 of /proc/PID/stat counts in USER_HZ, which is 100 on every Linux that Node runs on.
   const ticks = Number(id.started.slice(id.started.lastIndexOf(":") + 1));

@@ -1,8 +1,8 @@
 // One prompt, as the run tracks it; the translator's part is `TurnState`.
-import { uptime } from "node:os";
+import { bootSeconds } from "../../base/boot-clock.ts";
 
 export class AcpTurn {
-  /** `os.uptime()` at its start. */
+  /** Seconds since boot at its start. */
   readonly sinceS: number;
   readonly #startedMs: number;
   /** Its result was emitted, or it needs none. */
@@ -17,7 +17,7 @@ export class AcpTurn {
 
   /** `agoMs`: when it started. */
   constructor(agoMs: number) {
-    this.sinceS = uptime() - agoMs / 1000;
+    this.sinceS = bootSeconds() - agoMs / 1000;
     this.#startedMs = performance.now() - agoMs;
     this.over = new Promise((resolve) => {
       this.#tellOver = resolve;

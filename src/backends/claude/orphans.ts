@@ -14,7 +14,7 @@ export interface InterruptedTurn {
   runId: string;
   /** Descendants of claude before the interrupt. */
   before: readonly ProcessId[];
-  /** `os.uptime()` when the turn started and when it ended. */
+  /** Seconds since boot when the turn started and when it ended. */
   sinceS: number;
   untilS: number;
 }

@@ -57,7 +57,7 @@ export async function askToStop(
   }
 }
 
-/** `leftovers`: also ends processes with this marker, only those started since that time of `os.uptime()` if it is given. */
+/** `leftovers`: also ends processes with this marker, only those started since that time, in seconds since boot, if it is given. */
 export async function tidyUp(
   lane: SessionLane,
   threadIds: readonly string[],

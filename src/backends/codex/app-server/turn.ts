@@ -1,11 +1,11 @@
 // One turn of the root thread, as the run tracks it: its id, origin, end, and the timer that bounds endless retries.
-import { uptime } from "node:os";
+import { bootSeconds } from "../../../base/boot-clock.ts";
 import type { ResultEvent } from "../../../protocol/events.ts";
 
 export class CodexTurn {
   /** Unknown until Codex has accepted the message. */
   id: string | undefined;
-  /** `os.uptime()` at its start. */
+  /** Seconds since boot at its start. */
   readonly sinceS: number;
   /** Its result was emitted, or it needs none. */
   readonly over: Promise<void>;
@@ -20,7 +20,7 @@ export class CodexTurn {
   /** `agoMs`: when it started. */
   constructor(id?: string, agoMs = 0) {
     this.id = id;
-    this.sinceS = uptime() - agoMs / 1000;
+    this.sinceS = bootSeconds() - agoMs / 1000;
     this.over = new Promise((resolve) => {
       this.#tellOver = resolve;
     });
