@@ -14,8 +14,15 @@ import { MemoryRows } from "./memory-rows.ts";
 import { flushHeld, isObserved, observe } from "./reduce.ts";
 import { observeRequest } from "./requests.ts";
 import type { EventRow, Retention, Row, Rows } from "./rows.ts";
-import { createState, isIdle, type SessionState } from "./state.ts";
+import { createState, isIdle, type ObservedSession, type SessionState } from "./state.ts";
 import type { Observer, RowsFilter } from "./types.ts";
+
+/** A frame that waits to be observed. */
+interface Seen {
+  session: ObservedSession;
+  frame: object;
+  atMs: number;
+}
 
 export interface ObserverOptions {
   /** The database. Absent: the newest few thousand rows are kept in memory. */
@@ -32,6 +39,10 @@ export interface ObserverOptions {
   maxWaiting?: number;
 }
 
+/** Frames wait this long, or until something is asked: the path of events does no work for rows. */
+const SETTLE_MS = 20;
+/** Above this many, they are observed at once. */
+const MAX_SEEN = 256;
 /** One row each, of the sessions that acted last. */
 const MAX_LAST = 10_000;
 const MAX_STATES = 5_000;
@@ -48,6 +59,9 @@ export function createObserver(options: ObserverOptions): Observer {
   const faults = metrics.counter("blemees_observe_faults_total", "Frames that could not be observed.");
   /** Deleted since the start: rows still in the database are stale. */
   const forgotten = new Set<string>();
+  /** Frames not yet observed, oldest first. */
+  let seen: Seen[] = [];
+  let settling: NodeJS.Timeout | undefined;
   let loading: Promise<void> | undefined;
   let isLoaded = path === undefined;
   let isClosed = false;
@@ -96,6 +110,17 @@ export function createObserver(options: ObserverOptions): Observer {
     }
   }
 
+  function observeSeen(): void {
+    if (seen.length === 0) return;
+    clearTimeout(settling);
+    settling = undefined;
+    const frames = seen;
+    seen = [];
+    for (const { session, frame, atMs } of frames) {
+      observeSafely(session, (state) => observe(state, session, frame, atMs));
+    }
+  }
+
   /** Loads the last actions of earlier daemons' sessions once; retried if the database cannot be read. */
   function load(): Promise<void> {
     loading ??= rows
@@ -127,41 +152,61 @@ export function createObserver(options: ObserverOptions): Observer {
     frame(session: SessionRow, frame: object) {
       // Checked first: nine of ten frames are deltas.
       const { type } = frame as { type?: unknown };
-      if (type === "agent.delta" || !isObserved(type)) return;
-      observeSafely(session, (state) => observe(state, session, frame, now()));
+      if (type === "agent.delta" || !isObserved(type) || isClosed) return;
+      const { session_id, backend, native_session_id, cwd, turn } = session;
+      // The row as it is now: its turn may end before this is looked at.
+      seen.push({ session: { session_id, backend, native_session_id, cwd, turn }, frame, atMs: now() });
+      if (seen.length > MAX_SEEN) observeSeen();
+      else settling ??= setTimeout(observeSeen, SETTLE_MS).unref();
     },
-    request: (row: RequestRow) => observeSafely(row, (state) => observeRequest(state, row, now())),
-    recall: (session, seen) =>
+    request(row: RequestRow) {
+      observeSeen();
+      observeSafely(row, (state) => observeRequest(state, row, now()));
+    },
+    recall(session, past) {
+      observeSeen();
       observeSafely(session, (state) => {
-        if ("frame" in seen) observe(state, session, seen.frame, now());
-        else observeRequest(state, seen.request, now());
+        if ("frame" in past) observe(state, session, past.frame, now());
+        else observeRequest(state, past.request, now());
         return [];
-      }),
+      });
+    },
     async warm() {
       if (!isLoaded && !isClosed) await load();
     },
     lastAction(session_id) {
+      observeSeen();
       const last = lasts.get(session_id);
       if (last === undefined && !isClosed) void load();
       return last === undefined ? undefined : getAction(last);
     },
-    actions: (filter) => readActions(rows, filter),
+    actions(filter) {
+      observeSeen();
+      return readActions(rows, filter);
+    },
     toolEvents: async (filter) => {
+      observeSeen();
       const page = await rows.page({ ...filter, kind: "tool" });
       return page.flatMap((found) => (found.kind === "tool" ? [found.row] : []));
     },
     turnEvents: async (filter) => {
+      observeSeen();
       const page = await rows.page({ ...filter, kind: "turn" });
       return page.flatMap((found) => (found.kind === "turn" ? [found.row] : []));
     },
-    stats: (query) => rows.stats(query),
+    stats(query) {
+      observeSeen();
+      return rows.stats(query);
+    },
     forget(session_id) {
+      observeSeen();
       states.delete(session_id);
       lasts.delete(session_id);
       if (!isLoaded) forgotten.add(session_id);
       rows.add({ kind: "forget", row: { session_id } });
     },
     async close() {
+      observeSeen();
       if (!isClosed) for (const state of states.values()) keep(flushHeld(state, now()));
       isClosed = true;
       await rows.close();

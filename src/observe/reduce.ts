@@ -4,7 +4,6 @@
 import { isObject, type JsonObject } from "../base/json.ts";
 import { defined } from "../base/values.ts";
 import { isCut } from "../protocol/cut-calls.ts";
-import type { SessionRow } from "../protocol/session.ts";
 import { countWaitMs, explainNotRun, isWaiting } from "./asks.ts";
 import { describeCall, findWrittenKind, toPatch } from "./calls.ts";
 import { cutText, keepTail, toExcerpt } from "./excerpt.ts";
@@ -14,6 +13,7 @@ import {
   addCall,
   type HeldResult,
   noteSession,
+  type ObservedSession,
   type OpenCall,
   type SessionState,
   toCallRow,
@@ -40,7 +40,7 @@ export function isObserved(type: unknown): boolean {
   return OBSERVERS.has(type);
 }
 
-export function observe(state: SessionState, session: SessionRow, frame: object, nowMs: number): Row[] {
+export function observe(state: SessionState, session: ObservedSession, frame: object, nowMs: number): Row[] {
   const fields = frame as JsonObject;
   const observer = OBSERVERS.get(fields["type"]);
   if (observer === undefined) return [];

@@ -50,6 +50,11 @@ export interface SessionState {
   readonly held: HeldResult[];
 }
 
+/** What is read of a session's row. */
+export type ObservedSession = Pick<SessionRow, "session_id" | "backend"> & {
+  [K in "native_session_id" | "cwd" | "turn"]?: SessionRow[K] | undefined;
+};
+
 /** Above this the oldest calls are dropped: they never ended. */
 const MAX_CALLS = 500;
 
@@ -75,7 +80,7 @@ export function isIdle(state: SessionState): boolean {
 }
 
 /** The row knows the turn even if this daemon did not see it start. */
-export function noteSession(state: SessionState, session: SessionRow): void {
+export function noteSession(state: SessionState, session: ObservedSession): void {
   if (session.native_session_id !== undefined) state.thread_id = session.native_session_id;
   if (session.cwd !== undefined) state.cwd = session.cwd;
   if (session.turn !== undefined && session.turn.turn_id !== state.turn?.turn_id) {

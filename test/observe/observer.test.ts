@@ -378,7 +378,8 @@ test("a frame that makes the reducer throw is counted and reported, and has no o
       },
     },
   );
-  expect(() => observer.frame(session("s"), trap)).not.toThrow();
+  observer.frame(session("s"), trap);
+  expect(observer.lastAction("s")).toBeUndefined();
   expect(log.of("observe.failed")).toMatchObject([{ fields: { session_id: "s", message: "trapped" } }]);
   expect(metrics.text()).toContain("blemees_observe_faults_total 1\n");
 });
@@ -390,4 +391,15 @@ test("close can be called twice, writes pending rows, and later frames are ignor
   call(first.observer, "s", "2");
   const { observer } = start({ path: first.path });
   expect(await texts(observer, "s")).toEqual(["ran `echo 1`"]);
+});
+
+test("a frame belongs to the turn that ran when it was published, and is part of every answer from then on", async () => {
+  const { observer } = start();
+  const row = session("s");
+  observer.frame(row, { type: "agent.message", backend: "claude", content: [{ type: "text", text: "hi" }] });
+  delete row.turn;
+  expect(observer.lastAction("s")).toBeDefined();
+  expect(await observer.turnEvents({ session_id: "s", limit: 5 })).toMatchObject([
+    { event_type: "message", turn_id: "t1" },
+  ]);
 });
