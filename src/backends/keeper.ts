@@ -14,6 +14,8 @@ export interface KeeperParts {
   state(): unknown;
   /** The end of the output that this session has processed; absent: everything that was read. */
   out?(): number;
+  /** The same without a line that is being handled: what it leads to may be stored later. Absent: as `out`. */
+  reportedOut?(): number;
   /** Of all sessions in the process; absent: there are no others. */
   others?(): Iterable<SnapshotKeeper>;
 }
@@ -35,9 +37,9 @@ export class SnapshotKeeper implements RunKeeper {
   }
 
   get mark(): RunMark {
-    const { files, session_id, out } = this.#parts;
+    const { files, session_id, out, reportedOut = out } = this.#parts;
     const mark = files.markOf(session_id);
-    return out === undefined ? mark : { ...mark, out: out() };
+    return reportedOut === undefined ? mark : { ...mark, out: reportedOut() };
   }
 
   /** Calls of an earlier daemon are being repeated. */
@@ -46,9 +48,9 @@ export class SnapshotKeeper implements RunKeeper {
   }
 
   record(name: RecordedName, args: unknown[]): void {
-    const { files, session_id } = this.#parts;
+    const { files, session_id, out } = this.#parts;
     this.touch();
-    files.call(session_id, name, args, this.mark.out);
+    files.call(session_id, name, args, out?.() ?? files.mark.out);
   }
 
   /** The state may have changed, or something was reported. */

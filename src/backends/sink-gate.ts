@@ -13,6 +13,7 @@ export class SinkGate implements BackendSink {
   }
 
   event: BackendSink["event"] = (event) => this.#to.event(event);
+  ending: NonNullable<BackendSink["ending"]> = () => this.#to.ending?.();
   turnStarted: BackendSink["turnStarted"] = () => this.#to.turnStarted();
   stderr: BackendSink["stderr"] = (line) => this.#to.stderr(line);
   authFailed: BackendSink["authFailed"] = (message) => this.#to.authFailed(message);

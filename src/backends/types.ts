@@ -166,6 +166,8 @@ export interface Ended {
 /** Where a backend reports to. Calls are synchronous and never throw. */
 export interface BackendSink {
   event(event: AgentEvent): void;
+  /** The result of a turn comes next. It must be synced to disk first; what came before need not wait for that. */
+  ending?(): void;
   /** The agent started a turn on its own. Turns started by `Run.send` are not reported. */
   turnStarted(): void;
   /** One stderr line worth showing. */

@@ -117,6 +117,7 @@ export class Session {
       log: this.#log,
       report: (happening) => this.#report(happening),
       event: (event) => this.#onEvent(event),
+      ending: () => this.#sendNow(),
       looked: () => this.#lookAround(),
     });
     const performer = new Performer({
@@ -370,6 +371,10 @@ export class Session {
     if (this.#machine.isTaking || this.#context.traceDir !== undefined || !passes(this.state, event)) {
       this.#take({ kind: "event", event });
     } else this.#context.publisher.publish(this.stream, event);
+  }
+
+  #sendNow(): void {
+    if (!this.#machine.isTaking) this.#context.publisher.flush(this.stream);
   }
 }
 

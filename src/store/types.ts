@@ -139,7 +139,8 @@ export interface StoreOptions {
 /** The store as the daemon sees it. A memory store has `durable: false` and keeps only the ledger. */
 export interface Store {
   readonly durable: boolean;
-  append(order: AppendOrder): Promise<AppendOutcome>;
+  /** The outcome itself if it is known at once: nothing has to be synced, and nothing else is in progress. */
+  append(order: AppendOrder): AppendOutcome | Promise<AppendOutcome>;
   read(session_id: string, after_seq: number, max_bytes: number): Promise<LogBatch | undefined>;
   earliest(session_id: string): Promise<number | undefined>;
   loadRow(session_id: string): Promise<SessionRow | undefined>;

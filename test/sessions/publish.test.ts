@@ -51,6 +51,37 @@ describe("a working log", () => {
     expect(ear.seqs).toEqual([1]);
   });
 
+  test("what follows in the same chain of promises is part of the same write", async () => {
+    const { store, publisher, stream } = bench();
+    await Promise.resolve();
+    publisher.saveRow(stream);
+    await Promise.resolve();
+    publisher.publish(stream, delta("a"));
+    await stream.settled();
+    expect(store.orders.map(({ batches, rows }) => [batches.length, rows.length])).toEqual([[1, 1]]);
+  });
+
+  test("frames that are flushed before a synced one are sent without waiting for its sync", async () => {
+    const { store, publisher, stream, ear } = bench();
+    const { open, passed } = gate();
+    const append = store.append.bind(store);
+    // A file is written at once; only a sync takes time.
+    store.append = ((order) => {
+      const outcome = append(order);
+      return order.sync ? passed.then(() => outcome) : order.batches.map(() => undefined);
+    }) as typeof store.append;
+    publisher.publish(stream, delta("a"));
+    publisher.flush(stream);
+    expect(ear.seqs).toEqual([1]);
+    publisher.publish(stream, delta("b"), true);
+    await settle();
+    expect(ear.seqs).toEqual([1]);
+    open();
+    await stream.settled();
+    expect(ear.seqs).toEqual([1, 2]);
+    expect(store.orders.map(({ sync }) => sync)).toEqual([false, true]);
+  });
+
   test("all frames of a tick, of all sessions, are one write; those that arrive meanwhile are the next", async () => {
     const { store, publisher, stream } = bench();
     const other = new Stream({ row: rowOf("t"), ringSize: 10, store, pressure: () => undefined });

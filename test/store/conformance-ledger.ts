@@ -213,7 +213,7 @@ async function allPages(store: Store, filter: RequestFilter): Promise<RequestRow
 }
 
 /** Stores rows without frames; returns the outcome. */
-function save(store: Store, ...requests: RequestRow[]): Promise<(string | undefined)[]> {
+async function save(store: Store, ...requests: RequestRow[]): Promise<(string | undefined)[]> {
   return store.append({ batches: [], rows: [], requests, sync: true });
 }
 

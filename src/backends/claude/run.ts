@@ -1,6 +1,6 @@
 // One live claude process: messages in, reports out, and exactly one end. What frames mean is translate.ts; the wire is
 // base/claude-wire.
-import { uptime } from "node:os";
+import { bootSeconds } from "../../base/boot-clock.ts";
 import type { ChildExit, ChildOrder } from "../../base/child.ts";
 import { ClaudeClient } from "../../base/claude-wire/client.ts";
 import { CodedError } from "../../base/coded-error.ts";
@@ -145,7 +145,7 @@ export class ClaudeRun implements Run {
       throw new CodedError("backend_crashed", "claude has ended; resume the session");
     }
     noteSent(state);
-    this.#turnSinceS = uptime() - agoMs / 1000;
+    this.#turnSinceS = bootSeconds() - agoMs / 1000;
     try {
       await process.write(line);
     } catch (cause) {
@@ -191,6 +191,7 @@ export class ClaudeRun implements Run {
     this.#keeper = new SnapshotKeeper({
       files,
       ...kept,
+      reportedOut: () => files.mark.out - this.#client.bytesFromFrame,
       isAtRest: () => !isTurnActive(state) && this.#pending.isEmpty && control.isQuiet,
       state: (): ClaudeSnapshot => ({
         translator: state,
@@ -223,7 +224,7 @@ export class ClaudeRun implements Run {
           runId: child.runId,
           before,
           sinceS: this.#turnSinceS,
-          untilS: uptime() + 0.02,
+          untilS: bootSeconds() + 0.02,
         });
         return;
       }
@@ -249,6 +250,9 @@ export class ClaudeRun implements Run {
   #takeFrame(frame: JsonObject): void {
     const { state, sink } = this.#parts;
     this.#pending.see(frame);
+    // If its place in the output is not known, what came before is stored with it.
+    if (frame["type"] === "result" && this.#early === undefined && this.#client.bytesFromFrame > 0)
+      sink.ending?.();
     const wasBusy = isBusy(state);
     for (const report of translate(state, frame)) this.#report(report);
     if (!wasBusy || isBusy(state)) return;
@@ -266,7 +270,7 @@ export class ClaudeRun implements Run {
       else if (report.kind === "auth_failed") sink.authFailed(report.message);
       else sink.nativeId(report.id);
     });
-    if (report.kind === "turn_started") this.#turnSinceS = uptime();
+    if (report.kind === "turn_started") this.#turnSinceS = bootSeconds();
     if (result !== undefined) this.#endTurn();
   }
 

@@ -30,18 +30,20 @@ const FINISH_LIMIT_MS = 5000;
 export class ClaudeClient {
   readonly control: ControlChannel;
   readonly process: AgentProcess;
+  readonly #reader: FrameReader;
 
   constructor(parts: ClaudeClientParts) {
     const { name, limitName } = parts;
+    this.#reader = new FrameReader(parts.maxLineBytes, {
+      ...defined({ limitName }),
+      frame: (frame, size) => {
+        if (!this.control.take(frame)) parts.frame(frame, size);
+      },
+      skipped: (size, reason, aside) => parts.skipped(size, reason, aside),
+    });
     this.process = new AgentProcess({
       name: "claude",
-      reader: new FrameReader(parts.maxLineBytes, {
-        ...defined({ limitName }),
-        frame: (frame, size) => {
-          if (!this.control.take(frame)) parts.frame(frame, size);
-        },
-        skipped: (size, reason, aside) => parts.skipped(size, reason, aside),
-      }),
+      reader: this.#reader,
       finishMs: FINISH_LIMIT_MS,
       errorLine: (line) => parts.errorLine(line),
       ended: (exit, expected) => {
@@ -55,6 +57,11 @@ export class ClaudeClient {
       request: (request: ControlRequest) => parts.request(request),
     };
     this.control = new ControlChannel(channel, parts.requestCount);
+  }
+
+  /** While a frame is handled: bytes from the start of its line to the last newline so far; 0 if unknown. */
+  get bytesFromFrame(): number {
+    return this.#reader.bytesFromFrame;
   }
 
   /** Throws `spawn_failed`. */

@@ -30,6 +30,8 @@ export interface AgentParts {
   report(happening: Happening): void;
   /** Fast path for events, most of which bypass the reducer. */
   event(event: AgentEvent): void;
+  /** The result comes next: frames so far need not wait for it. */
+  ending(): void;
   /** Background work may have started or ended. */
   looked(): void;
 }
@@ -173,7 +175,7 @@ export class Agent {
   }
 
   #sink(ended: (why: Ended) => void): Parameters<Backend["start"]>[1] {
-    const { report, event, looked } = this.#parts;
+    const { report, event, ending, looked } = this.#parts;
     return untilEnded({
       event: (said) => {
         event(said);
@@ -181,6 +183,7 @@ export class Agent {
         if (said.type === "agent.system_init") this.#hasInit = true;
         if (PAUSES.has(said.type) && this.#run !== undefined) this.#keepPlace(this.#run);
       },
+      ending,
       turnStarted: () => report({ kind: "turn_started" }),
       stderr: (line) => {
         for (const shown of this.#stderr.take(line)) report({ kind: "stderr", line: shown });

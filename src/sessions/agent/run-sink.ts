@@ -11,6 +11,7 @@ export function untilEnded(sink: BackendSink): BackendSink {
   };
   return {
     event: alive((event) => sink.event(event)),
+    ending: alive(() => sink.ending?.()),
     turnStarted: alive(() => sink.turnStarted()),
     stderr: alive((line) => sink.stderr(line)),
     authFailed: alive((message) => sink.authFailed(message)),

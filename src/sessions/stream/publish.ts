@@ -16,6 +16,8 @@ export interface Publisher {
   publish(stream: Stream, frame: object, sync?: boolean): void;
   /** The stream's row changed without a frame. */
   saveRow(stream: Stream): void;
+  /** Stores and sends what this stream has now, unless another write is in progress. */
+  flush(stream: Stream): void;
   /**
    * A ledger row and the frame that announces it: stored together, before any client sees the frame. Returns the reason
    * if it could not be stored; then nothing was sent.
@@ -47,13 +49,20 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
 
   function mark(stream: Stream): void {
     waiting.add(stream);
-    if (scheduled || writing) return;
+    if (!writing) schedule();
+  }
+
+  function schedule(): void {
+    if (scheduled) return;
     scheduled = true;
-    // A microtask: everything from one read is written together, without waiting for another turn of the event loop.
-    queueMicrotask(() => {
-      scheduled = false;
-      flush();
-    });
+    // After pending promises: the start of a turn, its message and its notice are one write. Nothing waits for another
+    // turn of the event loop.
+    process.nextTick(flushTick);
+  }
+
+  function flushTick(): void {
+    scheduled = false;
+    if (!writing) flush();
   }
 
   function flush(): void {
@@ -82,8 +91,13 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
       return;
     }
     writing = true;
-    store.append(order).then(
-      (outcome) => settle(taken, order, outcome),
+    const outcome = store.append(order);
+    if (!(outcome instanceof Promise)) {
+      settle(taken, order, outcome);
+      return;
+    }
+    outcome.then(
+      (known) => settle(taken, order, known),
       (error: Error) =>
         settle(
           taken,
@@ -115,7 +129,7 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
     } finally {
       // A subscriber never delays the next write.
       writing = false;
-      if (waiting.size > 0) flush();
+      if (waiting.size > 0) schedule();
       else endClosing();
     }
     if (fault !== undefined) log.error("store.append_failed", { message: fault, batches: batches.length });
@@ -140,6 +154,9 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
       if (isClosed) return;
       stream.touchRow();
       mark(stream);
+    },
+    flush(stream) {
+      if (!isClosed && !writing && stream.hasWork) flush();
     },
     publishRequest(stream, row, frame) {
       return new Promise((resolve) => {

@@ -50,6 +50,8 @@ export interface Taken {
   notices: number;
 }
 
+type LostNotice = (backend: string, lost: number | undefined, after_seq: number) => object;
+
 export class Stream {
   readonly row: SessionRow;
   readonly ring: Ring<TimedBatch>;
@@ -158,18 +160,16 @@ export class Stream {
     return new Promise((resolve) => this.#settled.push(resolve));
   }
 
-  take(lostNotice: (backend: string, lost: number | undefined, after_seq: number) => object): Taken {
-    const { lost_after, ...row } = this.row;
-    const lost: object[] = [];
-    if (lost_after !== undefined) lost.push(lostNotice(row.backend, undefined, lost_after));
-    if (this.#lost > 0) lost.push(lostNotice(row.backend, this.#lost, row.last_seq));
-    const notices = lost.length;
-    const tails =
-      notices === 0
-        ? this.#tails
-        : [...lost.map((notice) => `,${JSON.stringify(notice).slice(1)}`), ...this.#tails];
-    const first_seq = this.row.last_seq + 1;
-    let seq = this.row.last_seq;
+  take(lostNotice: LostNotice): Taken {
+    const { lost_after, last_seq } = this.row;
+    let tails = this.#tails;
+    let notices = 0;
+    if (lost_after !== undefined || this.#lost > 0) {
+      const lost = this.#lostTails(lostNotice, lost_after);
+      notices = lost.length;
+      tails = [...lost, ...tails];
+    }
+    let seq = last_seq;
     let text = "";
     const head = `${this.#head},"seq":`;
     for (const tail of tails) {
@@ -178,7 +178,7 @@ export class Stream {
     }
     const batch: TimedBatch = {
       session_id: this.session_id,
-      first_seq,
+      first_seq: last_seq + 1,
       last_seq: seq,
       at_ms: Date.now(),
       bytes: Buffer.from(text),
@@ -188,7 +188,7 @@ export class Stream {
     const taken: Taken = {
       batch,
       // The store knows its last seq, so the row is written only if something else in it changed.
-      row: this.#rowChanged || this.#rowOwed ? { ...row, last_seq: seq } : undefined,
+      row: this.#rowChanged || this.#rowOwed ? this.#rowAt(seq) : undefined,
       requests: this.#requests,
       sync: this.#sync,
       tails,
@@ -201,6 +201,21 @@ export class Stream {
     this.#rowOwed = false;
     this.#inFlight = true;
     return taken;
+  }
+
+  #lostTails(lostNotice: LostNotice, lost_after: number | undefined): string[] {
+    const { backend, last_seq } = this.row;
+    const lost: object[] = [];
+    if (lost_after !== undefined) lost.push(lostNotice(backend, undefined, lost_after));
+    if (this.#lost > 0) lost.push(lostNotice(backend, this.#lost, last_seq));
+    return lost.map((notice) => `,${JSON.stringify(notice).slice(1)}`);
+  }
+
+  /** The row to store with the frames up to `seq`. */
+  #rowAt(seq: number): SessionRow {
+    const row = { ...this.row, last_seq: seq };
+    if (row.lost_after !== undefined) delete row.lost_after;
+    return row;
   }
 
   /** The write has finished: send the frames, with their seq or marked as not stored. */
@@ -265,7 +280,7 @@ export class Stream {
       this.#lost = 0;
       this.#lostFrames.markRecovered();
     }
-    delete this.row.lost_after;
+    if (this.row.lost_after !== undefined) delete this.row.lost_after;
     this.row.last_seq = batch.last_seq;
     this.ring.push(batch);
     for (const feed of this.feeds) feed.deliver(batch);

@@ -84,11 +84,11 @@ class JournaledStore {
   }
 
   /** The path of every event. If nothing is pending, the write is done when this returns. */
-  append(order: AppendOrder): Promise<AppendOutcome> {
+  append(order: AppendOrder): AppendOutcome | Promise<AppendOutcome> {
     if (this.#closing !== undefined) return Promise.reject(createClosedError());
     if (this.#tail !== undefined) return this.#hold(this.#tail.then(() => this.#appendNow(order)));
     const outcome = this.#appendNow(order);
-    return outcome instanceof Promise ? this.#hold(outcome) : Promise.resolve(outcome);
+    return outcome instanceof Promise ? this.#hold(outcome) : outcome;
   }
 
   /** A turn that has ended is in its file when a client sees the result. A failed export does not fail the append. */

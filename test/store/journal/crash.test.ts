@@ -100,7 +100,7 @@ async function appendSome(store: Store, told: Map<string, Told>, random: Random)
   });
   const rows = chosen.map((id) => row(id, { turns: (told.get(id)?.turns ?? 0) + 1 }));
   const order = { batches, rows, requests: requests.flat(), sync };
-  const outcome = await store.append(order).catch((error: Error) => {
+  const outcome = await Promise.resolve(store.append(order)).catch((error: Error) => {
     return [...batches, ...rows, ...order.requests].map(() => error.message);
   });
   const isStored = outcome.every((fault) => fault === undefined);

@@ -17,7 +17,7 @@ function failing(...calls: Call[]): (call: Call) => Fault | undefined {
   return (call) => (calls.includes(call) ? { errno: "EIO", part: 9 } : undefined);
 }
 
-function tryAppend({ store }: World, seq: number, sync = false): Promise<(string | undefined)[]> {
+async function tryAppend({ store }: World, seq: number, sync = false): Promise<(string | undefined)[]> {
   return store.append({ batches: [batch("s", seq)], rows: [row("s", { turns: seq })], sync });
 }
 
