@@ -21,6 +21,7 @@ import { type Detection, detectBackends } from "./detect.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { findLog } from "./log-place.ts";
 import { checkStorePlace, isDurable, openStore } from "./open-store.ts";
+import { optimizeSooner } from "./optimize-sooner.ts";
 import { createIdentity } from "./orphans.ts";
 import { findSupervisor } from "./supervisor.ts";
 import { openWaysIn } from "./ways-in.ts";
@@ -180,6 +181,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     () => identity.sweep(log, closing.signal, adopted),
     () => undefined,
   );
+  void ready.then(optimizeSooner, () => undefined);
   const housekeeping = startHousekeeping({ hub, store, config, log, metrics, ready });
   return {
     detection,
