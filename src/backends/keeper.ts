@@ -47,10 +47,10 @@ export class SnapshotKeeper implements RunKeeper {
     return !this.#parts.files.isStarted;
   }
 
-  record(name: RecordedName, args: unknown[]): void {
+  record<T>(name: RecordedName, args: unknown[], make: () => T): T {
     const { files, session_id, out } = this.#parts;
     this.touch();
-    files.call(session_id, name, args, out?.() ?? files.mark.out);
+    return files.call({ at: out?.() ?? files.mark.out, session_id, name, args }, make);
   }
 
   /** The state may have changed, or something was reported. */

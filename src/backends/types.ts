@@ -96,8 +96,8 @@ export interface AdoptOrder extends StartOrder {
 export interface RunKeeper {
   /** How far the agent's output was read; stored together with what it led to. */
   readonly mark: RunMark;
-  /** Records a call of this run before it is made. */
-  record(name: RecordedName, args: unknown[]): void;
+  /** Makes a call of this run, and records it before the agent gets anything of it. */
+  record<T>(name: RecordedName, args: unknown[], make: () => T): T;
   /** Writes a snapshot, if the run is at rest. All its reports so far must be stored. */
   checkpoint(about: Pick<Snapshot, "has_init" | "last_seq">): void;
   /** Resolves when the agent can read everything that was written to it; a process with half a line is not adopted. */

@@ -4,13 +4,13 @@ import { makeHexId } from "../base/id.ts";
 import { deriveActivity } from "./core/activity.ts";
 import type { Effect } from "./core/effects.ts";
 import type { Happening, Input } from "./core/inputs.ts";
-import { mayProceed, reduce } from "./core/reduce.ts";
+import { mayProceed, reduceAt } from "./core/reduce.ts";
 import { getTurn, isBusy, isSettling, type SessionState } from "./core/state.ts";
 
 export interface MachineParts {
   perform(effect: Effect): void;
   /** The stored row has changed; called before effects that may write it. */
-  projected(state: SessionState): void;
+  projected(state: SessionState, before: SessionState): void;
   /** Something that views show has changed. */
   changed(): void;
   /** Inputs are ignored: the daemon leaves its agents to the next one. */
@@ -76,14 +76,16 @@ export class Machine {
 
   #step(happening: Happening): "nothing" | "more" | "reply" {
     const before = this.#state;
-    const input: Input = { ...happening, at_ms: Date.now(), id: this.#id };
-    const { state, effects } = reduce(before, input);
-    if (happening.kind !== "proceed" || state !== before) this.#parts.record?.(input, effects);
+    const when = { at_ms: Date.now(), id: this.#id };
+    const { state, effects } = reduceAt(before, happening, when);
+    if (this.#parts.record !== undefined && (happening.kind !== "proceed" || state !== before)) {
+      this.#parts.record({ ...happening, ...when }, effects);
+    }
     if (state === before && effects.length === 0) return happening.kind === "proceed" ? "nothing" : "more";
     this.#state = state;
     const turn_id = getTurn(state)?.turn_id;
     if (turn_id === this.#id || state.run?.generation === this.#id) this.#id = makeHexId();
-    if (state.row !== before.row || isTurnChanged(before, state)) this.#parts.projected(state);
+    if (state.row !== before.row || isTurnChanged(before, state)) this.#parts.projected(state, before);
     for (const effect of effects) this.#parts.perform(effect);
     if (looksDifferent(before, state)) this.#parts.changed();
     return effects.some(isReply) ? "reply" : "more";

@@ -58,6 +58,7 @@ export interface Receipt {
 
 /** Row fields that others write (core/state.ts). */
 const NOT_THE_CORES: ReadonlySet<string> = new Set(["last_seq", "lost_after", "wakes"]);
+const TURN = ["turn"];
 const CORE_FIELDS = Object.keys(SessionRow.shape).filter((key) => !NOT_THE_CORES.has(key));
 
 export class Session {
@@ -132,7 +133,7 @@ export class Session {
     });
     this.#machine = new Machine(initialState(row, defined({ left_at_ms })), {
       perform: (effect) => performer.perform(effect),
-      projected: (state) => project(state, row),
+      projected: (state, before) => project(state, before, row),
       changed: () => context.hooks.onChange(row.session_id),
       isAbandoned: () => context.isAbandoned(),
       record: openTrace(context.traceDir, { row, left_at_ms }, this.#log),
@@ -379,10 +380,11 @@ export class Session {
 }
 
 /** Copies the core's fields into the shared row. */
-function project(state: facts.SessionState, row: SessionRow): void {
+function project(state: facts.SessionState, before: facts.SessionState, row: SessionRow): void {
   const known: Record<string, unknown> = facts.toRow(state);
   const target: Record<string, unknown> = row;
-  for (const key of CORE_FIELDS) {
+  const fields = state.row === before.row ? TURN : CORE_FIELDS;
+  for (const key of fields) {
     const value = known[key];
     if (target[key] === value) continue;
     if (value === undefined) delete target[key];

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import type { RunsHost } from "../../src/backends/runs-host.ts";
 import { SinkGate } from "../../src/backends/sink-gate.ts";
-import type { AdoptOrder, Backend, Run, StartOrder } from "../../src/backends/types.ts";
+import type { AdoptOrder, Backend, RecordedName, Run, StartOrder } from "../../src/backends/types.ts";
 import { Child } from "../../src/base/child.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { type FoundRun, findRuns } from "../../src/base/runs/adopt.ts";
@@ -39,18 +39,24 @@ export class KeptSession {
 
   /** As the sessions layer does it. */
   async send(text: string): Promise<void> {
-    this.run.keeper?.record("send", [user(text)]);
-    await this.run.send(user(text));
+    await this.#record("send", [user(text)], () => this.run.send(user(text)));
   }
 
   async answer(native_id: string, answer: Answer): Promise<boolean> {
-    this.run.keeper?.record("answer", [native_id, answer]);
-    return (await this.run.answer?.(native_id, answer)) === true;
+    return this.#record(
+      "answer",
+      [native_id, answer],
+      async () => (await this.run.answer?.(native_id, answer)) === true,
+    );
   }
 
   interrupt(): Promise<void> {
-    this.run.keeper?.record("interrupt", []);
-    return this.run.interrupt();
+    return this.#record("interrupt", [], () => this.run.interrupt());
+  }
+
+  #record<T>(name: RecordedName, args: unknown[], make: () => T): T {
+    const { keeper } = this.run;
+    return keeper === undefined ? make() : keeper.record(name, args, make);
   }
 
   checkpoint(): void {

@@ -290,7 +290,7 @@ export class AcpRun implements Run, AcpResident {
     if (this.#turn !== turn || this.#end.hasBegun) return;
     const isAlone = this.#server.residents === 1;
     // With what decides about the process: in a replay, others may not have entered yet.
-    this.#keeper?.record("abandon", [this.#isClosedThere, isAlone]);
+    this.#keeper?.record("abandon", [this.#isClosedThere, isAlone], () => undefined);
     await this.#abandon(turn, isAlone);
   }
 

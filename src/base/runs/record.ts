@@ -34,6 +34,8 @@ const LF = 0x0a;
 export class RunRecord {
   readonly #fd: number;
   #last: number;
+  /** Entries that are written with the next one. */
+  #held = "";
   #isClosed = false;
 
   /** Continues after entry `last`. */
@@ -51,20 +53,25 @@ export class RunRecord {
     return this.#last;
   }
 
+  /** Written by `flush`, or with the next entry. */
+  hold(call: Omit<RecordedCall, "n" | "at_ms">): void {
+    this.#held += format({ call: this.#next(), ...call, at_ms: machineMs() });
+  }
+
   /** Throws if it cannot be recorded. */
-  call(call: Omit<RecordedCall, "n" | "at_ms">): void {
-    this.#add({ call: this.#next(), ...call, at_ms: machineMs() });
+  flush(): void {
+    if (this.#held !== "") this.#add("");
   }
 
   /** Returns the number for `done`. Throws if it cannot be recorded. */
   write(line: string): number {
     const n = this.#next();
-    this.#add({ write: n, line });
+    this.#add(format({ write: n, line }));
     return n;
   }
 
   done(n: number): void {
-    this.#add({ done: n });
+    this.#add(format({ done: n }));
   }
 
   /** Entries up to `n` are no longer needed. */
@@ -82,13 +89,18 @@ export class RunRecord {
     return this.#last;
   }
 
-  #add(entry: object): void {
+  #add(entry: string): void {
+    const bytes = Buffer.from(this.#held + entry);
+    this.#held = "";
     if (this.#isClosed) return;
-    const bytes = Buffer.from(`${JSON.stringify(entry)}\n`);
     const count = writeSync(this.#fd, bytes);
     if (count < bytes.length)
       throw new Error(`wrote only ${count} of ${bytes.length} bytes; the disk may be full`);
   }
+}
+
+function format(entry: object): string {
+  return `${JSON.stringify(entry)}\n`;
 }
 
 /** Milliseconds on the monotonic clock that all processes of this machine share. */

@@ -11,7 +11,7 @@ import { freeBytes, MIN_FREE_BYTES, type RunDirectory, removeRunDirectory } from
 import { FifoWriter } from "./fifo.ts";
 import { Follower, READ_BYTES } from "./follow.ts";
 import type { RunMark } from "./mark.ts";
-import { RunRecord } from "./record.ts";
+import { type RecordedCall, RunRecord } from "./record.ts";
 import { systemCalls } from "./system-calls.ts";
 
 export interface RunFilesParts {
@@ -193,10 +193,18 @@ export class RunFiles implements ChildIo {
     return this.#fifo.drained();
   }
 
-  /** `at`: the end of the output that the session has processed. */
-  call(session_id: string, name: string, args: unknown[], at: number): void {
-    this.keep(() => this.record.call({ at, session_id, name, args }));
-    if (!this.isStarted) this.noteRepeated(session_id, this.record.last);
+  /**
+   * Makes a call, and records it together with the first line that it writes, at the latest when it returns. `at`: the end
+   * of the output that the session has processed.
+   */
+  call<T>(call: Omit<RecordedCall, "n" | "at_ms">, make: () => T): T {
+    this.keep(() => this.record.hold(call));
+    if (!this.isStarted) this.noteRepeated(call.session_id, this.record.last);
+    try {
+      return make();
+    } finally {
+      this.keep(() => this.record.flush());
+    }
   }
 
   pause(): void {

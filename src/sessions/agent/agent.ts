@@ -1,7 +1,7 @@
 // A session's agent process: performs run effects and reports output and outcomes to the core, which decides what they
 // mean.
 
-import type { Backend, BackendSink, Ended, Run } from "../../backends/types.ts";
+import type { Backend, BackendSink, Ended, RecordedName, Run } from "../../backends/types.ts";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
 import { defined } from "../../base/values.ts";
@@ -166,8 +166,8 @@ export class Agent {
       generation,
       answer: async (native_id, answer) => {
         const run = getRun();
-        run?.keeper?.record("answer", [native_id, answer]);
-        return (await run?.answer?.(native_id, answer)) ?? false;
+        const answering = async () => (await run?.answer?.(native_id, answer)) ?? false;
+        return recorded(run, "answer", [native_id, answer], answering);
       },
       changed: () => report({ kind: "requests", generation, open: ledger.listOpen(asker) }),
     };
@@ -217,8 +217,8 @@ export class Agent {
 
   async #interrupt(generation: string): Promise<void> {
     try {
-      this.#run?.keeper?.record("interrupt", []);
-      await this.#run?.interrupt();
+      const run = this.#run;
+      await recorded(run, "interrupt", [], () => run?.interrupt());
     } catch (error) {
       this.#parts.log.error("session.interrupt_failed", { message: toMessage(error) });
     }
@@ -229,9 +229,9 @@ export class Agent {
     const { report } = this.#parts;
     const whose = { turn_id, ...defined({ job_id }) };
     try {
-      if (this.#run === undefined) throw new CodedError("agent_gone", "the agent has ended");
-      this.#run.keeper?.record("send", [message]);
-      await this.#run.send(message);
+      const run = this.#run;
+      if (run === undefined) throw new CodedError("agent_gone", "the agent has ended");
+      await recorded(run, "send", [message], () => run.send(message));
     } catch (error) {
       const failure = toFailure(error);
       return report({ kind: "not_taken", ...whose, failure, ...defined({ entry }) });
@@ -240,6 +240,10 @@ export class Agent {
     const title = entry?.kind === "wake" ? undefined : makeTitle(message);
     report({ kind: "taken", ...whose, ...defined({ title }) });
   }
+}
+
+function recorded<T>(run: Run | undefined, name: RecordedName, args: unknown[], make: () => T): T {
+  return run?.keeper === undefined ? make() : run.keeper.record(name, args, make);
 }
 
 function toFailure(error: unknown): Failure {

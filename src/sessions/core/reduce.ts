@@ -4,7 +4,7 @@
 import { onAdopted, onAwaited, onRepeated } from "./adoption.ts";
 import { nextMessage, onCancel, onEnqueue, onNotTaken, onQueueWritten, retryNow } from "./delivery.ts";
 import type { Effect } from "./effects.ts";
-import type { Input, TimerName } from "./inputs.ts";
+import type { Happening, Input, TimerName } from "./inputs.ts";
 import { onLedgerSettled, releaseNow, reportEnd } from "./job-end.ts";
 import { advance, failStart } from "./job-steps.ts";
 import type { Job } from "./jobs.ts";
@@ -31,15 +31,24 @@ export interface Reduced {
 }
 
 export function reduce(state: SessionState, input: Input): Reduced {
-  const step = new Step(state, input);
-  (TAKE[input.kind] as (step: Step, input: Input) => void)(step, input);
+  return reduceAt(state, input, input);
+}
+
+/** The same with the time and id apart from the rest of the input. */
+export function reduceAt(
+  state: SessionState,
+  happening: Happening,
+  when: Pick<Input, "at_ms" | "id">,
+): Reduced {
+  const step = new Step(state, when);
+  (TAKE[happening.kind] as (step: Step, happening: Happening) => void)(step, happening);
   return { state: step.state, effects: step.effects };
 }
 
-type Taken<K extends Input["kind"]> = Extract<Input, { kind: K }>;
+type Taken<K extends Happening["kind"]> = Extract<Happening, { kind: K }>;
 
 /** One line per input. */
-const TAKE: { [K in Input["kind"]]: (step: Step, input: Taken<K>) => void } = {
+const TAKE: { [K in Happening["kind"]]: (step: Step, input: Taken<K>) => void } = {
   proceed,
   job: (step, { job }) => onJob(step, job),
   interrupt: (step, { job_id, client_id }) => onInterrupt(step, job_id, client_id),

@@ -15,7 +15,7 @@ function newRecord(): { path: string; record: RunRecord } {
 
 test("calls and writes come back in order, and a write is done only if that was recorded", () => {
   const { path, record } = newRecord();
-  record.call({ at: 10, session_id: "s", name: "send", args: [{ text: "a" }] });
+  record.hold({ at: 10, session_id: "s", name: "send", args: [{ text: "a" }] });
   const first = record.write("one");
   record.write("two");
   record.done(first);
@@ -26,6 +26,17 @@ test("calls and writes come back in order, and a write is done only if that was 
     { n: 3, line: "two", isDone: false },
   ]);
   expect(last).toBe(3);
+});
+
+test("a call is written with its first line, or when it is flushed", () => {
+  const { path, record } = newRecord();
+  const call = { at: 0, session_id: "s", name: "send", args: [] };
+  record.hold(call);
+  expect(readRecord(path, 0).calls).toEqual([]);
+  record.write("one");
+  record.hold(call);
+  record.flush();
+  expect(readRecord(path, 0)).toMatchObject({ calls: [{ n: 1 }, { n: 3 }], writes: [{ n: 2 }], last: 3 });
 });
 
 test("a snapshot's entries are not wanted, and later ones keep their numbers in the next daemon", () => {

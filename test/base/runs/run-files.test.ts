@@ -85,11 +85,11 @@ test.runIf(process.platform === "linux")(
 
 test("if nothing can be recorded, the process continues, is reported once, and is not adopted", async () => {
   const { child, files, output, unavailable } = await start("exec cat");
-  files.record.call = () => {
+  files.record.flush = () => {
     throw new Error("no space left");
   };
-  files.call("s", "send", [], 0);
-  files.call("s", "send", [], 0);
+  const call = { at: 0, session_id: "s", name: "send", args: [] };
+  expect([files.call(call, () => "made"), files.call(call, () => "made")]).toEqual(["made", "made"]);
   expect(unavailable).toHaveBeenCalledOnce();
   expect(existsSync(files.directory.description)).toBe(false);
   await child.write("still here");

@@ -221,7 +221,7 @@ export class CodexRun implements Run, AppServerResident {
     else if (report.kind === "withdrawn") sink.withdrawn(report.native_id, report.reason);
     else if (report.kind === "retrying") {
       turn?.retrying(report.message, retryLimitMs, () => {
-        this.#keeper?.record("give_up", []);
+        this.#keeper?.record("give_up", [], () => undefined);
         this.#giveUp(turn);
       });
     } else if (report.kind === "progress") turn?.stopClock();
@@ -308,7 +308,7 @@ export class CodexRun implements Run, AppServerResident {
     if (this.#turn === turn && !this.#end.hasBegun) {
       // With what decides about the process: in a replay, others may not have entered yet.
       const isAlone = this.#server.residents === 1;
-      this.#keeper?.record("abandon", [isAlone]);
+      this.#keeper?.record("abandon", [isAlone], () => undefined);
       await this.#abandon(turn, isAlone);
     }
     if (this.#end.hasBegun) return this.#end.gone;
