@@ -9,8 +9,11 @@ export interface Metrics {
   counter(name: string, help: string): Counter;
   /** Read on every scrape. Several values must differ in their labels. */
   gauge(name: string, help: string, read: () => number | readonly Sample[]): void;
+  /** Called before every scrape, for gauges that cannot be read at once. One that fails leaves them as they were. */
+  beforeScrape(read: () => Promise<void>): void;
   /** The text exposition format, version 0.0.4. */
   text(): string;
+  scrape(): Promise<string>;
 }
 
 export interface Sample {
@@ -30,12 +33,19 @@ const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
 export function createMetrics(): Metrics {
   const families = new Map<string, Family>();
+  const readers: (() => Promise<void>)[] = [];
 
   function declare(name: string, family: Family): void {
     if (!METRIC_NAME.test(name)) throw new Error(`"${name}" is not a valid metric name`);
     if (families.has(name)) throw new Error(`the metric ${name} is declared twice`);
     families.set(name, family);
   }
+
+  const text = (): string =>
+    [...families]
+      .sort(byName)
+      .map(([name, family]) => familyText(name, family))
+      .join("");
 
   return {
     counter(name, help) {
@@ -66,11 +76,12 @@ export function createMetrics(): Metrics {
         },
       });
     },
-    text: () =>
-      [...families]
-        .sort(byName)
-        .map(([name, family]) => familyText(name, family))
-        .join(""),
+    beforeScrape: (read) => void readers.push(read),
+    text,
+    async scrape() {
+      await Promise.allSettled(readers.map((read) => read()));
+      return text();
+    },
   };
 }
 

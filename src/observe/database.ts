@@ -114,12 +114,9 @@ export class EventsDatabase {
     return rows.sort((a, b) => b.id - a.id).slice(0, limit);
   }
 
-  /** The newest rows of every session, oldest first. */
-  newest(): StoredRow[][] {
-    const ids = this.#db
-      .prepare("SELECT session_id FROM tool_events UNION SELECT session_id FROM turn_events")
-      .all() as { session_id: string }[];
-    return ids.map(({ session_id }) => this.page({ session_id, limit: NEWEST }).reverse());
+  /** The newest rows of each session, oldest first. */
+  newest(session_ids: readonly string[]): StoredRow[][] {
+    return session_ids.map((session_id) => this.page({ session_id, limit: NEWEST }).reverse());
   }
 
   /** Includes `unstored` rows, some of which may already be stored. */

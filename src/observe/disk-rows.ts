@@ -121,8 +121,8 @@ export class DiskRows implements Rows {
     return [...unstored, ...stored].slice(0, query.limit);
   }
 
-  async newest(): Promise<EventRow[][]> {
-    return this.#hasFile() ? this.#read("newest", undefined) : [];
+  async newest(session_ids: readonly string[]): Promise<EventRow[][]> {
+    return this.#hasFile() ? this.#read("newest", session_ids) : [];
   }
 
   async stats(query: StatsQuery): Promise<ObservedStats> {

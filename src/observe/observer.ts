@@ -57,13 +57,11 @@ export function createObserver(options: ObserverOptions): Observer {
   /** Turned into an action on demand. */
   const lasts = new Map<string, EventRow>();
   const faults = metrics.counter("blemees_observe_faults_total", "Frames that could not be observed.");
-  /** Deleted since the start: rows still in the database are stale. */
-  const forgotten = new Set<string>();
+  /** Sessions whose stored rows were looked for: they are in `lasts`, there are none, or they are stale. */
+  const looked = new Map<string, Promise<void>>();
   /** Frames not yet observed, oldest first. */
   let seen: Seen[] = [];
   let settling: NodeJS.Timeout | undefined;
-  let loading: Promise<void> | undefined;
-  let isLoaded = path === undefined;
   let isClosed = false;
 
   function getState(session: { session_id: string; backend: string }): SessionState {
@@ -121,23 +119,31 @@ export function createObserver(options: ObserverOptions): Observer {
     }
   }
 
-  /** Loads the last actions of earlier daemons' sessions once; retried if the database cannot be read. */
-  function load(): Promise<void> {
-    loading ??= rows
-      .newest()
-      .then((found) => {
-        for (const newest of found) {
-          const session_id = newest[0]?.row.session_id;
-          if (session_id === undefined || lasts.has(session_id) || forgotten.has(session_id)) continue;
-          for (const row of newest) noteLast(row);
-        }
-        isLoaded = true;
-        forgotten.clear();
-      })
-      .catch(() => {
-        loading = undefined; // already reported
-      });
-    return loading;
+  /** Loads the last actions that earlier daemons saw, once each; retried if the database cannot be read. */
+  async function warm(session_ids: readonly string[]): Promise<void> {
+    if (path === undefined || isClosed) return;
+    const wanted = session_ids.filter((id) => !lasts.has(id)).slice(0, MAX_LAST);
+    const unknown = wanted.filter((id) => !looked.has(id));
+    if (looked.size + unknown.length > 2 * MAX_LAST) looked.clear();
+    if (unknown.length > 0) {
+      const reading = rows.newest(unknown).then(
+        (found) => {
+          for (const newest of found) keepStored(newest, reading);
+        },
+        () => {
+          for (const id of unknown) looked.delete(id); // already reported
+        },
+      );
+      for (const id of unknown) looked.set(id, reading);
+    }
+    await Promise.all(new Set(wanted.map((id) => looked.get(id))));
+  }
+
+  /** Unless it was forgotten or has acted since. */
+  function keepStored(newest: readonly EventRow[], reading: Promise<void>): void {
+    const session_id = newest[0]?.row.session_id;
+    if (session_id === undefined || lasts.has(session_id) || looked.get(session_id) !== reading) return;
+    for (const row of newest) noteLast(row);
   }
 
   // Lists of sessions ask for all of them repeatedly.
@@ -171,13 +177,11 @@ export function createObserver(options: ObserverOptions): Observer {
         return [];
       });
     },
-    async warm() {
-      if (!isLoaded && !isClosed) await load();
-    },
+    warm,
     lastAction(session_id) {
       observeSeen();
       const last = lasts.get(session_id);
-      if (last === undefined && !isClosed) void load();
+      if (last === undefined) void warm([session_id]);
       return last === undefined ? undefined : getAction(last);
     },
     actions(filter) {
@@ -202,7 +206,7 @@ export function createObserver(options: ObserverOptions): Observer {
       observeSeen();
       states.delete(session_id);
       lasts.delete(session_id);
-      if (!isLoaded) forgotten.add(session_id);
+      looked.set(session_id, Promise.resolve()); // rows still in the database are stale
       rows.add({ kind: "forget", row: { session_id } });
     },
     async close() {

@@ -52,8 +52,8 @@ export interface Rows {
   add(row: Row): void;
   /** Newest first. Rows that are not stored yet come first and have no `id`. */
   page(query: RowQuery): Promise<(EventRow & { id?: number })[]>;
-  /** The newest few rows of every session, oldest first. */
-  newest(): Promise<EventRow[][]>;
+  /** The newest few stored rows of each of these sessions, oldest first. */
+  newest(session_ids: readonly string[]): Promise<EventRow[][]>;
   stats(query: StatsQuery): Promise<ObservedStats>;
   close(): Promise<void>;
 }

@@ -117,8 +117,8 @@ export interface Observer {
   request(row: RequestRow): void;
   /** A frame or request of an adopted agent that an earlier daemon has observed: learned, not recorded again. */
   recall(session: SessionRow, seen: { frame: object } | { request: RequestRow }): void;
-  /** Resolves when `lastAction` has loaded what earlier daemons saw, or has failed to. */
-  warm(): Promise<void>;
+  /** Resolves when `lastAction` has loaded what earlier daemons saw of these sessions, or has failed to. */
+  warm(session_ids: readonly string[]): Promise<void>;
   /** The session's last action, from memory. */
   lastAction(session_id: string): Action | undefined;
   /** Newest first. */

@@ -6,7 +6,7 @@ import type { ObservedStats } from "./types.ts";
 export interface Ops {
   write: { order: readonly Row[]; reply: { refused: number } };
   page: { order: RowQuery; reply: StoredRow[] };
-  newest: { order: undefined; reply: StoredRow[][] };
+  newest: { order: readonly string[]; reply: StoredRow[][] };
   stats: { order: StatsOrder; reply: ObservedStats };
   prune: { order: Retention; reply: PruneCounts };
   close: { order: undefined; reply: undefined };

@@ -57,7 +57,7 @@ function answer(database: EventsDatabase, { op, order }: WorkerCall): unknown {
     case "page":
       return database.page(order as RowQuery);
     case "newest":
-      return database.newest();
+      return database.newest(order as string[]);
     case "stats":
       return database.stats(order as StatsOrder);
     case "prune":

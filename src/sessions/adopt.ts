@@ -18,6 +18,7 @@ import { Past } from "./agent/past.ts";
 import { startOrder } from "./agent/start-order.ts";
 import { toWaiting } from "./core/refusals.ts";
 import type { OpenRequest } from "./core/state.ts";
+import { NO_KIN } from "./family/relatives.ts";
 import { findMark, type KeptRuns } from "./kept-runs.ts";
 import { type RecoverParts, recoverOne } from "./recover.ts";
 import type { Ledger } from "./requests/ledger.ts";
@@ -101,9 +102,10 @@ async function makeOrder(
 ): Promise<AdoptOrder> {
   const { store, env, log, observer } = parts;
   const { session_id, generation } = snapshot;
-  const [row, requests] = await Promise.all([
+  const [row, requests, [kin = NO_KIN]] = await Promise.all([
     store.loadRow(session_id),
     store.requests({ session_id, open: true }),
+    store.kin([session_id]),
   ]);
   if (row === undefined) throw new Error(`session ${session_id} is no longer stored`);
   const past = new Past(snapshot.has_init, (frame) => observer.recall(row, { frame }));
@@ -124,7 +126,7 @@ async function makeOrder(
     past,
     called: (call) => (session === undefined ? past.called(call) : repeat(session, call)),
     live: (run, calls) => {
-      session = parts.table.addAdopted(backend, row);
+      session = parts.table.addAdopted(backend, row, kin);
       return goLive({ session, row, requests, snapshot, past, run, calls }, parts);
     },
   };

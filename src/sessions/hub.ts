@@ -74,7 +74,7 @@ export class SessionHub implements Hub {
       } finally {
         release();
       }
-      const { session, before, opening } = obtained;
+      const { session, isNew, opening } = obtained;
       try {
         const attachment = await opening;
         this.#log.info("session.open", {
@@ -87,8 +87,7 @@ export class SessionHub implements Hub {
         return toOpened(session, attachment);
       } catch (error) {
         // If another client has sent to it meanwhile and got a confirmation, the session stays.
-        if (before !== undefined)
-          await this.table.remove(session, "open_failed", { if: "abandoned", before });
+        if (isNew) await this.table.remove(session, "open_failed", { if: "abandoned" });
         throw error;
       }
     } finally {
@@ -139,7 +138,7 @@ export class SessionHub implements Hub {
       const session = this.table.live.get(session_id);
       // A pending open of the same client goes first.
       if (session === undefined || (session.owner !== client && !this.#opening.has(client))) return;
-      const isAtWork = this.table.isAtWork(session_id);
+      const isAtWork = this.table.isAtWork(session.row);
       await this.table.unmake(session, "owner_closed", {
         if: { owner: client.id },
         isForgotten: how.delete,

@@ -19,10 +19,12 @@ export const NO_RUNS: KeptRuns = { found: [], left: [], marks: [], sessions: new
 
 export async function findKeptRuns(root: string, store: Store, log: Log): Promise<KeptRuns> {
   // First: once the store is open, no earlier daemon still works with these runs.
-  const marks = await store.runMarks();
+  await store.runMarks([]);
   const { found, left } = await findRuns(root, (error) =>
     log.warn("run.not_adopted", { root, reason: `which agents run cannot be seen: ${toMessage(error)}` }),
   );
+  const ids = found.flatMap(({ snapshots }) => snapshots.map(({ session_id }) => session_id));
+  const marks = await store.runMarks(ids);
   const sessions = new Set<string>();
   const kept: FoundRun[] = [];
   // Newest first: an older process of the same session is one that could not be stopped.

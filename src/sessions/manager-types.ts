@@ -44,8 +44,18 @@ export interface ViewFilter {
   state?: readonly FilterState[];
   /** Only sessions in memory. */
   live?: boolean;
+  /** The start of the id. */
+  prefix?: string;
   /** The most recently active ones. */
   limit?: number;
+  /** `next` of the previous page. */
+  after?: string;
+}
+
+export interface ViewsPage {
+  sessions: SessionView[];
+  /** There are more. */
+  next?: string;
 }
 
 export interface EventsOrder {
@@ -79,7 +89,7 @@ export interface StatsOrder {
 
 export interface Manager {
   spawn(order: SpawnOrder): Promise<{ session: SessionView; message_id?: string; repeated: boolean }>;
-  views(filter: ViewFilter): Promise<SessionView[]>;
+  views(filter: ViewFilter): Promise<ViewsPage>;
   view(session_id: string): Promise<SessionView>;
   /** A session and its descendants, parents before children. */
   family(session_id: string): Promise<{ depth: number; session: SessionView }[]>;

@@ -1,7 +1,7 @@
 // Implements the manager (manager-types.ts): spawn, view, send, wait, stop. Sessions have no owner here. A session that
 // is not in memory is loaded from the store first, without its agent.
 
-import { CodedError } from "../base/coded-error.ts";
+import { CodedError, toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { defined } from "../base/values.ts";
 import type { Observer } from "../observe/types.ts";
@@ -23,6 +23,7 @@ import type {
   SpawnOrder,
   StatsOrder,
   ViewFilter,
+  ViewsPage,
   WaitOrder,
 } from "./manager-types.ts";
 import type { Responded } from "./requests/frames.ts";
@@ -71,25 +72,21 @@ export class SessionManager implements Manager {
     if (order.parent !== undefined) changes.markChanged(order.parent);
     const { repeated } = spawned;
     log.info("session.spawn", { session_id, backend: order.backend, parent: order.parent, repeated });
-    return { session: views.of(session_id), ...spawned };
+    return { session: await views.of(session_id), ...spawned };
   }
 
-  async views(filter: ViewFilter): Promise<SessionView[]> {
-    const { table, observer, views } = this.#parts;
-    await table.ready;
-    if (table.size > 0) await observer.warm();
-    return views.list(filter);
+  async views(filter: ViewFilter): Promise<ViewsPage> {
+    await this.#parts.table.ready;
+    return this.#parts.views.list(filter);
   }
 
   async view(session_id: string): Promise<SessionView> {
-    await this.#loadRow(session_id);
-    await this.#parts.observer.warm();
+    await this.#parts.table.ready;
     return this.#parts.views.of(session_id);
   }
 
   async family(session_id: string): Promise<{ depth: number; session: SessionView }[]> {
     await this.#loadRow(session_id);
-    await this.#parts.observer.warm();
     return this.#parts.views.family(session_id);
   }
 
@@ -219,7 +216,7 @@ export class SessionManager implements Manager {
   async actions(session_id: string, limit: number): Promise<Action[]> {
     await this.#loadRow(session_id);
     const actions = await this.#parts.observer.actions({ session_id, limit });
-    const view = this.#parts.views.of(session_id);
+    const view = await this.#parts.views.of(session_id);
     return actions.map((action) => settledAction(action, view));
   }
 
@@ -233,10 +230,16 @@ export class SessionManager implements Manager {
       observer.stats({ ...order, ...scope }),
       this.requests({ ...scope, limit: order.limit }),
     ]);
-    const rows = [...table.rows()].filter((row) => session_id === undefined || row.session_id === session_id);
+    const rows = [...table.live.values()].map(({ row }) => row);
+    const meant = rows.filter((row) => session_id === undefined || row.session_id === session_id);
     return settledStats(
       { since_ms: order.since_ms, until_ms, ...observed },
-      { rows: new Map(rows.map((row) => [row.session_id, row])), pending, limit: order.limit },
+      {
+        rows: new Map(meant.map((row) => [row.session_id, row])),
+        toBackend: (provider) => table.findBackend(provider)?.name ?? provider,
+        pending,
+        limit: order.limit,
+      },
     );
   }
 
@@ -247,9 +250,15 @@ export class SessionManager implements Manager {
   /** At daemon start: continues queues and wakes. */
   async resume(): Promise<void> {
     const { table, family, log } = this.#parts;
-    await table.ready;
-    family.resume();
-    for (const { session_id, queue } of [...table.rows()]) {
+    let unfinished: SessionRow[];
+    try {
+      unfinished = [...table.withLive(await table.select({ unfinished: true })).values()];
+    } catch (error) {
+      log.error("session.resume_failed", { message: toMessage(error) });
+      return;
+    }
+    family.resume(unfinished);
+    for (const { session_id, queue } of unfinished) {
       if (queue === undefined || queue.length === 0) continue;
       await table.revive(session_id).then(
         (session) => session.goOn(),
@@ -259,17 +268,23 @@ export class SessionManager implements Manager {
   }
 
   async #loadRow(session_id: string): Promise<SessionRow> {
-    const { table } = this.#parts;
-    await table.ready;
-    const row = table.row(session_id);
+    const row = await this.#parts.table.find(session_id);
     if (row === undefined) throw unknownSession(session_id);
     return row;
   }
 
-  #waitState(session_id: string): WaitState | undefined {
-    const { table, ledger } = this.#parts;
+  #waitState(session_id: string): WaitState | undefined | Promise<WaitState | undefined> {
+    const { table } = this.#parts;
     const row = table.row(session_id);
-    if (row === undefined) return undefined;
+    if (row !== undefined) return this.#toWaitState(row);
+    return table
+      .find(session_id)
+      .then((found) => (found === undefined ? undefined : this.#toWaitState(found)));
+  }
+
+  #toWaitState(row: SessionRow): WaitState {
+    const { table, ledger } = this.#parts;
+    const { session_id } = row;
     const session = table.live.get(session_id);
     const pending = ledger.listPending(session_id).length;
     return {
@@ -285,14 +300,16 @@ export class SessionManager implements Manager {
   async #withTree(session_id: string, tree: boolean): Promise<string[]> {
     await this.#loadRow(session_id);
     if (!tree) return [session_id];
-    const below = descendants(session_id, this.#parts.table.rows());
+    const { table } = this.#parts;
+    const rows = table.withLive(await table.select({ family: session_id }));
+    const below = descendants(session_id, rows.values());
     return [session_id, ...below.map(({ row }) => row.session_id)];
   }
 
   async #removeOne(session_id: string, by: string | undefined): Promise<void> {
     const { table, store, removed } = this.#parts;
-    const row = table.row(session_id);
-    const isAtWork = table.isAtWork(session_id);
+    const row = await table.find(session_id);
+    const isAtWork = row !== undefined && table.isAtWork(row);
     const erase = () => {
       return store.delete(session_id).catch((cause: unknown) => {
         throw new CodedError("store_failed", "could not be stored; the session was not deleted", {

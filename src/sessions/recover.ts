@@ -19,6 +19,8 @@ import { Stream } from "./stream/stream.ts";
 /** A result, and the frames that may follow it in the same write. */
 const TAIL_FRAMES = 256;
 const TAIL_BYTES = 1024 * 1024;
+/** A power cut loses the newest frames. Losses of sessions that were active earlier are reported when they are opened. */
+const RECENT = 100;
 
 export interface RecoverParts {
   store: Store;
@@ -38,16 +40,21 @@ export async function recoverSessions(
   extras: Pick<RecoverParts, "turnEnded" | "losses" | "kept"> = {},
 ): Promise<void> {
   const parts = { store, publisher, ...extras };
-  const [rows, open] = await Promise.all([store.rows(), store.requests({ open: true })]);
+  const [unfinished, recent, open] = await Promise.all([
+    store.rows({ unfinished: true }),
+    store.rows({ limit: RECENT }),
+    store.requests({ open: true }),
+  ]);
+  const rows = new Map([...unfinished, ...recent].map((row) => [row.session_id, row]));
   const requests = new Map<string, RequestRow[]>();
   for (const request of open) {
     requests.set(request.session_id, [...(requests.get(request.session_id) ?? []), request]);
   }
-  const known = new Set(rows.map((row) => row.session_id));
-  const rowless = [...requests.keys()].filter((session_id) => !known.has(session_id));
-  const found = await Promise.all(rowless.map((session_id) => store.loadRow(session_id)));
-  const all = [...rows, ...found.filter((row) => row !== undefined)];
   const left = extras.losses?.()?.left ?? new Map<string, number>();
+  const others = [...requests.keys(), ...left.keys()].filter((session_id) => !rows.has(session_id));
+  const found = await Promise.all([...new Set(others)].map((session_id) => store.loadRow(session_id)));
+  for (const row of found) if (row !== undefined) rows.set(row.session_id, row);
+  const all = [...rows.values()];
   const cut = all.filter((row) => {
     const { session_id, turn, lost_after } = row;
     if (extras.kept?.has(session_id) === true) return lost_after !== undefined || left.has(session_id);
@@ -68,7 +75,7 @@ export async function recoverSessions(
   const orphans = open.filter(isCut).length;
   if (orphans > 0) log.warn("request.recovered", { count: orphans });
   // A deleted session needs no report.
-  const gone = [...left.keys()].filter((session_id) => !all.some((row) => row.session_id === session_id));
+  const gone = [...left.keys()].filter((session_id) => !rows.has(session_id));
   for (const session_id of gone) extras.losses?.()?.clear(session_id);
   const damaged = all.filter((row) => row.lost_after !== undefined).length;
   if (damaged > 0) log.warn("session.history_lost", { count: damaged });

@@ -21,8 +21,8 @@ export interface Spawned {
 
 export interface SpawnParts {
   table: SessionTable;
-  /** Throws if the parent may not have more children. */
-  checkParent(parent: string): void;
+  /** Reads the parent's family. The returned function throws if the parent may not have more children. */
+  checkParent(parent: string): Promise<() => void>;
 }
 
 export async function spawnSession(order: SpawnOrder, parts: SpawnParts): Promise<Spawned> {
@@ -45,13 +45,12 @@ async function spawnOne(order: SpawnOrder, { table, checkParent }: SpawnParts): 
   let session: Session;
   let first: InputRecord | undefined;
   try {
-    const before = table.row(session_id) ?? findSpawned(order.key, table);
+    const before = (await table.find(session_id)) ?? (await findSpawned(order.key, table));
     if (before !== undefined) return sameAs(before, order);
-    const check = () => {
-      if (order.parent !== undefined) checkParent(order.parent);
-    };
+    const check = order.parent === undefined ? () => undefined : await checkParent(order.parent);
     check();
-    let row = spawnRow(backend, { ...order, session_id }, { table, hash: bodyHash(order) });
+    const parent = order.parent === undefined ? undefined : await table.find(order.parent);
+    let row = spawnRow(backend, { ...order, session_id }, { cwd: parent?.cwd, hash: bodyHash(order) });
     if (order.message !== undefined) {
       const input = { message: order.message, kind: "user" as const, message_id: makeId("msg") };
       ({ row, record: first } = enqueue(row, input, Date.now()));
@@ -67,10 +66,10 @@ async function spawnOne(order: SpawnOrder, { table, checkParent }: SpawnParts): 
 function spawnRow(
   backend: Backend,
   order: SpawnOrder & { session_id: string },
-  { table, hash }: { table: SessionTable; hash: string },
+  inherited: { cwd: string | undefined; hash: string },
 ): SessionRow {
   const { session_id, model, name, parent, budget, wakes_parent, notify_url, key } = order;
-  const cwd = order.cwd ?? (parent === undefined ? undefined : table.row(parent)?.cwd);
+  const { cwd = inherited.cwd } = order;
   const options = backend.checkOptions({
     ...backend.spawnOptions({
       ...defined({ cwd, model }),
@@ -86,15 +85,15 @@ function spawnRow(
     ...row,
     managed: true,
     ...defined({ name, model, parent, budget, wakes_parent, notify_url }),
-    ...(key === undefined ? {} : { spawn: { key, hash } }),
+    ...(key === undefined ? {} : { spawn: { key, hash: inherited.hash } }),
   };
 }
 
 /** The key counts, whichever id was requested. */
-function findSpawned(key: string | undefined, table: SessionTable): SessionRow | undefined {
+async function findSpawned(key: string | undefined, table: SessionTable): Promise<SessionRow | undefined> {
   if (key === undefined) return undefined;
-  for (const row of table.rows()) if (row.spawn?.key === key) return row;
-  return undefined;
+  const rows = table.withLive(await table.select({ spawn_key: key }));
+  return [...rows.values()].find(({ spawn }) => spawn?.key === key);
 }
 
 function sameAs(row: SessionRow, order: SpawnOrder): Spawned {

@@ -110,8 +110,8 @@ export function createSessions(options: SystemOptions): Sessions {
     inputChanged: (session_id, input) => changes.reportInput(session_id, input),
   });
   const { table } = hub;
-  declareGauges(metrics, table, ledger);
-  const views = new Views({ table, ledger, observer, stallMs: options.family.stallMs });
+  declareGauges(metrics, { table, ledger, store });
+  const views = new Views({ table, ledger, observer, store, stallMs: options.family.stallMs });
   const changes = new Changes({
     view: (session_id) => views.find(session_id),
     above: (session_id) => views.above(session_id),
@@ -170,7 +170,12 @@ function familyParts(
 ): Omit<FamilyParts, "log" | "metrics" | "lastAction" | "stalled"> {
   return {
     row: (session_id) => table.row(session_id),
-    rows: () => table.rows(),
+    find: (session_id) => table.find(session_id),
+    async family(session_id) {
+      const { above = [] } = (await table.kin([session_id])).get(session_id) ?? {};
+      const stored = await table.select({ family: above.at(-1) ?? session_id });
+      return () => table.withLive(stored);
+    },
     stored: (session_id) => table.use(session_id, (session) => session.store()),
     update: (session_id, change) =>
       table.use(session_id, (session) => {

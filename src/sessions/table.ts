@@ -1,5 +1,5 @@
-// All sessions: those in memory, and the rows of those only in the store. Loads and unloads them, one operation per id
-// at a time, and enforces the limits.
+// The sessions in memory, and access to those only in the store. Loads and unloads them, one operation per id at a time,
+// and enforces the limits.
 
 import type { Backend } from "../backends/types.ts";
 import { CodedError } from "../base/coded-error.ts";
@@ -7,9 +7,10 @@ import { KeyedLock } from "../base/keyed-lock.ts";
 import type { Log } from "../base/log.ts";
 import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
-import type { Store } from "../store/types.ts";
+import type { Kin, RowFilter, Store } from "../store/types.ts";
 import type { CloseCondition } from "./core/jobs.ts";
 import { unknownSession } from "./core/refusals.ts";
+import { NO_KIN, Relatives } from "./family/relatives.ts";
 import { noHooks, type SessionHooks } from "./hooks.ts";
 import { continueSeqs, freshRow } from "./new-row.ts";
 import { type RecoverParts, recoverOne } from "./recover.ts";
@@ -43,28 +44,24 @@ export interface RemoveOrder {
   afterwards?: () => Promise<void>;
   /** Nothing of it is left in the store. */
   isForgotten?: boolean;
-  /** The open failed: restores what was known before, if anything. */
-  before?: { row: SessionRow | undefined };
 }
 
-/** `before`: it was created now, and this was known of it. */
 export interface Obtained<T> {
   session: Session;
   opening: Promise<T>;
-  before?: NonNullable<RemoveOrder["before"]>;
+  /** It was loaded or created for this. */
+  isNew: boolean;
 }
 
 export class SessionTable {
-  /** Resolves when the stored rows are known. */
+  /** Resolves when sessions are recovered; nothing is loaded before. */
   readonly ready: Promise<void>;
+  readonly relatives = new Relatives();
   /** Held while a session is created, handed over or unloaded; later calls for that id wait. */
   readonly changing = new KeyedLock();
   readonly #options: TableOptions;
   readonly #log: Log;
   readonly #live = new Map<string, Session>();
-  /** Rows of sessions that are not in memory. */
-  readonly #cold = new Map<string, SessionRow>();
-  #version = 0;
   /** The daemon is stopping: queues wait for its next start. */
   isQuiet = false;
   /** The daemon stops and leaves its agents to the next one: sessions no longer react to anything. */
@@ -83,8 +80,7 @@ export class SessionTable {
       },
       () => undefined, // the waiting caller gets the error
     );
-    this.ready = options.ready.then(() => this.#learn());
-    this.ready.catch(() => undefined); // the waiting caller gets the error
+    this.ready = options.ready;
   }
 
   /** Pending while agents of an earlier daemon are being adopted: a session that is not live may still become so. */
@@ -102,43 +98,63 @@ export class SessionTable {
     return this.#live;
   }
 
+  /** Of a session in memory. */
   row(session_id: string): SessionRow | undefined {
-    return this.#live.get(session_id)?.row ?? this.#cold.get(session_id);
+    return this.#live.get(session_id)?.row;
   }
 
-  /** The call failed. */
-  isAtWork(session_id: string): boolean {
-    const row = this.row(session_id);
-    const isWaiting = (row?.queue ?? []).length > 0 || (row?.wakes ?? []).length > 0;
-    return isWaiting || row?.turn !== undefined || this.#live.get(session_id)?.isBusy === true;
+  /** Of any session. */
+  async find(session_id: string): Promise<SessionRow | undefined> {
+    await this.ready;
+    if (this.#live.has(session_id)) return this.row(session_id);
+    const [found] = await this.select({ ids: [session_id] });
+    return found ?? this.row(session_id);
   }
 
-  get size(): number {
-    return this.#live.size + this.#cold.size;
+  /** Stored rows; those of sessions in memory are current. */
+  async select(filter: RowFilter): Promise<SessionRow[]> {
+    await this.ready;
+    const rows = await this.#options.store.rows(filter);
+    return rows.map((row) => this.row(row.session_id) ?? row);
   }
 
-  *rows(): Iterable<SessionRow> {
-    for (const { row } of this.#live.values()) yield row;
-    for (const row of this.#cold.values()) if (!this.#live.has(row.session_id)) yield row;
+  /** These rows and those of all sessions in memory, by id. */
+  withLive(stored: readonly SessionRow[]): Map<string, SessionRow> {
+    const rows = new Map(stored.map((row) => [row.session_id, row]));
+    for (const { row } of this.#live.values()) rows.set(row.session_id, row);
+    return rows;
+  }
+
+  /** Relatives by id. */
+  async kin(session_ids: readonly string[]): Promise<Map<string, Kin>> {
+    const cold = session_ids.filter((id) => !this.#live.has(id));
+    const stored = cold.length === 0 ? [] : await this.#options.store.kin(cold);
+    const found = new Map(cold.map((id, index) => [id, stored[index] ?? NO_KIN]));
+    for (const id of session_ids) if (this.#live.has(id)) found.set(id, this.relatives.of(id));
+    return found;
+  }
+
+  isAtWork(row: SessionRow): boolean {
+    const isWaiting = (row.queue ?? []).length > 0 || (row.wakes ?? []).length > 0;
+    return isWaiting || row.turn !== undefined || this.#live.get(row.session_id)?.isBusy === true;
+  }
+
+  /** By its name, or its name for session managers. */
+  findBackend(name: string): Backend | undefined {
+    const { backends } = this.#options;
+    return backends.find((one) => one.name === name) ?? backends.find((one) => one.provider === name);
   }
 
   backend(name: string): Backend {
-    const { backends } = this.#options;
-    const backend =
-      backends.find((one) => one.name === name) ?? backends.find((one) => one.provider === name);
+    const backend = this.findBackend(name);
     if (backend !== undefined) return backend;
-    const known = backends.map((candidate) => candidate.name).join(", ");
+    const known = this.#options.backends.map((candidate) => candidate.name).join(", ");
     throw new CodedError("unknown_backend", `unknown backend "${name}"; available: ${known}`);
   }
 
   /** A backend's name for session managers. One this daemon does not have keeps its own name. */
   provider(name: string): string {
     return this.#options.backends.find((one) => one.name === name)?.provider ?? name;
-  }
-
-  /** Changes whenever a session is added or removed. */
-  get version(): number {
-    return this.#version;
   }
 
   session(session_id: string): Session {
@@ -162,7 +178,7 @@ export class SessionTable {
     const claim = (session: Session): Obtained<T> => {
       const opening = open(session);
       opening.catch(() => undefined); // the receiver gets the error
-      return { session, opening };
+      return { session, opening, isNew: session !== live };
     };
     if (live !== undefined) {
       if (!order.resume) throw exists(`session ${session_id} is open; pass resume: true to take it over`);
@@ -177,12 +193,11 @@ export class SessionTable {
       });
     }
     return this.withRoom(async (placed) => {
-      const session = await this.#make(backend, order);
-      const before = { row: this.#cold.get(session_id) };
-      this.#add(session);
+      const { session, kin } = await this.#make(backend, order);
+      this.#add(session, kin);
       const claimed = claim(session);
       placed();
-      return { ...claimed, before };
+      return claimed;
     });
   }
 
@@ -196,11 +211,11 @@ export class SessionTable {
     try {
       const since = this.#live.get(session_id);
       if (since !== undefined) return since;
-      const row = this.#cold.get(session_id);
+      const row = await this.find(session_id);
       if (row === undefined) throw unknownSession(session_id);
       const order = { session_id, backend: row.backend, resume: true, options: row.options };
-      const session = await this.#make(this.backend(row.backend), order, Date.now());
-      this.#add(session);
+      const { session, kin } = await this.#make(this.backend(row.backend), order, Date.now());
+      this.#add(session, kin);
       return session;
     } finally {
       release();
@@ -220,11 +235,13 @@ export class SessionTable {
 
   /** A new session with its agent running. If that fails, it never existed. Requires the lock of its id. */
   async create(backend: Backend, row: SessionRow, check: () => void): Promise<Session> {
-    continueSeqs(row, await this.#options.store.highestSeq(row.session_id));
+    const { store } = this.#options;
+    const [highestSeq, kin] = await Promise.all([store.highestSeq(row.session_id), this.#loadKin(row)]);
+    continueSeqs(row, highestSeq);
     const { session, beginning } = await this.withRoom(async (placed) => {
       check(); // others may have been created while waiting for a slot
       const made = new Session(row, { ...this.#context(), backend }, Date.now());
-      this.#add(made);
+      this.#add(made, kin);
       const begun = made.begin();
       placed();
       begun.catch(() => undefined); // awaited below
@@ -240,9 +257,9 @@ export class SessionTable {
   }
 
   /** A session whose agent outlived the daemon; the agent follows. */
-  addAdopted(backend: Backend, row: SessionRow): Session {
+  addAdopted(backend: Backend, row: SessionRow, kin: Kin): Session {
     const session = new Session(row, { ...this.#context(), backend }, Date.now());
-    this.#add(session);
+    this.#add(session, kin);
     return session;
   }
 
@@ -263,29 +280,21 @@ export class SessionTable {
       isClosed = await session.close(reason, how.if);
       if (isClosed) await how.afterwards?.();
     } catch (error) {
-      this.#cool(session, session.row);
+      this.#unload(session, false);
       throw error;
     }
     if (!isClosed) return false;
-    const row = how.before === undefined ? session.row : await this.#asBefore(how.before.row);
-    this.#cool(session, how.isForgotten === true ? undefined : row);
+    this.#unload(session, how.isForgotten === true);
     this.#log.info("session.close", { session_id, reason });
     return true;
   }
 
-  /** The stored version: it may have been renamed meanwhile. */
-  async #asBefore(row: SessionRow | undefined): Promise<SessionRow | undefined> {
-    if (row === undefined) return undefined;
-    return (await this.#options.store.loadRow(row.session_id).catch(() => undefined)) ?? row;
-  }
-
-  /** Unloads it; the row remains known. */
-  #cool(session: Session, row: SessionRow | undefined): void {
-    const { session_id } = session.row;
-    if (this.#live.get(session_id) !== session) return;
-    this.#live.delete(session_id);
-    this.#version += 1;
-    if (row !== undefined && this.#options.store.durable) this.#cold.set(session_id, row);
+  #unload(session: Session, isForgotten: boolean): void {
+    const { row } = session;
+    if (this.#live.get(row.session_id) !== session) return;
+    this.#live.delete(row.session_id);
+    if (isForgotten || !this.#options.store.durable) this.relatives.forget(row);
+    else this.relatives.unload(row);
   }
 
   /** Ends the session, if it is in memory, and forgets it; `afterwards` removes it from the store. */
@@ -293,10 +302,12 @@ export class SessionTable {
     const release = await this.changing.lock(session_id);
     try {
       const live = this.#live.get(session_id);
-      if (live === undefined) await afterwards();
-      else await this.unmake(live, reason, { isForgotten: true, afterwards });
-      this.#cold.delete(session_id);
-      this.#version += 1;
+      if (live !== undefined) await this.unmake(live, reason, { isForgotten: true, afterwards });
+      else {
+        const row = await this.find(session_id);
+        await afterwards();
+        if (row !== undefined) this.relatives.forget(row);
+      }
     } finally {
       release();
     }
@@ -342,18 +353,16 @@ export class SessionTable {
     return busy;
   }
 
-  async #learn(): Promise<void> {
-    const rows = await this.#options.store.rows();
-    this.#version += 1;
-    for (const row of rows) {
-      if (!this.#live.has(row.session_id)) this.#cold.set(row.session_id, row);
-    }
+  #add(session: Session, kin: Kin): void {
+    this.#live.set(session.row.session_id, session);
+    this.relatives.add(session.row, kin);
   }
 
-  #add(session: Session): void {
-    this.#version += 1;
-    this.#cold.delete(session.row.session_id);
-    this.#live.set(session.row.session_id, session);
+  /** Of a session that is not stored yet. It may have children: of one of that id that was deleted. */
+  async #loadKin({ session_id, parent }: SessionRow): Promise<Kin> {
+    const kin = await this.kin(parent === undefined ? [session_id] : [session_id, parent]);
+    const above = parent === undefined ? [] : [parent, ...(kin.get(parent)?.above ?? [])];
+    return { above, children: kin.get(session_id)?.children ?? [] };
   }
 
   #context() {
@@ -368,17 +377,23 @@ export class SessionTable {
     };
   }
 
-  async #make(backend: Backend, order: OpenOrder, left_at_ms?: number): Promise<Session> {
+  async #make(
+    backend: Backend,
+    order: OpenOrder,
+    left_at_ms?: number,
+  ): Promise<{ session: Session; kin: Kin }> {
     await this.#options.ready;
     const { store } = this.#options;
     const { session_id } = order;
-    const [found, highestSeq, lost] = await Promise.all([
+    const [found, highestSeq, lost, [kin = NO_KIN]] = await Promise.all([
       store.loadRow(session_id),
       store.highestSeq(session_id),
       store.requests({ session_id, open: true }),
+      store.kin([session_id]),
     ]);
     // Left by a daemon or session that ended while writes failed.
-    const isCut = found !== undefined && (found.turn !== undefined || lost.length > 0);
+    const isCut =
+      found !== undefined && (found.turn !== undefined || found.lost_after !== undefined || lost.length > 0);
     const { publisher, hooks = noHooks } = this.#options;
     const parts: RecoverParts = { store, publisher, turnEnded: (...end) => hooks.onTurnEnd(...end) };
     const stored = isCut ? await recoverOne(found, lost, parts) : found;
@@ -388,7 +403,7 @@ export class SessionTable {
     const row = stored ?? continueSeqs(freshRow(order, Date.now()), highestSeq);
     // A new conversation does not continue where an earlier one stopped.
     if (!order.resume) delete row.native_session_id;
-    return new Session(row, { ...this.#context(), backend }, left_at_ms);
+    return { session: new Session(row, { ...this.#context(), backend }, left_at_ms), kin };
   }
 }
 

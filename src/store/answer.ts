@@ -3,7 +3,7 @@ import { perform, type StoreCall, type StoreReply, toFault } from "./calls.ts";
 import type { OpenDriver } from "./driver.ts";
 
 /** Answered from what is stored even if the journal could not be moved. */
-const TOLERANT = new Set<StoreCall["op"]>(["read", "earliest", "rows", "close"]);
+const TOLERANT = new Set<StoreCall["op"]>(["read", "earliest", "rows", "countRows", "kin", "close"]);
 const MAY_BE_UNFOLDED = new Set<StoreCall["op"]>(["read", "earliest"]);
 
 export function answer(open: OpenDriver, call: StoreCall): StoreReply {

@@ -21,6 +21,8 @@ export function createMemoryStore(): Store {
     loadRow: async () => undefined,
     highestSeq: async () => 0,
     rows: async () => [],
+    countRows: async () => ({}),
+    kin: async (ids) => ids.map(() => ({ above: [], children: [] })),
     saveRow: async () => undefined,
     requests: async (filter) => {
       const found = [...ledger.values()].filter((row) => matchesFilter(row, filter));

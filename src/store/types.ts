@@ -47,6 +47,39 @@ export interface Retention {
   maxTotalBytes: number;
 }
 
+/** A row's position in the order of all rows: most recently active first. */
+export type RowPlace = Pick<SessionRow, "last_active_at_ms" | "started_at_ms" | "session_id">;
+
+/** Selects session rows that have all of these; empty selects all. */
+export interface RowFilter {
+  ids?: readonly string[];
+  /** The agents' own ids. */
+  native_ids?: readonly string[];
+  /** This session and all its descendants. */
+  family?: string;
+  /** Only rows with a turn, a queue, wakes or a loss to report: work that a daemon has left. */
+  unfinished?: boolean;
+  spawn_key?: string;
+  /** The start of the id. */
+  prefix?: string;
+  backend?: string;
+  cwd?: string;
+  parent?: string;
+  name?: string;
+  /** Only rows after this one, in result order. */
+  after?: RowPlace;
+  /** Maximum number of rows. */
+  limit?: number;
+}
+
+/** A session's relatives, as ids. */
+export interface Kin {
+  /** Ancestors, nearest first; ends at one that is not stored. */
+  above: string[];
+  /** Oldest first. */
+  children: string[];
+}
+
 /** Selects ledger rows; empty selects all. */
 export interface RequestFilter {
   session_id?: string;
@@ -85,13 +118,17 @@ export interface Driver {
   /** The highest seq ever given out for the session, even if nothing else is left of it; 0 if none. */
   highestSeq(session_id: string): number;
   /** Rows as from `loadRow`, most recently active first. A log without a row is not listed. */
-  rows(): SessionRow[];
+  rows(filter?: RowFilter): SessionRow[];
+  /** Number of rows by backend. */
+  countRows(): Record<string, number>;
+  /** The relatives of each session, which need not be stored itself. */
+  kin(session_ids: readonly string[]): Kin[];
   saveRow(row: SessionRow): void;
   /** Ledger rows, oldest first. Settled ones older than the retention age are pruned. */
   requests(filter: RequestFilter): RequestRow[];
   request(session_id: string, request_id: string): RequestRow | undefined;
-  /** The marks of all sessions that have one. */
-  runMarks(): SessionRunMark[];
+  /** The marks of these sessions, where there is one, in the order of the ids. */
+  runMarks(session_ids: readonly string[]): SessionRunMark[];
   /** Removes the session's frames, its row, its requests and its run mark. */
   delete(session_id: string): void;
   prune(limits: Retention, nowMs: number): PruneCounts;
@@ -145,11 +182,13 @@ export interface Store {
   earliest(session_id: string): Promise<number | undefined>;
   loadRow(session_id: string): Promise<SessionRow | undefined>;
   highestSeq(session_id: string): Promise<number>;
-  rows(): Promise<SessionRow[]>;
+  rows(filter?: RowFilter): Promise<SessionRow[]>;
+  countRows(): Promise<Record<string, number>>;
+  kin(session_ids: readonly string[]): Promise<Kin[]>;
   saveRow(row: SessionRow): Promise<void>;
   requests(filter: RequestFilter): Promise<RequestRow[]>;
   request(session_id: string, request_id: string): Promise<RequestRow | undefined>;
-  runMarks(): Promise<SessionRunMark[]>;
+  runMarks(session_ids: readonly string[]): Promise<SessionRunMark[]>;
   delete(session_id: string): Promise<void>;
   prune(limits: Retention): Promise<PruneCounts>;
   close(): Promise<void>;

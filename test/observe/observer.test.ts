@@ -289,13 +289,13 @@ describe("a disk that refuses writes", () => {
     mkdirSync(path);
     const { observer, log } = start({ path });
     for (let n = 0; n < 3; n += 1) {
-      await observer.warm();
+      await observer.warm(["s"]);
       await texts(observer, "s");
     }
     expect(log.of("observe.read_failed")).toHaveLength(1);
     rmSync(path, { recursive: true });
     call(observer, "s", "1");
-    await observer.warm();
+    await observer.warm(["s"]);
     expect(await texts(observer, "s")).toEqual(["ran `echo 1`"]);
     expect(log.of("observe.read_failed")).toHaveLength(1);
   });

@@ -6,7 +6,7 @@ import type { Session } from "../../src/sessions/session.ts";
 import { spawnSession } from "../../src/sessions/spawn.ts";
 import { askOf, gate, type Stage, settle, stage, user } from "./fakes.ts";
 
-const any = { checkParent: () => undefined };
+const any = { checkParent: async () => () => undefined };
 
 async function spawned(on: Stage = stage(), first?: string): Promise<{ on: Stage; session: Session }> {
   const message = first === undefined ? {} : { message: user(first) };
@@ -275,7 +275,8 @@ test("keeps the agent of a spawned session between turns, and releases it after 
   expect(await on.hub.reap(60_000, nowMs)).toBe(0);
   expect(await on.hub.reap(60_000, nowMs + 120_000)).toBe(1);
   expect(on.backend.alive).toEqual([]);
-  expect(on.hub.table.row("m")).toBe(session.row);
+  expect(on.hub.table.row("m")).toBeUndefined();
+  expect(await on.hub.table.find("m")).toEqual(session.row);
   await send(await on.hub.table.revive("m"), "two");
   await settle();
   expect(on.backend.last.sent).toEqual([user("two")]);

@@ -11,12 +11,15 @@ import { createPublisher, type HubOptions, Ledger, SessionHub } from "../../src/
 import type { Batch, Client, Hub, OpenOrder, RequestsFilter, Subscriber } from "../../src/sessions/types.ts";
 import type {
   AppendOrder,
+  Kin,
   LogBatch,
   PruneCounts,
   RequestFilter,
+  RowFilter,
   SessionRunMark,
   Store,
 } from "../../src/store/index.ts";
+import { countRows, findKin, selectRows } from "../support/row-queries.ts";
 
 /** A stream that failed retries forever, and would disturb later tests of the same worker. */
 export function atEndOfTest(clean: () => void): void {
@@ -107,9 +110,20 @@ export class FakeStore implements Store {
     return 0;
   }
 
-  async rows(): Promise<SessionRow[]> {
+  async rows(filter?: RowFilter): Promise<SessionRow[]> {
     const rows = await Promise.all([...this.saved.keys()].map((session_id) => this.loadRow(session_id)));
-    return rows.filter((row) => row !== undefined);
+    return selectRows(
+      rows.filter((row) => row !== undefined),
+      filter,
+    );
+  }
+
+  async countRows(): Promise<Record<string, number>> {
+    return countRows(this.saved.values());
+  }
+
+  async kin(session_ids: readonly string[]): Promise<Kin[]> {
+    return findKin(this.saved.values(), session_ids);
   }
 
   #lastSeq(session_id: string): number | undefined {

@@ -66,7 +66,7 @@ class History {
     });
     Object.assign(this.life, how);
     await Promise.race([Promise.allSettled(ends), settle(3)]);
-    this.life.family.resume();
+    this.life.family.resume(this.life.rows.values());
   }
 
   async run(op: Op): Promise<void> {

@@ -167,7 +167,8 @@ export class Life {
   #parts(): FamilyParts {
     return {
       row: (id) => this.rows.get(id),
-      rows: () => this.rows.values(),
+      find: async (id) => this.rows.get(id),
+      family: async () => () => this.rows,
       running: () => this.running,
       stored: async (id) => {
         await this.#step();

@@ -443,7 +443,7 @@ test("leaves a session unchanged if its agent does not start for an open, and an
     const order = { session_id, backend: "fake", resume: session_id === "a", options: {} };
     await expect(on.hub.open({ id: "c" }, new Ear(), order)).rejects.toMatchObject({ code: "spawn_failed" });
   }
-  expect((await on.manager.views({})).map(({ session_id, name }) => [session_id, name])).toEqual([
+  expect((await on.manager.views({})).sessions.map(({ session_id, name }) => [session_id, name])).toEqual([
     ["a", "worker"],
   ]);
 });

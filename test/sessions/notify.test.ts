@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { Log, LogFields } from "../../src/base/log.ts";
+import { createMetrics } from "../../src/base/metrics.ts";
 import type { ResultEvent } from "../../src/protocol/events.ts";
 import { NOTIFY_EVENTS, NotifyPayload } from "../../src/protocol/notify.ts";
 import { Notifier, type NotifyParts, type NotifySettings } from "../../src/sessions/notify/notify.ts";
@@ -46,7 +47,7 @@ function notifier(settings: Partial<NotifySettings>, parts: Partial<NotifyParts>
     { allowUrls: [], on: NOTIFY_EVENTS, children: false, ...settings },
     {
       log: keepingLog(lines),
-      metrics: { counter: () => counter, gauge: () => undefined, text: () => "" },
+      metrics: { ...createMetrics(), counter: () => counter },
       env: { PATH: process.env["PATH"], HOME: ROOM, SOME_API_KEY: "SECRET", LC_ALL: "C" },
       identity: { BLEMEES_SOCKET: "/run/x.sock" },
       userAgent: "blemeesd/test",

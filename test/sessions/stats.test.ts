@@ -18,15 +18,16 @@ const session = (turn_id?: string) => ({
 });
 const known = (over: Partial<NowKnown> & { turn_id?: string } = {}): NowKnown => ({
   rows: new Map([["s", session(over.turn_id)]]),
+  toBackend: (provider) => (provider === "codex-app" ? "codex" : provider),
   pending: [],
   limit: 100,
   ...over,
 });
 
-test("a turn has the name of its backend, even if its session is gone from the table", () => {
+test("a turn has the name of its backend, even if its session is not in memory", () => {
   const ended = { ...runs, status: "success", ended_at_ms: 20 } as const;
   const { turns } = settledStats({ ...EMPTY, turns: [ended, { ...ended, session_id: "gone" }] }, known());
-  expect(turns.map(({ backend }) => backend)).toEqual(["codex", "codex-app"]);
+  expect(turns.map(({ backend }) => backend)).toEqual(["codex", "codex"]);
 });
 
 test("a turn or tool without an end is running only while its session has that turn", () => {

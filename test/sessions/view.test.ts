@@ -2,15 +2,16 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/protocol/actions.ts";
 import { SessionView } from "../../src/protocol/views.ts";
+import type { ViewFilter } from "../../src/sessions/manager-types.ts";
 import {
   childrenIndex,
   familyPending,
   type LiveFacts,
   listFamily,
   pendingCounts,
+  selectParts,
   settledAction,
   toView,
-  toViews,
   type ViewWorld,
 } from "../../src/sessions/views/view.ts";
 import { request } from "../store/material.ts";
@@ -75,12 +76,12 @@ test.each([
 ] as const)("a session is or is not failed: %s", (_why, fields, live, failed) => {
   const row = rowOf("s", fields as Parameters<typeof rowOf>[1]);
   expect(toView({ row, live }, worldOf()).failed).toBe(failed);
-  expect(toViews([{ row, live }], worldOf(), { state: ["failed"] })).toHaveLength(failed ? 1 : 0);
+  expect(selectParts([{ row, live }], { state: ["failed"] })).toHaveLength(failed ? 1 : 0);
 });
 
 test("sessions active at the same moment keep one order, however they are listed", () => {
   const parts = ["c", "a", "b"].map((id) => ({ row: rowOf(id, { last_active_at_ms: 5, started_at_ms: 5 }) }));
-  const ids = (all: typeof parts) => toViews(all, worldOf()).map(({ session_id }) => session_id);
+  const ids = (all: typeof parts) => selectParts(all, {}).map(({ row }) => row.session_id);
   expect(ids(parts)).toEqual(["a", "b", "c"]);
   expect(ids(parts.toReversed())).toEqual(["a", "b", "c"]);
 });
@@ -181,19 +182,18 @@ test("a family is visited parents first, siblings by age, and a cycle ends", () 
   expect(walk("alone")).toEqual(["alone 0"]);
 });
 
-test("a list is filtered, the most recently active first, and cut last", () => {
+test("a list is filtered, the most recently active first", () => {
   const live = { ...busy, activity: "idle" as const };
   const all = [
     { row: rowOf("old", { last_active_at_ms: 1, name: "n", cwd: "/w" }), live },
     { row: rowOf("young", { last_active_at_ms: 9, parent: "old" }) },
     { row: rowOf("mid", { last_active_at_ms: 5, backend: "codex", parent: "old" }), live: busy },
   ];
-  const ids = (filter: Parameters<typeof toViews>[2]) =>
-    toViews(all, worldOf(), filter).map((view) => view.session_id);
+  const ids = (filter: ViewFilter) => selectParts(all, filter).map(({ row }) => row.session_id);
   expect(ids({})).toEqual(["young", "mid", "old"]);
-  expect(ids({ limit: 2 })).toEqual(["young", "mid"]);
   expect(ids({ backend: "codex" })).toEqual(["mid"]);
-  expect(ids({ parent: "old", limit: 1 })).toEqual(["young"]);
+  expect(ids({ parent: "old" })).toEqual(["young", "mid"]);
+  expect(ids({ prefix: "y" })).toEqual(["young"]);
   expect(ids({ name: "n" })).toEqual(["old"]);
   expect(ids({ cwd: "/w" })).toEqual(["old"]);
   expect(ids({ state: ["working", "stopped"] })).toEqual(["young", "mid"]);

@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/store/index.ts";
 import { testLedger } from "./conformance-ledger.ts";
+import { testRows } from "./conformance-rows.ts";
 import { testRunMarks } from "./conformance-run-marks.ts";
 import { append, batch, frame, frames, NO_LIMITS, readAll, request, row, tempDir, text } from "./material.ts";
 
@@ -22,6 +23,7 @@ export interface StoreUnderTest {
 export function testStore(name: string, { open, hasTestClock }: StoreUnderTest): void {
   testLedger(name, open);
   testRunMarks(name, open);
+  testRows(name, open);
   const openFresh = async (opening: Partial<Opening> = {}): Promise<Store> => {
     const store = await open({ dir: tempDir(), now: Date.now, ...opening });
     onTestFinished(() => store.close());

@@ -38,6 +38,9 @@ export function marked(value: LogBatch, run_id: string, out: number): LogBatch {
   return { ...value, run: { run_id, out, err: Math.floor(out / 2), n: out * 2 } };
 }
 
+/** The sessions that tests store marks of. */
+export const MARKED = ["a", "a.b", "ab", "b", "s", "t"];
+
 /** As `runMarks` returns what `marked` stored. */
 export function mark(session_id: string, run_id: string, out: number): SessionRunMark {
   return { session_id, run_id, out, err: Math.floor(out / 2), n: out * 2 };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createMemoryStore, type RequestFilter } from "../../src/store/index.ts";
 import { testPaging } from "./conformance-ledger.ts";
-import { batch, marked, NO_LIMITS, request, row } from "./material.ts";
+import { batch, MARKED, marked, NO_LIMITS, request, row } from "./material.ts";
 
 test("the memory store takes every frame and row, keeps none and says so", async () => {
   const store = createMemoryStore();
@@ -28,7 +28,7 @@ test("the memory store takes every frame and row, keeps none and says so", async
 test("the memory store has no run marks: the frames that they belong to are gone", async () => {
   const store = createMemoryStore();
   await store.append({ batches: [marked(batch("s", 1), "r", 10)], rows: [], sync: true });
-  expect(await store.runMarks()).toEqual([]);
+  expect(await store.runMarks(MARKED)).toEqual([]);
 });
 
 test("the memory store keeps the ledger: upserted, filtered, in order, removed with its session", async () => {

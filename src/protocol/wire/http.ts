@@ -28,8 +28,8 @@ export const ErrorBody = z.strictObject({
   }),
 });
 
-/** Most recently active first. */
-export const SessionsReply = z.strictObject({ sessions: z.array(SessionView) });
+/** Most recently active first. `next`: there are more than `limit`. */
+export const SessionsReply = z.strictObject({ sessions: z.array(SessionView), next: z.string().optional() });
 
 export const SpawnBody = z.strictObject({
   /** Exactly one of the two; `codex-app` is the backend `codex`. */

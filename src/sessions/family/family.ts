@@ -6,7 +6,7 @@ import type { ResultEvent } from "../../protocol/events.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import type { SessionHooks } from "../hooks.ts";
-import { ancestors, checkSpawn, type FamilyLimits } from "./kin.ts";
+import { checkSpawn, type FamilyLimits } from "./kin.ts";
 import { type Running, Stalls } from "./stalls.ts";
 import { type DeliveryParts, dropWake, putWake, WakeDelivery } from "./wake-delivery.ts";
 import {
@@ -26,8 +26,8 @@ const MAX_CHECK_MS = 30_000;
 
 /** What a family needs from the sessions. */
 export interface FamilyParts extends DeliveryParts {
-  /** All known sessions, in memory or only in the store. */
-  rows(): Iterable<SessionRow>;
+  /** Reads the family of a session. The returned function adds the sessions in memory as they are then. */
+  family(session_id: string): Promise<() => ReadonlyMap<string, SessionRow>>;
   /** Sessions whose agent is running. */
   running(): Iterable<Running>;
   lastAction?(session_id: string): Action | undefined;
@@ -51,6 +51,7 @@ export class Family implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
   /** Turns that their own parent asked to stop. */
   readonly #stopped = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
+  #isResumed = false;
 
   constructor(parts: FamilyParts, options: FamilyOptions) {
     this.#parts = parts;
@@ -101,9 +102,13 @@ export class Family implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
   onSettled({ session_id, request_id }: Pick<RequestRow, "session_id" | "request_id">): void {
     const row = this.#parts.row(session_id);
     if (row?.turn !== undefined) this.#stalls.onAnswer(session_id, this.#parts.now());
-    if (row !== undefined && wakesParent(row)) {
-      this.#delivery.recall(session_id, wakeId(session_id, request_id), row.parent);
-    }
+    const recall = (found: SessionRow | undefined) => {
+      if (found === undefined || !wakesParent(found)) return;
+      this.#delivery.recall(session_id, wakeId(session_id, request_id), found.parent);
+    };
+    if (row !== undefined) recall(row);
+    // Not in memory. Before `resume`, which looks for all wakes that are no longer true, there is nothing to do.
+    else if (this.#isResumed) void this.#parts.find(session_id).then(recall, () => undefined);
   }
 
   /** The session was deleted while working; `by` as below. Its own row can no longer hold a wake. */
@@ -134,23 +139,19 @@ export class Family implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
     this.#stopped.set(session_id, row.turn.turn_id);
   }
 
-  /** Called once the rows are known: delivers what the previous daemon did not. */
-  resume(): void {
-    this.#delivery.resume(this.#parts.rows());
+  /** At daemon start, with all unfinished rows: delivers what the previous daemon did not. */
+  resume(unfinished: Iterable<SessionRow>): void {
+    this.#isResumed = true;
+    this.#delivery.resume(unfinished);
   }
 
-  /** Throws `family_limit` if the session may not have more children, `session_unknown` if it does not exist. */
-  checkSpawn(parent_id: string): void {
-    const known = new Map<string, SessionRow>();
-    for (const row of this.#parts.rows()) known.set(row.session_id, row);
-    checkSpawn(parent_id, known, this.#options.limits);
-  }
-
-  /** Whether `session_id` is an ancestor of the other session. */
-  isAbove(session_id: string, below_id: string): boolean {
-    const below = this.#parts.row(below_id);
-    if (below === undefined) return false;
-    return ancestors(below, (id) => this.#parts.row(id)).some((row) => row.session_id === session_id);
+  /**
+   * Reads the family. The returned function throws `family_limit` if the session may not have more children,
+   * `session_unknown` if it does not exist; it may be called later, and counts sessions that were added meanwhile.
+   */
+  async checkSpawn(parent_id: string): Promise<() => void> {
+    const read = await this.#parts.family(parent_id);
+    return () => checkSpawn(parent_id, read(), this.#options.limits);
   }
 
   checkStalls(nowMs: number): void {

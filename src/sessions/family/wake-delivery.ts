@@ -11,8 +11,10 @@ import { parseWakeId } from "./wakes.ts";
 const MAX_RETRY_MS = 60_000;
 
 export interface DeliveryParts {
-  /** The live row; read it again after every await. */
+  /** The row of a session in memory; read it again after every await. */
   row(session_id: string): SessionRow | undefined;
+  /** The row of any session. */
+  find(session_id: string): Promise<SessionRow | undefined>;
   /** Resolves once the current row is stored; rejects if the write fails. */
   stored(session_id: string): Promise<void>;
   /**
@@ -108,7 +110,7 @@ export class WakeDelivery {
 
   /** At daemon start: continues deliveries of the previous run. */
   resume(rows: Iterable<SessionRow>): void {
-    for (const row of [...rows]) {
+    for (const row of rows) {
       for (const { kind, message_id, from } of row.queue ?? []) {
         if (kind !== "wake" || from === undefined) continue;
         if (this.#isStale(from, message_id)) this.recall(from, message_id, row.session_id);
@@ -165,8 +167,12 @@ export class WakeDelivery {
       });
   }
 
-  #onFailure(child_id: string, line: Line, error: unknown): void {
-    if (this.#isClosed || this.#parts.row(child_id) === undefined) return;
+  async #onFailure(child_id: string, line: Line, error: unknown): Promise<void> {
+    const isGone = await this.#parts.find(child_id).then(
+      (row) => row === undefined,
+      () => false, // the store cannot be read now
+    );
+    if (this.#isClosed || isGone) return;
     this.#retries?.add();
     this.#parts.log.warn("wake.delayed", { session_id: child_id, message: toMessage(error) });
     clearTimeout(line.retry);
@@ -181,7 +187,7 @@ export class WakeDelivery {
 
   /** After this the child's row, including its wakes, is stored. */
   async #putAll(child_id: string, line: Line): Promise<void> {
-    if (this.#parts.row(child_id) === undefined) return;
+    if ((await this.#parts.find(child_id)) === undefined) return;
     const added = line.added.splice(0);
     if (added.length > 0 || line.isUnstored) {
       await this.#save(child_id, line, (row) => {
@@ -196,7 +202,7 @@ export class WakeDelivery {
 
   async #recallAll(child_id: string, line: Line): Promise<void> {
     for (const [wake_id, parent_id] of [...line.recalled]) {
-      const row = this.#parts.row(child_id);
+      const row = await this.#parts.find(child_id);
       const isHere = row?.wakes?.some((wake) => wake.wake_id === wake_id) === true;
       if (isHere) await this.#drop(child_id, wake_id, line);
       const isGone = isHere || (await this.#unqueue(parent_id, wake_id));
@@ -216,7 +222,7 @@ export class WakeDelivery {
 
   async #tellAll(child_id: string, line: Line): Promise<void> {
     for (;;) {
-      const row = this.#parts.row(child_id);
+      const row = await this.#parts.find(child_id);
       const held = this.#held.get(child_id);
       const wake = row?.wakes?.find(({ wake_id }) => wake_id !== held);
       if (row === undefined || wake === undefined || this.#isClosed) return;

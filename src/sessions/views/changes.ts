@@ -10,8 +10,8 @@ import type { ChangeView, SessionView } from "../../protocol/views.ts";
 const WINDOW_MS = 50;
 
 export interface ChangesOptions {
-  /** Undefined if the session does not exist. */
-  view(session_id: string): SessionView | undefined;
+  /** Undefined if the session does not exist; a promise if it is not in memory. */
+  view(session_id: string): SessionView | undefined | Promise<SessionView | undefined>;
   /** Its ancestors, whose views also count its requests. */
   above?(session_id: string): readonly string[];
   log: Log;
@@ -31,6 +31,8 @@ export class Changes {
   readonly #listeners = new Set<(change: ChangeView) => void>();
   readonly #touched = new Map<string, Set<() => void>>();
   readonly #windows = new Map<string, Window>();
+  /** Sessions whose view is being read from the store. */
+  readonly #awaited = new Map<string, object>();
 
   constructor(options: ChangesOptions) {
     this.#options = options;
@@ -56,6 +58,7 @@ export class Changes {
 
   markRemoved(session_id: string): void {
     this.#close(session_id);
+    this.#awaited.delete(session_id);
     this.#touch(session_id);
     this.#notify({ kind: "session_removed", session_id });
   }
@@ -124,7 +127,25 @@ export class Changes {
   #show(session_id: string): void {
     this.#guard(() => {
       const session = this.#options.view(session_id);
+      if (session instanceof Promise) this.#await(session_id, session);
+      else if (session !== undefined) {
+        this.#awaited.delete(session_id);
+        this.#notify({ kind: "session", session });
+      }
+    });
+  }
+
+  /** Not shown if the session was removed or shown otherwise meanwhile. */
+  #await(session_id: string, reading: Promise<SessionView | undefined>): void {
+    this.#awaited.set(session_id, reading);
+    const take = (session?: SessionView) => {
+      if (this.#awaited.get(session_id) !== reading) return;
+      this.#awaited.delete(session_id);
       if (session !== undefined) this.#notify({ kind: "session", session });
+    };
+    reading.then(take, (error: unknown) => {
+      take();
+      this.#options.log.error("changes.listener_failed", { message: toMessage(error) });
     });
   }
 

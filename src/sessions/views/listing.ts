@@ -100,20 +100,22 @@ function rowInfo(row: SessionRow): SessionInfo {
 async function coldRows(sources: ListSources, filter: ListFilter): Promise<SessionSummary[]> {
   const scope = defined({ cwd: filter.cwd });
   const lists = await Promise.all(sources.backends.map((backend) => backend.listTranscripts?.(scope) ?? []));
-  const silent = new Set(sources.backends.filter((b) => b.listTranscripts === undefined).map((b) => b.name));
+  const silent = sources.backends.filter((b) => b.listTranscripts === undefined).map((b) => b.name);
   const live = new Set(sources.live.map((session) => session.row.session_id));
-  const rows = await sources.store.rows();
+  const transcripts = lists.flat();
+  const native_ids = transcripts.map(({ session_id }) => session_id);
+  const [named, ...rows] = await Promise.all([
+    native_ids.length === 0 ? [] : sources.store.rows({ native_ids }),
+    ...silent.map((backend) => sources.store.rows({ ...scope, backend })),
+  ]);
   const byNative = new Map<string, SessionRow>();
-  for (const row of rows) {
+  for (const row of named) {
     if (row.native_session_id !== undefined) byNative.set(makeKey(row.backend, row.native_session_id), row);
   }
-  const stored = rows
-    .filter((row) => silent.has(row.backend) && !live.has(row.session_id))
-    .filter((row) => filter.cwd === undefined || row.cwd === filter.cwd)
-    .map(storedRow);
+  const stored = rows.flat().filter((row) => !live.has(row.session_id));
   return [
-    ...lists.flat().map((row) => ourOwn(row, byNative.get(makeKey(row.backend, row.session_id)))),
-    ...stored,
+    ...transcripts.map((row) => ourOwn(row, byNative.get(makeKey(row.backend, row.session_id)))),
+    ...stored.map(storedRow),
   ];
 }
 

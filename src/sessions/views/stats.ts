@@ -4,8 +4,10 @@ import type { SessionRow } from "../../protocol/session.ts";
 import type { Stats, TurnStat, WaitStat } from "../../protocol/stats.ts";
 
 export interface NowKnown {
-  /** The selected sessions, by id. */
+  /** The selected sessions in memory, by id. */
   rows: ReadonlyMap<string, Pick<SessionRow, "session_id" | "backend" | "turn">>;
+  /** The backend that observed rows name by its provider. */
+  toBackend(provider: string): string;
   /** Their pending requests. */
   pending: readonly Pick<RequestRow, "session_id" | "request_id" | "requested_at_ms">[];
   limit: number;
@@ -20,7 +22,7 @@ export function settledStats(observed: Stats, known: NowKnown): Stats {
   const findTurnId = (session_id: string): string | undefined => rows.get(session_id)?.turn?.turn_id;
   const turns = observed.turns
     .filter((turn) => turn.ended_at_ms !== undefined || findTurnId(turn.session_id) === turn.turn_id)
-    .map((turn) => ({ ...turn, backend: rows.get(turn.session_id)?.backend ?? turn.backend }));
+    .map((turn) => ({ ...turn, backend: known.toBackend(turn.backend) }));
   const tools = observed.tools.filter(
     (tool) => tool.ended_at_ms !== undefined || findTurnId(tool.session_id) === tool.turn_id,
   );

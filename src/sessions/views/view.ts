@@ -4,6 +4,7 @@ import type { Action } from "../../protocol/actions.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { ActivityState, SessionRow } from "../../protocol/session.ts";
 import type { SessionView } from "../../protocol/views.ts";
+import type { RowPlace } from "../../store/types.ts";
 import { contextTokens } from "../core/usage.ts";
 import type { ViewFilter } from "../manager-types.ts";
 
@@ -108,16 +109,15 @@ function hasFailed({ row, live }: ViewParts): boolean {
   return subtype !== "success" && subtype !== "interrupted";
 }
 
-/** Sessions that pass the filter, most recently active first; the order does not depend on the clock. */
-export function toViews(all: readonly ViewParts[], world: ViewWorld, filter: ViewFilter = {}): SessionView[] {
-  return all
-    .filter((parts) => isMeant(parts, filter))
-    .sort(({ row: a }, { row: b }) => {
-      const byTime = b.last_active_at_ms - a.last_active_at_ms || b.started_at_ms - a.started_at_ms;
-      return byTime || (a.session_id < b.session_id ? -1 : 1);
-    })
-    .slice(0, filter.limit)
-    .map((parts) => toView(parts, world));
+/** Sessions that pass the filter, most recently active first. */
+export function selectParts(all: readonly ViewParts[], filter: ViewFilter): ViewParts[] {
+  return all.filter((parts) => isMeant(parts, filter)).sort((a, b) => byActivity(a.row, b.row));
+}
+
+/** Most recently active first; the order does not depend on the clock. */
+export function byActivity(a: RowPlace, b: RowPlace): number {
+  const byTime = b.last_active_at_ms - a.last_active_at_ms || b.started_at_ms - a.started_at_ms;
+  return byTime || (a.session_id < b.session_id ? -1 : Number(a.session_id > b.session_id));
 }
 
 /** A turn is running, nothing is pending, and the agent has been silent for too long. */
@@ -185,11 +185,12 @@ export function listFamily(
   return family;
 }
 
-function isMeant({ row, live }: ViewParts, filter: ViewFilter): boolean {
+export function isMeant({ row, live }: ViewParts, filter: ViewFilter): boolean {
   if (filter.backend !== undefined && row.backend !== filter.backend) return false;
   if (filter.parent !== undefined && row.parent !== filter.parent) return false;
   if (filter.name !== undefined && row.name !== filter.name) return false;
   if (filter.cwd !== undefined && row.cwd !== filter.cwd) return false;
+  if (filter.prefix !== undefined && !row.session_id.startsWith(filter.prefix)) return false;
   if (filter.live === true && live === undefined) return false;
   if (filter.state === undefined || filter.state.includes(live?.activity ?? "stopped")) return true;
   return filter.state.includes("failed") && hasFailed({ row, live });

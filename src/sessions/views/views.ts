@@ -1,20 +1,24 @@
-// Views of the table's sessions: looks up what view.ts needs. The index of children is kept until a session is added or
-// removed, because a busy daemon makes many views per second.
+// Views of sessions: looks up what view.ts needs, in memory or in the store.
+import { CodedError } from "../../base/coded-error.ts";
+import { defined } from "../../base/values.ts";
 import type { Observer } from "../../observe/types.ts";
+import type { SessionRow } from "../../protocol/session.ts";
 import type { SessionView } from "../../protocol/views.ts";
+import type { RowFilter, RowPlace, Store } from "../../store/types.ts";
 import { unknownSession } from "../core/refusals.ts";
-import { ancestors } from "../family/kin.ts";
-import type { ViewFilter } from "../manager-types.ts";
+import type { ViewFilter, ViewsPage } from "../manager-types.ts";
 import type { Ledger } from "../requests/ledger.ts";
 import type { SessionTable } from "../table.ts";
 import {
+  byActivity,
   type ChildrenIndex,
   childrenIndex,
   familyPending,
+  isMeant,
   listFamily,
   pendingCounts,
+  selectParts,
   toView,
-  toViews,
   type ViewParts,
   type ViewWorld,
 } from "./view.ts";
@@ -22,55 +26,130 @@ import {
 export interface ViewsParts {
   table: SessionTable;
   ledger: Ledger;
-  observer: Pick<Observer, "lastAction">;
+  observer: Pick<Observer, "lastAction" | "warm">;
+  store: Pick<Store, "rows">;
   stallMs: number;
 }
 
+/** Rows read from the store at once. */
+const STEP = 1_000;
+
 export class Views {
   readonly #parts: ViewsParts;
-  #index: { version: number; children: ChildrenIndex } | undefined;
 
   constructor(parts: ViewsParts) {
     this.#parts = parts;
   }
 
-  /** Throws if the session does not exist. */
-  of(session_id: string): SessionView {
-    return toView(this.#collectParts(session_id), this.#world());
+  /** Rejects if the session does not exist. */
+  async of(session_id: string): Promise<SessionView> {
+    await this.#parts.observer.warm([session_id]);
+    const view = await this.find(session_id);
+    if (view === undefined) throw unknownSession(session_id);
+    return view;
   }
 
-  find(session_id: string): SessionView | undefined {
-    return this.#parts.table.row(session_id) === undefined ? undefined : this.of(session_id);
-  }
-
-  list(filter: ViewFilter): SessionView[] {
+  /** Without waiting if the session is in memory. */
+  find(session_id: string): SessionView | undefined | Promise<SessionView | undefined> {
     const { table } = this.#parts;
-    const all = [...table.rows()].map(({ session_id }) => this.#collectParts(session_id));
+    const row = table.row(session_id);
+    return row === undefined ? this.#findStored(session_id) : this.#liveView(row);
+  }
+
+  async list(filter: ViewFilter): Promise<ViewsPage> {
+    const { table, observer } = this.#parts;
+    const { after, limit = Number.POSITIVE_INFINITY } = filter;
+    const place = after === undefined ? undefined : parseCursor(after);
+    const scope = this.#toScope(filter);
+    const { rows, isWhole } = await this.#readStored(scope, place, limit);
+    const ids = [...rows.map(({ session_id }) => session_id), ...table.live.keys()];
+    const [kin] = await Promise.all([table.kin(ids), observer.warm(ids)]);
+    // Sessions may have been loaded or unloaded meanwhile: each is taken once, as it is now.
+    const now = [...table.withLive(rows).values()].filter(
+      (row) => place === undefined || byActivity(row, place) > 0,
+    );
+    const all = selectParts(
+      now.map((row) => this.#toParts(row)),
+      scope,
+    );
+    const page = all.slice(0, limit);
+    const children = new Map([...kin].map(([id, own]) => [id, own.children]));
+    const world = this.#world(children);
+    const last = page.at(-1);
+    const hasMore = last !== undefined && (!isWhole || all.length > page.length);
+    return {
+      sessions: page.map((parts) => toView(parts, world)),
+      ...(hasMore && { next: toCursor(last.row) }),
+    };
+  }
+
+  async family(session_id: string): Promise<{ depth: number; session: SessionView }[]> {
+    const { table, observer } = this.#parts;
+    const stored = await table.select({ family: session_id });
+    await observer.warm(stored.map((row) => row.session_id));
+    const rows = table.withLive(stored);
+    const children = childrenIndex(rows.values());
+    const world = this.#world(children);
+    return listFamily(session_id, children).flatMap((member) => {
+      const row = rows.get(member.session_id);
+      return row === undefined ? [] : [{ depth: member.depth, session: toView(this.#toParts(row), world) }];
+    });
+  }
+
+  /** Ancestors of a session in memory, nearest first. */
+  above(session_id: string): readonly string[] {
+    return this.#parts.table.relatives.of(session_id).above;
+  }
+
+  async #findStored(session_id: string): Promise<SessionView | undefined> {
+    const { table } = this.#parts;
+    const [row, kin] = await Promise.all([table.find(session_id), table.kin([session_id])]);
+    const live = table.row(session_id);
+    if (live !== undefined) return this.#liveView(live);
+    if (row === undefined) return undefined;
+    const children = kin.get(session_id)?.children ?? [];
+    return toView({ row }, this.#world(new Map([[session_id, children]])));
+  }
+
+  #liveView(row: SessionRow): SessionView {
+    const { children } = this.#parts.table.relatives.of(row.session_id);
+    return toView(this.#toParts(row), this.#world(new Map([[row.session_id, children]])));
+  }
+
+  /** At least `limit` rows of sessions that are not in memory, or all there are (`isWhole`). */
+  async #readStored(
+    scope: ViewFilter,
+    place: RowPlace | undefined,
+    limit: number,
+  ): Promise<{ rows: SessionRow[]; isWhole: boolean }> {
+    const { table, store } = this.#parts;
+    const rows: SessionRow[] = [];
+    if (!includesStored(scope)) return { rows, isWhole: true };
+    const { backend, parent, name, cwd, prefix } = scope;
+    const filter: RowFilter = defined({ backend, parent, name, cwd, prefix });
+    const step = Math.min(STEP, limit + 1 + table.live.size);
+    let after = place;
+    for (let cold = 0; cold <= limit; ) {
+      const page = await store.rows({ ...filter, ...defined({ after }), limit: step });
+      for (const row of page) {
+        if (!isMeant({ row }, scope)) continue;
+        rows.push(row);
+        if (!table.live.has(row.session_id)) cold += 1;
+      }
+      if (page.length < step) return { rows, isWhole: true };
+      const last = page.at(-1);
+      after = last === undefined ? undefined : toPlace(last);
+    }
+    return { rows, isWhole: false };
+  }
+
+  #toScope(filter: ViewFilter): ViewFilter {
     const { backend } = filter;
-    const known = backend === undefined ? {} : { backend: table.backend(backend).name };
-    return toViews(all, this.#world(), { ...filter, ...known });
+    return backend === undefined ? filter : { ...filter, backend: this.#parts.table.backend(backend).name };
   }
 
-  family(session_id: string): { depth: number; session: SessionView }[] {
-    const world = this.#world();
-    return listFamily(session_id, world.children).map((member) => ({
-      depth: member.depth,
-      session: toView(this.#collectParts(member.session_id), world),
-    }));
-  }
-
-  /** Its ancestors, nearest first. */
-  above(session_id: string): string[] {
-    const { table } = this.#parts;
-    const row = table.row(session_id);
-    return row === undefined ? [] : ancestors(row, (id) => table.row(id)).map((one) => one.session_id);
-  }
-
-  #collectParts(session_id: string): ViewParts {
-    const { table } = this.#parts;
-    const row = table.row(session_id);
-    if (row === undefined) throw unknownSession(session_id);
-    const session = table.live.get(session_id);
+  #toParts(row: SessionRow): ViewParts {
+    const session = this.#parts.table.live.get(row.session_id);
     if (session === undefined) return { row };
     const { activity, isTurnActive, isRunning, owner, last_event_at_ms, held } = session;
     return {
@@ -82,20 +161,39 @@ export class Views {
     };
   }
 
-  #world(): ViewWorld {
+  #world(children: ChildrenIndex): ViewWorld {
     const { table, ledger, observer, stallMs } = this.#parts;
-    if (this.#index?.version !== table.version) {
-      this.#index = { version: table.version, children: childrenIndex(table.rows()) };
-    }
     const pending = pendingCounts(ledger.pending());
     return {
       pending,
       familyPending: familyPending(pending, (session_id) => this.above(session_id)),
-      children: this.#index.children,
+      children,
       lastAction: (session_id) => observer.lastAction(session_id),
       provider: (backend) => table.provider(backend),
       stallMs,
       nowMs: Date.now(),
     };
   }
+}
+
+/** Sessions that are not in memory are stopped; some have failed. */
+function includesStored({ live, state }: ViewFilter): boolean {
+  if (live === true) return false;
+  return state === undefined || state.includes("stopped") || state.includes("failed");
+}
+
+function toPlace({ last_active_at_ms, started_at_ms, session_id }: SessionRow): RowPlace {
+  return { last_active_at_ms, started_at_ms, session_id };
+}
+
+function toCursor({ last_active_at_ms, started_at_ms, session_id }: RowPlace): string {
+  return `${last_active_at_ms}.${started_at_ms}.${session_id}`;
+}
+
+function parseCursor(cursor: string): RowPlace {
+  const [, active, started, session_id] = /^(\d{1,15})\.(\d{1,15})\.(\S{1,128})$/.exec(cursor) ?? [];
+  if (session_id === undefined) {
+    throw new CodedError("invalid_message", "/after: not a `next` value of an earlier page");
+  }
+  return { last_active_at_ms: Number(active), started_at_ms: Number(started), session_id };
 }

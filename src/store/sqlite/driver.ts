@@ -19,21 +19,26 @@ import type {
   AppendOutcome,
   Driver,
   DriverOptions,
+  Kin,
   LogBatch,
   PruneCounts,
   Recovery,
   RequestFilter,
   Retention,
+  RowFilter,
   SessionRunMark,
 } from "../types.ts";
 import { createOutcome, getSessionId, markUnit, toUnits, type Unit } from "../units.ts";
 import { Events } from "./events.ts";
 import { EMPTY, Exports, REMOVED } from "./exports.ts";
 import { migrate } from "./migrations.ts";
-import { Requests, walkRequests } from "./requests.ts";
+import { Requests } from "./requests.ts";
 import { Pruner } from "./retention.ts";
 import { RunMarks } from "./run-marks.ts";
 import { Sessions } from "./sessions.ts";
+
+/** Rows that are read to see whether the file is damaged. */
+const RECENT = 100;
 
 export async function openSqliteDriver(path: string, options: DriverOptions): Promise<SqliteDriver> {
   const db = await openDatabase({
@@ -42,10 +47,12 @@ export async function openSqliteDriver(path: string, options: DriverOptions): Pr
     onRecovery: options.onRecovery,
     prepare(found) {
       migrate(found);
-      // Reads all tables, so that damage is found now and not during a turn.
-      new Sessions(found).all();
-      walkRequests(found);
-      new RunMarks(found).all();
+      // What every start needs. Reading everything would find more damage, but takes longer with every session.
+      const sessions = new Sessions(found);
+      sessions.find({ unfinished: true });
+      sessions.find({ limit: RECENT });
+      new Requests(found).find({ open: true });
+      new RunMarks(found).find([]);
     },
   });
   return new SqliteDriver(db, options.now);
@@ -182,8 +189,16 @@ export class SqliteDriver implements Driver, FoldTarget {
     return this.#events.lastSeq(session_id);
   }
 
-  rows(): SessionRow[] {
-    return this.#sessions.all();
+  rows(filter?: RowFilter): SessionRow[] {
+    return this.#sessions.find(filter);
+  }
+
+  countRows(): Record<string, number> {
+    return this.#sessions.count();
+  }
+
+  kin(session_ids: readonly string[]): Kin[] {
+    return this.#sessions.kin(session_ids);
   }
 
   saveRow(row: SessionRow): void {
@@ -199,8 +214,8 @@ export class SqliteDriver implements Driver, FoldTarget {
     return this.#requests.load(session_id, request_id);
   }
 
-  runMarks(): SessionRunMark[] {
-    return this.#runMarks.all();
+  runMarks(session_ids: readonly string[]): SessionRunMark[] {
+    return this.#runMarks.find(session_ids);
   }
 
   delete(session_id: string): void {

@@ -75,6 +75,26 @@ export const MIGRATIONS: readonly string[] = [
      err_offset INTEGER NOT NULL,
      last_entry INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID;`,
+  // Lists, lookups and recovery read only the rows they need. The index by activity also has the columns that lists are
+  // filtered by, so that rows are read only if they match.
+  `ALTER TABLE sessions ADD COLUMN started_at_ms INTEGER AS (json_extract(row, '$.started_at_ms')) VIRTUAL;
+   ALTER TABLE sessions ADD COLUMN cwd TEXT AS (json_extract(row, '$.cwd')) VIRTUAL;
+   ALTER TABLE sessions ADD COLUMN name TEXT AS (json_extract(row, '$.name')) VIRTUAL;
+   ALTER TABLE sessions ADD COLUMN parent TEXT AS (json_extract(row, '$.parent')) VIRTUAL;
+   ALTER TABLE sessions ADD COLUMN spawn_key TEXT AS (json_extract(row, '$.spawn.key')) VIRTUAL;
+   ALTER TABLE sessions ADD COLUMN native_session_id TEXT AS (json_extract(row, '$.native_session_id')) VIRTUAL;
+   ALTER TABLE sessions ADD COLUMN is_unfinished INTEGER AS (
+     json_type(row, '$.turn') IS NOT NULL OR json_type(row, '$.lost_after') IS NOT NULL
+     OR json_type(row, '$.queue[0]') IS NOT NULL OR json_type(row, '$.wakes[0]') IS NOT NULL
+   ) VIRTUAL;
+   DROP INDEX sessions_by_activity;
+   CREATE INDEX sessions_by_activity
+     ON sessions (last_active_at_ms DESC, started_at_ms DESC, session_id, backend, cwd);
+   CREATE INDEX sessions_by_name ON sessions (name) WHERE name IS NOT NULL;
+   CREATE INDEX sessions_by_parent ON sessions (parent, started_at_ms, session_id) WHERE parent IS NOT NULL;
+   CREATE INDEX sessions_by_spawn_key ON sessions (spawn_key) WHERE spawn_key IS NOT NULL;
+   CREATE INDEX sessions_by_native_id ON sessions (native_session_id) WHERE native_session_id IS NOT NULL;
+   CREATE INDEX sessions_unfinished ON sessions (session_id) WHERE is_unfinished = 1;`,
 ];
 
 /** SQL for a millisecond field of the row as 2026-01-31T23:59:59.123Z. */

@@ -78,11 +78,6 @@ function selectByAge(is_open: 0 | 1): string {
   return `${SELECT} pending_requests_by_age WHERE is_open = ${is_open}`;
 }
 
-/** Walks the table to find damage; parsing the rows would take too long. */
-export function walkRequests(db: Database): void {
-  db.prepare("SELECT count(*) FROM pending_requests NOT INDEXED").get();
-}
-
 /** Trusts the JSON: only `save` writes it, and the table checks that it is valid. */
 function toRow(found: unknown): RequestRow {
   return JSON.parse((found as { row: string }).row) as RequestRow;

@@ -6,14 +6,14 @@ import type { SessionRunMark } from "../types.ts";
 
 export class RunMarks {
   readonly #save: Statement;
-  readonly #all: Statement;
+  readonly #find: Statement;
   readonly #delete: Statement;
 
   constructor(db: Database) {
     this.#save = db.prepare("INSERT OR REPLACE INTO run_marks VALUES (?, ?, ?, ?, ?)");
-    this.#all = db.prepare(
+    this.#find = db.prepare(
       `SELECT session_id, run_id, out_offset AS out, err_offset AS err, last_entry AS n
-       FROM run_marks ORDER BY session_id`,
+       FROM run_marks WHERE session_id IN (SELECT value FROM json_each(?)) ORDER BY session_id`,
     );
     this.#delete = db.prepare("DELETE FROM run_marks WHERE session_id = ?");
   }
@@ -22,8 +22,8 @@ export class RunMarks {
     this.#save.run(session_id, run_id, out, err, n);
   }
 
-  all(): SessionRunMark[] {
-    return this.#all.all() as unknown as SessionRunMark[];
+  find(session_ids: readonly string[]): SessionRunMark[] {
+    return this.#find.all(JSON.stringify(session_ids)) as unknown as SessionRunMark[];
   }
 
   delete(session_id: string): void {

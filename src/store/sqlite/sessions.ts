@@ -4,6 +4,8 @@
 import type { Database, Statement } from "../../base/sqlite/database.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import { withMark } from "../seq-marks.ts";
+import type { Kin, RowFilter } from "../types.ts";
+import { NEWEST_FIRST, toRowQuery } from "./session-query.ts";
 
 const LOG_SEQ =
   "(SELECT b.last_seq FROM batches b WHERE b.session_id = s.session_id ORDER BY b.first_seq DESC LIMIT 1) AS log_seq";
@@ -14,9 +16,9 @@ interface Found {
 }
 
 export class Sessions {
+  readonly #db: Database;
   readonly #save: Statement;
   readonly #load: Statement;
-  readonly #all: Statement;
   readonly #seq: Statement;
   readonly #text: Statement;
   readonly #delete: Statement;
@@ -24,14 +26,12 @@ export class Sessions {
 
   /** `getMark` returns the highest seq given out, whatever the log has. */
   constructor(db: Database, getMark: (session_id: string) => number = () => 0) {
+    this.#db = db;
     this.#getMark = getMark;
     this.#save = db.prepare(
       "INSERT OR REPLACE INTO sessions (session_id, backend, last_active_at_ms, last_seq, row) VALUES (?, ?, ?, ?, ?)",
     );
     this.#load = db.prepare(`SELECT row, ${LOG_SEQ} FROM sessions s WHERE session_id = ?`);
-    this.#all = db.prepare(
-      `SELECT row, ${LOG_SEQ} FROM sessions s ORDER BY last_active_at_ms DESC, session_id`,
-    );
     this.#seq = db.prepare("SELECT last_seq FROM sessions WHERE session_id = ?");
     this.#text = db.prepare("SELECT row FROM sessions WHERE session_id = ?");
     this.#delete = db.prepare("DELETE FROM sessions WHERE session_id = ?");
@@ -46,8 +46,41 @@ export class Sessions {
     return found === undefined ? undefined : this.#toRow(found as unknown as Found);
   }
 
-  all(): SessionRow[] {
-    return this.#all.all().map((found) => this.#toRow(found as unknown as Found));
+  find(filter: RowFilter = {}): SessionRow[] {
+    const { from, values } = toRowQuery(filter);
+    return this.#db
+      .prepare(`SELECT row, ${LOG_SEQ} FROM ${from} ${NEWEST_FIRST} LIMIT ?`)
+      .all(...values, filter.limit ?? -1)
+      .map((found) => this.#toRow(found as unknown as Found));
+  }
+
+  /** By backend. */
+  count(): Record<string, number> {
+    const found = this.#db
+      .prepare("SELECT backend, count(*) AS n FROM sessions INDEXED BY sessions_by_activity GROUP BY backend")
+      .all() as { backend: string; n: number }[];
+    return Object.fromEntries(found.map(({ backend, n }) => [backend, n]));
+  }
+
+  kin(session_ids: readonly string[]): Kin[] {
+    const parent = this.#db.prepare(
+      `SELECT above.session_id FROM sessions own JOIN sessions above ON above.session_id = own.parent
+       WHERE own.session_id = ?`,
+    );
+    const children = this.#db.prepare(
+      `SELECT session_id FROM sessions INDEXED BY sessions_by_parent WHERE parent = ?
+       ORDER BY started_at_ms, session_id`,
+    );
+    return session_ids.map((session_id) => {
+      const line = new Set([session_id]);
+      for (let next: string | undefined = session_id; next !== undefined; ) {
+        const found = parent.get(next) as { session_id: string } | undefined;
+        next = found === undefined || line.has(found.session_id) ? undefined : found.session_id;
+        if (next !== undefined) line.add(next);
+      }
+      const below = children.all(session_id) as { session_id: string }[];
+      return { above: [...line].slice(1), children: below.map((child) => child.session_id) };
+    });
   }
 
   lastSeq(session_id: string): number {

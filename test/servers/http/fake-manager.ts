@@ -27,7 +27,7 @@ export class FakeManager implements Manager {
 
   spawn = (...args: unknown[]) =>
     this.#note("spawn", args, { session: view(), message_id: "m-1", repeated: this.repeated });
-  views = (...args: unknown[]) => this.#note("views", args, [view(), view("s-2")]);
+  views = (...args: unknown[]) => this.#note("views", args, { sessions: [view(), view("s-2")], next: "n-2" });
   view = (session_id: string) => this.#note("view", [session_id], view(known(session_id)));
   family = (...args: unknown[]) => this.#note("family", args, [{ depth: 0, session: view() }]);
   rename = (session_id: string, name: string | null) =>

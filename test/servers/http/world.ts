@@ -61,7 +61,13 @@ export async function createWorld(limits: Partial<HttpLimits> = {}, maxConnectio
   const log = { ...silentLog, debug: note, info: note, warn: note, error: note, with: () => log };
   const context = {
     manager,
-    metrics: { counter: () => ({ add: () => undefined }), gauge: () => undefined, text: () => "up 1\n" },
+    metrics: {
+      counter: () => ({ add: () => undefined }),
+      gauge: () => undefined,
+      beforeScrape: () => undefined,
+      text: () => "up 1\n",
+      scrape: async () => "up 1\n",
+    },
     hub: {
       counts: () => ({ total: 0, attached: 0, detached: 0, active_turns: 0, by_backend: {} }),
       runningAgents: () => 0,

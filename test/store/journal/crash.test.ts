@@ -141,7 +141,7 @@ async function check(store: Store, id: string, told: Told, isKill: boolean, seen
   const loaded = await store.loadRow(id);
   if ((loaded?.last_seq ?? 0) !== found.length) throw new Error(`${id}: the row and the log differ`);
   if (isKill && (loaded?.turns ?? 0) < told.turns) throw new Error(`${id}: the row is not the last one`);
-  const mark = (await store.runMarks()).find(({ session_id }) => session_id === id);
+  const mark = (await store.runMarks([id])).at(0);
   if ((mark?.out ?? 0) !== found.length) throw new Error(`${id}: the run mark and the log differ`);
   const ledger = told.ledger.check(await store.requests({ session_id: id }), found.length, isKill);
   seen.requestsLost += Number(ledger === "older");

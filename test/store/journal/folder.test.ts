@@ -6,7 +6,7 @@ import { Journal } from "../../../src/store/journal/journal.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { IS_CHAOS } from "../../support/sizes.ts";
 import { FakeDisk } from "../disk/fake-disk.ts";
-import { append, batch, frames, mark, marked, readAll, request, row } from "../material.ts";
+import { append, batch, frames, MARKED, mark, marked, readAll, request, row } from "../material.ts";
 import { FIRST_FILE, firstLife, openWorld, type World } from "./world.ts";
 
 /** The bytes of a journal with these batches. */
@@ -61,7 +61,7 @@ test("a record cut at any byte gives its frames and its run mark, or neither", a
     new Folder({ ...options, target: driver }).recover();
     const stored = Number(end >= good) + Number(end === whole.length);
     expect(driver.newestSeq("s") ?? 0).toBe(stored);
-    expect(driver.runMarks()).toEqual(stored === 0 ? [] : [mark("s", "r", stored * 10)]);
+    expect(driver.runMarks(MARKED)).toEqual(stored === 0 ? [] : [mark("s", "r", stored * 10)]);
   }
 });
 
@@ -69,9 +69,9 @@ test("run marks of a journal that a dead daemon left are stored, each with its f
   const world = await openWorld();
   await append(world.store, marked(batch("s", 1, 2), "r", 10), marked(batch("t", 1), "r-t", 1));
   await append(world.store, marked(batch("s", 3), "r", 20));
-  expect(world.driver.runMarks()).toEqual([]);
+  expect(world.driver.runMarks(MARKED)).toEqual([]);
   const { store, found } = await world.crash();
-  expect(await store.runMarks()).toEqual([mark("s", "r", 20), mark("t", "r-t", 1)]);
+  expect(await store.runMarks(MARKED)).toEqual([mark("s", "r", 20), mark("t", "r-t", 1)]);
   expect(found).toEqual([]);
 });
 
@@ -79,19 +79,19 @@ test("the run mark of a batch that the database refuses is not stored", async ()
   const before = await openWorld();
   put(before, 1, journalBytes(marked(batch("s", 1), "r", 10), marked(batch("s", 3), "r", 30)));
   const { store, found } = await before.crash();
-  expect(await store.runMarks()).toEqual([mark("s", "r", 10)]);
+  expect(await store.runMarks(MARKED)).toEqual([mark("s", "r", 10)]);
   expect(found[0]).toMatchObject({ session_id: "s", message: expect.stringMatching(/does not follow/) });
 });
 
 test("while the journal cannot be moved into the database, old run marks are not returned", async () => {
   const world = await openWorld();
   await append(world.store, marked(batch("s", 1), "r", 10));
-  expect(await world.store.runMarks()).toHaveLength(1);
+  expect(await world.store.runMarks(MARKED)).toHaveLength(1);
   world.db.exec("PRAGMA query_only=ON");
   await append(world.store, marked(batch("s", 2), "r", 20));
-  await expect(world.store.runMarks()).rejects.toThrow(/readonly/);
+  await expect(world.store.runMarks(MARKED)).rejects.toThrow(/readonly/);
   world.db.exec("PRAGMA query_only=OFF");
-  expect(await world.store.runMarks()).toEqual([mark("s", "r", 20)]);
+  expect(await world.store.runMarks(MARKED)).toEqual([mark("s", "r", 20)]);
 });
 
 test.each<[string, (whole: Buffer) => Buffer]>([

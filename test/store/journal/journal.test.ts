@@ -4,7 +4,7 @@ import { CodedError } from "../../../src/base/coded-error.ts";
 import { Journal } from "../../../src/store/journal/journal.ts";
 import { createJournaledStore, type FoldingThread } from "../../../src/store/journal/store.ts";
 import { type Call, FakeDisk, type Fault } from "../disk/fake-disk.ts";
-import { append, batch, frames, mark, marked, readAll, request, row } from "../material.ts";
+import { append, batch, frames, MARKED, mark, marked, readAll, request, row } from "../material.ts";
 import { FIRST_FILE, firstLife, openWorld, type World } from "./world.ts";
 
 async function openWithOne(maxFileBytes?: number): Promise<World> {
@@ -163,9 +163,9 @@ test.each<[string, Call, boolean]>([
   expect(await world.store.append(order)).toEqual([expect.stringMatching(/EIO/)]);
   world.disk.fault = () => undefined;
   const next = await world.crash();
-  expect(await next.store.runMarks()).toEqual([mark("s", "r", 10)]);
+  expect(await next.store.runMarks(MARKED)).toEqual([mark("s", "r", 10)]);
   expect(await next.store.append(order)).toEqual([undefined]);
-  expect(await next.store.runMarks()).toEqual([mark("s", "r", 20)]);
+  expect(await next.store.runMarks(MARKED)).toEqual([mark("s", "r", 20)]);
 });
 
 test("a synced append of requests only is on the disk when it is acknowledged", async () => {

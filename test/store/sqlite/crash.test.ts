@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { closeDatabase, type Database, openDatabase } from "../../../src/base/sqlite/database.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { migrate } from "../../../src/store/sqlite/migrations.ts";
-import { batch, frames, marked, request, row, tempDir, text } from "../material.ts";
+import { batch, frames, MARKED, marked, request, row, tempDir, text } from "../material.ts";
 import { type Random, seedCount, seededRandom } from "../random.ts";
 
 interface Promised {
@@ -99,7 +99,7 @@ async function checkCopy(copy: string, promised: Promised, safe: number): Promis
   const askedAt = asked.findLast((seq) => seq <= found)?.toString();
   if (driver.request("s", "r")?.generation !== askedAt) throw new Error("the ledger and the log differ");
   const markedAt = promised.marked.findLast((seq) => seq <= found);
-  if (driver.runMarks()[0]?.out !== markedAt) throw new Error("the run mark and the log differ");
+  if (driver.runMarks(MARKED)[0]?.out !== markedAt) throw new Error("the run mark and the log differ");
   const outcome = driver.append({ batches: [batch("s", found + 1)], rows: [], sync: true });
   if (outcome[0] !== undefined) throw new Error(`seq does not go on: ${outcome[0]}`);
   closeDatabase(db);

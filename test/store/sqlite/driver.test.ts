@@ -8,15 +8,18 @@ import {
   openInProcessStore,
   type Recovery,
   type RequestFilter,
+  type RowFilter,
   type Store,
 } from "../../../src/store/index.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { migrate } from "../../../src/store/sqlite/migrations.ts";
 import { toQuery } from "../../../src/store/sqlite/requests.ts";
+import { NEWEST_FIRST, toRowQuery } from "../../../src/store/sqlite/session-query.ts";
 import {
   append,
   batch,
   frames,
+  MARKED,
   mark,
   marked,
   NO_LIMITS,
@@ -221,7 +224,7 @@ test("a batch whose run mark fails is not stored, and a batch whose row fails le
     expect(outcome).toEqual(["bad value", undefined, "bad value"]);
     db.exec("DROP TRIGGER bad");
     expect(driver.highestSeq("s")).toBe(1);
-    expect(driver.runMarks()).toEqual([mark("s", "r", 10)]);
+    expect(driver.runMarks(MARKED)).toEqual([mark("s", "r", 10)]);
   }
   expect(driver.append({ batches: [batch("s", 2)], rows: [], sync: false })).toEqual([undefined]);
 });
@@ -316,4 +319,29 @@ test.each([
   await store.close();
   expect(readFileSync(path, "latin1")).toContain("[secret]");
   expect(readFileSync(path, "latin1")).not.toContain("hunter2");
+});
+
+test.each<[RowFilter, RegExp]>([
+  [{ limit: 50 }, /sessions_by_activity/],
+  [{ after: row("s"), limit: 50 }, /SEARCH .* sessions_by_activity \(last_active_at_ms<\?\)/],
+  [{ cwd: "/w", backend: "claude" }, /sessions_by_activity/],
+  [{ unfinished: true }, /sessions_unfinished/],
+  [{ ids: ["a", "b"] }, /SEARCH s USING INDEX sqlite_autoindex_sessions_1 \(session_id=\?\)/],
+  [{ native_ids: ["a", "b"] }, /SEARCH s USING INDEX sessions_by_native_id/],
+  [{ family: "a" }, /SEARCH below USING INDEX sessions_by_parent \(parent=\?\)/],
+  [{ spawn_key: "k" }, /SEARCH s USING INDEX sessions_by_spawn_key/],
+  [{ name: "n" }, /SEARCH s USING INDEX sessions_by_name/],
+  [{ parent: "p" }, /SEARCH s USING INDEX sessions_by_parent/],
+  [{ prefix: "p" }, /SEARCH s USING INDEX sqlite_autoindex_sessions_1 \(session_id>\? AND session_id<\?\)/],
+])("rows by %j walk one index, and no query reads the whole table", async (filter, index) => {
+  const { db } = await openDriver();
+  const { from, values } = toRowQuery(filter);
+  const plan = db
+    .prepare(`EXPLAIN QUERY PLAN SELECT row FROM ${from} ${NEWEST_FIRST} LIMIT 9`)
+    .all(...values);
+  const steps = plan.map((step) => (step as { detail: string }).detail);
+  expect(steps.join("\n")).toMatch(index);
+  expect(steps.filter((step) => /^SCAN s( |$)(?!USING)/.test(step))).toEqual([]);
+  // A page in the order of the list is not sorted: that would read all rows first.
+  if (index.source.includes("activity")) expect(steps.join("\n")).not.toMatch(/B-TREE/);
 });

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { closeDatabase, type Database, openDatabase } from "../../../src/base/sqlite/database.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { MIGRATIONS, migrate } from "../../../src/store/sqlite/migrations.ts";
-import { batch, frames, mark, marked, request, tempDir, text } from "../material.ts";
+import { batch, frames, MARKED, mark, marked, request, tempDir, text } from "../material.ts";
 
 const path = () => join(tempDir(), "log.db");
 
@@ -58,11 +58,11 @@ test("a database from before run marks gets their table, empty, and keeps its lo
   await versionOne(file);
   closeDatabase(await open(file, (found) => migrate(found, MIGRATIONS.slice(0, 4))));
   const driver = new SqliteDriver(await open(file, migrate), Date.now);
-  expect(driver.runMarks()).toEqual([]);
+  expect(driver.runMarks(MARKED)).toEqual([]);
   const order = { batches: [marked(batch("s", 4), "r", 10)], rows: [], sync: true };
   expect(driver.append(order)).toEqual([undefined]);
   expect(text(driver.read("s", 0, 1_000))).toBe(frames("s", 1, 4));
-  expect(driver.runMarks()).toEqual([mark("s", "r", 10)]);
+  expect(driver.runMarks(MARKED)).toEqual([mark("s", "r", 10)]);
 });
 
 test("a step that fails leaves the database at the version before", async () => {

@@ -96,8 +96,8 @@ export const DAEMON_ROUTES: readonly Route[] = [
     name: "metrics",
     summary: "Prometheus metrics.",
     replies: { 200: { meaning: "The text exposition format, version 0.0.4.", types: ["text/plain"] } },
-    handle: (_call, { metrics }) => ({
-      text: metrics.text(),
+    handle: async (_call, { metrics }) => ({
+      text: await metrics.scrape(),
       type: "text/plain; version=0.0.4; charset=utf-8",
     }),
   }),

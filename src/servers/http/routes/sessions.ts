@@ -71,13 +71,15 @@ export const SESSION_ROUTES: readonly Route[] = [
         .optional()
         .describe("Activity states, or `failed`, separated by commas."),
       live: Flag.optional().describe("Only sessions that are loaded."),
-      limit: wholeNumber(1, 10_000).optional().describe("Maximum number."),
+      prefix: z.string().max(128).optional().describe("The start of the id."),
+      limit: wholeNumber(1, 10_000).optional().describe("Maximum number. Default: all."),
+      after: z.string().min(1).max(500).optional().describe("`next` of the previous page."),
     }),
     replies: { 200: json("The sessions.", "SessionsReply", SessionsReply) },
     handle: async ({ query: { backend, provider, ...query } }, { manager }) => {
       const named =
         backend === undefined && provider === undefined ? undefined : chooseBackend(backend, provider);
-      return { body: { sessions: await manager.views(defined({ ...query, backend: named })) } };
+      return { body: await manager.views(defined({ ...query, backend: named })) };
     },
   }),
   route({
