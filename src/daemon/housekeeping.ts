@@ -9,6 +9,8 @@ import type { Config } from "./config.ts";
 
 const REAP_MS = 30_000;
 const PRUNE_MS = 3_600_000;
+/** Not at once: clients of a daemon that starts come first. */
+const FIRST_PRUNE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 export interface Housekeeping {
@@ -18,6 +20,7 @@ export interface Housekeeping {
   log: Log;
   metrics: Metrics;
   ready: Promise<void>;
+  firstPruneMs?: number;
 }
 
 export function startHousekeeping(parts: Housekeeping): { close(): void } {
@@ -38,11 +41,13 @@ export function startHousekeeping(parts: Housekeeping): { close(): void } {
     setInterval(reap, Math.max(100, Math.min(REAP_MS, idleMs))),
     setInterval(() => void prune(parts, pruned), PRUNE_MS),
   ];
+  const firstPrune = () =>
+    void parts.ready.then(
+      () => prune(parts, pruned),
+      () => undefined, // the store did not open; main.ts reports it and exits
+    );
+  timers.push(setTimeout(firstPrune, parts.firstPruneMs ?? FIRST_PRUNE_MS));
   for (const timer of timers) timer.unref();
-  void parts.ready.then(
-    () => prune(parts, pruned),
-    () => undefined, // the store did not open; main.ts reports it and exits
-  );
   return {
     close: () => {
       for (const timer of timers) clearInterval(timer);

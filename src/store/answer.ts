@@ -1,6 +1,7 @@
 // Answers one call in the store thread: first moves the journal into the database, then performs the call. Never throws.
 import { perform, type StoreCall, type StoreReply, toFault } from "./calls.ts";
 import type { OpenDriver } from "./driver.ts";
+import type { PruneStep } from "./types.ts";
 
 /** Answered from what is stored even if the journal could not be moved. */
 const TOLERANT = new Set<StoreCall["op"]>(["read", "earliest", "rows", "countRows", "kin", "close"]);
@@ -33,6 +34,6 @@ function serve({ driver, folder, jsonl }: OpenDriver, { op, args }: StoreCall, u
     folder.sync();
     jsonl?.flush([args[0] as string]);
   }
-  if (op === "prune") jsonl?.checkAll();
+  if (op === "prune" && (value as PruneStep).next === undefined) jsonl?.checkAll();
   return value;
 }

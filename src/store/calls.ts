@@ -1,7 +1,7 @@
 // Messages between the daemon and its store thread, one reply per call, and the `Store` built on them.
 import { CodedError, toMessage } from "../base/coded-error.ts";
 import type { JournalEnd } from "./journal/types.ts";
-import type { Driver, LogBatch, Recovery, Store, StoreConfig } from "./types.ts";
+import type { Driver, LogBatch, PruneCounts, PruneStep, Recovery, Store, StoreConfig } from "./types.ts";
 
 export type Op = keyof Driver;
 export type Args<K extends Op> = Parameters<Driver[K]>;
@@ -43,7 +43,7 @@ export function perform(driver: Driver, op: Op, args: unknown[]): unknown {
   return (driver[op] as (...args: unknown[]) => unknown).apply(driver, args);
 }
 
-export function createStore(call: Caller, close: () => Promise<void>): Store {
+export function createStore(call: Caller, close: () => Promise<void>, now: () => number = Date.now): Store {
   return {
     durable: true,
     append: (order) => call("append", [order]),
@@ -59,9 +59,20 @@ export function createStore(call: Caller, close: () => Promise<void>): Store {
     request: (session_id, request_id) => call("request", [session_id, request_id]),
     runMarks: (session_ids) => call("runMarks", [session_ids]),
     delete: (session_id) => call("delete", [session_id]),
-    prune: (limits) => call("prune", [limits, Date.now()]),
+    prune: (limits) => pruneAll((after) => call("prune", [limits, now(), after])),
     close,
   };
+}
+
+/** Other calls are answered between the steps. */
+async function pruneAll(step: (after: string | undefined) => Promise<PruneStep>): Promise<PruneCounts> {
+  const counts: PruneCounts = { sessions: 0, events: 0, bytes: 0, over_total: 0 };
+  for (let after: string | undefined; ; ) {
+    const { next, ...gone } = await step(after);
+    for (const name of ["sessions", "events", "bytes", "over_total"] as const) counts[name] += gone[name];
+    if (next === undefined) return counts;
+    after = next;
+  }
 }
 
 export function toFault(error: unknown): { code: string; message: string } {

@@ -4,8 +4,7 @@ import { nodeFileSystem } from "./disk/file-system.ts";
 import { Folder } from "./journal/folder.ts";
 import { JsonlExport } from "./jsonl/export.ts";
 import { importDirectory } from "./jsonl/import.ts";
-import { tryOpenMarks } from "./open-marks.ts";
-import type { SeqMarks } from "./seq-marks.ts";
+import { openOldMarks, tryOpenMarks } from "./open-marks.ts";
 import { openSqliteDriver, type SqliteDriver } from "./sqlite/driver.ts";
 import type { DriverOptions, JsonlConfig, StoreConfig } from "./types.ts";
 
@@ -22,12 +21,9 @@ export async function openDriver(config: StoreConfig, options: DriverOptions): P
     const parts = { target: driver, databasePath: config.path, fs: nodeFileSystem };
     const folder = new Folder({ ...options, ...parts });
     folder.recover();
-    const marks = tryOpenMarks(config.marks, options.onRecovery);
-    const jsonl =
-      config.jsonl === undefined ? undefined : openJsonl(config.jsonl, driver, { ...options, marks });
-    // Only now: frames in the journal and in imported files are not lost. The main thread opens the marks again.
-    driver.follow(marks?.all() ?? new Map());
-    marks?.close();
+    const jsonl = config.jsonl === undefined ? undefined : openJsonl(config.jsonl, driver, options);
+    // Only now: frames in the journal and in imported files are not lost.
+    driver.follow(await openOldMarks(config.marks, jsonlMarks(config.jsonl, options), options));
     return { driver, folder, ...(jsonl !== undefined && { jsonl }) };
   } catch (error) {
     driver.close();
@@ -36,23 +32,31 @@ export async function openDriver(config: StoreConfig, options: DriverOptions): P
 }
 
 function openJsonl(
-  { dir: configured, oldMarks }: JsonlConfig,
+  { dir: configured }: JsonlConfig,
   driver: SqliteDriver,
-  options: DriverOptions & { marks: SeqMarks | undefined },
+  options: DriverOptions,
 ): JsonlExport {
-  const { marks, ...rest } = options;
   mkdirSync(configured, { recursive: true, mode: 0o700 });
   // Places are stored by directory: a trailing slash or a link must not make it another one.
   const dir = realpathSync(configured);
   const exports = driver.exportsTo(dir);
-  const skip = importDirectory({ ...rest, fs: nodeFileSystem, dir, driver, exports });
-  if (marks !== undefined && oldMarks !== undefined && existsSync(oldMarks)) {
-    const old = tryOpenMarks(oldMarks, options.onRecovery);
-    for (const [session_id, seq] of old?.all() ?? []) marks.raise(session_id, seq);
-    old?.close();
-    renameSync(oldMarks, `${oldMarks}.imported`);
-  }
-  const jsonl = new JsonlExport({ ...rest, fs: nodeFileSystem, dir, source: driver, exports, skip });
+  const skip = importDirectory({ ...options, fs: nodeFileSystem, dir, driver, exports });
+  const jsonl = new JsonlExport({ ...options, fs: nodeFileSystem, dir, source: driver, exports, skip });
   driver.onStored = (session_id) => jsonl.add(session_id);
   return jsonl;
+}
+
+/** Those of versions in which the files were the store; taken once. */
+function jsonlMarks(jsonl: JsonlConfig | undefined, { onRecovery }: DriverOptions) {
+  const path = jsonl?.oldMarks;
+  if (path === undefined || !existsSync(path)) return { read: () => new Map(), taken: () => undefined };
+  return {
+    read() {
+      const old = tryOpenMarks(path, onRecovery);
+      const marks = old?.all() ?? new Map<string, number>();
+      old?.close();
+      return marks;
+    },
+    taken: () => renameSync(path, `${path}.imported`),
+  };
 }

@@ -18,11 +18,11 @@ export async function openInProcessStore(
     if (op === "prune") jsonl?.checkAll();
     return result;
   };
-  const store = createStore(call, async () => {
+  const close = async () => {
     if (isClosed) return;
     isClosed = true;
     jsonl?.close();
     driver.close();
-  });
-  return { ...store, prune: (limits) => call("prune", [limits, now()]) };
+  };
+  return createStore(call, close, now);
 }

@@ -1,6 +1,6 @@
-// The highest seq of each session that a client may have seen, in a separate file: if the log is damaged or lost, seq
-// continues after it and is never reused. One slot per session, overwritten in place after each append (1.2 µs), so marks
-// survive a kill. An unreadable slot counts as absent.
+// The highest seq of each session that a client may have seen in this run, in a separate file: if the log is damaged or
+// lost, seq continues after it and is never reused. One slot per session, overwritten in place after each append (1.2 µs),
+// so marks survive a kill. An unreadable slot counts as absent. The next start moves them to sqlite/mark-table.ts.
 import { crc32 } from "node:zlib";
 import type { SessionRow } from "../protocol/session.ts";
 import type { FileSystem } from "./disk/file-system.ts";
@@ -58,6 +58,14 @@ export class SeqMarks {
     this.#slots.delete(session_id);
     this.#free.push(slot.offset);
     writeAll(this.#fs, this.#fd, Buffer.alloc(MARK_BYTES), slot.offset);
+  }
+
+  /** Removes all. */
+  clear(): void {
+    this.#fs.ftruncateSync(this.#fd, 0);
+    this.#slots.clear();
+    this.#free.length = 0;
+    this.#end = 0;
   }
 
   close(): void {

@@ -99,6 +99,11 @@ export interface PruneCounts {
   over_total: number;
 }
 
+/** A part of a pass: `next` continues it. */
+export interface PruneStep extends PruneCounts {
+  next?: string;
+}
+
 /** Every method except `append` may throw; `append` returns outcomes. */
 export interface Driver {
   /** Rejects a batch whose `first_seq` is not the last stored seq + 1: the log has no gaps and no duplicates. */
@@ -131,7 +136,8 @@ export interface Driver {
   runMarks(session_ids: readonly string[]): SessionRunMark[];
   /** Removes the session's frames, its row, its requests and its run mark. */
   delete(session_id: string): void;
-  prune(limits: Retention, nowMs: number): PruneCounts;
+  /** Looks at some sessions, those after `after`, so that other calls never wait long. */
+  prune(limits: Retention, nowMs: number, after?: string): PruneStep;
   close(): void;
 }
 

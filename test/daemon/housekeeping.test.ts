@@ -29,7 +29,8 @@ async function prunedOnce(counts: PruneCounts) {
     },
   };
   const hub = { reap: async () => 0 } as unknown as SessionHub;
-  const keeping = startHousekeeping({ hub, store, config, log, metrics, ready: Promise.resolve() });
+  const ready = Promise.resolve();
+  const keeping = startHousekeeping({ hub, store, config, log, metrics, ready, firstPruneMs: 0 });
   await isDone;
   keeping.close();
   return { limits, lines, text: metrics.text() };

@@ -1,9 +1,11 @@
 // The file of the highest seqs used.
-import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { nodeFileSystem } from "../../src/store/disk/file-system.ts";
+import type { Recovery } from "../../src/store/index.ts";
+import { openOldMarks } from "../../src/store/open-marks.ts";
 import { SeqMarks } from "../../src/store/seq-marks.ts";
 
 let dir: string;
@@ -88,4 +90,42 @@ test("a file that was cut keeps its whole slots and continues", () => {
     ["a", 5],
     ["c", 7],
   ]);
+});
+
+test("the marks of a run are moved to those of earlier ones at the next start, and none gets lower", async () => {
+  const options = { now: Date.now, onRecovery: () => undefined };
+  const none = { read: () => new Map<string, number>(), taken: () => undefined };
+  for (const [a, b] of [
+    [5, 6],
+    [4, 9],
+  ] as const) {
+    using((marks) => {
+      marks.raise("a", a);
+      marks.raise("b", b);
+    });
+    (await openOldMarks(path, none, options)).close();
+    expect(using((marks) => marks.all().size)).toBe(0);
+  }
+  const taken = vi.fn();
+  const more = { read: () => new Map([["c", 3]]), taken };
+  const old = await openOldMarks(path, more, options);
+  expect(["a", "b", "c", "d"].map((id) => old.get(id))).toEqual([5, 9, 3, 0]);
+  expect(taken).toHaveBeenCalledOnce();
+  old.delete("b");
+  old.close();
+  const next = await openOldMarks(path, none, options);
+  expect([next.get("a"), next.get("b")]).toEqual([5, 0]);
+  next.close();
+});
+
+test("if earlier marks cannot be opened, those of the last run still count, are kept, and it is reported", async () => {
+  using((marks) => marks.raise("a", 5));
+  mkdirSync(`${path}.db`);
+  const found: Recovery[] = [];
+  const options = { now: Date.now, onRecovery: (one: Recovery) => void found.push(one) };
+  const old = await openOldMarks(path, { read: () => new Map(), taken: () => undefined }, options);
+  expect([old.get("a"), old.get("b")]).toEqual([5, 0]);
+  old.close();
+  expect(found).toMatchObject([{ message: expect.stringMatching(/seqs\.db cannot be used/) }]);
+  expect(using((marks) => marks.get("a"))).toBe(5);
 });

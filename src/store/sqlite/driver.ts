@@ -13,6 +13,7 @@ import type { SessionRow } from "../../protocol/session.ts";
 import { createDefaultRow } from "../default-row.ts";
 import type { FoldTarget, JournalPlace, JournalRecord } from "../journal/types.ts";
 import { findCutoff } from "../ledger.ts";
+import { NO_MARKS, type OldMarks } from "../open-marks.ts";
 import { withMark } from "../seq-marks.ts";
 import type {
   AppendOrder,
@@ -21,7 +22,7 @@ import type {
   DriverOptions,
   Kin,
   LogBatch,
-  PruneCounts,
+  PruneStep,
   Recovery,
   RequestFilter,
   Retention,
@@ -68,8 +69,7 @@ export interface ImportTarget {
 export class SqliteDriver implements Driver, FoldTarget {
   readonly #db: Database;
   readonly #now: () => number;
-  /** The highest seqs given out before this start. */
-  #marks = new Map<string, number>();
+  #marks = NO_MARKS;
   #onStored: (session_id: string) => void = () => undefined;
   readonly #events: Events;
   readonly #sessions: Sessions;
@@ -83,7 +83,7 @@ export class SqliteDriver implements Driver, FoldTarget {
   constructor(db: Database, now: () => number) {
     this.#db = db;
     this.#now = now;
-    const getMark = (session_id: string) => this.#marks.get(session_id) ?? 0;
+    const getMark = (session_id: string) => this.#marks.get(session_id);
     this.#sessions = new Sessions(db, getMark);
     this.#events = new Events(db, { getMark, rowSeq: (session_id) => this.#sessions.lastSeq(session_id) });
     this.#pruner = new Pruner(db);
@@ -105,9 +105,9 @@ export class SqliteDriver implements Driver, FoldTarget {
     return outcome;
   }
 
-  /** From now on sessions continue after their mark, even if the log ends before it. */
-  follow(marks: ReadonlyMap<string, number>): void {
-    this.#marks = new Map(marks);
+  /** From now on sessions continue after their mark, even if the log ends before it. Closed with the driver. */
+  follow(marks: OldMarks): void {
+    this.#marks = marks;
     this.#events.forget();
   }
 
@@ -172,7 +172,7 @@ export class SqliteDriver implements Driver, FoldTarget {
     return withMark(
       createDefaultRow({ session_id, last_seq }, this.#now()),
       last_seq,
-      this.#marks.get(session_id) ?? 0,
+      this.#marks.get(session_id),
     );
   }
 
@@ -232,19 +232,20 @@ export class SqliteDriver implements Driver, FoldTarget {
     this.#marks.delete(session_id);
   }
 
-  prune(limits: Retention, nowMs: number): PruneCounts {
+  prune(limits: Retention, nowMs: number, after?: string): PruneStep {
     const kept = findCutoff(limits, nowMs);
-    if (kept !== undefined) this.#requests.prune(kept);
+    if (kept !== undefined && after === undefined) this.#requests.prune(kept);
     // Frames hold no secrets, and overwriting them would take twice the time.
     this.#db.exec("PRAGMA secure_delete=OFF");
     try {
-      return this.#pruner.prune(limits, nowMs);
+      return this.#pruner.prune(limits, nowMs, after);
     } finally {
       this.#db.exec("PRAGMA secure_delete=ON");
     }
   }
 
   close(): void {
+    this.#marks.close();
     closeDatabase(this.#db);
   }
 

@@ -3,7 +3,7 @@
 
 import { type Database, inTransaction, type Statement } from "../../base/sqlite/database.ts";
 import { countLines, findLine } from "../frames.ts";
-import type { PruneCounts, Retention } from "../types.ts";
+import type { PruneCounts, PruneStep, Retention } from "../types.ts";
 import type { StoredBatch } from "./events.ts";
 
 interface Size {
@@ -11,6 +11,9 @@ interface Size {
   last_seq: number;
   size: number;
 }
+
+/** Sessions looked at in one step: some milliseconds. */
+const STEP = 100;
 
 /**
  * Every batch that may be removed, oldest first: not the newest of its session, nothing of a running turn, and nothing
@@ -32,7 +35,9 @@ const OLDEST_REMOVABLE = `
 
 export class Pruner {
   readonly #db: Database;
-  readonly #sessions: Statement;
+  readonly #nextSession: Statement;
+  readonly #oldest: Statement;
+  readonly #newest: Statement;
   readonly #firstYoung: Statement;
   readonly #sizes: Statement;
   readonly #bytes: Statement;
@@ -43,8 +48,14 @@ export class Pruner {
 
   constructor(db: Database) {
     this.#db = db;
-    this.#sessions = db.prepare(
-      "SELECT session_id, min(first_seq) AS first_seq, max(last_seq) AS last_seq FROM batches GROUP BY session_id",
+    this.#nextSession = db.prepare(
+      "SELECT session_id FROM batches WHERE session_id > ? ORDER BY session_id LIMIT 1",
+    );
+    this.#oldest = db.prepare(
+      "SELECT first_seq, at_ms FROM batches WHERE session_id = ? ORDER BY first_seq LIMIT 1",
+    );
+    this.#newest = db.prepare(
+      "SELECT last_seq FROM batches WHERE session_id = ? ORDER BY first_seq DESC LIMIT 1",
     );
     this.#firstYoung = db.prepare(
       "SELECT min(first_seq) AS first_seq FROM batches WHERE session_id = ? AND at_ms >= ?",
@@ -70,20 +81,33 @@ export class Pruner {
     );
   }
 
-  prune(limits: Retention, nowMs: number): PruneCounts {
+  prune(limits: Retention, nowMs: number, after = ""): PruneStep {
     const counts: PruneCounts = { sessions: 0, events: 0, bytes: 0, over_total: 0 };
-    for (const found of this.#sessions.all()) {
-      const { session_id, first_seq, last_seq } = found as unknown as Size & { session_id: string };
-      const cut = Math.min(this.#cutSeq(session_id, last_seq, limits, nowMs), last_seq - 1);
-      if (cut < first_seq) continue;
-      // One transaction per session: a failure leaves the others pruned and this one intact.
-      const gone = inTransaction(this.#db, () => this.#removeUpTo(session_id, cut));
-      counts.sessions += 1;
-      counts.events += gone.events;
-      counts.bytes += gone.bytes;
+    let last = after;
+    for (let looked = 0; looked < STEP; looked += 1) {
+      const found = this.#nextSession.get(last) as { session_id: string } | undefined;
+      if (found === undefined) {
+        if (limits.maxTotalBytes > 0) this.#keepTotal(limits.maxTotalBytes, counts);
+        return counts;
+      }
+      last = found.session_id;
+      this.#pruneOne(last, limits, nowMs, counts);
     }
-    if (limits.maxTotalBytes > 0) this.#keepTotal(limits.maxTotalBytes, counts);
-    return counts;
+    return { ...counts, next: last };
+  }
+
+  #pruneOne(session_id: string, limits: Retention, nowMs: number, counts: PruneCounts): void {
+    const { first_seq, at_ms } = this.#oldest.get(session_id) as { first_seq: number; at_ms: number };
+    const { last_seq } = this.#newest.get(session_id) as { last_seq: number };
+    // Most sessions are young, which the oldest batch alone tells.
+    const maxAgeMs = at_ms < nowMs - limits.maxAgeMs ? limits.maxAgeMs : 0;
+    const cut = Math.min(this.#cutSeq(session_id, last_seq, { ...limits, maxAgeMs }, nowMs), last_seq - 1);
+    if (cut < first_seq) return;
+    // One transaction per session: a failure leaves the others pruned and this one intact.
+    const gone = inTransaction(this.#db, () => this.#removeUpTo(session_id, cut));
+    counts.sessions += 1;
+    counts.events += gone.events;
+    counts.bytes += gone.bytes;
   }
 
   /** Removes the oldest frames of all sessions until the rest fits. */
@@ -129,6 +153,7 @@ export class Pruner {
   }
 
   #beyondBytes(session_id: string, maxBytes: number): number {
+    if (this.#total(session_id).bytes <= maxBytes) return 0;
     let room = maxBytes;
     for (const found of this.#sizes.all(session_id)) {
       const { first_seq, last_seq, size } = found as unknown as Size;

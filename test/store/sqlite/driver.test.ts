@@ -345,3 +345,18 @@ test.each<[RowFilter, RegExp]>([
   // A page in the order of the list is not sorted: that would read all rows first.
   if (index.source.includes("activity")) expect(steps.join("\n")).not.toMatch(/B-TREE/);
 });
+
+test("pruning looks at some sessions at a time, and reaches all of them", async () => {
+  const { driver } = await openDriver();
+  const ids = Array.from({ length: 250 }, (_, n) => `s-${n}`);
+  driver.append({ batches: ids.map((id) => batch(id, 1, 3)), rows: [], sync: false });
+  const pruned: number[] = [];
+  for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+    const { sessions, next } = driver.prune({ ...NO_LIMITS, maxRowsPerSession: 1 }, Date.now(), after);
+    pruned.push(sessions);
+    after = next;
+  }
+  expect(pruned.reduce((sum, count) => sum + count, 0)).toBe(250);
+  expect(Math.max(...pruned)).toBeLessThanOrEqual(100);
+  expect(new Set(ids.map((id) => driver.earliest(id)))).toEqual(new Set([3]));
+});
