@@ -36,6 +36,9 @@ export const FULL = {
   /** Events per second of each active session. */
   httpRate: 20,
   httpRequests: 400,
+  /** Sessions of the past. */
+  growthSessions: [100, 1_000, 10_000, 100_000],
+  growthRounds: 5,
   /** Events for the terminal UI, then for the dashboard. */
   faceEvents: 20_000,
   faceRate: 500,
@@ -56,5 +59,7 @@ export const QUICK = {
   replayRounds: 3,
   coldStarts: 5,
   httpRequests: 100,
+  growthSessions: [1_000, 10_000],
+  growthRounds: 3,
   faceEvents: 3_000,
 };

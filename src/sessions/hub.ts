@@ -14,7 +14,8 @@ import type { Ledger } from "./requests/ledger.ts";
 import type { RespondOrder } from "./requests/types.ts";
 import type { Session } from "./session.ts";
 import type { Publisher } from "./stream/publish.ts";
-import { exists, type Obtained, SessionTable, type TableOptions } from "./table.ts";
+import { exists, SessionTable } from "./table.ts";
+import type { Obtained, TableOptions } from "./table-types.ts";
 import type {
   Attachment,
   Client,

@@ -5,53 +5,16 @@ import type { Backend } from "../backends/types.ts";
 import { CodedError } from "../base/coded-error.ts";
 import { KeyedLock } from "../base/keyed-lock.ts";
 import type { Log } from "../base/log.ts";
-import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
-import type { Kin, RowFilter, Store } from "../store/types.ts";
-import type { CloseCondition } from "./core/jobs.ts";
+import type { Kin, RowFilter } from "../store/types.ts";
 import { unknownSession } from "./core/refusals.ts";
 import { NO_KIN, Relatives } from "./family/relatives.ts";
-import { noHooks, type SessionHooks } from "./hooks.ts";
+import { noHooks } from "./hooks.ts";
 import { continueSeqs, freshRow } from "./new-row.ts";
 import { type RecoverParts, recoverOne } from "./recover.ts";
-import type { Ledger } from "./requests/ledger.ts";
 import { Session } from "./session.ts";
-import type { Publisher } from "./stream/publish.ts";
+import type { Obtained, RemoveOrder, TableOptions } from "./table-types.ts";
 import type { OpenOrder } from "./types.ts";
-
-export interface TableOptions {
-  backends: readonly Backend[];
-  store: Store;
-  publisher: Publisher;
-  ledger: Ledger;
-  log: Log;
-  /** Recovery is done; no session is loaded before. */
-  ready: Promise<void>;
-  limits: { maxSessions: number; maxSessionsPerClient: number };
-  ringSize: number;
-  stderrRate: { lines: number; windowMs: number };
-  env: Record<string, string>;
-  /** Directory for input recordings; absent: none. */
-  traceDir?: string | undefined;
-  hooks?: SessionHooks;
-  inputChanged?(session_id: string, input: InputRecord): void;
-}
-
-export interface RemoveOrder {
-  /** Evaluated when the job runs: the owner may have changed. */
-  if?: CloseCondition;
-  /** Called after it is closed, before the id is free again. */
-  afterwards?: () => Promise<void>;
-  /** Nothing of it is left in the store. */
-  isForgotten?: boolean;
-}
-
-export interface Obtained<T> {
-  session: Session;
-  opening: Promise<T>;
-  /** It was loaded or created for this. */
-  isNew: boolean;
-}
 
 export class SessionTable {
   /** Resolves when sessions are recovered; nothing is loaded before. */
@@ -394,6 +357,7 @@ export class SessionTable {
     // Left by a daemon or session that ended while writes failed.
     const isCut =
       found !== undefined && (found.turn !== undefined || found.lost_after !== undefined || lost.length > 0);
+    if (found?.lost_after !== undefined) this.#log.warn("session.history_lost", { session_id, count: 1 });
     const { publisher, hooks = noHooks } = this.#options;
     const parts: RecoverParts = { store, publisher, turnEnded: (...end) => hooks.onTurnEnd(...end) };
     const stored = isCut ? await recoverOne(found, lost, parts) : found;

@@ -3,6 +3,7 @@ import { agents } from "./agents.mjs";
 import { coldStart } from "./cold-start.mjs";
 import { cpu } from "./cpu.mjs";
 import { firstFrame } from "./first-frame.mjs";
+import { growth } from "./growth.mjs";
 import { http } from "./http.mjs";
 import { latency } from "./latency.mjs";
 import { replay } from "./replay.mjs";
@@ -23,5 +24,6 @@ export const MEASURES = {
   stdio,
   agents,
   http,
+  growth,
   ui,
 };

@@ -9,6 +9,8 @@ export const SESSION_ID = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/i;
 const SHORT = 8;
 const MAX_NAMED = 10;
+/** The sessions among which a similar name is looked for. */
+const SUGGESTED = 1_000;
 
 /** The minimum prefix of an id for destructive commands. */
 export const CAREFUL = 4;
@@ -22,7 +24,15 @@ export async function findSession(http: HttpClient, given: string, least = 1): P
       if (!(error instanceof CodedError) || error.code !== "session_unknown") throw error;
     }
   }
-  return pickSession(await http.sessions(), given, least);
+  return pickSession(await findCandidates(http, given), given, least);
+}
+
+/** Sessions of that name; if there is none, those whose id starts so; if there is none, some to suggest. */
+async function findCandidates(http: HttpClient, given: string): Promise<SessionView[]> {
+  const named = given === "" ? [] : await http.sessions({ name: given });
+  if (named.length > 0) return named;
+  const found = SESSION_ID.test(given) ? await http.sessions({ prefix: given }) : [];
+  return found.length > 0 ? found : http.sessions({ limit: SUGGESTED });
 }
 
 export function pickSession(sessions: readonly SessionView[], given: string, least = 1): SessionView {

@@ -20,6 +20,9 @@ import { findSession } from "./find.ts";
 
 const YES: Flag = { name: "yes", short: "y", summary: "do not ask for confirmation" };
 
+/** Above this, one list of all sessions takes less than asking for each. */
+const MAX_ASKED = 50;
+
 export const REQUESTS: BlemeesCommand = {
   name: "requests",
   usage: "requests [ID|REQUEST]",
@@ -132,10 +135,11 @@ function createPort(http: HttpClient): RequestPort {
     respond: ({ session_id, request_id }, answer, shown_hash) =>
       http.respond(session_id, request_id, answer, { shown_hash, source: "sm" }),
     async nameSessions(rows) {
-      const [only, ...others] = new Set(rows.map(({ session_id }) => session_id));
-      if (only === undefined) return new Map();
+      const ids = [...new Set(rows.map(({ session_id }) => session_id))];
       const views =
-        others.length > 0 ? await http.sessions() : [await http.session(only).catch(() => undefined)];
+        ids.length > MAX_ASKED
+          ? await http.sessions()
+          : await Promise.all(ids.map((id) => http.session(id).catch(() => undefined)));
       return new Map(views.flatMap((view) => (view === undefined ? [] : [[view.session_id, view.name]])));
     },
   };

@@ -27,6 +27,7 @@ import type {
   RequestsReply,
   RespondReply,
   SessionsFilter,
+  SessionsReply,
   SessionView,
   SpawnBody,
   SpawnReply,
@@ -92,10 +93,14 @@ export class HttpApi {
     return this.#sendKeyed("/sessions", body);
   }
 
-  async sessions({ state, ...filter }: SessionsFilter = {}): Promise<SessionView[]> {
+  async sessions(filter: SessionsFilter = {}): Promise<SessionView[]> {
+    return (await this.sessionsPage(filter)).sessions;
+  }
+
+  /** The sessions after `after`, the `next` of the page before. Sessions that become active meanwhile may be missed. */
+  sessionsPage({ state, ...filter }: SessionsFilter & { after?: string }): Promise<SessionsReply> {
     const query = { ...filter, ...(state === undefined ? {} : { state: state.join(",") }) };
-    const { sessions } = await this.#get<{ sessions: SessionView[] }>("/sessions", query);
-    return sessions;
+    return this.#get("/sessions", query);
   }
 
   session(session_id: string): Promise<SessionView> {

@@ -25,6 +25,7 @@ export type QueueReply = z.infer<typeof wire.QueueReply>;
 export type InterruptReply = z.infer<typeof wire.InterruptReply>;
 export type StoppedReply = z.infer<typeof wire.StoppedReply>;
 export type DeletedReply = z.infer<typeof wire.DeletedReply>;
+export type SessionsReply = z.infer<typeof wire.SessionsReply>;
 export type RequestsReply = z.infer<typeof wire.RequestsReply>;
 export type RespondReply = z.infer<typeof wire.RespondReply>;
 export type ActionsReply = z.infer<typeof wire.ActionsReply>;
@@ -49,6 +50,8 @@ export interface SessionsFilter {
   state?: readonly string[];
   /** Only sessions in the daemon's memory. */
   live?: boolean;
+  /** The start of the id. */
+  prefix?: string;
   /** The most recently active sessions. */
   limit?: number;
 }

@@ -7,6 +7,8 @@ import { keepOpen } from "./keep-open.ts";
 import type { ViewPort } from "./port.ts";
 import { readRequests } from "./requests.ts";
 
+const PAGE = 500;
+
 export interface FleetSource {
   /** The listener is not called afterwards. Safe to call twice. */
   close(): Promise<void>;
@@ -35,12 +37,18 @@ export function openFleet(
         batches.push([{ kind: "change", change }]);
         continue;
       }
-      const [sessions, requests] = await Promise.all([port.sessions(), readRequests(port)]);
+      const [first, requests] = await Promise.all([port.sessionsPage({ limit: PAGE }), readRequests(port)]);
       batches.push([
-        { kind: "sessions", sessions },
+        { kind: "sessions", sessions: first.sessions },
         { kind: "requests", requests },
       ]);
       opened();
+      // Changes wait until all pages are read: a page must not undo them, and they have what changed places meanwhile.
+      for (let after = first.next; after !== undefined && !signal.aborted; ) {
+        const { sessions, next } = await port.sessionsPage({ limit: PAGE, after });
+        batches.push([{ kind: "more_sessions", sessions }]);
+        after = next;
+      }
     }
     return signal.aborted;
   };

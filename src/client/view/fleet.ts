@@ -4,9 +4,10 @@ import type { RequestRow } from "../../protocol/requests.ts";
 import type { ChangeView, SessionView } from "../../protocol/views.ts";
 import type { LinkState } from "./types.ts";
 
-/** `sessions` and `requests` are complete lists; `change` is an update. */
+/** `sessions` and `requests` replace what was there; `more_sessions` adds the next page; `change` is an update. */
 export type FleetInput =
   | { kind: "sessions"; sessions: readonly SessionView[] }
+  | { kind: "more_sessions"; sessions: readonly SessionView[] }
   | { kind: "requests"; requests: readonly RequestRow[] }
   | { kind: "change"; change: ChangeView }
   | { kind: "link"; state: LinkState; message?: string };
@@ -72,6 +73,8 @@ interface Draft {
 function apply(draft: Draft, input: FleetInput): void {
   if (input.kind === "sessions")
     draft.sessions = new Map(input.sessions.map((session) => [session.session_id, session]));
+  else if (input.kind === "more_sessions")
+    for (const session of input.sessions) draft.sessions.set(session.session_id, session);
   else if (input.kind === "requests")
     draft.requests = new Map(
       input.requests.filter(isPending).map((request) => [request.request_id, request]),

@@ -2,14 +2,15 @@
 // report it.
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { ChangeView, EventsPage, SessionView } from "../../protocol/views.ts";
-import type { QueueReply, RequestsReply, StreamItem } from "../http/types.ts";
+import type { QueueReply, RequestsReply, SessionsReply, StreamItem } from "../http/types.ts";
 
 /**
  * Every method rejects with an Error that has a `code`: the daemon's (`session_unknown`, `unauthorized`) or that of the
  * connection (`connection_lost`, `no_daemon`, `aborted`). Its message is shown to the user.
  */
 export interface ViewPort {
-  sessions(): Promise<SessionView[]>;
+  /** Most recently active first; `next` is the `after` of the next page. */
+  sessionsPage(page: { limit: number; after?: string }): Promise<SessionsReply>;
   session(session_id: string): Promise<SessionView>;
   /** One page after `since_seq`, oldest first, up to 1,000 events. */
   events(
@@ -30,4 +31,13 @@ export interface ViewPort {
   queue(session_id: string): Promise<QueueReply>;
 }
 
-export type { ChangeView, EventsPage, QueueReply, RequestRow, RequestsReply, SessionView, StreamItem };
+export type {
+  ChangeView,
+  EventsPage,
+  QueueReply,
+  RequestRow,
+  RequestsReply,
+  SessionsReply,
+  SessionView,
+  StreamItem,
+};

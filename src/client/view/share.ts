@@ -8,7 +8,7 @@ const MAX_WAITING = 2_000;
 export function shareChanges(port: ViewPort): ViewPort {
   const hub = new Hub(port);
   return {
-    sessions: () => port.sessions(),
+    sessionsPage: (page) => port.sessionsPage(page),
     session: (session_id) => port.session(session_id),
     events: (session_id, options) => port.events(session_id, options),
     follow: (session_id, options) => port.follow(session_id, options),

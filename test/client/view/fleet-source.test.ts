@@ -5,6 +5,7 @@ import { applyChanges, emptyFleet, type FleetInput } from "../../../src/client/v
 import { openFleet } from "../../../src/client/view/fleet-source.ts";
 import type { ChangeView, ViewPort } from "../../../src/client/view/port.ts";
 import { shareChanges } from "../../../src/client/view/share.ts";
+import { gate } from "../../sessions/fakes.ts";
 import { startDaemon } from "../../support/daemon.ts";
 import { PATIENT } from "../../support/patience.ts";
 import { aView } from "../session-views.ts";
@@ -19,7 +20,7 @@ afterEach(async () => {
 function scripted(): { port: ViewPort; streams: Stream[] } {
   const streams: Stream[] = [];
   const port = {
-    sessions: async () => [aView({ session_id: "a" })],
+    sessionsPage: async () => ({ sessions: [aView({ session_id: "a" })] }),
     requests: async () => ({ requests: [] }),
     changes: (signal: AbortSignal) => {
       const stream = new Stream(signal);
@@ -79,6 +80,30 @@ test("a busy session is reported once per batch, in its last state", async () =>
   streams[0]?.give(...many.map((session) => ({ kind: "session" as const, session })));
   await vi.waitFor(() => expect(fleet().sessions.get("a")?.turns).toBe(499), PATIENT);
   expect(batches.slice(before).flat().length).toBeLessThan(50);
+});
+
+test("the first page is shown at once, the others follow, and changes meanwhile are not undone by them", async () => {
+  const { port, streams } = scripted();
+  const rest = gate();
+  const pages: (string | undefined)[] = [];
+  port.sessionsPage = async ({ after }) => {
+    pages.push(after);
+    if (after === undefined) return { sessions: [aView({ session_id: "a" })], next: "1" };
+    await rest.passed;
+    if (after === "2") return { sessions: [aView({ session_id: "c" })] };
+    return { sessions: [aView({ session_id: "b", turns: 1 }), aView({ session_id: "gone" })], next: "2" };
+  };
+  const { fleet } = watch(port);
+  await vi.waitFor(() => expect(streams).toHaveLength(1), PATIENT);
+  streams[0]?.give(RESET);
+  await vi.waitFor(() => expect([...fleet().sessions.keys()]).toEqual(["a"]), PATIENT);
+  expect(fleet().link.state).toBe("live");
+  streams[0]?.give({ kind: "session", session: aView({ session_id: "b", turns: 2 }) });
+  streams[0]?.give({ kind: "session_removed", session_id: "gone" });
+  rest.open();
+  await vi.waitFor(() => expect(fleet().sessions.get("b")?.turns).toBe(2), PATIENT);
+  await vi.waitFor(() => expect([...fleet().sessions.keys()].sort()).toEqual(["a", "b", "c"]), PATIENT);
+  expect(pages).toEqual([undefined, "1", "2"]);
 });
 
 test("a late reader of a shared stream reads everything, and the stream ends with its last reader", async () => {

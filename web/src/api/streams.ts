@@ -18,7 +18,7 @@ const POLL_MS = 1_000;
 
 export function withSlots(api: HttpApi, slots: Slots, pollMs = POLL_MS): ViewPort {
   return {
-    sessions: () => api.sessions(),
+    sessionsPage: (page) => api.sessionsPage(page),
     session: (session_id) => api.session(session_id),
     events: (session_id, options) => api.events(session_id, options),
     requests: (filter) => api.requests(filter),
