@@ -14,6 +14,7 @@ export function answer(open: OpenDriver, call: StoreCall): StoreReply {
     const value = serve(open, call, unfolded);
     return unfolded === undefined ? { id, value } : { id, value, unfolded };
   } catch (error) {
+    open.folder.noteDamage(error);
     return { id, fault: toFault(error), ...(unfolded !== undefined && { unfolded }) };
   }
 }

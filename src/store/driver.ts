@@ -1,10 +1,12 @@
 // Opens the database with its journal, its seq marks and, where configured, the JSONL files.
 import { existsSync, mkdirSync, realpathSync, renameSync } from "node:fs";
+import { isBroken } from "../base/sqlite/database.ts";
 import { nodeFileSystem } from "./disk/file-system.ts";
 import { Folder } from "./journal/folder.ts";
 import { JsonlExport } from "./jsonl/export.ts";
 import { importDirectory } from "./jsonl/import.ts";
 import { openOldMarks, tryOpenMarks } from "./open-marks.ts";
+import { noteDamage } from "./sqlite/damage.ts";
 import { openSqliteDriver, type SqliteDriver } from "./sqlite/driver.ts";
 import type { DriverOptions, JsonlConfig, StoreConfig } from "./types.ts";
 
@@ -15,6 +17,17 @@ export interface OpenDriver {
 }
 
 export async function openDriver(config: StoreConfig, options: DriverOptions): Promise<OpenDriver> {
+  try {
+    return await openOnce(config, options);
+  } catch (error) {
+    if (!isBroken(error)) throw error;
+    // A leftover journal or an import met damage; noted, it is looked for everywhere.
+    noteDamage(config.path, error, options);
+    return openOnce(config, options);
+  }
+}
+
+async function openOnce(config: StoreConfig, options: DriverOptions): Promise<OpenDriver> {
   const driver = await openSqliteDriver(config.path, options);
   try {
     // Only now: the database is locked, so no other daemon writes these files.

@@ -5,6 +5,7 @@ import { toMessage } from "../../base/coded-error.ts";
 import { timestamp } from "../../base/timestamp.ts";
 import type { FileSystem } from "../disk/file-system.ts";
 import { setAside } from "../disk/torn.ts";
+import { noteDamage } from "../sqlite/damage.ts";
 import type { DriverOptions } from "../types.ts";
 import { journalNumbers, journalPath } from "./names.ts";
 import { JournalReader } from "./reader.ts";
@@ -65,12 +66,18 @@ export class Folder {
       this.#isFailing = false;
       return undefined;
     } catch (error) {
+      this.noteDamage(error);
       const message = `cannot move the journal into the database: ${toMessage(error)}`;
       // Reported once: it is retried several times a second.
       if (!this.#isFailing) this.#options.onRecovery({ kept_seq: 0, cut_bytes: 0, message });
       this.#isFailing = true;
       return message;
     }
+  }
+
+  /** A call to the database failed. */
+  noteDamage(error: unknown): void {
+    noteDamage(this.#options.databasePath, error, this.#options);
   }
 
   /** Syncs what the database has so far. */

@@ -30,6 +30,7 @@ import type {
   SessionRunMark,
 } from "../types.ts";
 import { createOutcome, getSessionId, markUnit, toUnits, type Unit } from "../units.ts";
+import { checkNoted, forgetDamage } from "./damage.ts";
 import { Events } from "./events.ts";
 import { EMPTY, Exports, REMOVED } from "./exports.ts";
 import { migrate } from "./migrations.ts";
@@ -47,6 +48,7 @@ export async function openSqliteDriver(path: string, options: DriverOptions): Pr
     now: options.now,
     onRecovery: options.onRecovery,
     prepare(found) {
+      checkNoted(path, found);
       migrate(found);
       // What every start needs. Reading everything would find more damage, but takes longer with every session.
       const sessions = new Sessions(found);
@@ -56,6 +58,7 @@ export async function openSqliteDriver(path: string, options: DriverOptions): Pr
       new RunMarks(found).find([]);
     },
   });
+  forgetDamage(path);
   return new SqliteDriver(db, options.now);
 }
 

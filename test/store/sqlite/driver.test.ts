@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type Database, openDatabase } from "../../../src/base/sqlite/database.ts";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
+import { answer } from "../../../src/store/answer.ts";
+import { openDriver as openWhole } from "../../../src/store/driver.ts";
 import {
   openInProcessStore,
   type Recovery,
@@ -11,6 +13,7 @@ import {
   type RowFilter,
   type Store,
 } from "../../../src/store/index.ts";
+import { Journal } from "../../../src/store/journal/journal.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { migrate } from "../../../src/store/sqlite/migrations.ts";
 import { toQuery } from "../../../src/store/sqlite/requests.ts";
@@ -359,4 +362,51 @@ test("pruning looks at some sessions at a time, and reaches all of them", async 
   expect(pruned.reduce((sum, count) => sum + count, 0)).toBe(250);
   expect(Math.max(...pruned)).toBeLessThanOrEqual(100);
   expect(new Set(ids.map((id) => driver.earliest(id)))).toEqual(new Set([3]));
+});
+
+/** A database with a broken page of old sessions, which a start does not read; s-3 is one of them. */
+async function makeDamaged(): Promise<string> {
+  const path = join(tempDir(), "log.db");
+  const before = await openInProcessStore({ path });
+  for (let n = 0; n < 400; n += 1) {
+    await before.saveRow(row(`s-${n}`, { title: `needle ${n} ${"x".repeat(500)}`, last_active_at_ms: n }));
+  }
+  await before.close();
+  const spoilt = readFileSync(path);
+  const page = Math.floor(spoilt.indexOf("needle 3 ") / 4_096);
+  expect(page).toBeGreaterThan(0);
+  writeFileSync(path, spoilt.fill(0xff, page * 4_096, (page + 1) * 4_096));
+  return path;
+}
+
+test("a leftover journal that meets such damage is stored in a new database", async () => {
+  const path = await makeDamaged();
+  const journal = new Journal({ databasePath: path, firstNumber: 1 });
+  journal.keep(journal.write({ batches: [], rows: [row("s-3", { turns: 9 })], at_ms: 1 }));
+  journal.release();
+  const found: Recovery[] = [];
+  const store = await openStore(path, found);
+  expect(found.at(-1)).toMatchObject({ aside: expect.stringMatching(/log\.db\.corrupt-/) });
+  expect(await store.rows({})).toMatchObject([{ session_id: "s-3", turns: 9 }]);
+});
+
+test("damage that a start does not see is reported when it is met, and the next start moves the database aside", async () => {
+  const path = await makeDamaged();
+  const found: Recovery[] = [];
+  const options = { now: Date.now, onRecovery: (one: Recovery) => void found.push(one) };
+  const open = await openWhole({ path }, options);
+  const ask = (args: unknown[]) => answer(open, { id: 1, op: "rows", args });
+  expect(ask([{ limit: 20 }]).value).toHaveLength(20);
+  expect(found).toEqual([]);
+  for (let n = 0; n < 2; n += 1) expect(ask([{}]).fault?.message).toMatch(/malformed/);
+  expect(found).toMatchObject([{ message: expect.stringMatching(/the next start .* moves it aside/) }]);
+  expect(ask([{ limit: 20 }]).value).toHaveLength(20);
+  open.driver.close();
+  const next = await openStore(path, found);
+  expect(found.slice(1)).toMatchObject([{ aside: expect.stringMatching(/log\.db\.corrupt-/) }]);
+  expect(await next.rows({})).toEqual([]);
+  await next.close();
+  // Checked once.
+  await openStore(path, found);
+  expect(found).toHaveLength(2);
 });
