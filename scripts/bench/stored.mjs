@@ -19,6 +19,9 @@ const IDS = `
   ids AS (SELECT i, ${toId("i")} AS id,
     :until - CAST((:count - i) * 1.0 * :span / :count AS INTEGER) AS at FROM n)`;
 
+const CWD = `'/home/user/work/project-' || (i % ${DIRECTORIES})`;
+const PARENT = `iif(i % ${CHILD_EVERY} = 1, ${toId("(i - 1)")}, NULL)`;
+
 /** @param {string} n */
 function toId(n) {
   return `printf('%08x-0000-4000-8000-%012x', (${n} * 2654435761) & 4294967295, ${n})`;
@@ -49,12 +52,14 @@ function fillSessions(path, order) {
     db.prepare("SELECT session_id, row, last_seq FROM sessions LIMIT 1").get()
   );
   db.prepare(
-    `INSERT INTO sessions (session_id, backend, last_active_at_ms, last_seq, row)
+    `INSERT INTO sessions (session_id, backend, last_active_at_ms, last_seq, row,
+       started_at_ms, cwd, name, parent, native_session_id)
      ${IDS}
      SELECT ids.id, json_extract(:row, '$.backend'), at, :last_seq, json_patch(:row, json_object(
        'session_id', ids.id, 'name', 'task ' || i, 'title', 'Fix the problem number ' || i, 'started_at_ms', at - 60000,
-       'last_active_at_ms', at, 'last_turn_at_ms', at, 'cwd', '/home/user/work/project-' || (i % ${DIRECTORIES}),
-       'parent', iif(i % ${CHILD_EVERY} = 1, ${toId("(i - 1)")}, NULL)))
+       'last_active_at_ms', at, 'last_turn_at_ms', at, 'cwd', ${CWD},
+       'parent', ${PARENT})),
+       at - 60000, ${CWD}, 'task ' || i, ${PARENT}, json_extract(:row, '$.native_session_id')
      FROM ids`,
   ).run({ ...order, row: model.row, last_seq: model.last_seq });
   db.prepare(

@@ -77,16 +77,22 @@ export const MIGRATIONS: readonly string[] = [
    ) STRICT, WITHOUT ROWID;`,
   // Lists, lookups and recovery read only the rows they need. The index by activity also has the columns that lists are
   // filtered by, so that rows are read only if they match.
-  `ALTER TABLE sessions ADD COLUMN started_at_ms INTEGER AS (json_extract(row, '$.started_at_ms')) VIRTUAL;
-   ALTER TABLE sessions ADD COLUMN cwd TEXT AS (json_extract(row, '$.cwd')) VIRTUAL;
-   ALTER TABLE sessions ADD COLUMN name TEXT AS (json_extract(row, '$.name')) VIRTUAL;
-   ALTER TABLE sessions ADD COLUMN parent TEXT AS (json_extract(row, '$.parent')) VIRTUAL;
-   ALTER TABLE sessions ADD COLUMN spawn_key TEXT AS (json_extract(row, '$.spawn.key')) VIRTUAL;
-   ALTER TABLE sessions ADD COLUMN native_session_id TEXT AS (json_extract(row, '$.native_session_id')) VIRTUAL;
-   ALTER TABLE sessions ADD COLUMN is_unfinished INTEGER AS (
-     json_type(row, '$.turn') IS NOT NULL OR json_type(row, '$.lost_after') IS NOT NULL
-     OR json_type(row, '$.queue[0]') IS NOT NULL OR json_type(row, '$.wakes[0]') IS NOT NULL
-   ) VIRTUAL;
+  `ALTER TABLE sessions ADD COLUMN started_at_ms INTEGER;
+   ALTER TABLE sessions ADD COLUMN cwd TEXT;
+   ALTER TABLE sessions ADD COLUMN name TEXT;
+   ALTER TABLE sessions ADD COLUMN parent TEXT;
+   ALTER TABLE sessions ADD COLUMN spawn_key TEXT;
+   ALTER TABLE sessions ADD COLUMN native_session_id TEXT;
+   ALTER TABLE sessions ADD COLUMN is_unfinished INTEGER NOT NULL DEFAULT 0;
+   UPDATE sessions SET
+     started_at_ms = json_extract(row, '$.started_at_ms'),
+     cwd = json_extract(row, '$.cwd'),
+     name = json_extract(row, '$.name'),
+     parent = json_extract(row, '$.parent'),
+     spawn_key = json_extract(row, '$.spawn.key'),
+     native_session_id = json_extract(row, '$.native_session_id'),
+     is_unfinished = json_type(row, '$.turn') IS NOT NULL OR json_type(row, '$.lost_after') IS NOT NULL
+       OR json_type(row, '$.queue[0]') IS NOT NULL OR json_type(row, '$.wakes[0]') IS NOT NULL;
    DROP INDEX sessions_by_activity;
    CREATE INDEX sessions_by_activity
      ON sessions (last_active_at_ms DESC, started_at_ms DESC, session_id, backend, cwd);

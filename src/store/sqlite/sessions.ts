@@ -10,6 +10,19 @@ import { NEWEST_FIRST, toRowQuery } from "./session-query.ts";
 const LOG_SEQ =
   "(SELECT b.last_seq FROM batches b WHERE b.session_id = s.session_id ORDER BY b.first_seq DESC LIMIT 1) AS log_seq";
 
+/** Columns that rarely change; in the order of `save`. */
+const FIXED = [
+  "session_id",
+  "backend",
+  "started_at_ms",
+  "cwd",
+  "name",
+  "parent",
+  "spawn_key",
+  "native_session_id",
+] as const;
+const SAME = FIXED.map((name) => (name === "session_id" ? "session_id = ?" : `${name} IS ?`)).join(" AND ");
+
 interface Found {
   row: string;
   log_seq: number | null;
@@ -17,7 +30,7 @@ interface Found {
 
 export class Sessions {
   readonly #db: Database;
-  readonly #save: Statement;
+  #saves: { change: Statement; replace: Statement } | undefined;
   readonly #load: Statement;
   readonly #seq: Statement;
   readonly #text: Statement;
@@ -28,9 +41,6 @@ export class Sessions {
   constructor(db: Database, getMark: (session_id: string) => number = () => 0) {
     this.#db = db;
     this.#getMark = getMark;
-    this.#save = db.prepare(
-      "INSERT OR REPLACE INTO sessions (session_id, backend, last_active_at_ms, last_seq, row) VALUES (?, ?, ?, ?, ?)",
-    );
     this.#load = db.prepare(`SELECT row, ${LOG_SEQ} FROM sessions s WHERE session_id = ?`);
     this.#seq = db.prepare("SELECT last_seq FROM sessions WHERE session_id = ?");
     this.#text = db.prepare("SELECT row FROM sessions WHERE session_id = ?");
@@ -38,7 +48,30 @@ export class Sessions {
   }
 
   save(row: SessionRow): void {
-    this.#save.run(row.session_id, row.backend, row.last_active_at_ms, row.last_seq, JSON.stringify(row));
+    this.#saves ??= {
+      change: this.#db.prepare(
+        `UPDATE sessions SET last_active_at_ms = ?, last_seq = ?, is_unfinished = ?, row = ? WHERE ${SAME}`,
+      ),
+      replace: this.#db.prepare(
+        `INSERT OR REPLACE INTO sessions (last_active_at_ms, last_seq, is_unfinished, row, ${FIXED.join(", ")})
+         VALUES (?, ?, ?, ?, ${FIXED.map(() => "?").join(", ")})`,
+      ),
+    };
+    const { last_active_at_ms, last_seq } = row;
+    const values = [
+      ...[last_active_at_ms, last_seq, Number(isUnfinished(row)), JSON.stringify(row)],
+      ...[
+        row.session_id,
+        row.backend,
+        row.started_at_ms,
+        row.cwd ?? null,
+        row.name ?? null,
+        row.parent ?? null,
+      ],
+      ...[row.spawn?.key ?? null, row.native_session_id ?? null],
+    ];
+    // A row changes several times per turn, but rarely in these columns, and then their indices are not touched.
+    if (this.#saves.change.run(...values).changes === 0) this.#saves.replace.run(...values);
   }
 
   load(session_id: string): SessionRow | undefined {
@@ -103,4 +136,9 @@ export class Sessions {
     if (found.log_seq === null) return withMark(row, undefined, mark);
     return withMark({ ...row, last_seq: found.log_seq }, found.log_seq, mark);
   }
+}
+
+/** Work that a daemon has left. */
+function isUnfinished({ turn, lost_after, queue = [], wakes = [] }: SessionRow): boolean {
+  return turn !== undefined || lost_after !== undefined || queue.length > 0 || wakes.length > 0;
 }

@@ -331,7 +331,7 @@ test.each<[RowFilter, RegExp]>([
   [{ unfinished: true }, /sessions_unfinished/],
   [{ ids: ["a", "b"] }, /SEARCH s USING INDEX sqlite_autoindex_sessions_1 \(session_id=\?\)/],
   [{ native_ids: ["a", "b"] }, /SEARCH s USING INDEX sessions_by_native_id/],
-  [{ family: "a" }, /SEARCH below USING INDEX sessions_by_parent \(parent=\?\)/],
+  [{ family: "a" }, /SEARCH below USING COVERING INDEX sessions_by_parent \(parent=\?\)/],
   [{ spawn_key: "k" }, /SEARCH s USING INDEX sessions_by_spawn_key/],
   [{ name: "n" }, /SEARCH s USING INDEX sessions_by_name/],
   [{ parent: "p" }, /SEARCH s USING INDEX sessions_by_parent/],

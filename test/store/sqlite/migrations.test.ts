@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { closeDatabase, type Database, openDatabase } from "../../../src/base/sqlite/database.ts";
+import type { RowFilter } from "../../../src/store/index.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { MIGRATIONS, migrate } from "../../../src/store/sqlite/migrations.ts";
-import { batch, frames, MARKED, mark, marked, request, tempDir, text } from "../material.ts";
+import { selectRows } from "../../support/row-queries.ts";
+import { batch, frames, MARKED, mark, marked, request, row, tempDir, text } from "../material.ts";
 
 const path = () => join(tempDir(), "log.db");
 
@@ -63,6 +65,38 @@ test("a database from before run marks gets their table, empty, and keeps its lo
   expect(driver.append(order)).toEqual([undefined]);
   expect(text(driver.read("s", 0, 1_000))).toBe(frames("s", 1, 4));
   expect(driver.runMarks(MARKED)).toEqual([mark("s", "r", 10)]);
+});
+
+test("rows from before the columns of queries are found by them", async () => {
+  const file = path();
+  const old = await open(file, (found) => migrate(found, MIGRATIONS.slice(0, 5)));
+  const save = old.prepare(
+    "INSERT INTO sessions (session_id, backend, last_active_at_ms, last_seq, row) VALUES (?, ?, ?, ?, ?)",
+  );
+  const rows = [
+    row("a", { name: "lead", cwd: "/w", spawn: { key: "k", hash: "h" }, native_session_id: "n" }),
+    row("b", { parent: "a", turn: { turn_id: "t", started_at_ms: 1 } }),
+    row("c", { parent: "a", queue: [], wakes: [{ wake_id: "w", kind: "finished", at_ms: 1, text: "x" }] }),
+    row("d", { queue: [] }),
+  ];
+  for (const one of rows) {
+    save.run(one.session_id, one.backend, one.last_active_at_ms, one.last_seq, JSON.stringify(one));
+  }
+  closeDatabase(old);
+  const driver = new SqliteDriver(await open(file, migrate), Date.now);
+  const filters: RowFilter[] = [
+    {},
+    { unfinished: true },
+    { name: "lead" },
+    { cwd: "/w" },
+    { parent: "a" },
+    { family: "a" },
+    { spawn_key: "k" },
+    { native_ids: ["n"] },
+  ];
+  for (const filter of filters) {
+    expect([filter, driver.rows(filter)]).toEqual([filter, selectRows(rows, filter)]);
+  }
 });
 
 test("a step that fails leaves the database at the version before", async () => {
