@@ -15,14 +15,19 @@ const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const startedMs = Date.now();
 
 const PROGRAMS = ["blemees", "blemeesd", "blemeesctl", "sm", "demian", "demian-cli", "demian-plain"];
-const DEMIAN = ["demian", "demian-cli", "demian-plain"];
+/** What the programs load with import(), each in one file, whose compiled code is kept (src/base/code-cache.ts). */
+const CODE = {
+  blemeesd: "src/daemon/main.ts",
+  blemees: "src/cli/blemees/main.ts",
+  wire: "src/cli/wire/main.ts",
+  demian: "src/cli/demian/program.ts",
+};
 const WORKERS = { "store-worker": "src/store/worker.ts", "observe-worker": "src/observe/worker.ts" };
 const common = {
   absWorkingDir: root,
   bundle: true,
   platform: "node",
   target: "node20",
-  format: "esm",
   outdir: "dist",
   metafile: true,
   minifySyntax: true,
@@ -33,41 +38,39 @@ const common = {
   // Native code and executables cannot be bundled. These are `dependencies`; bundled packages are `devDependencies`.
   external: ["koffi", "@photostructure/sqlite", "@vscode/ripgrep"],
 };
-// Bundled CommonJS packages call require().
-const withRequire = {
-  js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+// CommonJS: its loader starts faster, and only scripts can be kept compiled.
+const commonJs = {
+  ...common,
+  format: "cjs",
+  define: { ...common.define, "import.meta.url": "__url" },
+  banner: { js: '"use strict"; const __url = require("node:url").pathToFileURL(__filename).href;' },
 };
 
 rmSync(join(root, "dist"), { recursive: true, force: true });
 const bundles = await Promise.all([
   build({
-    ...common,
-    entryPoints: Object.fromEntries(
-      ["blemees", "blemeesctl", "sm"].map((name) => [name, `src/bin/${name}.ts`]),
-    ),
-    banner: withRequire,
-    splitting: true,
-    chunkNames: "cli/[name]-[hash]",
+    ...commonJs,
+    entryPoints: Object.fromEntries(PROGRAMS.map((name) => [name, `src/bin/${name}.ts`])),
+    plugins: [loadCode()],
   }),
-  // Split, so that startup does not read what is imported on demand (HTTP).
+  build({
+    ...commonJs,
+    entryPoints: CODE,
+    outdir: "dist/code",
+    banner: { js: `(function (exports, require, module, __filename, __dirname) { ${commonJs.banner.js}` },
+    footer: { js: "})" },
+    write: false,
+  }).then(deferBuiltins),
+  build({ ...commonJs, entryPoints: WORKERS }),
   build({
     ...common,
-    entryPoints: { blemeesd: "src/bin/blemeesd.ts" },
-    banner: withRequire,
-    splitting: true,
-    chunkNames: "daemon/[name]-[hash]",
+    format: "esm",
+    entryPoints: { client: "src/client/index.ts" },
+    outExtension: { ".js": ".mjs" },
+    sourcemap: true,
   }),
-  // Also split: `demian acp` must start fast, without reading the terminal UI or a vendor's SDK.
-  build({
-    ...common,
-    entryPoints: Object.fromEntries(DEMIAN.map((name) => [name, `src/bin/${name}.ts`])),
-    banner: withRequire,
-    splitting: true,
-    chunkNames: "demian/[name]-[hash]",
-  }),
-  build({ ...common, entryPoints: WORKERS, banner: withRequire }),
-  build({ ...common, entryPoints: { client: "src/client/index.ts" }, sourcemap: true }),
 ]);
+writeFileSync(join(root, "dist/package.json"), '{ "type": "commonjs" }\n');
 const web = join(root, "dist/web");
 const webBundle = await bundleWeb(web, { version });
 for (const name of PROGRAMS) chmodSync(join(root, "dist", `${name}.js`), 0o755);
@@ -77,6 +80,44 @@ writeTypes();
 writeNotices([...bundles, webBundle]);
 writeWeb(web, webBundle);
 if (!isQuiet) console.log(`built dist/ in ${Date.now() - startedMs} ms`);
+
+/** Loads Node's own modules with their first use, and writes the files. */
+function deferBuiltins(built) {
+  const defer = "const __defer = (name) => { let loaded; return () => (loaded ??= require(name)); };";
+  mkdirSync(join(root, "dist/code"), { recursive: true });
+  for (const { path, text } of built.outputFiles) {
+    const deferred = new Set();
+    const code = text.replace(/\b(import_\w+)=require\(("node:[\w/]+")\)/g, (_, name, module) => {
+      deferred.add(name);
+      return `${name}=__defer(${module})`;
+    });
+    const used = code.replace(/\b(import_\w+)\./g, (all, name) =>
+      deferred.has(name) ? `(${name}()).` : all,
+    );
+    writeFileSync(path, used.replace('"use strict";', `"use strict"; ${defer}`));
+  }
+  return built;
+}
+
+/** Makes a program load its code from dist/code instead of containing it. */
+function loadCode() {
+  const names = new Map(Object.entries(CODE).map(([name, path]) => [join(root, path), name]));
+  return {
+    name: "load-code",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^\.\./ }, ({ path, kind, resolveDir }) => {
+        const name = kind === "dynamic-import" ? names.get(join(resolveDir, path)) : undefined;
+        return name === undefined ? undefined : { path: name, namespace: "code" };
+      });
+      onLoad({ filter: /^/, namespace: "code" }, ({ path: name }) => ({
+        resolveDir: root,
+        contents: `
+          const { loadBundle } = require("./src/base/code-cache.ts");
+          module.exports = loadBundle(__dirname + "/code/${name}.js", require, process.env);`,
+      }));
+    },
+  };
+}
 
 /**
  * The daemon runs with a small young generation: 30 MB less after a busy hour, at the same speed. V8 accepts that only
@@ -118,6 +159,7 @@ function writeTypes() {
   for (const file of filesBelow(join(root, "dist/types"))) {
     writeFileSync(file, readFileSync(file, "utf8").replace(/(from\s+"\.[^"]*)\.ts"/g, '$1.js"'));
   }
+  writeFileSync(join(root, "dist/types/package.json"), '{ "type": "module" }\n');
 }
 
 function filesBelow(directory) {

@@ -1,4 +1,4 @@
-// npm run test:node24: the unit lane, and the tests of what differs in Node 24 (its own SQLite, the compile cache), on
+// npm run test:node24: the unit lane, and the tests of what differs in Node 24 (its own SQLite, compiled code), on
 // the newest tested Node. It comes from npm's package `node` and is installed once, below .e2e/.
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -8,7 +8,7 @@ import { prepare, root } from "./prepare.mjs";
 
 const VERSION = "24.21.0";
 const DIFFERENT = [
-  "test/base/compile-cache.test.ts",
+  "test/base/code-cache.test.ts",
   "test/store/thread.test.ts",
   "test/observe/observer.test.ts",
 ];

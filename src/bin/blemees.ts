@@ -2,4 +2,4 @@
 // All sessions and all commands.
 import { start } from "./start.ts";
 
-await start("blemees", import.meta.url, () => import("../cli/blemees/main.ts"));
+void start("blemees", import.meta.url, () => import("../cli/blemees/main.ts"));

@@ -2,4 +2,4 @@
 // `blemees wire` under its old name.
 import { start } from "./start.ts";
 
-await start("blemeesctl", import.meta.url, () => import("../cli/wire/main.ts"));
+void start("blemeesctl", import.meta.url, () => import("../cli/wire/main.ts"));

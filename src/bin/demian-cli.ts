@@ -2,4 +2,4 @@
 // demian under another name.
 import { start } from "./start.ts";
 
-await start("demian-cli", import.meta.url, () => import("../cli/demian/program.ts"));
+void start("demian-cli", import.meta.url, () => import("../cli/demian/program.ts"));

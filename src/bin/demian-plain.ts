@@ -2,4 +2,4 @@
 // demian without its screen.
 import { start } from "./start.ts";
 
-await start("demian-plain", import.meta.url, () => import("../cli/demian/program.ts"));
+void start("demian-plain", import.meta.url, () => import("../cli/demian/program.ts"));

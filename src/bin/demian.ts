@@ -2,4 +2,4 @@
 // Our own coding agent.
 import { start } from "./start.ts";
 
-await start("demian", import.meta.url, () => import("../cli/demian/program.ts"));
+void start("demian", import.meta.url, () => import("../cli/demian/program.ts"));

@@ -2,4 +2,4 @@
 // blemees under its short name.
 import { start } from "./start.ts";
 
-await start("sm", import.meta.url, () => import("../cli/blemees/main.ts"));
+void start("sm", import.meta.url, () => import("../cli/blemees/main.ts"));

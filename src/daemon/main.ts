@@ -5,7 +5,7 @@ import { createLog, type Log } from "../base/log.ts";
 import { defined } from "../base/values.ts";
 import { formatBanner } from "./banner.ts";
 import { type LoadedConfig, loadConfig } from "./config.ts";
-import { type Daemon, startDaemon } from "./daemon.ts";
+import type { Daemon } from "./daemon.ts";
 import { formatHelp, parseFlags } from "./flags.ts";
 
 /** Added to the grace time of turns; after that we exit by force. */
@@ -62,6 +62,8 @@ export async function main(options: MainOptions): Promise<void> {
   process.on("unhandledRejection", crash);
   let daemon: Daemon;
   try {
+    // Loaded here: --help and a wrong flag do not need it.
+    const { startDaemon } = await import("./daemon.ts");
     daemon = await startDaemon({
       ...{ config, version, log, storeWorker, observeWorker, agentTools, demian, webFiles },
       env: process.env,

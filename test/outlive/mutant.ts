@@ -28,7 +28,7 @@ export async function buildMutant(lines: Record<string, string>): Promise<Mutant
   const outdir = mkdtempSync(join(cache, "blemees-bug-"));
   // Everything else is next to it, as in dist/: workers, demian, the dashboard.
   for (const name of readdirSync(join(ROOT, "dist"))) {
-    if (name !== "blemeesd.js" && name !== "daemon")
+    if (!["blemeesd.js", "code", "package.json"].includes(name))
       symlinkSync(join(ROOT, "dist", name), join(outdir, name));
   }
   await build({

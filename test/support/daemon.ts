@@ -60,6 +60,8 @@ export function launchDaemon(options: DaemonOptions = {}): LaunchedDaemon {
     env: {
       PATH: process.env["PATH"] ?? "",
       HOME: home,
+      // Shared: otherwise every daemon compiles its code, and keeps it for nothing.
+      XDG_CACHE_HOME: join(ROOT, "node_modules/.cache/tests"),
       XDG_RUNTIME_DIR: join(home, "run"),
       XDG_STATE_HOME: join(home, "state"),
       XDG_CONFIG_HOME: join(home, "config"),

@@ -1,8 +1,8 @@
 // An ACP agent as a backend: any program that implements the Agent Client Protocol on stdio, listed under
 // `[agents.NAME]`, and our own `demian`.
-import { randomUUID } from "node:crypto";
 import { access } from "node:fs/promises";
 import { CodedError } from "../../base/coded-error.ts";
+import { makeLocalId } from "../../base/id.ts";
 import { findProgram } from "../find-program.ts";
 import { Pool } from "../pool.ts";
 import type { Backend } from "../types.ts";
@@ -33,7 +33,7 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
     clock,
     pool: new Pool({ start, lingerMs: host.lingerMs ?? LINGER_MS }),
     births: new Births(clock.now()),
-    hostId: randomUUID(),
+    hostId: makeLocalId(),
   };
   const find = () => locate(spec, host);
   return {

@@ -1,7 +1,7 @@
 // The Codex backend: threads in a `codex app-server` that sessions share, or `codex mcp-server` for Codex ≤ 0.153.
 
-import { randomUUID } from "node:crypto";
 import { CodedError } from "../../base/coded-error.ts";
+import { makeLocalId } from "../../base/id.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { defined } from "../../base/values.ts";
 import { Pool } from "../pool.ts";
@@ -49,7 +49,7 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
   const pool = new Pool({ start: startAppServer, lingerMs: setup.lingerMs ?? LINGER_MS });
   const retryLimitMs = setup.retryLimitMs ?? RETRY_LIMIT_MS;
   const { runs } = setup;
-  const hostId = randomUUID();
+  const hostId = makeLocalId();
   const home = codexHome(env);
   return {
     name: "codex",

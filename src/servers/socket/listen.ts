@@ -1,8 +1,8 @@
 // The Unix socket: binds it privately, accepts clients, and detects HTTP by the first byte.
-import { randomUUID } from "node:crypto";
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { CodedError, readErrno } from "../../base/coded-error.ts";
+import { makeLocalId } from "../../base/id.ts";
 import type { Log } from "../../base/log.ts";
 import { StallDetector } from "../../base/outbox.ts";
 import { RateLimit } from "../../base/rate-limit.ts";
@@ -51,6 +51,9 @@ export async function listenOnSocket(
   const peers = new WeakMap<Socket, Peer>();
   let findPeer: ((socket: Socket) => Peer) | undefined;
   const early: (() => void)[] = [];
+  /** Connections identify owners of sessions, so their ids are never used again. */
+  const origin = makeLocalId();
+  let count = 0;
   let isDismissed = false;
 
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -59,7 +62,7 @@ export async function listenOnSocket(
       socket.destroy();
       return;
     }
-    const id = randomUUID(); // not shortened: it identifies the owner of a session
+    const id = `${origin}-${++count}`;
     sockets.add(socket);
     introduce(socket, id);
     socket.on("error", ({ message }) => log.debug("connection.error", { connection_id: id, message }));

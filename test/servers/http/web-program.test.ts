@@ -61,7 +61,7 @@ test("a daemon whose files were replaced at run time still gives a link to clien
   writeFileSync(join(home, "package.json"), '{ "type": "module" }');
   const { http } = await started({ program: join(home, "dist/blemeesd.js") });
   await http.health();
-  rmSync(join(home, "dist/daemon"), { recursive: true });
+  rmSync(join(home, "dist/code"), { recursive: true });
   const { port } = await http.webLink({ port: 0 });
   expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200);
 });

@@ -1,0 +1,91 @@
+// Programs keep their compiled code in a directory of the user's, and start without it if it is missing or wrong. Also run
+// on Node 24 (scripts/test-node24.mjs): what V8 accepts differs between versions.
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { tempDir } from "../backends/temp-dir.ts";
+import { ROOT } from "../support/root.ts";
+
+function startWith(env: Record<string, string>): string {
+  const options = { env: { PATH: process.env["PATH"], ...env }, encoding: "utf8" } as const;
+  return execFileSync(process.execPath, [join(ROOT, "dist/sm.js"), "help"], options);
+}
+
+/** The one file that is kept after the first start. */
+function keptIn(base: string): string {
+  const directory = join(base, "blemees/code-cache");
+  const names = readdirSync(directory);
+  expect(names).toHaveLength(1);
+  return join(directory, names[0] ?? "");
+}
+
+/** A file is replaced by renaming another one to it, so it has another number then. */
+const inode = (path: string): number => statSync(path).ino;
+
+test.each([
+  ["XDG_CACHE_HOME", ""],
+  ["HOME", ".cache"],
+])(
+  "with %s compiled code is kept below it, for the user only, and used by the next start",
+  (variable, directory) => {
+    const base = tempDir("code-cache");
+    expect(startWith({ [variable]: base })).toMatch(/^usage: sm/);
+    const kept = keptIn(join(base, directory));
+    expect(statSync(kept).mode & 0o777).toBe(0o600);
+    const before = inode(kept);
+    expect(startWith({ [variable]: base })).toMatch(/^usage: sm/);
+    expect(inode(kept)).toBe(before);
+  },
+);
+
+test.each([
+  ["cut off", (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+  ["empty", () => Buffer.alloc(0)],
+  // V8 itself would crash on it.
+  ["damaged in the middle", (bytes: Buffer) => bytes.fill(0, bytes.length / 2, bytes.length / 2 + 4096)],
+  ["of another source", (bytes: Buffer) => bytes.fill(7, bytes.length - 8, bytes.length - 4)],
+])("compiled code that is %s is not used, and replaced", (_, damage) => {
+  const base = tempDir("code-cache");
+  startWith({ HOME: base });
+  const kept = keptIn(join(base, ".cache"));
+  const right = readFileSync(kept);
+  writeFileSync(kept, damage(Buffer.from(right)));
+  expect(startWith({ HOME: base })).toMatch(/^usage: sm/);
+  expect(readFileSync(kept).length).toBeGreaterThan(right.length / 2);
+  const before = inode(kept);
+  startWith({ HOME: base });
+  expect(inode(kept)).toBe(before);
+});
+
+test("compiled code that others can write is not used", () => {
+  const base = tempDir("code-cache");
+  startWith({ HOME: base });
+  const kept = keptIn(join(base, ".cache"));
+  const before = inode(kept);
+  chmodSync(kept, 0o666);
+  expect(startWith({ HOME: base })).toMatch(/^usage: sm/);
+  expect(inode(kept)).not.toBe(before);
+});
+
+test.each([
+  ["without a home directory", {}],
+  ["with a cache directory that cannot be made", { XDG_CACHE_HOME: "/dev/null" }],
+])("%s nothing is kept, and the program starts", (_, env) => {
+  const temporary = mkdtempSync(join(tmpdir(), "code-cache-"));
+  expect(startWith({ TMPDIR: temporary, ...env })).toMatch(/^usage: sm/);
+  expect(readdirSync(temporary)).toEqual([]);
+});
+
+test("--version loads nothing", () => {
+  const base = tempDir("code-cache");
+  const options = { env: { PATH: process.env["PATH"], HOME: base }, encoding: "utf8" } as const;
+  for (const name of ["sm", "blemees", "blemeesctl", "blemeesd", "demian", "demian-cli", "demian-plain"]) {
+    const program = join(ROOT, `dist/${name}.js`);
+    expect(execFileSync(process.execPath, [program, "--version"], options)).toMatch(
+      new RegExp(`^${name} \\d+\\.\\d+\\.\\d+\n$`),
+    );
+  }
+  expect(readdirSync(base)).toEqual([]);
+});
