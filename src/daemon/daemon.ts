@@ -3,6 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { createBackends } from "../backends/registry.ts";
 import type { Backend } from "../backends/types.ts";
 import { toMessage } from "../base/coded-error.ts";
@@ -19,6 +20,7 @@ import type { HttpAddress } from "./banner.ts";
 import type { Config } from "./config.ts";
 import { type Detection, detectBackends } from "./detect.ts";
 import { startHousekeeping } from "./housekeeping.ts";
+import { keepVersions, readVersions, type Versions } from "./kept-versions.ts";
 import { findLog } from "./log-place.ts";
 import { checkStorePlace, isDurable, openStore } from "./open-store.ts";
 import { optimizeSooner } from "./optimize-sooner.ts";
@@ -27,8 +29,8 @@ import { findSupervisor } from "./supervisor.ts";
 import { openWaysIn } from "./ways-in.ts";
 
 const DAY_MS = 86_400_000;
-/** Starting the store's thread takes some milliseconds, during which a waiting client gets its hello. */
-const STORE_DELAY_MS = 20;
+/** Starting threads and processes takes some milliseconds, during which a waiting client gets its hello. */
+const GREETING_MS = 20;
 
 export interface Daemon {
   detection: Detection;
@@ -155,7 +157,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     startedAtMs: Date.now(),
     backends: () => detection?.found() ?? {},
     backendStates: () => detection?.state() ?? {},
-    detected: () => detection?.done ?? Promise.resolve(),
+    detected: () => detection?.known ?? Promise.resolve(),
     config: {
       ring_buffer_size: config.ring_buffer_size,
       event_log_enabled: durable,
@@ -174,8 +176,16 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { listening, http, webLink, forgetPort } = ways;
   log.info("daemon.start", { socket_path: config.socket_path, pid: process.pid, version: parts.version });
   const mayAdopt = runsDir !== undefined && listRunDirectories(runsDir).length > 0;
-  detection = detectBackends(backends, log, mayAdopt ? ready : undefined);
-  setTimeout(openStoreNow, STORE_DELAY_MS);
+  const greeting = new Promise((resolve) => setTimeout(resolve, GREETING_MS));
+  const versionsFile = join(config.state_dir, "backends.json");
+  const earlier = durable ? readVersions(versionsFile) : undefined;
+  detection = detectBackends(backends, {
+    log,
+    after: mayAdopt ? ready : earlier === undefined ? undefined : greeting,
+    earlier,
+  });
+  if (durable) void keepChanges(detection, earlier, (found) => keepVersions(versionsFile, found, log));
+  void greeting.then(openStoreNow);
   // Only once we hold the store: a daemon that is finishing its turns still holds it, and its agents are not orphans.
   const swept = ready.then(
     () => identity.sweep(log, closing.signal, adopted),
@@ -205,6 +215,16 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       await listening.close();
     },
   };
+}
+
+async function keepChanges(
+  detection: Detection,
+  earlier: Versions | undefined,
+  keep: (found: Versions) => void,
+): Promise<void> {
+  await detection.done;
+  const found = detection.found();
+  if (!isDeepStrictEqual(found, earlier)) keep(found);
 }
 
 /** Without it, a daemon that dies while its disk is full cannot report what it lost; everything else works. */

@@ -12,11 +12,11 @@ export interface DaemonFacts {
   log(): LogPlace;
   supervisor?: Supervisor;
   startedAtMs: number;
-  /** Agents found so far: name → version. */
+  /** Agents found so far, or by the last daemon: name → version. */
   backends(): Record<string, string>;
-  /** The same, with `detecting` for agents still being detected. */
+  /** Agents found so far, with `detecting` for those still being detected. */
   backendStates(): Record<string, string>;
-  /** Resolves when detection is done. */
+  /** Resolves when detection is done, or at once if the last daemon's result is known. */
   detected(): Promise<void>;
   config: {
     ring_buffer_size: number;

@@ -25,7 +25,7 @@ const COSTS: Partial<Record<InboundType, number>> = {
   "blemeesd.list_sessions": MAX_REQUESTS / 4,
   "blemeesd.list_requests": MAX_REQUESTS / 4,
 };
-/** How long a hello waits for agent detection, so that its reply has the complete list. */
+/** How long the hello of a first start waits for agent detection, so that its reply has the complete list. */
 const DETECTION_WAIT_MS = 250;
 /** How long a client that has closed its side may wait for its replies. */
 const HALF_CLOSED_MS = 10_000;
