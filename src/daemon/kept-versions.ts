@@ -1,5 +1,5 @@
-// Agents and versions that the last daemon found, kept in the state directory: a hello right after the start is answered
-// with them, instead of waiting until every agent has told its version.
+// Agents and versions that the last daemon found, kept in the state directory. A hello right after the start is answered
+// with them and does not wait for detection.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { toMessage } from "../base/coded-error.ts";

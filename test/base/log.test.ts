@@ -18,6 +18,21 @@ test("lines are JSON objects in the file", () => {
   });
 });
 
+test("lines below the level are left out, and fields that are not JSON cost only themselves", () => {
+  const file = join(dir, "level.log");
+  const log = createLog("warn", file);
+  log.info("session.open");
+  const cycle: Record<string, unknown> = {};
+  cycle["self"] = cycle;
+  log.error("daemon.crashed", { cycle });
+  createLog("silent", join(dir, "silent.log")).error("daemon.crashed");
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
+    level: "error",
+    ts: expect.any(String),
+    event: "daemon.crashed",
+  });
+});
+
 // Every write to /dev/full fails with ENOSPC.
 test.skipIf(process.platform !== "linux")("a full disk does not fail the caller", () => {
   const full = openSync("/dev/full", "w");

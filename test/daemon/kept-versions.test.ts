@@ -17,7 +17,7 @@ async function greet({ socket }: TestDaemon): Promise<unknown> {
   return (await client.next("blemeesd.hello_ack"))["backends"];
 }
 
-test("a hello after a restart lists agents before they have told their version again", async () => {
+test("a hello after a restart lists agents before they are detected again", async () => {
   const { daemon: first, logged } = launchDaemon({ args: ["--log-level", "info"] });
   onTestFinished(() => first.close());
   await logged('"daemon.backends"');
