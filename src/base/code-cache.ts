@@ -78,26 +78,28 @@ function keepLater(place: string, script: vm.Script, sourceSum: number): void {
   const keep = (): void => {
     clearTimeout(timer);
     process.off("exit", keep);
-    keepCode(place, script.createCachedData(), sourceSum);
+    keepCode(place, script, sourceSum);
   };
   const timer = setTimeout(keep, KEEP_AFTER_MS).unref();
   process.once("exit", keep);
 }
 
-function keepCode(place: string, code: Buffer, sourceSum: number): void {
-  const trailer = Buffer.alloc(TRAILER_BYTES);
-  trailer.writeUInt32LE(sourceSum, 0);
-  trailer.writeUInt32LE(crc32(code), 4);
+function keepCode(place: string, script: vm.Script, sourceSum: number): void {
   const draft = `${place}.${process.pid}`;
+  let fd: number | undefined;
   try {
     mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
-    try {
-      writeFileSync(draft, Buffer.concat([code, trailer]), { mode: 0o600 });
-      renameSync(draft, place);
-    } finally {
-      rmSync(draft, { force: true });
-    }
+    // Before the code is collected, which takes some milliseconds: in a sandbox nothing can be kept.
+    fd = openSync(draft, "w", 0o600);
+    const code = script.createCachedData();
+    const trailer = Buffer.alloc(TRAILER_BYTES);
+    trailer.writeUInt32LE(sourceSum, 0);
+    trailer.writeUInt32LE(crc32(code), 4);
+    writeFileSync(fd, Buffer.concat([code, trailer]));
+    renameSync(draft, place);
   } catch {
-    // A full or read-only disk: the next start compiles again.
+    if (fd !== undefined) rmSync(draft, { force: true }); // the disk is full
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
