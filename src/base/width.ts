@@ -16,8 +16,8 @@ const SYLLABLE = /[\u1100-\u115e\ua960-\ua97c][\u1160-\u11a7\ud7b0-\ud7c6][\u11a
 /** Narrow characters drawn as emoji: by a variation selector, or as a keycap. */
 const EMOJI_STYLE = /\p{Extended_Pictographic}\ufe0f|.\u20e3/u;
 
-/** Creating one costs more than most uses of it. */
-const SEGMENTER = new Intl.Segmenter();
+/** Creating one takes 10 ms, and most text needs none. */
+let segmenter: Intl.Segmenter | undefined;
 /** Segmentation is quadratic, which is why long text is split. Only an absurdly long run of graphemes is cut wrong. */
 const MAX_SEGMENTED = 500;
 /** Bounds how far `cutToWidth` reads in text made of marks alone. */
@@ -70,7 +70,8 @@ export function* splitGraphemes(text: string): Generator<string> {
   else
     for (let at = 0; at < text.length; ) {
       const end = at + MAX_SEGMENTED - (/[\udc00-\udfff]/.test(text.charAt(at + MAX_SEGMENTED)) ? 1 : 0);
-      for (const { segment } of SEGMENTER.segment(text.slice(at, end))) yield segment;
+      segmenter ??= new Intl.Segmenter();
+      for (const { segment } of segmenter.segment(text.slice(at, end))) yield segment;
       at = end;
     }
 }
