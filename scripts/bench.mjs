@@ -1,32 +1,43 @@
-// `npm run bench`: blemeesd against a minimal relay, same run, same fake agents, same reader. The table goes to
-// stdout, progress to stderr. Exit 0: every target met; 1: one is missed, or the run failed; 2: wrong usage.
-import { spawnSync } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+// `npm run bench`: blemeesd against a minimal relay, same run, same fake agents, same reader, and against the last
+// recorded commit. The table goes to stdout, progress to stderr.
+// Exit 0: every goal met; 1: one is missed, or the run failed; 2: wrong usage.
+import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { writeChart } from "./bench/chart.mjs";
 import { judge } from "./bench/goals.mjs";
-import { MEASURES } from "./bench/measures/index.mjs";
+import { runGuard } from "./bench/guard.mjs";
+import { CURVES, EXTRAS, MEASURES, TABLE } from "./bench/measures/index.mjs";
 import { FULL, QUICK } from "./bench/plan.mjs";
 import { meterOthers } from "./bench/proc.mjs";
 import { PROFILES, profile } from "./bench/profile.mjs";
+import { readCommit, readRecords, writeRecord } from "./bench/records.mjs";
 import { formatTable } from "./bench/table.mjs";
 import { prepareTools } from "./bench/tools.mjs";
 import { Workbench } from "./bench/workbench.mjs";
+import { prepare } from "./prepare.mjs";
 
 const DAEMON = join(import.meta.dirname, "../dist/blemeesd.js");
-const HELP = `Usage: npm run bench -- [--quick] [--only NAME]... [--json FILE] [--no-fail] [--no-cc] [--daemon FILE]
+const names = (/** @type {object} */ measures) => Object.keys(measures).join(", ");
+const HELP = `Usage: npm run bench -- [--quick] [--all | --curves | --only NAME...] [--record] [--json FILE] [--no-fail]
+       npm run bench -- --guard
        npm run bench -- --profile NAME
 Example: npm run bench -- --quick --only latency
 
-  --quick       fewer and shorter rounds (about a minute; the full run takes about 5)
-  --only NAME   one of: ${Object.keys(MEASURES).join(", ")}; may be repeated
+  --quick       fewer and shorter rounds (about a minute; the full run takes about 3)
+  --only NAME   one of: ${names(TABLE)};
+                ${names(EXTRAS)}; ${names(CURVES)}; may be repeated
+  --all         also ${names(EXTRAS)}
+  --curves      only ${names(CURVES)}: how figures grow
+  --record      keep the figures of this commit, and draw the chart of the last ones
   --json FILE   write every figure, with its rounds, to FILE
-  --no-fail     exit 0 even when a target is missed
-  --no-cc       agent and reader in Node even where a C compiler exists
-  --daemon FILE measure this blemeesd.js instead of dist/blemeesd.js
+  --no-fail     exit 0 even when a goal is missed
+  --no-cc       agent, reader and timer in Node even where a C compiler exists
+  --daemon FILE measure this blemeesd.js, and the programs beside it, instead of dist/
+  --guard       only check that no ratio to the relay is much worse than the recorded one
   --profile NAME  instead of measuring, show where the daemon spends its time under a load:
-                ${Object.keys(PROFILES).join(", ")}
+                ${names(PROFILES)}
 `;
 
 process.exitCode = await main();
@@ -34,33 +45,29 @@ process.exitCode = await main();
 async function main() {
   const options = readOptions();
   if (typeof options === "number") return options;
-  const daemon = options.daemon ?? DAEMON;
-  if (daemon === DAEMON && !existsSync(DAEMON)) build();
+  if (options.daemon === undefined) prepare();
   const bench = new Workbench();
   try {
+    const commit = options.record ? readCommit() : undefined;
     const tools = prepareTools(bench.directory, { isNative: !options["no-cc"] });
-    const plan = options.quick ? QUICK : FULL;
     const context = (/** @type {string} */ name) => ({
       bench,
       tools,
-      daemon,
-      plan,
+      daemon: options.daemon ?? DAEMON,
+      plan: options.quick ? QUICK : FULL,
       progress: (/** @type {string} */ text) => void process.stderr.write(`bench: ${name}: ${text}\n`),
     });
     if (options.profile !== undefined) {
       process.stdout.write(await profile(context("profile"), options.profile));
       return 0;
     }
-    const rows = [];
-    for (const [name, measure] of Object.entries(MEASURES)) {
-      if (options.only !== undefined && !options.only.includes(name)) continue;
-      const others = meterOthers();
-      const found = await measure(context(name));
-      const share = others();
-      rows.push(...found.map((row) => ({ ...row, others: share })));
-    }
-    process.stdout.write(`${describe(tools.kind)}\n\n${formatTable(rows)}`);
-    if (options.json) writeJson(options.json, tools.kind, rows);
+    const machine = { node: process.versions.node, cores: availableParallelism(), tools: tools.kind };
+    const last = readRecords().at(-1);
+    if (options.guard) return await runGuard(context("guard"), machine, last);
+    const rows = await measure(chooseMeasures(options), context);
+    process.stdout.write(`${describe(machine)}\n\n${formatTable(rows, last)}`);
+    if (options.json !== undefined) writeJson(options.json, { ...machine, rows });
+    if (commit !== undefined) keep({ ...commit, ...machine, rows });
     const missed = rows.filter((row) => judge(row).some(({ isMet }) => !isMet));
     return missed.length === 0 || options["no-fail"] ? 0 : 1;
   } catch (error) {
@@ -77,10 +84,14 @@ function readOptions() {
       options: {
         quick: { type: "boolean" },
         only: { type: "string", multiple: true },
+        all: { type: "boolean" },
+        curves: { type: "boolean" },
+        record: { type: "boolean" },
         json: { type: "string" },
         "no-fail": { type: "boolean" },
         daemon: { type: "string" },
         "no-cc": { type: "boolean" },
+        guard: { type: "boolean" },
         profile: { type: "string" },
         help: { type: "boolean", short: "h" },
       },
@@ -91,9 +102,10 @@ function readOptions() {
     }
     const unknown = values.only?.find((name) => !(name in MEASURES));
     if (unknown !== undefined) throw new Error(`--only ${unknown}: no such measure`);
-    if (values.profile !== undefined && !(values.profile in PROFILES)) {
+    if (values.profile !== undefined && !(values.profile in PROFILES))
       throw new Error(`--profile ${values.profile}: no such load`);
-    }
+    if (values.record && (values.quick || values.only || values.curves || values.daemon || values["no-cc"]))
+      throw new Error("--record keeps a full run of dist/; use it alone or with --all");
     return values;
   } catch (error) {
     process.stderr.write(`bench: ${/** @type {Error} */ (error).message}\n${HELP}`);
@@ -101,28 +113,47 @@ function readOptions() {
   }
 }
 
-function build() {
-  process.stderr.write("bench: dist/ is missing; building\n");
-  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, "build.mjs")], {
-    stdio: "inherit",
-  });
-  if (status !== 0) throw new Error("scripts/build.mjs failed");
+/** @param {{ only?: string[] | undefined, all?: boolean | undefined, curves?: boolean | undefined }} options */
+function chooseMeasures({ only, all, curves }) {
+  if (only !== undefined)
+    return Object.fromEntries(Object.entries(MEASURES).filter(([name]) => only.includes(name)));
+  if (curves) return CURVES;
+  return all ? { ...TABLE, ...EXTRAS } : TABLE;
 }
 
-/** @param {"c" | "node"} kind */
-function describe(kind) {
-  const language = kind === "c" ? "C" : "Node (no C compiler: the reader may be the bottleneck)";
+/**
+ * @param {Record<string, import("./bench/measures/index.mjs").Measure>} measures
+ * @param {(name: string) => import("./bench/plan.mjs").Context} context
+ */
+async function measure(measures, context) {
+  const rows = [];
+  for (const [name, run] of Object.entries(measures)) {
+    const others = meterOthers();
+    const found = await run(context(name));
+    const share = others();
+    rows.push(...found.map((row) => ({ ...row, others: share })));
+  }
+  return rows;
+}
+
+/** @param {{ node: string, cores: number, tools: "c" | "node" }} machine */
+function describe({ node, cores, tools }) {
+  const language = tools === "c" ? "C" : "Node (no C compiler: the reader may be the bottleneck)";
   const others = '"others" is the share of the machine used by other work';
-  return `Node ${process.versions.node}, ${availableParallelism()} cores; agent and reader in ${language}; ${others}`;
+  return `Node ${node}, ${cores} cores; agent, reader and timer in ${language}; ${others}`;
+}
+
+/** @param {Parameters<typeof writeRecord>[0]} run */
+function keep(run) {
+  const files = [writeRecord(run), writeChart(readRecords())];
+  process.stderr.write(`bench: wrote ${files.join(" and ")}\n`);
 }
 
 /**
  * @param {string} path
- * @param {"c" | "node"} kind
- * @param {import("./bench/table.mjs").Row[]} rows
+ * @param {{ rows: import("./bench/table.mjs").Row[] }} report
  */
-function writeJson(path, kind, rows) {
+function writeJson(path, { rows, ...machine }) {
   const judged = rows.map((row) => ({ ...row, goals: judge(row) }));
-  const report = { node: process.versions.node, cores: availableParallelism(), tools: kind, rows: judged };
-  writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`);
+  writeFileSync(path, `${JSON.stringify({ ...machine, rows: judged }, null, 2)}\n`);
 }

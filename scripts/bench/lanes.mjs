@@ -13,14 +13,12 @@ export const STORES = /** @type {const} */ (["memory", "durable"]);
  * @param {import("./plan.mjs").Context} context
  * @param {number} sessions
  * @param {(lanes: Lane[]) => Promise<R>} run
+ * @param {readonly ("memory" | "durable")[]} stores
  * @returns {Promise<R>}
  */
-export async function withLanes(context, sessions, run) {
-  const targets = [
-    await startRelay(context),
-    await startDaemon(context, "memory"),
-    await startDaemon(context, "durable"),
-  ];
+export async function withLanes(context, sessions, run, stores = STORES) {
+  const targets = [await startRelay(context)];
+  for (const store of stores) targets.push(await startDaemon(context, store));
   /** @type {Lane[]} */
   const lanes = [];
   for (const { name, pid, socketPath } of targets) {

@@ -6,22 +6,25 @@ import { createInterface } from "node:readline";
 
 /**
  * The reader's output for one order (reader.c).
- * @typedef {{ frames: number, bytes: number, deltas: number, results: number, missing: number, duplicates: number, unnumbered: number, gaps: number, elapsed_ns: number, first_frame_ns: number, first_delta_ns: number, samples: number, p50_ns: number, p99_ns: number }} Figures
+ * @typedef {{ frames: number, bytes: number, deltas: number, results: number, missing: number, duplicates: number, unnumbered: number, gaps: number, elapsed_ns: number, first_frame_ns: number, first_delta_ns: number, samples: number, p10_ns: number, p50_ns: number, p99_ns: number }} Figures
  */
 
 export class Load {
   #child;
   #lines;
+  #watchers = 0;
+  /** @type {Figures | undefined} of opening or resuming */
+  opened;
 
   /**
    * @param {import("./workbench.mjs").Workbench} bench
    * @param {string} reader
    * @param {string} socketPath
-   * @param {number} sessions
+   * @param {readonly string[]} ids
    */
-  constructor(bench, reader, socketPath, sessions) {
-    this.sessions = sessions;
-    const ids = Array.from({ length: sessions }, () => randomUUID());
+  constructor(bench, reader, socketPath, ids) {
+    this.ids = ids;
+    this.sessions = ids.length;
     this.#child = bench.start(reader, [socketPath, ...ids], { stdio: ["pipe", "pipe", "inherit"] });
     this.#child.stdin.on("error", () => {}); // the process exited; #order reports it
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
@@ -33,8 +36,22 @@ export class Load {
    * @param {number} sessions
    */
   static async open({ bench, tools }, socketPath, sessions) {
-    const load = new Load(bench, tools.reader, socketPath, sessions);
-    await load.#order("open");
+    const ids = Array.from({ length: sessions }, () => randomUUID());
+    const load = new Load(bench, tools.reader, socketPath, ids);
+    load.opened = await load.#order("open");
+    return load;
+  }
+
+  /**
+   * Opens sessions that an earlier run of the daemon left in the store, and reads their whole history.
+   * @param {import("./plan.mjs").Context} context
+   * @param {string} socketPath
+   * @param {readonly string[]} ids
+   */
+  static async resume({ bench, tools }, socketPath, ids) {
+    const load = new Load(bench, tools.reader, socketPath, ids);
+    load.opened = await load.#order("resume");
+    checkOrder(load.opened);
     return load;
   }
 
@@ -54,6 +71,23 @@ export class Load {
 
   say() {
     return this.#turn("turn say", 1);
+  }
+
+  /**
+   * The round trip of a request that does nothing.
+   * @param {number} count
+   */
+  ping(count) {
+    return this.#order(`ping ${count}`);
+  }
+
+  /**
+   * Adds watchers of the first session. Their frames are counted and checked like the owner's.
+   * @param {number} count
+   */
+  async attach(count) {
+    await this.#order(`attach ${count}`);
+    this.#watchers += count;
   }
 
   /** Reads each session's whole history on a new connection. */
@@ -76,7 +110,7 @@ export class Load {
   async #turn(order, deltas) {
     const figures = await this.#order(order);
     checkOrder(figures);
-    const expected = deltas * this.sessions;
+    const expected = deltas * (this.sessions + this.#watchers);
     if (figures.deltas !== expected) {
       throw new Error(`"${order}": expected ${expected} agent.delta frames, got ${figures.deltas}`);
     }

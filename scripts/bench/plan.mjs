@@ -1,11 +1,11 @@
-// The sizes of the full run (about 5 minutes) and the quick one (about a minute).
+// The sizes of the full run and the quick one.
 
 /**
  * What every measure gets.
  * @typedef {object} Context
  * @property {import("./workbench.mjs").Workbench} bench
- * @property {{ kind: "c" | "node", agent: string, reader: string }} tools
- * @property {string} daemon the blemeesd.js to measure
+ * @property {import("./tools.mjs").Tools} tools
+ * @property {string} daemon the blemeesd.js to measure; its other programs are beside it
  * @property {Plan} plan
  * @property {(text: string) => void} progress
  *
@@ -13,23 +13,30 @@
  */
 
 export const FULL = {
-  /** About a second per round, so that starting a turn does not count. */
-  floodEvents: 200_000,
-  floodRounds: 5,
-  floodSessions: [1, 8, 32],
-  /** Until V8 has compiled the hot code. */
-  warmUpEvents: 100_000,
+  starts: 7,
+  turns: 40,
+  coldTurns: 5,
   latencyRate: 200,
   latencySeconds: 2,
   latencyRounds: 5,
-  firstFrameTurns: 40,
+  pings: 400,
+  /** About a second per round, so that starting a turn does not count. */
+  floodEvents: 200_000,
+  floodRounds: 5,
+  floodSessions: [8],
+  /** Until V8 has compiled the hot code. */
+  warmUpEvents: 100_000,
+  historyEvents: 200_000,
+  rssSessions: 32,
+  replayRounds: 5,
+  resumeEvents: 1000,
+  resumeSessions: 7,
+  rawTurns: 15,
+  stdioSessions: [1, 8, 32],
   cpuRate: 5000,
   cpuSeconds: 2.5,
-  cpuRounds: 3,
+  cpuRounds: 5,
   idleSeconds: 1,
-  historyEvents: 200_000,
-  replayRounds: 5,
-  coldStarts: 7,
   agentSessions: 10,
   httpCold: 150,
   httpActive: 50,
@@ -42,24 +49,35 @@ export const FULL = {
   /** Events for the terminal UI, then for the dashboard. */
   faceEvents: 20_000,
   faceRate: 500,
+  curveSessions: [1, 10, 100, 1000],
+  curveWatchers: [1, 10, 100],
+  curveEvents: [1e3, 1e4, 1e5, 1e6],
+  curveRequests: 40,
 };
 
 /** @type {Plan} */
 export const QUICK = {
   ...FULL,
+  starts: 3,
+  turns: 10,
+  coldTurns: 2,
+  latencySeconds: 1,
+  latencyRounds: 1,
+  pings: 200,
   floodEvents: 60_000,
   floodRounds: 2,
   warmUpEvents: 30_000,
-  latencySeconds: 1,
-  latencyRounds: 1,
-  firstFrameTurns: 10,
+  replayRounds: 3,
+  resumeSessions: 3,
+  rawTurns: 5,
   cpuSeconds: 1,
   cpuRounds: 1,
   idleSeconds: 0.4,
-  replayRounds: 3,
-  coldStarts: 5,
   httpRequests: 100,
   growthSessions: [1_000, 10_000],
   growthRounds: 3,
   faceEvents: 3_000,
+  curveSessions: [1, 10, 100],
+  curveEvents: [1e3, 1e4, 1e5],
+  curveRequests: 10,
 };

@@ -2,18 +2,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 export const IS_LINUX = process.platform === "linux";
-/** USER_HZ: the kernel shows 100 to user space on every architecture Node runs on. */
-const TICKS_PER_SECOND = 100;
 
 /**
- * User and system time of all its threads, in seconds; children not included.
+ * CPU time of all its threads in seconds, to the nanosecond, as the scheduler counts it; children not included.
  * @param {number} pid
  */
 export function cpuSeconds(pid) {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The second field is the command in parentheses and may contain blanks; utime and stime are fields 14 and 15.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, task) => {
+    const stat = readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8");
+    return sum + Number(stat.split(" ")[0]) / 1e9;
+  }, 0);
 }
 
 /**

@@ -6,6 +6,9 @@
 //     turn TEXT    send TEXT to every session, read until each had its agent.result
 //     timed TEXT   the same, and compare the stamp in each delta with the clock on arrival
 //     watch        hello and watch{last_seen_seq:0} on new connections, read up to the `last_seq` of the ack
+//     resume       the same with open{resume:true,last_seen_seq:0}; the connections then own the sessions
+//     attach N     N watchers of the first session, which read every later turn of it
+//     ping N       N pings on the first connection, each after the answer to the one before
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,15 +21,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_SESSIONS 256
+#define MAX_CONNECTIONS 1100
 #define BUFFER (1024 * 1024)
 #define MAX_SAMPLES 1000000
 #define SILENCE_MS 30000
 
-enum { DELTA, RESULT, OPENED, WATCHING, HELLO, FAULT, GAP, OTHER };
+enum { DELTA, RESULT, OPENED, WATCHING, HELLO, PONG, FAULT, GAP, OTHER };
 static const char *const MARKS[] = {"\"agent.delta\"",      "\"agent.result\"",       "\"blemeesd.opened\"",
-                                    "\"blemeesd.watching\"", "\"blemeesd.hello_ack\"", "\"blemeesd.error\"",
-                                    "\"blemeesd.replay_gap\""};
+                                    "\"blemeesd.watching\"", "\"blemeesd.hello_ack\"", "\"blemeesd.pong\"",
+                                    "\"blemeesd.error\"",      "\"blemeesd.replay_gap\""};
+enum { NO_MARK = OTHER + 1 };  // the wait ends at until_seq
 static const char SEQ[] = "\"seq\":";
 
 typedef struct {
@@ -36,7 +40,7 @@ typedef struct {
   size_t held;
   size_t mark_at, seq_at;  // where the previous line had its delta mark and its seq
   uint64_t seq;            // the highest seen
-  uint64_t until_seq;      // a watch is done here
+  uint64_t until_seq;      // a watch or resume is done here
   int wanted;              // the mark that ends this connection's wait
   int is_done;
 } Connection;
@@ -46,8 +50,9 @@ static struct {
   uint64_t started_ns, first_frame_ns, first_delta_ns, ended_ns;
 } figures;
 static const char *socket_path;
-static Connection owners[MAX_SESSIONS];
-static int sessions;
+static Connection owners[MAX_CONNECTIONS];
+static int sessions;  // the connections from here on are watchers of the first session
+static int watchers;
 static uint64_t *samples;
 static size_t sample_count;
 static int is_timed;
@@ -124,8 +129,9 @@ static void take_line(Connection *c, const char *line, const char *end, uint64_t
     figures.gaps++;
     return;
   }
-  if (kind == OPENED || kind == HELLO || kind == WATCHING) {
-    if (kind == WATCHING) c->until_seq = number_after(line, end, "\"last_seq\":");
+  if (kind == OPENED || kind == HELLO || kind == WATCHING || kind == PONG) {
+    if (c->wanted == NO_MARK) c->until_seq = number_after(line, end, "\"last_seq\":");
+    if (kind == WATCHING && kind == c->wanted) c->seq = number_after(line, end, "\"last_seq\":");
     if (kind == c->wanted) c->is_done = 1;
     return;
   }
@@ -161,9 +167,10 @@ static void take_chunk(Connection *c) {
 }
 
 static void wait_for(Connection *all, int count, int mark) {
-  struct pollfd polls[MAX_SESSIONS];
+  struct pollfd polls[MAX_CONNECTIONS];
   for (int i = 0; i < count; i++) {
     all[i].wanted = mark;
+    all[i].until_seq = 0;
     all[i].is_done = 0;
     polls[i] = (struct pollfd){all[i].fd, POLLIN, 0};
   }
@@ -200,16 +207,17 @@ static void connect_to(Connection *c, const char *id) {
   wait_for(c, 1, HELLO);
 }
 
-static void open_all(void) {
+static void open_all(const char *extra, int mark) {
   char text[512];
   for (int i = 0; i < sessions; i++) connect_to(&owners[i], owners[i].id);
+  figures.started_ns = now_ns();
   for (int i = 0; i < sessions; i++) {
     snprintf(text, sizeof text,
-             "{\"type\":\"blemeesd.open\",\"id\":\"o\",\"session_id\":\"%s\",\"backend\":\"claude\",\"options\":{}}\n",
-             owners[i].id);
+             "{\"type\":\"blemeesd.open\",\"id\":\"o\",\"session_id\":\"%s\",\"backend\":\"claude\",%s\"options\":{}}\n",
+             owners[i].id, extra);
     send_line(&owners[i], text);
   }
-  wait_for(owners, sessions, OPENED);
+  wait_for(owners, sessions, mark);
 }
 
 static void run_turn(const char *order) {
@@ -220,24 +228,43 @@ static void run_turn(const char *order) {
              owners[i].id, order);
     send_line(&owners[i], text);
   }
-  wait_for(owners, sessions, RESULT);
+  wait_for(owners, sessions + watchers, RESULT);
+}
+
+static void send_watch(Connection *c, const char *extra) {
+  char text[512];
+  snprintf(text, sizeof text, "{\"type\":\"blemeesd.watch\",\"id\":\"w\"%s,\"session_id\":\"%s\"}\n", extra, c->id);
+  send_line(c, text);
 }
 
 static void watch_all(void) {
-  static Connection watchers[MAX_SESSIONS];
-  char text[512];
-  for (int i = 0; i < sessions; i++) connect_to(&watchers[i], owners[i].id);
+  static Connection readers[MAX_CONNECTIONS];
+  for (int i = 0; i < sessions; i++) connect_to(&readers[i], owners[i].id);
   figures.started_ns = now_ns();
+  for (int i = 0; i < sessions; i++) send_watch(&readers[i], ",\"last_seen_seq\":0");
+  wait_for(readers, sessions, NO_MARK);
   for (int i = 0; i < sessions; i++) {
-    snprintf(text, sizeof text,
-             "{\"type\":\"blemeesd.watch\",\"id\":\"w\",\"session_id\":\"%s\",\"last_seen_seq\":0}\n",
-             watchers[i].id);
-    send_line(&watchers[i], text);
+    close(readers[i].fd);
+    free(readers[i].bytes);
   }
-  wait_for(watchers, sessions, OTHER + 1);  // no mark: until_seq ends it
-  for (int i = 0; i < sessions; i++) {
-    close(watchers[i].fd);
-    free(watchers[i].bytes);
+}
+
+static void attach(int count) {
+  if (sessions + watchers + count > MAX_CONNECTIONS) die("too many watchers");
+  for (; count > 0; count--, watchers++) {
+    Connection *c = &owners[sessions + watchers];
+    connect_to(c, owners[0].id);
+    send_watch(c, "");
+    wait_for(c, 1, WATCHING);
+  }
+}
+
+static void ping(int count) {
+  for (int i = 0; i < count && sample_count < MAX_SAMPLES; i++) {
+    uint64_t sent_ns = now_ns();
+    send_line(&owners[0], "{\"type\":\"blemeesd.ping\"}\n");
+    wait_for(owners, 1, PONG);
+    samples[sample_count++] = figures.ended_ns - sent_ns;
   }
 }
 
@@ -252,22 +279,21 @@ static uint64_t since_start(uint64_t moment_ns) {
 
 static void report(void) {
   qsort(samples, sample_count, sizeof *samples, by_size);
-  uint64_t p50 = sample_count ? samples[sample_count / 2] : 0;
-  uint64_t p99 = sample_count ? samples[sample_count * 99 / 100] : 0;
+#define P(share) (unsigned long long)(sample_count ? samples[sample_count * share / 100] : 0)
 #define N(name) (unsigned long long)figures.name
   printf("{\"frames\":%llu,\"bytes\":%llu,\"deltas\":%llu,\"results\":%llu,\"missing\":%llu,\"duplicates\":%llu,"
          "\"unnumbered\":%llu,\"gaps\":%llu,\"elapsed_ns\":%llu,\"first_frame_ns\":%llu,\"first_delta_ns\":%llu,"
-         "\"samples\":%zu,\"p50_ns\":%llu,\"p99_ns\":%llu}\n",
+         "\"samples\":%zu,\"p10_ns\":%llu,\"p50_ns\":%llu,\"p99_ns\":%llu}\n",
          N(frames), N(bytes), N(deltas), N(results), N(missing), N(duplicates), N(unnumbered), N(gaps),
          (unsigned long long)since_start(figures.ended_ns), (unsigned long long)since_start(figures.first_frame_ns),
-         (unsigned long long)since_start(figures.first_delta_ns), sample_count, (unsigned long long)p50,
-         (unsigned long long)p99);
+         (unsigned long long)since_start(figures.first_delta_ns), sample_count, P(10), P(50), P(99));
 #undef N
+#undef P
   fflush(stdout);
 }
 
 int main(int argc, char **argv) {
-  if (argc < 3 || argc - 2 > MAX_SESSIONS) die("usage: reader SOCKET SESSION_ID...");
+  if (argc < 3 || argc - 2 > MAX_CONNECTIONS) die("usage: reader SOCKET SESSION_ID...");
   signal(SIGPIPE, SIG_IGN);
   socket_path = argv[1];
   sessions = argc - 2;
@@ -283,7 +309,10 @@ int main(int argc, char **argv) {
     errno = 0;
     is_timed = strncmp(order, "timed ", 6) == 0;
     figures.started_ns = now_ns();
-    if (strcmp(order, "open") == 0) open_all();
+    if (strcmp(order, "open") == 0) open_all("", OPENED);
+    else if (strcmp(order, "resume") == 0) open_all("\"resume\":true,\"last_seen_seq\":0,", NO_MARK);
+    else if (strncmp(order, "attach ", 7) == 0) attach(atoi(order + 7));
+    else if (strncmp(order, "ping ", 5) == 0) ping(atoi(order + 5));
     else if (strcmp(order, "watch") == 0) watch_all();
     else if (strncmp(order, "turn ", 5) == 0) run_turn(order + 5);
     else if (is_timed) run_turn(order + 6);

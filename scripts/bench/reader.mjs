@@ -9,6 +9,7 @@ const MARKS = {
   opened: '"blemeesd.opened"',
   watching: '"blemeesd.watching"',
   hello: '"blemeesd.hello_ack"',
+  pong: '"blemeesd.pong"',
   fault: '"blemeesd.error"',
   gap: '"blemeesd.replay_gap"',
 };
@@ -22,6 +23,8 @@ const [socketPath, ...ids] = process.argv.slice(2);
 if (socketPath === undefined || ids.length === 0) die("usage: reader SOCKET SESSION_ID...");
 /** @type {Connection[]} */
 let owners = [];
+/** @type {Connection[]} of the first session */
+const watchers = [];
 let figures = freshFigures();
 /** @type {number[]} */
 let samples = [];
@@ -34,7 +37,10 @@ for await (const order of createInterface({ input: process.stdin })) {
   isTimed = order.startsWith("timed ");
   silence.refresh();
   const text = order.slice(order.indexOf(" ") + 1);
-  if (order === "open") await openAll();
+  if (order === "open") await openAll({}, "opened");
+  else if (order === "resume") await openAll({ resume: true, last_seen_seq: 0 }, "until_seq");
+  else if (order.startsWith("attach ")) await attach(Number(text));
+  else if (order.startsWith("ping ")) await ping(Number(text));
   else if (order === "watch") await watchAll();
   else if (order.startsWith("turn ") || isTimed) await runTurn(text);
   else die("unknown order");
@@ -70,7 +76,7 @@ function freshFigures() {
  * @property {number} markAt where the previous line had its delta mark
  * @property {number} seqAt and its seq
  * @property {number} seq the highest seen
- * @property {number} untilSeq a watch is done here
+ * @property {number} untilSeq a watch or resume is done here
  * @property {string} wanted the kind of line that ends this connection's wait
  * @property {() => void} done
  */
@@ -98,27 +104,53 @@ async function connectTo(id) {
   return c;
 }
 
-async function openAll() {
+/**
+ * @param {object} extra
+ * @param {string} kind
+ */
+async function openAll(extra, kind) {
   owners = await Promise.all(ids.map(connectTo));
+  figures.started = now();
   for (const c of owners) {
-    send(c, { type: "blemeesd.open", id: "o", session_id: c.id, backend: "claude", options: {} });
+    send(c, { type: "blemeesd.open", id: "o", session_id: c.id, backend: "claude", ...extra, options: {} });
   }
-  await waitFor(owners, "opened");
+  await waitFor(owners, kind);
 }
 
 /** @param {string} content */
 async function runTurn(content) {
   for (const c of owners)
     send(c, { type: "agent.user", session_id: c.id, message: { role: "user", content } });
-  await waitFor(owners, "result");
+  await waitFor([...owners, ...watchers], "result");
 }
 
 async function watchAll() {
-  const watchers = await Promise.all(ids.map(connectTo));
+  const readers = await Promise.all(ids.map(connectTo));
   figures.started = now();
-  for (const c of watchers) send(c, { type: "blemeesd.watch", id: "w", session_id: c.id, last_seen_seq: 0 });
-  await waitFor(watchers, "until_seq");
-  for (const c of watchers) c.socket.removeAllListeners("end").destroy();
+  for (const c of readers) send(c, { type: "blemeesd.watch", id: "w", session_id: c.id, last_seen_seq: 0 });
+  await waitFor(readers, "until_seq");
+  for (const c of readers) c.socket.removeAllListeners("end").destroy();
+}
+
+/** @param {number} count */
+async function attach(count) {
+  for (let i = 0; i < count; i++) {
+    const c = await connectTo(/** @type {string} */ (ids[0]));
+    watchers.push(c);
+    send(c, { type: "blemeesd.watch", id: "w", session_id: c.id });
+    await waitFor([c], "watching");
+  }
+}
+
+/** @param {number} count */
+async function ping(count) {
+  const c = /** @type {Connection} */ (owners[0]);
+  for (let i = 0; i < count; i++) {
+    const sent = now();
+    send(c, { type: "blemeesd.ping" });
+    await waitFor([c], "pong");
+    samples.push(Number(figures.ended - sent));
+  }
 }
 
 /**
@@ -139,6 +171,7 @@ async function waitFor(all, kind) {
       (c) =>
         new Promise((resolve) => {
           c.wanted = kind;
+          c.untilSeq = 0;
           c.done = () => resolve(undefined);
         }),
     ),
@@ -175,8 +208,9 @@ function takeLine(c, line, arrived) {
     figures.gaps++;
     return;
   }
-  if (kind === "opened" || kind === "hello" || kind === "watching") {
-    if (kind === "watching") c.untilSeq = JSON.parse(line.toString()).last_seq;
+  if (kind === "opened" || kind === "hello" || kind === "watching" || kind === "pong") {
+    if (c.wanted === "until_seq") c.untilSeq = JSON.parse(line.toString()).last_seq;
+    if (c.wanted === "watching") c.seq = JSON.parse(line.toString()).last_seq;
     if (kind === c.wanted) c.done();
     return;
   }
@@ -258,13 +292,15 @@ function report() {
   samples.sort((a, b) => a - b);
   const { started, ended, firstFrame, firstDelta, ...counts } = figures;
   const since = (/** @type {bigint} */ moment) => (moment > started ? Number(moment - started) : 0);
+  const point = (/** @type {number} */ share) => samples[Math.floor((samples.length * share) / 100)] ?? 0;
   const figuresOfTime = {
     elapsed_ns: since(ended),
     first_frame_ns: since(firstFrame),
     first_delta_ns: since(firstDelta),
     samples: samples.length,
-    p50_ns: samples[Math.floor(samples.length / 2)] ?? 0,
-    p99_ns: samples[Math.floor((samples.length * 99) / 100)] ?? 0,
+    p10_ns: point(10),
+    p50_ns: point(50),
+    p99_ns: point(99),
   };
   console.log(JSON.stringify({ ...counts, ...figuresOfTime }));
 }

@@ -41,6 +41,8 @@ function answer(frame, agents, socket) {
     socket.write(
       '{"type":"blemeesd.hello_ack","daemon":"relay/1","protocol":"blemees/2","pid":1,"backends":{}}\n',
     );
+  } else if (type === "blemeesd.ping") {
+    socket.write('{"type":"blemeesd.pong"}\n');
   } else if (type === "blemeesd.open") {
     agents.set(session_id, startAgent(session_id, socket));
     socket.write(`${JSON.stringify({ type: "blemeesd.opened", id: frame.id, session_id, last_seq: 0 })}\n`);

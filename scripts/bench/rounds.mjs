@@ -24,3 +24,17 @@ export async function rounds(targets, count, run) {
   }
   return /** @type {Record<T["name"], F[]>} */ (all);
 }
+
+/**
+ * A row of the table from the rounds of both sides.
+ * @template H
+ * @param {H} head
+ * @param {number[]} values
+ * @param {number[]} [reference]
+ */
+export function toRow(head, values, reference) {
+  const row = { ...head, value: median(values), rounds: values };
+  return reference === undefined
+    ? row
+    : { ...row, reference: median(reference), reference_rounds: reference };
+}

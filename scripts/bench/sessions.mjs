@@ -37,11 +37,16 @@ export async function connectTo(socketPath) {
     /**
      * @param {string} session_id
      * @param {string} content
+     * @returns {Promise<import("./raw-agents.mjs").Times>}
      */
     async turn(session_id, content) {
+      const sent = performance.now();
       send({ type: "agent.user", session_id, message: { role: "user", content } });
+      await until("agent.delta");
+      const deltaMs = performance.now() - sent;
       const result = await until("agent.result");
       if (result.subtype !== "success") throw new Error(`a turn failed: ${JSON.stringify(result.error)}`);
+      return { deltaMs, totalMs: performance.now() - sent };
     },
     close: () => void socket.destroy(),
   };

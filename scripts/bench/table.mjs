@@ -1,11 +1,11 @@
-// Formats rows of figures as one text table.
+// Formats rows of figures as one text table: the relay, ours, and the last recorded commit.
 import { judge } from "./goals.mjs";
 
 /**
  * @typedef {object} Row
- * @property {string} id what goals.mjs calls it
+ * @property {string} id what goals.mjs and the records call it
  * @property {string} measure
- * @property {string} store "memory" or "durable"
+ * @property {string} store "memory" or "durable"; empty if there is none
  * @property {string} unit
  * @property {number} value
  * @property {number} [reference] the same figure of the relay, same run
@@ -15,13 +15,16 @@ import { judge } from "./goals.mjs";
  * @property {number[]} [reference_rounds]
  */
 
-const HEAD = ["measure", "store", "blemeesd", "relay", "ratio", "target", "", "others"];
-const RIGHT = new Set([2, 3, 4, 7]);
+const RIGHT = new Set([2, 3, 4, 5, 8]);
 
-/** @param {readonly Row[]} rows */
-export function formatTable(rows) {
-  const lines = [HEAD, ...rows.map(cells)];
-  const widths = HEAD.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
+/**
+ * @param {readonly Row[]} rows
+ * @param {import("./records.mjs").Record} [last]
+ */
+export function formatTable(rows, last) {
+  const head = ["measure", "store", "relay", "ours", "ratio", last?.commit ?? "last", "goal", "", "others"];
+  const lines = [head, ...rows.map((row) => cells(row, last))];
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
   const text = lines.map((line) =>
     line
       .map((cell, i) => (RIGHT.has(i) ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)))
@@ -32,31 +35,47 @@ export function formatTable(rows) {
   return `${text.join("\n")}\n`;
 }
 
-/** @param {Row} row */
-function cells(row) {
-  const { measure, store, unit, value, reference } = row;
+/**
+ * @param {Row} row
+ * @param {import("./records.mjs").Record} [last]
+ */
+function cells(row, last) {
+  const { id, measure, store, unit, value, reference } = row;
   const verdicts = judge(row);
   const reached = verdicts.every(({ isMet }) => isMet) ? "✓" : "✗";
-  const relay = reference === undefined ? "" : format(reference, unit);
+  const before = last?.rows[id];
   return [
     row.reference_name ? `${measure} (relay: ${row.reference_name})` : measure,
     store,
+    reference === undefined ? "" : format(reference, unit),
     format(value, unit),
-    relay,
-    reference === undefined ? "" : formatRatio(value / reference, unit),
+    formatResult({ value, reference }, unit, ""),
+    before === undefined ? "" : formatResult(before, unit, format(before.value, unit)),
     verdicts.map((goal) => formatGoal(goal, unit)).join(", "),
     verdicts.length === 0 ? "" : reached,
     row.others === undefined ? "" : `${Math.round(row.others * 100)} %`,
   ];
 }
 
-/** @param {{ key: "value" | "ratio", min?: number, max?: number }} goal
+/**
+ * The ratio, which can be compared between machines, or else `absolute`.
+ * @param {{ value: number, reference?: number | undefined }} figures
+ * @param {string} unit
+ * @param {string} absolute
+ */
+function formatResult({ value, reference }, unit, absolute) {
+  return reference === undefined ? absolute : formatRatio(value / reference, unit);
+}
+
+/**
+ * @param {import("./goals.mjs").Goal} goal
  * @param {string} unit
  */
 function formatGoal(goal, unit) {
   const limit = goal.min ?? goal.max ?? Number.NaN;
   const sign = goal.min === undefined ? "≤" : "≥";
-  return `${sign} ${goal.key === "ratio" ? formatRatio(limit, unit) : format(limit, unit)}`;
+  if (goal.key === "ratio") return `${sign} ${formatRatio(limit, unit)}`;
+  return `${sign} ${goal.key === "difference" ? "+" : ""}${format(limit, unit)}`;
 }
 
 /**
@@ -65,14 +84,14 @@ function formatGoal(goal, unit) {
  * @param {string} unit
  */
 function formatRatio(ratio, unit) {
-  return unit === "/s" ? `${Math.round(ratio * 100)} %` : `${ratio.toFixed(1)} x`;
+  return unit === "/s" ? `${Math.round(ratio * 100)} %` : `${ratio.toFixed(2)} x`;
 }
 
 /**
  * @param {number} value
  * @param {string} unit
  */
-function format(value, unit) {
+export function format(value, unit) {
   if (unit === "/s") return `${Math.round(value / 1000)} k/s`;
   return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${unit}`;
 }

@@ -1,61 +1,81 @@
-// The processes that are measured: the relay, and the daemon with a store. A target is a running process that answers
-// hello.
+// The programs that are measured: the relay, and the daemon with a store. A target is a running one that answers hello.
 import { once } from "node:events";
-import { connect } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { isAnswering } from "./hello.mjs";
 
 const RELAY = join(import.meta.dirname, "relay.mjs");
-const START_MS = 10_000;
-const HELLO = '{"type":"blemeesd.hello","client":"bench/1","protocol":"blemees/2"}\n';
+const START_MS = 20_000;
 
 /**
- * @typedef {object} Target
+ * @typedef {object} Program
  * @property {"relay" | "memory" | "durable"} name
+ * @property {string[]} command
+ * @property {NodeJS.ProcessEnv} env
+ * @property {string} socketPath
+ *
+ * @typedef {object} Target
+ * @property {Program["name"]} name
  * @property {number} pid
  * @property {string} socketPath
- * @property {number} startMs from spawn to hello_ack
  * @property {() => Promise<void>} stop
+ *
+ * @typedef {object} Extra
+ * @property {string[]} [nodeArgs]
+ * @property {string} [directory] holds socket and state; new if absent
+ * @property {Record<string, string | undefined>} [env]
  */
 
-/** @param {import("./plan.mjs").Context} context */
-export function startRelay({ bench, tools }) {
+/**
+ * @param {import("./plan.mjs").Context} context
+ * @returns {Program}
+ */
+export function relayProgram({ bench, tools }) {
   const socketPath = join(bench.makeDirectory(), "s");
-  return startTarget(
-    bench,
-    "relay",
-    socketPath,
-    [process.execPath, RELAY, socketPath, tools.agent],
-    cleanEnvironment(),
-  );
+  const command = [process.execPath, RELAY, socketPath, tools.agent];
+  return { name: "relay", command, env: cleanEnvironment(), socketPath };
 }
 
 /**
  * @param {import("./plan.mjs").Context} context
  * @param {"memory" | "durable"} store
- * @param {{ nodeArgs?: string[], directory?: string, env?: Record<string, string> }} [extra] `directory` holds
- *   socket and state; new if absent
+ * @param {Extra} [extra]
+ * @returns {Program}
  */
-export function startDaemon(
-  { bench, tools, daemon },
-  store,
-  { nodeArgs = [], directory = bench.makeDirectory(), env = {} } = {},
-) {
+export function daemonProgram({ bench, tools, daemon }, store, extra = {}) {
+  const { nodeArgs = [], directory = bench.makeDirectory(), env = {} } = extra;
   const socketPath = join(directory, "s");
-  // As users start it: the file runs itself, with its own flags for Node. A profile brings its own flags.
-  const command = nodeArgs.length === 0 ? [daemon] : [process.execPath, ...nodeArgs, daemon];
-  return startTarget(bench, store, socketPath, command, {
-    ...cleanEnvironment(),
-    HOME: directory,
-    XDG_CONFIG_HOME: directory,
-    XDG_RUNTIME_DIR: directory,
-    XDG_STATE_HOME: directory,
-    BLEMEESD_SOCKET: socketPath,
-    BLEMEESD_CLAUDE: tools.agent,
-    BLEMEESD_STORE: store === "durable" ? "sqlite" : "memory",
-    BLEMEESD_LOG_LEVEL: "silent",
-    ...env,
-  });
+  return {
+    name: store,
+    // As users start it: the file runs itself, with its own flags for Node. A profile brings its own flags.
+    command: nodeArgs.length === 0 ? [daemon] : [process.execPath, ...nodeArgs, daemon],
+    env: {
+      ...cleanEnvironment(),
+      HOME: directory,
+      XDG_CONFIG_HOME: directory,
+      XDG_RUNTIME_DIR: directory,
+      XDG_STATE_HOME: directory,
+      BLEMEESD_SOCKET: socketPath,
+      BLEMEESD_CLAUDE: tools.agent,
+      BLEMEESD_STORE: store === "durable" ? "sqlite" : "memory",
+      BLEMEESD_LOG_LEVEL: "silent",
+      ...env,
+    },
+    socketPath,
+  };
+}
+
+/** @param {import("./plan.mjs").Context} context */
+export function startRelay(context) {
+  return startTarget(context.bench, relayProgram(context));
+}
+
+/**
+ * @param {import("./plan.mjs").Context} context
+ * @param {"memory" | "durable"} store
+ * @param {Extra} [extra]
+ */
+export function startDaemon(context, store, extra) {
+  return startTarget(context.bench, daemonProgram(context, store, extra));
 }
 
 /** The user's own settings must not affect the measurement. */
@@ -67,37 +87,39 @@ function cleanEnvironment() {
 
 /**
  * @param {import("./workbench.mjs").Workbench} bench
- * @param {Target["name"]} name
- * @param {string} socketPath
- * @param {string[]} command
- * @param {NodeJS.ProcessEnv} env
+ * @param {Program} program
  * @returns {Promise<Target>}
  */
-async function startTarget(bench, name, socketPath, [program = "", ...args], env) {
+async function startTarget(bench, { name, command: [file = "", ...args], env, socketPath }) {
   const startedAt = performance.now();
-  const child = bench.start(program, args, { env, stdio: ["pipe", "ignore", "inherit"] });
-  const isAlive = () => child.exitCode === null && child.signalCode === null;
+  const child = bench.start(file, args, { env, stdio: ["pipe", "ignore", "inherit"] });
   while (!(await isAnswering(socketPath))) {
-    if (!isAlive())
+    if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`${name} exited with ${child.exitCode ?? child.signalCode} before it listened`);
     if (performance.now() - startedAt > START_MS) throw new Error(`${name} does not answer on ${socketPath}`);
-    await sleep(1);
   }
-  const startMs = performance.now() - startedAt;
-  return { name, pid: child.pid ?? 0, socketPath, startMs, stop: () => bench.stop(child) };
+  return { name, pid: child.pid ?? 0, socketPath, stop: () => bench.stop(child) };
 }
 
-/** @param {string} socketPath */
-async function isAnswering(socketPath) {
-  const socket = connect(socketPath);
-  try {
-    await once(socket, "connect");
-    socket.write(HELLO);
-    const [chunk] = await once(socket, "data");
-    return chunk.includes('"blemeesd.hello_ack"');
-  } catch {
-    return false; // ENOENT or ECONNREFUSED: not listening yet; the caller watches the clock and the process
-  } finally {
-    socket.destroy();
-  }
+/**
+ * Starts a program, waits for its hello_ack or its exit, and ends it.
+ * @param {import("./plan.mjs").Context} context
+ * @param {Pick<Program, "command" | "env"> & { socketPath?: string, cwd?: string }} program
+ * @returns {Promise<{ wallMs: number, cpuMs: number }>} cpuMs is NaN without a C compiler
+ */
+export async function timeProgram({ bench, tools }, { command, env, socketPath, cwd }) {
+  const until = socketPath === undefined ? ["exit"] : ["hello", socketPath];
+  const child = bench.start(tools.timer, [...until, ...command], {
+    env,
+    cwd,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let text = "";
+  child.stdout.on("data", (/** @type {Buffer} */ chunk) => {
+    text += chunk;
+  });
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`${command.join(" ")}: see its error on stderr`);
+  const { wall_ns, cpu_ns } = JSON.parse(text);
+  return { wallMs: wall_ns / 1e6, cpuMs: (cpu_ns ?? Number.NaN) / 1e6 };
 }

@@ -1,24 +1,24 @@
-// The fake agent and the reader as executables: compiled from C if there is a compiler, else a two-line script that
-// starts the Node version. With two cores a slow tool would be measured instead of the daemon.
+// The fake agent, the reader and the timer as executables: compiled from C if there is a compiler, else two-line scripts
+// that start the Node versions. With two cores a slow tool would be measured instead of the daemon.
 import { spawnSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const SOURCES = import.meta.dirname;
+const NAMES = /** @type {const} */ (["agent", "reader", "timer"]);
+
+/** @typedef {{ kind: "c" | "node", agent: string, reader: string, timer: string }} Tools */
 
 /**
  * @param {string} directory where the executables go
  * @param {{ isNative?: boolean }} [wish] `isNative: false` takes the Node versions even where cc exists
- * @returns {{ kind: "c" | "node", agent: string, reader: string }}
+ * @returns {Tools}
  */
 export function prepareTools(directory, { isNative = true } = {}) {
-  const agent = join(directory, "agent");
-  const reader = join(directory, "reader");
-  if (isNative && compile("agent.c", agent) && compile("reader.c", reader))
-    return { kind: "c", agent, reader };
-  wrap("agent.mjs", agent);
-  wrap("reader.mjs", reader);
-  return { kind: "node", agent, reader };
+  const [agent, reader, timer] = NAMES.map((name) => join(directory, name));
+  const isCompiled = isNative && NAMES.every((name) => compile(`${name}.c`, join(directory, name)));
+  if (!isCompiled) for (const name of NAMES) wrap(`${name}.mjs`, join(directory, name));
+  return /** @type {Tools} */ ({ kind: isCompiled ? "c" : "node", agent, reader, timer });
 }
 
 /**

@@ -23,9 +23,7 @@ export class Workbench {
   }
 
   /** A new empty directory below the run's own. The name stays short because a socket path has only 107 bytes. */
-  makeDirectory() {
-    this.#directories += 1;
-    const path = join(this.directory, String(this.#directories));
+  makeDirectory(path = join(this.directory, String(++this.#directories))) {
     mkdirSync(path, { mode: 0o700 });
     return path;
   }

@@ -1,8 +1,8 @@
-// The bench's own parts at tiny size: fake agent, relay and reader, in C and in Node. A bench that cannot see a
+// The bench's own parts at tiny size: fake agent, relay, reader and timer, in C and in Node. A bench that cannot see a
 // lost frame proves nothing, so the reader is also shown wrong streams.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type Server } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
@@ -22,22 +22,22 @@ interface Load {
   flood(events: number): Promise<Figures>;
   pace(rate: number, seconds: number): Promise<Figures>;
   say(): Promise<Figures>;
-  watch(): Promise<Figures>;
+  ping(count: number): Promise<Figures>;
+  attach(count: number): Promise<void>;
+  opened: Figures;
   close(): Promise<void>;
 }
 // The scripts are plain JavaScript without declarations, so their modules are loaded by address.
 const part = (name: string) => import(new URL(`../../scripts/bench/${name}.mjs`, import.meta.url).href);
 const { Workbench } = await part("workbench");
 const { prepareTools } = await part("tools");
-const { startRelay } = await part("targets");
+const { relayProgram, startRelay, timeProgram } = await part("targets");
 const { Load } = await part("load");
-const { judge } = await part("goals");
-const { median } = await part("rounds");
 const { descendantsOf, IS_LINUX, memoryMb } = await part("proc");
 
 describe.each([{ isNative: true }, { isNative: false }])("agent and reader, native: $isNative", (wish) => {
   let bench: { directory: string; makeDirectory(): string; close(): Promise<void> };
-  let context: { bench: typeof bench; tools: { kind: string; agent: string; reader: string } };
+  let context: { bench: typeof bench; tools: { kind: string; agent: string; reader: string; timer: string } };
   beforeAll(() => {
     bench = new Workbench();
     context = { bench, tools: prepareTools(bench.directory, wish) };
@@ -80,6 +80,45 @@ describe.each([{ isNative: true }, { isNative: false }])("agent and reader, nati
     await relay.stop();
   });
 
+  test("times every ping", async () => {
+    const relay = await startRelay(context);
+    const load: Load = await Load.open(context, relay.socketPath, 1);
+    const figures = await load.ping(20);
+    expect(figures).toMatchObject({ frames: 0, samples: 20 });
+    expect(figures.p50_ns).toBeGreaterThan(0);
+    await load.close();
+    await relay.stop();
+  });
+
+  test("reads what a resumed session had, and its next turn", async () => {
+    const socketPath = join(bench.makeDirectory(), "s");
+    const server = await serveLines(socketPath, [delta(3), result(4)], [delta(1), result(2)]);
+    const load: Load = await Load.resume(context, socketPath, ["s"]);
+    expect(load.opened).toMatchObject({ frames: 2, missing: 0 });
+    expect(await load.say()).toMatchObject({ frames: 2, missing: 0, duplicates: 0 });
+    await load.close();
+    server.close();
+  });
+
+  test("expects every event at every watcher, from where it attached", async () => {
+    const socketPath = join(bench.makeDirectory(), "s");
+    const server = await serveLines(socketPath, [delta(3), result(4)], [delta(1), result(2)]);
+    const load: Load = await Load.resume(context, socketPath, ["s"]);
+    await load.attach(2);
+    expect(await load.say()).toMatchObject({ deltas: 3, results: 3, missing: 0 });
+    await load.close();
+    server.close();
+  });
+
+  test("times a program until it exits or answers hello, and refuses one that fails", async () => {
+    const node = { command: [process.execPath, "-e", "0"], env: process.env };
+    expect((await timeProgram(context, node)).wallMs).toBeGreaterThan(0);
+    expect((await timeProgram(context, relayProgram(context))).wallMs).toBeGreaterThan(0);
+    const failing = { command: ["sh", "-c", "exit 3"], env: process.env };
+    await expect(timeProgram(context, failing)).rejects.toThrow("sh -c exit 3");
+    await expect(timeProgram(context, { ...failing, socketPath: "none" })).rejects.toThrow("sh -c exit 3");
+  });
+
   test("accepts a gapless stream", async () => {
     const figures = await turnAgainst([delta(1), result(2)]);
     expect(figures).toMatchObject({ frames: 2, deltas: 1, results: 1, missing: 0, duplicates: 0 });
@@ -95,20 +134,6 @@ describe.each([{ isNative: true }, { isNative: false }])("agent and reader, nati
   ])("refuses a stream with %s", async (_, lines, message) => {
     await expect(turnAgainst(lines)).rejects.toThrow(message);
   });
-});
-
-test("takes the middle, or the mean of the two middles", () => {
-  expect(median([3, 1, 2])).toBe(2);
-  expect(median([4, 1, 2, 3])).toBe(2.5);
-});
-
-test("a figure that was never measured misses its target", () => {
-  const isMet = (row: object) => judge(row).every((goal: { isMet: boolean }) => goal.isMet);
-  expect(isMet({ id: "replay", value: 200_000 })).toBe(true);
-  expect(isMet({ id: "replay", value: 199_999 })).toBe(false);
-  expect(isMet({ id: "replay", value: Number.NaN })).toBe(false);
-  expect(isMet({ id: "throughput.8.memory", value: 70, reference: 100 })).toBe(true);
-  expect(isMet({ id: "throughput.8.memory", value: 70 })).toBe(false);
 });
 
 test.skipIf(!IS_LINUX)("finds the processes below one, and the processes below those", async () => {
@@ -131,14 +156,26 @@ test.skipIf(!IS_LINUX)("finds the processes below one, and the processes below t
 const delta = (seq: number) => `{"session_id":"s","seq":${seq},"type":"agent.delta","text":"x"}`;
 const result = (seq: number) => `{"session_id":"s","seq":${seq},"type":"agent.result"}`;
 
-async function serveLines(socketPath: string, lines: readonly string[]): Promise<Server> {
+/** Sends `lines` to all connections for a user message, and `history` to a client that opens a session. */
+async function serveLines(
+  socketPath: string,
+  lines: readonly string[],
+  history: readonly string[] = [],
+): Promise<Server> {
+  const sockets = new Set<Socket>();
   const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => {}); // a reader that refused the stream is simply gone
+    const send = (...texts: readonly string[]) => socket.write(texts.map((text) => `${text}\n`).join(""));
     socket.on("data", (chunk) => {
       const text = chunk.toString();
-      if (text.includes("blemeesd.hello")) socket.write('{"type":"blemeesd.hello_ack"}\n');
-      if (text.includes("blemeesd.open")) socket.write('{"type":"blemeesd.opened"}\n');
-      if (text.includes("agent.user")) socket.write(`${lines.join("\n")}\n`);
+      const last_seq = history.length;
+      if (text.includes("blemeesd.hello")) send('{"type":"blemeesd.hello_ack"}');
+      if (text.includes("blemeesd.open"))
+        send(JSON.stringify({ type: "blemeesd.opened", last_seq }), ...history);
+      if (text.includes("blemeesd.watch")) send(JSON.stringify({ type: "blemeesd.watching", last_seq }));
+      if (text.includes("agent.user")) for (const each of sockets) each.write(`${lines.join("\n")}\n`);
     });
   });
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { STORES, withLanes } from "../lanes.mjs";
 import { cpuSeconds, IS_LINUX } from "../proc.mjs";
-import { median, rounds } from "../rounds.mjs";
+import { rounds, toRow } from "../rounds.mjs";
 
 const SETTLE_MS = 200;
 
@@ -16,16 +16,13 @@ export async function cpu(context) {
     await rounds(lanes, 1, ({ load }) => load.pace(plan.cpuRate, 0.5));
     return rounds(lanes, plan.cpuRounds, (lane) => cpuOfEvent(plan, lane));
   });
-  return STORES.map((store) => ({
-    id: `cpu.${store}`,
-    measure: `CPU an event, ${plan.cpuRate}/s`,
-    store,
-    unit: "µs",
-    value: median(all[store]),
-    reference: median(all.relay),
-    rounds: all[store],
-    reference_rounds: all.relay,
-  }));
+  return STORES.map((store) =>
+    toRow(
+      { id: `cpu.${store}`, measure: `CPU an event, ${plan.cpuRate}/s`, store, unit: "µs" },
+      all[store],
+      all.relay,
+    ),
+  );
 }
 
 /**

@@ -2,7 +2,7 @@
 // pipes, round by round.
 import { Load } from "../load.mjs";
 import { IS_LINUX, memoryMb } from "../proc.mjs";
-import { median, rounds } from "../rounds.mjs";
+import { rounds, toRow } from "../rounds.mjs";
 import { startDaemon } from "../targets.mjs";
 import { floodOnce } from "./throughput.mjs";
 
@@ -13,7 +13,7 @@ const KINDS = /** @type {const} */ (["pipes", "files"]);
 /** @param {import("../plan.mjs").Context} context */
 export async function stdio(context) {
   const rows = [];
-  for (const sessions of context.plan.floodSessions) rows.push(...(await compare(context, sessions)));
+  for (const sessions of context.plan.stdioSessions) rows.push(...(await compare(context, sessions)));
   return rows;
 }
 
@@ -27,7 +27,7 @@ async function compare(context, sessions) {
   progress(label);
   return withKinds(context, sessions, async (lanes) => {
     const floods = await rounds(lanes, plan.floodRounds, (lane) => floodOnce(lane, plan.floodEvents));
-    const row = toRow(label, sessions);
+    const row = rowMaker(label, sessions);
     const found = [row("events/s", "/s", floods, ({ rate }) => rate)];
     if (sessions === 1) {
       const paced = await rounds(lanes, plan.latencyRounds, ({ load }) =>
@@ -49,7 +49,7 @@ async function compare(context, sessions) {
  * @param {string} label
  * @param {number} sessions
  */
-function toRow(label, sessions) {
+function rowMaker(label, sessions) {
   /**
    * @template F
    * @param {string} what
@@ -57,17 +57,18 @@ function toRow(label, sessions) {
    * @param {Record<"pipes" | "files", F[]>} figures
    * @param {(figure: F) => number} read
    */
-  return (what, unit, figures, read) => ({
-    id: `stdio.${what}.${sessions}`,
-    measure: `${what}, agents on files, ${label}`,
-    store: "durable",
-    unit,
-    value: median(figures.files.map(read)),
-    reference: median(figures.pipes.map(read)),
-    reference_name: "pipes",
-    rounds: figures.files.map(read),
-    reference_rounds: figures.pipes.map(read),
-  });
+  return (what, unit, figures, read) =>
+    toRow(
+      {
+        id: `stdio.${what}.${sessions}`,
+        measure: `${what}, agents on files, ${label}`,
+        store: "durable",
+        unit,
+        reference_name: "pipes",
+      },
+      figures.files.map(read),
+      figures.pipes.map(read),
+    );
 }
 
 /**

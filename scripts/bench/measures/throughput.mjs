@@ -2,7 +2,7 @@
 // CPU time, which other work on the machine disturbs less than the rate.
 import { STORES, withLanes } from "../lanes.mjs";
 import { cpuSeconds, IS_LINUX } from "../proc.mjs";
-import { median, rounds } from "../rounds.mjs";
+import { rounds, toRow } from "../rounds.mjs";
 
 /** @param {import("../plan.mjs").Context} context */
 export async function throughput(context) {
@@ -28,15 +28,8 @@ async function floodWith(context, sessions) {
     /** @type {{ measure: string, unit: string }} */ head,
   ) => {
     const values = (/** @type {keyof typeof all} */ name) => all[name].map((figures) => figures[key]);
-    return {
-      id: `${key === "rate" ? "throughput" : "flood-cpu"}.${sessions}.${store}`,
-      ...head,
-      store,
-      value: median(values(store)),
-      reference: median(values("relay")),
-      rounds: values(store),
-      reference_rounds: values("relay"),
-    };
+    const id = `${key === "rate" ? "throughput" : "flood-cpu"}.${sessions}.${store}`;
+    return toRow({ id, ...head, store }, values(store), values("relay"));
   };
   return [
     ...STORES.map((store) => row(store, "rate", { measure: `events/s, ${label}`, unit: "/s" })),

@@ -1,0 +1,132 @@
+// `npm run bench -- --guard`: fails if a ratio to the relay is much worse than the recorded one in each of three
+// attempts. Never on an absolute time, and never on a machine that is too busy, or another machine than the record's.
+import { guard } from "./measures/guard.mjs";
+import { meterOthers } from "./proc.mjs";
+import { format } from "./table.mjs";
+
+export const MARGIN = 1.25;
+const ATTEMPTS = 3;
+/** Above this share of other work a bad ratio proves nothing. */
+const BUSY = 0.25;
+/** No further attempt after this: the step must stay below a minute. */
+const PATIENCE_MS = 30_000;
+
+/**
+ * @typedef {{ rows: import("./table.mjs").Row[], others: number }} Attempt
+ * @typedef {{ id: string, ratio: number, recorded: number, isWorse: boolean }} Finding
+ */
+
+/**
+ * @param {import("./plan.mjs").Context} context
+ * @param {{ node: string, cores: number, tools: "c" | "node" }} machine
+ * @param {import("./records.mjs").Record | undefined} last
+ * @returns {Promise<number>} the exit code
+ */
+export async function runGuard(context, machine, last) {
+  const reason = reasonToSkip(machine, last);
+  if (reason !== undefined || last === undefined) return report(`not checked: ${reason}`);
+  const startedAt = performance.now();
+  /** @type {Attempt[]} */
+  const attempts = [];
+  for (;;) {
+    const others = meterOthers();
+    const rows = await guard(context);
+    attempts.push({ rows, others: others() ?? 0 });
+    process.stdout.write(formatAttempt(attempts, last));
+    const verdict = decide(attempts, last, performance.now() - startedAt > PATIENCE_MS);
+    if (verdict === "again") continue;
+    if (verdict === "busy") return report("not checked: the machine is too busy or too slow to tell");
+    if (verdict === "ok")
+      return report(`no ratio is ${percent(MARGIN - 1)} worse than that of ${last.commit}`);
+    const worse = findWorse(attempts, last).map(({ id }) => id);
+    report(
+      `worse than ${last.commit} by more than ${percent(MARGIN - 1)} in ${ATTEMPTS} attempts: ${worse.join(", ")}; ` +
+        "`npm run bench -- --profile flood` shows where the time goes; if it is intended, `npm run bench -- --record`",
+    );
+    return 1;
+  }
+}
+
+/**
+ * @param {{ node: string, cores: number, tools: string }} machine
+ * @param {import("./records.mjs").Record | undefined} last
+ */
+export function reasonToSkip(machine, last) {
+  if (last === undefined) return "there is no record; `npm run bench -- --record` makes one";
+  if (machine.tools !== "c" || last.tools !== "c") return "there is no C compiler";
+  if (machine.cores !== last.cores) return `${machine.cores} cores, the record has ${last.cores}`;
+  const major = (/** @type {string} */ node) => node.split(".")[0];
+  if (major(machine.node) !== major(last.node)) return `Node ${machine.node}, the record has ${last.node}`;
+  return undefined;
+}
+
+/**
+ * A row counts with its best attempt. Only quiet attempts can show that the program became slower.
+ * @param {readonly Attempt[]} attempts
+ * @param {import("./records.mjs").Record} last
+ * @param {boolean} isLate
+ * @returns {"ok" | "again" | "busy" | "worse"}
+ */
+export function decide(attempts, last, isLate) {
+  if (findWorse(attempts, last).length === 0) return "ok";
+  if (attempts.some(({ others }) => others > BUSY)) return "busy";
+  if (attempts.length >= ATTEMPTS) return "worse";
+  return isLate ? "busy" : "again";
+}
+
+/**
+ * @param {readonly Attempt[]} attempts
+ * @param {import("./records.mjs").Record} last
+ */
+export function findWorse(attempts, last) {
+  return compare(attempts, last).filter(({ isWorse }) => isWorse);
+}
+
+/**
+ * @param {readonly Attempt[]} attempts
+ * @param {import("./records.mjs").Record} last
+ * @returns {Finding[]}
+ */
+function compare(attempts, last) {
+  return (attempts[0]?.rows ?? []).flatMap(({ id }) => {
+    const before = last.rows[id];
+    if (before?.reference === undefined) return []; // the row is newer than the record
+    const ratios = attempts.flatMap(({ rows }) => rows.filter((row) => row.id === id).map(ratioOf));
+    const [ratio, recorded] = [Math.min(...ratios), ratioOf(before)];
+    // Written so that NaN, a figure that was never measured, is worse.
+    return [{ id, ratio, recorded, isWorse: !(ratio <= recorded * MARGIN) }];
+  });
+}
+
+/** @param {{ value: number, reference?: number }} figure */
+function ratioOf({ value, reference }) {
+  return value / (reference ?? Number.NaN);
+}
+
+/**
+ * @param {readonly Attempt[]} attempts
+ * @param {import("./records.mjs").Record} last
+ */
+function formatAttempt(attempts, last) {
+  const { rows, others } = /** @type {Attempt} */ (attempts.at(-1));
+  const findings = new Map(compare(attempts, last).map((finding) => [finding.id, finding]));
+  const lines = rows.map((row) => {
+    const found = findings.get(row.id);
+    const figures = `${format(row.reference ?? Number.NaN, row.unit)} relay, ${format(row.value, row.unit)} ours`;
+    const before = found === undefined ? "not recorded" : `recorded ${found.recorded.toFixed(2)} x`;
+    const verdict = found?.isWorse ? "  worse" : "";
+    return `  ${row.measure.padEnd(30)} ${figures.padEnd(34)} ${ratioOf(row).toFixed(2)} x, ${before}${verdict}\n`;
+  });
+  return `attempt ${attempts.length}, other work ${percent(others)}:\n${lines.join("")}`;
+}
+
+/** @param {number} share */
+function percent(share) {
+  return `${Math.round(share * 100)} %`;
+}
+
+/** @param {string} text */
+function report(text) {
+  process.stdout.write(`guard: ${text}\n`);
+  return 0;
+}
