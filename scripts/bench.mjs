@@ -67,7 +67,7 @@ async function main() {
     const rows = await measure(chooseMeasures(options), context);
     process.stdout.write(`${describe(machine)}\n\n${formatTable(rows, last)}`);
     if (options.json !== undefined) writeJson(options.json, { ...machine, rows });
-    if (commit !== undefined) keep({ ...commit, ...machine, rows });
+    if (commit !== undefined) keep({ ...commit, ...machine, others: averageOthers(rows), rows });
     const missed = rows.filter((row) => judge(row).some(({ isMet }) => !isMet));
     return missed.length === 0 || options["no-fail"] ? 0 : 1;
   } catch (error) {
@@ -141,6 +141,12 @@ function describe({ node, cores, tools }) {
   const language = tools === "c" ? "C" : "Node (no C compiler: the reader may be the bottleneck)";
   const others = '"others" is the share of the machine used by other work';
   return `Node ${node}, ${cores} cores; agent, reader and timer in ${language}; ${others}`;
+}
+
+/** @param {readonly import("./bench/table.mjs").Row[]} rows */
+function averageOthers(rows) {
+  const sum = rows.reduce((total, { others = 0 }) => total + others, 0);
+  return Math.round((sum / rows.length) * 100) / 100;
 }
 
 /** @param {Parameters<typeof writeRecord>[0]} run */

@@ -14,7 +14,8 @@ export const GOALS = {
   "turn.frame.durable": [{ key: "ratio", max: 1.3 }],
   "turn.delta.memory": [{ key: "ratio", max: 1.5 }],
   "turn.delta.durable": [{ key: "ratio", max: 1.5 }],
-  "turn.cpu.durable": [{ key: "value", max: 0.4 }],
+  // 0.4 ms where the relay takes 0.13.
+  "turn.cpu.durable": [{ key: "ratio", max: 3 }],
   "latency.p50.memory": [{ key: "ratio", max: 1.25 }],
   "latency.p50.durable": [{ key: "ratio", max: 1.25 }],
   "latency.p99.memory": [{ key: "ratio", max: 1 }],

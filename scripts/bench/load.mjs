@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 
 /**
  * The reader's output for one order (reader.c).
- * @typedef {{ frames: number, bytes: number, deltas: number, results: number, missing: number, duplicates: number, unnumbered: number, gaps: number, elapsed_ns: number, first_frame_ns: number, first_delta_ns: number, samples: number, p10_ns: number, p50_ns: number, p99_ns: number }} Figures
+ * @typedef {{ frames: number, bytes: number, deltas: number, results: number, missing: number, duplicates: number, unnumbered: number, gaps: number, elapsed_ns: number, first_frame_ns: number, first_delta_ns: number, samples: number, p50_ns: number, p99_ns: number }} Figures
  */
 
 export class Load {

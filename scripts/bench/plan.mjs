@@ -32,6 +32,8 @@ export const FULL = {
   resumeEvents: 1000,
   resumeSessions: 7,
   rawTurns: 15,
+  /** The guard compares with the one in the middle. */
+  guardAttempts: 5,
   stdioSessions: [1, 8, 32],
   cpuRate: 5000,
   cpuSeconds: 2.5,
@@ -70,6 +72,7 @@ export const QUICK = {
   replayRounds: 3,
   resumeSessions: 3,
   rawTurns: 5,
+  guardAttempts: 1,
   cpuSeconds: 1,
   cpuRounds: 1,
   idleSeconds: 0.4,

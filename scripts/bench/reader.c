@@ -283,10 +283,10 @@ static void report(void) {
 #define N(name) (unsigned long long)figures.name
   printf("{\"frames\":%llu,\"bytes\":%llu,\"deltas\":%llu,\"results\":%llu,\"missing\":%llu,\"duplicates\":%llu,"
          "\"unnumbered\":%llu,\"gaps\":%llu,\"elapsed_ns\":%llu,\"first_frame_ns\":%llu,\"first_delta_ns\":%llu,"
-         "\"samples\":%zu,\"p10_ns\":%llu,\"p50_ns\":%llu,\"p99_ns\":%llu}\n",
+         "\"samples\":%zu,\"p50_ns\":%llu,\"p99_ns\":%llu}\n",
          N(frames), N(bytes), N(deltas), N(results), N(missing), N(duplicates), N(unnumbered), N(gaps),
          (unsigned long long)since_start(figures.ended_ns), (unsigned long long)since_start(figures.first_frame_ns),
-         (unsigned long long)since_start(figures.first_delta_ns), sample_count, P(10), P(50), P(99));
+         (unsigned long long)since_start(figures.first_delta_ns), sample_count, P(50), P(99));
 #undef N
 #undef P
   fflush(stdout);

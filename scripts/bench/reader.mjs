@@ -298,7 +298,6 @@ function report() {
     first_frame_ns: since(firstFrame),
     first_delta_ns: since(firstDelta),
     samples: samples.length,
-    p10_ns: point(10),
     p50_ns: point(50),
     p99_ns: point(99),
   };

@@ -14,6 +14,7 @@ const MEASURED = ["src", "package.json", "package-lock.json", "scripts/build.mjs
  * @property {string} node
  * @property {number} cores
  * @property {"c" | "node"} tools
+ * @property {number} others share of the machine that other work took, on average
  * @property {{ [id: string]: { value: number, reference?: number } }} rows
  */
 
@@ -51,18 +52,11 @@ function listFiles(directory) {
  * @returns the file
  */
 export function writeRecord({ rows, ...head }, directory = DIRECTORY) {
-  const figures = Object.fromEntries(
-    rows.map(({ id, value, reference }) => [
-      id,
-      reference === undefined
-        ? { value: shorten(value) }
-        : { value: shorten(value), reference: shorten(reference) },
-    ]),
-  );
-  // A line per row, so that a diff shows what changed.
-  const lines = Object.entries(figures).map(
-    ([id, figure]) => `    ${JSON.stringify(id)}: ${JSON.stringify(figure)}`,
-  );
+  // A line per row, so that a diff shows what changed; formatted as Biome would.
+  const lines = rows.map(({ id, value, reference }) => {
+    const second = reference === undefined ? "" : `, "reference": ${shorten(reference)}`;
+    return `    ${JSON.stringify(id)}: { "value": ${shorten(value)}${second} }`;
+  });
   const top = Object.entries(head).map(
     ([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)}`,
   );
@@ -78,13 +72,13 @@ function shorten(value) {
 }
 
 /**
- * The commit that is checked out; throws if the sources differ from it.
+ * The last commit that changed what is measured; throws if the sources differ from it.
  * @returns {{ commit: string, date: string }}
  */
 export function readCommit() {
   if (git("status", "--porcelain", "--", ...MEASURED) !== "")
     throw new Error("--record: commit the changes first; a record belongs to a commit");
-  const [commit = "", date = ""] = git("log", "-1", "--format=%h %cI").split(" ");
+  const [commit = "", date = ""] = git("log", "-1", "--format=%h %cI", "--", ...MEASURED).split(" ");
   return { commit, date };
 }
 

@@ -9,6 +9,15 @@ export function median(values) {
 }
 
 /**
+ * @param {readonly number[]} values
+ * @param {number} share
+ */
+export function quantile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/**
  * The figures of each target, one per round.
  * @template {{ name: string }} T
  * @template F

@@ -19,6 +19,7 @@ const { median, toRow } = await part("rounds");
 const { formatTable } = await part("table");
 const { readRecords, writeRecord } = await part("records");
 const { drawChart } = await part("chart");
+const { takeMiddles } = await part("measures/guard");
 const { decide, findWorse, reasonToSkip } = await part("guard");
 
 const row = (id: string, value: number, reference?: number, unit = "µs"): Row => ({
@@ -29,7 +30,14 @@ const row = (id: string, value: number, reference?: number, unit = "µs"): Row =
   value,
   ...(reference === undefined ? {} : { reference }),
 });
-const head = { commit: "abc1234", date: "2026-01-02T00:00:00Z", node: "20.19.0", cores: 2, tools: "c" };
+const head = {
+  commit: "abc1234",
+  date: "2026-01-02T00:00:00Z",
+  node: "20.19.0",
+  cores: 2,
+  tools: "c",
+  others: 0.1,
+};
 const record = (rows: Record<string, { value: number; reference?: number }>, more = {}) => ({
   ...head,
   ...more,
@@ -129,7 +137,7 @@ describe("records", () => {
   test("have a line per figure", () => {
     const file = writeRecord({ ...head, rows: [row("a", 1), row("b", 2, 3)] }, directory);
     expect(readFileSync(file, "utf8")).toContain(
-      '    "a": {"value":1},\n    "b": {"value":2,"reference":3}\n',
+      '    "a": { "value": 1 },\n    "b": { "value": 2, "reference": 3 }\n',
     );
   });
 
@@ -195,14 +203,23 @@ describe("the guard", () => {
     expect(findWorse([attempt(260)], last).map(({ id }: Row) => id)).toEqual(["guard.turn"]);
   });
 
-  test("does not fail on a busy or slow machine", () => {
+  test("does not fail on a busy machine", () => {
     expect(decide([attempt(260), attempt(300, 0.6)], last, false)).toBe("busy");
     expect(decide([attempt(200, 0.9)], last, false)).toBe("ok");
-    expect(decide([attempt(260)], last, true)).toBe("busy");
+  });
+
+  test("two attempts are enough if they took long", () => {
+    expect(decide([attempt(260)], last, true)).toBe("again");
+    expect(decide([attempt(260), attempt(300)], last, true)).toBe("worse");
   });
 
   test("a figure that was never measured is worse", () => {
     expect(decide([attempt(Number.NaN)], last, false)).toBe("again");
+  });
+
+  test("a record keeps the attempt in the middle, row by row", () => {
+    const attempts = [3, 1, 2].map((n) => [row("a", n, 1), row("b", 1, n)]);
+    expect(takeMiddles(attempts)).toMatchObject([{ value: 2 }, { reference: 2 }]);
   });
 
   test("compares only with a record of the same kind of machine", () => {
@@ -212,5 +229,6 @@ describe("the guard", () => {
     expect(reasonToSkip({ ...machine, cores: 8 }, last)).toContain("8 cores");
     expect(reasonToSkip({ ...machine, node: "24.1.0" }, last)).toContain("Node 24");
     expect(reasonToSkip({ ...machine, tools: "node" }, last)).toContain("compiler");
+    expect(reasonToSkip(machine, { ...last, others: 0.8 })).toContain("80 %");
   });
 });

@@ -1,14 +1,14 @@
 // Resident memory of the agents themselves: real Codex sessions after one turn each, in one shared process and in a
 // process each. The model is the scripted one of the tests.
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { codexConfigToml, startMockResponses } from "../../../test/tools/mock-responses.mjs";
+import { startMockResponses } from "../../../test/tools/mock-responses.mjs";
 import { descendantsOf, IS_LINUX, memoryMb } from "../proc.mjs";
+import { findAgent, furnishCodex, sayHowToInstall } from "../real-agents.mjs";
 import { connectTo } from "../sessions.mjs";
 import { startDaemon } from "../targets.mjs";
 
-const CODEX = join(import.meta.dirname, "../../../.e2e/agents/node_modules/.bin/codex");
 const SETTLE_MS = 1000;
 
 /** @param {import("../plan.mjs").Context} context */
@@ -43,7 +43,7 @@ export async function agents(context) {
 
 function reasonToSkip() {
   if (!IS_LINUX) return "a process's memory can be read only on Linux";
-  if (!existsSync(CODEX)) return "Codex is not in .e2e/agents; `npm run test:e2e` installs it";
+  if (findAgent("codex") === undefined) return sayHowToInstall("codex");
   return undefined;
 }
 
@@ -55,10 +55,9 @@ function reasonToSkip() {
  */
 async function memoryOf(context, modelUrl, how) {
   const directory = context.bench.makeDirectory();
-  const [codexHome, cwd, temp] = ["codex", "project", "tmp"].map((name) => join(directory, name));
-  for (const path of [codexHome, cwd, temp]) mkdirSync(path);
-  writeFileSync(join(codexHome, "config.toml"), codexConfigToml(modelUrl));
-  const env = { BLEMEESD_CODEX: CODEX, CODEX_HOME: codexHome, TMPDIR: temp, MOCK_KEY: "sk-mock" };
+  const [cwd, temp] = ["project", "tmp"].map((name) => join(directory, name));
+  for (const path of [cwd, temp]) mkdirSync(path);
+  const env = { ...furnishCodex(directory, modelUrl), BLEMEESD_CODEX: findAgent("codex"), TMPDIR: temp };
   const daemon = await startDaemon(context, "memory", { directory, env });
   const sessions = await connectTo(daemon.socketPath);
   const options = { cwd, sandbox: "read-only", "approval-policy": "never", ...how };

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Http } from "../http.mjs";
 import { IS_LINUX, memoryMb } from "../proc.mjs";
+import { quantile } from "../rounds.mjs";
 import { startDaemon } from "../targets.mjs";
 
 const PATHS = { list: "/sessions", health: "/health" };
@@ -134,13 +135,4 @@ function rows(times, { httpCold, httpActive }, megabytes) {
   if (megabytes === undefined) return latencies;
   const memory = { id: "http.rss", measure: `RSS, ${what}`, store: "durable", unit: "MB", value: megabytes };
   return [...latencies, memory];
-}
-
-/**
- * @param {readonly number[]} values
- * @param {number} share
- */
-function quantile(values, share) {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

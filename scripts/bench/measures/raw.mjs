@@ -1,16 +1,16 @@
 // First text and end of a turn of the real claude and codex through the daemon, next to the same programs driven
 // directly. The model is the scripted one of the tests, on loopback.
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startMockAnthropic } from "../../../test/tools/mock-anthropic.mjs";
-import { codexConfigToml, startMockResponses } from "../../../test/tools/mock-responses.mjs";
+import { startMockResponses } from "../../../test/tools/mock-responses.mjs";
 import { startRawClaude, startRawCodex } from "../raw-agents.mjs";
+import { findAgent, furnishCodex, sayHowToInstall } from "../real-agents.mjs";
 import { rounds, toRow } from "../rounds.mjs";
 import { connectTo } from "../sessions.mjs";
 import { startDaemon } from "../targets.mjs";
 
-const INSTALLED = join(import.meta.dirname, "../../../.e2e/agents/node_modules/.bin");
 const TEXT = "#mock:text hello from the scripted model";
 const POINTS = /** @type {const} */ ([
   ["delta", "first delta", "deltaMs"],
@@ -39,12 +39,7 @@ const AGENTS = {
     startModel: () => startMockResponses(),
     startRaw: startRawCodex,
     options: { sandbox: "read-only", "approval-policy": "never" },
-    furnish(/** @type {string} */ home, /** @type {string} */ url) {
-      const codexHome = join(home, "codex");
-      mkdirSync(codexHome);
-      writeFileSync(join(codexHome, "config.toml"), codexConfigToml(url));
-      return { CODEX_HOME: codexHome, MOCK_KEY: "sk-mock" };
-    },
+    furnish: furnishCodex,
   },
 };
 
@@ -52,9 +47,9 @@ const AGENTS = {
 export async function raw(context) {
   const rows = [];
   for (const name of /** @type {const} */ (["claude", "codex"])) {
-    const program = join(INSTALLED, name);
-    if (existsSync(program)) rows.push(...(await compare(context, name, program)));
-    else context.progress(`${name} skipped: not in .e2e/agents; \`npm run test:e2e\` installs it`);
+    const program = findAgent(name);
+    if (program === undefined) context.progress(`skipped: ${sayHowToInstall(name)}`);
+    else rows.push(...(await compare(context, name, program)));
   }
   return rows;
 }

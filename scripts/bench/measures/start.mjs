@@ -2,10 +2,10 @@
 // and with claude and codex on the PATH.
 import { chmodSync, existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { findAgent, INSTALLED } from "../real-agents.mjs";
 import { rounds, toRow } from "../rounds.mjs";
 import { daemonProgram, relayProgram, timeProgram } from "../targets.mjs";
 
-const INSTALLED = join(import.meta.dirname, "../../../.e2e/agents/node_modules/.bin");
 const AGENTS = { claude: "2.1.326 (Claude Code)", codex: "codex-cli 0.169.0" };
 
 /** @param {import("../plan.mjs").Context} context */
@@ -59,8 +59,7 @@ export function withoutAgents(bench, directories = []) {
  * @param {import("../workbench.mjs").Workbench} bench
  */
 function provideAgents(bench) {
-  const isInstalled = Object.keys(AGENTS).every((name) => existsSync(join(INSTALLED, name)));
-  if (isInstalled) return { directory: INSTALLED, what: "real" };
+  if (findAgent("claude") && findAgent("codex")) return { directory: INSTALLED, what: "real" };
   const directory = bench.makeDirectory();
   for (const [name, version] of Object.entries(AGENTS)) {
     const file = join(directory, name);

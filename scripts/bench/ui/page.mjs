@@ -2,6 +2,7 @@
 // quarter of the flood to its end.
 import { setTimeout as sleep } from "node:timers/promises";
 import { findChromium } from "../../find-chromium.mjs";
+import { quantile } from "../rounds.mjs";
 
 const PROGRAM = findChromium();
 export const HAS_BROWSER = PROGRAM !== undefined;
@@ -87,12 +88,4 @@ const COUNT_FRAMES = `
  */
 async function untilSeq(http, session_id, seq) {
   while (JSON.parse(await http.ask("GET", `/sessions/${session_id}`)).last_seq < seq) await sleep(100);
-}
-
-/**
- * @param {readonly number[]} sorted
- * @param {number} share
- */
-function quantile(sorted, share) {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

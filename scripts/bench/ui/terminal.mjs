@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cpuSeconds } from "../proc.mjs";
+import { quantile } from "../rounds.mjs";
 import { TerminalScreen } from "./screen.mjs";
 
 const PROGRAM = join(import.meta.dirname, "../../../dist/sm.js");
@@ -34,7 +35,7 @@ export async function measureTerminal({ socketPath, directory, session_id, begin
         id: "ui.tui.input",
         measure: "TUI: time until a key appears, p95",
         unit: "ms",
-        value: p95(times),
+        value: quantile(times, 0.95),
       },
       { ...common, id: "ui.tui.lost", measure: `TUI: lines lost of ${lines}`, unit: "", value: lost },
     ];
@@ -111,10 +112,4 @@ function linesOf(events) {
  */
 async function isRunning(http, session_id) {
   return JSON.parse(await http.ask("GET", `/sessions/${session_id}`)).turn !== undefined;
-}
-
-/** @param {number[]} values */
-function p95(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.95))] ?? Number.NaN;
 }
