@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { descendantsOf, IS_LINUX } from "./proc.mjs";
 
 const TMPFS = 0x01021994;
 const STOP_MS = 10_000;
@@ -62,13 +63,26 @@ export class Workbench {
     this.#removeDirectory();
   }
 
-  /** Nothing can be awaited at exit. Agents need no signal: their stdin ends with their parent. */
+  /** Nothing can be awaited at exit. Agents outlive a daemon that is killed, so they are killed with it. */
   #abandon() {
-    for (const child of this.#children) child.kill("SIGKILL");
+    for (const child of this.#children) {
+      const below = IS_LINUX && child.pid !== undefined ? descendantsOf(child.pid) : [];
+      child.kill("SIGKILL");
+      for (const pid of below) kill(pid);
+    }
     this.#removeDirectory();
   }
 
   #removeDirectory() {
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** @param {number} pid */
+function kill(pid) {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it has exited
   }
 }
