@@ -26,7 +26,12 @@ export const TABLE = { start, turn, latency, throughput, rss, replay, resume, cl
 export const EXTRAS = { cpu, stdio, agents, http, ui };
 
 /** How the figures grow. @type {Record<string, Measure>} */
-export const CURVES = { sessions: curveOfSessions, watchers: curveOfWatchers, history: curveOfHistory, growth };
+export const CURVES = {
+  sessions: curveOfSessions,
+  watchers: curveOfWatchers,
+  history: curveOfHistory,
+  growth,
+};
 
 /** @type {Record<string, Measure>} */
 export const MEASURES = { ...TABLE, ...EXTRAS, ...CURVES };
