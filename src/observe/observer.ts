@@ -181,7 +181,6 @@ export function createObserver(options: ObserverOptions): Observer {
     lastAction(session_id) {
       observeSeen();
       const last = lasts.get(session_id);
-      if (last === undefined) void warm([session_id]);
       return last === undefined ? undefined : getAction(last);
     },
     actions(filter) {

@@ -112,7 +112,10 @@ export class Views {
   }
 
   #liveView(row: SessionRow): SessionView {
-    const { children } = this.#parts.table.relatives.of(row.session_id);
+    const { table, observer } = this.#parts;
+    const { children } = table.relatives.of(row.session_id);
+    // For the next view: it may not have acted since it was loaded.
+    if (observer.lastAction(row.session_id) === undefined) void observer.warm([row.session_id]);
     return toView(this.#toParts(row), this.#world(new Map([[row.session_id, children]])));
   }
 
