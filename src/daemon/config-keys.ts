@@ -212,7 +212,7 @@ export const CONFIG_KEYS = {
   session_retention_days: {
     env: "BLEMEESD_RETENTION_DAYS",
     check: countOrOff.default(90),
-    meaning: "Stored events older than this are removed a minute after startup and every hour; 0 keeps them.",
+    meaning: "Stored events older than this are removed shortly after startup and every hour; 0 keeps them.",
   },
   retention_total_bytes: {
     env: "BLEMEESD_RETENTION_TOTAL_BYTES",

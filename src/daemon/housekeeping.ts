@@ -10,7 +10,7 @@ import type { Config } from "./config.ts";
 const REAP_MS = 30_000;
 const PRUNE_MS = 3_600_000;
 /** Not at once: clients of a daemon that starts come first. */
-const FIRST_PRUNE_MS = 60_000;
+const FIRST_PRUNE_MS = 5_000;
 const DAY_MS = 86_400_000;
 
 export interface Housekeeping {
