@@ -16,8 +16,11 @@ import { crc32 } from "node:zlib";
 
 /** A program that runs longer has used what it needs to start; a shorter one keeps its code when it exits. */
 const KEEP_AFTER_MS = 2_000;
-/** Checksums of the source and of the compiled code, at the end of the file. V8 checks neither. */
-const TRAILER_BYTES = 8;
+/** At the end of the file: checksums of the source and of the compiled code, neither of which V8 checks, and IS_PARTIAL. */
+const TRAILER_BYTES = 12;
+/** Kept by a run that showed only its help and used little code. The next other run replaces it. */
+const IS_PARTIAL = 1;
+const HELP = ["help", "--help", "-h"];
 const WRITABLE_BY_OTHERS = 0o022;
 
 /** `file`: a function expression with the parameters of a CommonJS module, in ASCII. Returns what the module exports. */
@@ -25,14 +28,17 @@ export function loadBundle(file: string, require: NodeJS.Require, env: NodeJS.Pr
   const source = readFileSync(file);
   const sum = crc32(source);
   const place = findPlace(file, env);
+  const kept = place === undefined ? undefined : readCode(place, sum);
+  const isPartial = process.argv.some((argument) => HELP.includes(argument));
   const script = new vm.Script(source.toString("latin1"), {
     filename: file,
-    cachedData: place === undefined ? undefined : readCode(place, sum),
+    cachedData: kept?.code,
     importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   const module = { exports: {} };
   script.runInThisContext()(module.exports, require, module, file, dirname(file));
-  if (place !== undefined && script.cachedDataRejected !== false) keepLater(place, script, sum);
+  const isRight = script.cachedDataRejected === false && (isPartial || kept?.isPartial === false);
+  if (place !== undefined && !isRight) keepLater(place, () => serialize(script, sum, isPartial));
   return module.exports;
 }
 
@@ -47,13 +53,18 @@ function findPlace(file: string, env: NodeJS.ProcessEnv): string | undefined {
   return join(base, "blemees", "code-cache", name);
 }
 
-function readCode(place: string, sourceSum: number): Buffer | undefined {
+interface Kept {
+  code: Buffer;
+  isPartial: boolean;
+}
+
+function readCode(place: string, sourceSum: number): Kept | undefined {
   const bytes = readOwnFile(place);
   if (bytes === undefined || bytes.length < TRAILER_BYTES) return undefined;
   const code = bytes.subarray(0, -TRAILER_BYTES);
   const isRight =
     bytes.readUInt32LE(code.length) === sourceSum && bytes.readUInt32LE(code.length + 4) === crc32(code);
-  return isRight ? code : undefined;
+  return isRight ? { code, isPartial: bytes.readUInt32LE(code.length + 8) === IS_PARTIAL } : undefined;
 }
 
 function readOwnFile(path: string): Buffer | undefined {
@@ -74,32 +85,37 @@ function readOwnFile(path: string): Buffer | undefined {
   }
 }
 
-function keepLater(place: string, script: vm.Script, sourceSum: number): void {
+function keepLater(place: string, collect: () => Buffer): void {
   const keep = (): void => {
     clearTimeout(timer);
     process.off("exit", keep);
-    keepCode(place, script, sourceSum);
+    keepCode(place, collect);
   };
   const timer = setTimeout(keep, KEEP_AFTER_MS).unref();
   process.once("exit", keep);
 }
 
-function keepCode(place: string, script: vm.Script, sourceSum: number): void {
+function keepCode(place: string, collect: () => Buffer): void {
   const draft = `${place}.${process.pid}`;
   let fd: number | undefined;
   try {
     mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
-    // Before the code is collected, which takes some milliseconds: in a sandbox nothing can be kept.
+    // Before the code is collected, which takes 3 ms: in a sandbox nothing can be kept.
     fd = openSync(draft, "w", 0o600);
-    const code = script.createCachedData();
-    const trailer = Buffer.alloc(TRAILER_BYTES);
-    trailer.writeUInt32LE(sourceSum, 0);
-    trailer.writeUInt32LE(crc32(code), 4);
-    writeFileSync(fd, Buffer.concat([code, trailer]));
+    writeFileSync(fd, collect());
     renameSync(draft, place);
   } catch {
     if (fd !== undefined) rmSync(draft, { force: true }); // the disk is full
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
+}
+
+function serialize(script: vm.Script, sourceSum: number, isPartial: boolean): Buffer {
+  const code = script.createCachedData();
+  const trailer = Buffer.alloc(TRAILER_BYTES);
+  trailer.writeUInt32LE(sourceSum, 0);
+  trailer.writeUInt32LE(crc32(code), 4);
+  trailer.writeUInt32LE(isPartial ? IS_PARTIAL : 0, 8);
+  return Buffer.concat([code, trailer]);
 }

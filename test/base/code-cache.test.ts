@@ -8,9 +8,13 @@ import { expect, test } from "vitest";
 import { tempDir } from "../backends/temp-dir.ts";
 import { ROOT } from "../support/root.ts";
 
-function startWith(env: Record<string, string>): string {
+function startWith(env: Record<string, string>, ...args: string[]): string {
   const options = { env: { PATH: process.env["PATH"], ...env }, encoding: "utf8" } as const;
-  return execFileSync(process.execPath, [join(ROOT, "dist/sm.js"), "help"], options);
+  return execFileSync(
+    process.execPath,
+    [join(ROOT, "dist/sm.js"), ...(args.length === 0 ? ["help"] : args)],
+    options,
+  );
 }
 
 /** The one file that is kept after the first start. */
@@ -45,7 +49,7 @@ test.each([
   ["empty", () => Buffer.alloc(0)],
   // V8 itself would crash on it.
   ["damaged in the middle", (bytes: Buffer) => bytes.fill(0, bytes.length / 2, bytes.length / 2 + 4096)],
-  ["of another source", (bytes: Buffer) => bytes.fill(7, bytes.length - 8, bytes.length - 4)],
+  ["of another source", (bytes: Buffer) => bytes.fill(7, bytes.length - 12, bytes.length - 8)],
 ])("compiled code that is %s is not used, and replaced", (_, damage) => {
   const base = tempDir("code-cache");
   startWith({ HOME: base });
@@ -57,6 +61,19 @@ test.each([
   const before = inode(kept);
   startWith({ HOME: base });
   expect(inode(kept)).toBe(before);
+});
+
+test("compiled code of a run that showed only its help is replaced by the next other run, but not the reverse", () => {
+  const base = tempDir("code-cache");
+  startWith({ HOME: base }, "--help");
+  const kept = keptIn(join(base, ".cache"));
+  const ofHelp = inode(kept);
+  startWith({ HOME: base }, "completion", "bash");
+  const ofCommand = inode(kept);
+  expect(ofCommand).not.toBe(ofHelp);
+  startWith({ HOME: base }, "completion", "bash");
+  startWith({ HOME: base }, "--help");
+  expect(inode(kept)).toBe(ofCommand);
 });
 
 test("compiled code that others can write is not used", () => {

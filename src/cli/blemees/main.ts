@@ -51,7 +51,7 @@ export function main(argv: readonly string[], options: ProgramOptions): Promise<
 
 export function createProgram(options: ProgramOptions): Program<BlemeesContext> {
   const { name, version } = options;
-  // In this order: opening stdin costs 5 ms, and agents call us without a terminal.
+  // In this order: asking stdin opens it, and agents call us without a terminal.
   const isTerminal = process.stdout.isTTY && process.stdin.isTTY;
   return {
     name,
