@@ -1,7 +1,8 @@
 // Interrupts, crashes and restarts of demian under the daemon: what is left of processes, turns and conversations.
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { bash, chatReply, type ModelServer, startModelServer, stuck } from "../../support/model-server.ts";
+import { PATIENT } from "../../support/patience.ts";
 import { begin, settle } from "../asks.ts";
 import { markOf, processesWith, untilGone, untilRuns } from "../processes.ts";
 import { createWorld, ofType, resume, type World } from "../world.ts";
@@ -92,9 +93,9 @@ test("the daemon and demian crash in the middle of a command: nothing of demian 
   expect((await again.say("which animal?")).text).toBe("It was the blue heron.");
   expect(userTexts(world.model)).toEqual(["remember the blue heron", "take your time", "which animal?"]);
   expect(danglingCalls(world.model)).toEqual([]);
-  const after = demians().map(({ pid }) => pid);
-  expect(after).toHaveLength(1);
-  expect(before).not.toContain(after[0]);
+  // A process that demian starts has its command line for a moment.
+  await vi.waitFor(() => expect(demians()).toHaveLength(1), PATIENT);
+  expect(before).not.toContain(demians()[0]?.pid);
 });
 
 test("two sessions share a process and nothing else; closing one does not affect the other", async () => {
