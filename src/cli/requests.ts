@@ -142,7 +142,7 @@ export function requireRequestId(word: string, { program }: RequestWords): void 
     throw new UsageError(`"${word}" is not a request id (req_…); \`${program} requests\` lists them`);
 }
 
-/** By id, by the hash of what was read, or, to refuse it, because it is the only one. */
+/** Found by id, by hash, or (to decline) as the only pending one. */
 async function findTarget(
   port: RequestPort,
   { output, words }: RequestContext,

@@ -91,7 +91,7 @@ export function noteSession(state: SessionState, session: ObservedSession): void
   }
 }
 
-/** Notes a change of a request: how long the turn and the call wait, and the decision. */
+/** Records a request's change: wait time of its turn and call, and the decision. */
 export function noteRequest(state: SessionState, row: RequestRow, nowMs: number): void {
   const verdict = toVerdict(row);
   if (verdict === "cancelled") state.isCancelled = true;

@@ -75,7 +75,7 @@ export async function refuseToStop(
     signal,
   );
   if (!outcome.blocked || signal.aborted) return undefined;
-  return outcome.reason ?? "Continue: a hook does not let you stop yet.";
+  return outcome.reason ?? "Continue: a hook blocked the end of the turn.";
 }
 
 /** Message of a turn that reached its request limit. */

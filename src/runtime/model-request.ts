@@ -143,7 +143,7 @@ async function compile(
   return compiled;
 }
 
-/** Another model has another limit. */
+/** Limits differ by model. */
 function findRoom({ provider }: NativeServices, { room }: ModelMemory): KnownRoom {
   const of = JSON.stringify([provider.key, provider.model]);
   return room?.of === of ? room : { of, isListAsked: false };

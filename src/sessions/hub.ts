@@ -219,7 +219,7 @@ export class SessionHub implements Hub {
     const { durable } = this.#options.store;
     const parents = new Set(this.sessions.map(({ row }) => row.parent));
     const due = this.sessions.filter(({ row, idleSinceMs }) => {
-      // Without a store nothing would be left of it, and its children could not wake it.
+      // Without a store the session would be lost, and its children could not wake it.
       if (!durable && parents.has(row.session_id)) return false;
       return idleSinceMs !== undefined && nowMs - idleSinceMs >= idleMs;
     });

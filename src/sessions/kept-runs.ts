@@ -62,7 +62,7 @@ async function checkSessions(
     const row = rows[index];
     return row?.backend === run.description.backend ? [{ row, snapshot }] : [];
   });
-  if (known.length === 0) throw new Error("the store knows none of its sessions");
+  if (known.length === 0) throw new Error("none of its sessions is in the store");
   for (const { row, snapshot } of known) {
     checkRow(row, snapshot, findMark(marks, run, row.session_id));
   }

@@ -331,7 +331,7 @@ test("refuses a message that is too large for any queue, even as the first one",
   const order = { backend: "fake", session_id: "m", message: user("x".repeat(5 * 1024 * 1024)) };
   await expect(spawnSession(order, { table: on.hub.table, ...any })).rejects.toMatchObject({
     code: "oversize_message",
-    message: expect.stringMatching(/at most 4 MB/),
+    message: expect.stringMatching(/exceeds 4 MB.*file/),
   });
   expect(on.hub.table.row("m")).toBeUndefined();
 });

@@ -47,7 +47,7 @@ test("contains no text from users, agents or options", async () => {
 });
 
 test("a foreign line is reported by its number", () => {
-  expect(() => [...replay(['{"hello":1}'])]).toThrow(/line 1 is not of a recording.*BLEMEESD_TRACE_DIR/);
+  expect(() => [...replay(['{"hello":1}'])]).toThrow(/line 1: not a session recording.*BLEMEESD_TRACE_DIR/);
   expect(() => [...replay([])]).toThrow(/line 1/);
 });
 

@@ -31,7 +31,7 @@ function toBlock(block: unknown, at: string, capabilities: JsonObject, agent: st
   const { type } = block;
   if (type === "text") return { type, text: requireString(block, "text", at) };
   if (type === "image") {
-    if (capabilities["image"] !== true) throw bad(`${at}: ${agent} takes no images`);
+    if (capabilities["image"] !== true) throw bad(`${at}: ${agent} does not accept images`);
     return toImage(block, at);
   }
   const needed = NATIVE.get(type);

@@ -98,7 +98,7 @@ async function load(opening: Opening, sessionId: string): Promise<Opened> {
   const waitMs = births.waitMs(server.intro, sessionId, clock.now(), opening.startedMs);
   if (waitMs > 0) {
     opening.waiting(
-      `${name} loses a session that is loaded in the minute it was created; waiting ${Math.ceil(waitMs / 1000)} s`,
+      `${name} cannot load a session in the minute it was created; waiting ${Math.ceil(waitMs / 1000)} s`,
     );
     await clock.sleep(waitMs);
   }

@@ -304,7 +304,7 @@ export class AcpRun implements Run, AcpResident {
     if (this.#isClosedThere && !isAlone) return;
     this.#end.isWanted = true;
     if (isAlone) await this.#server.kill(`${name} did not end the interrupted turn and was killed`);
-    // Nobody reads it while another session has too much waiting: its clients are not to lose it for that.
+    // Unread while another session is over its limit; its clients must not lose it.
     else if (!this.#server.isHeld && !(await isResponsive(this.#server))) {
       await this.#server.kill(`${name} stopped responding and was killed`);
     } else {

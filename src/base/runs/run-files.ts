@@ -157,7 +157,7 @@ export class RunFiles implements ChildIo {
     const from = this.#out.offset;
     if (from >= to) return false;
     const read = this.#out.read(from, Math.min(to, from + STEP_BYTES));
-    if (read.length === 0) throw new Error("the output file is shorter than what was read of it");
+    if (read.length === 0) throw new Error("the output file was truncated");
     const bytes = read.subarray(0, findStop(read, isStop));
     this.#out.seek(from + bytes.length);
     this.#onOutput(bytes);

@@ -103,7 +103,7 @@ export const DeletedReply = z.strictObject({ deleted: z.array(z.string()) });
 export const RequestsReply = z.strictObject({ requests: z.array(RequestRow), next: z.string().optional() });
 
 const ANSWERING = {
-  /** From the row: the answer counts only for what was shown. */
+  /** Copied from the row; the answer is refused if the request has changed. */
   shown_hash: z.string().optional(),
   /** Where the answer was given: `http` by default. */
   source: z.enum(ANSWER_SOURCES).optional(),

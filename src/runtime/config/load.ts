@@ -169,7 +169,7 @@ class LayerStack {
       const before = this.agentSources.get(name);
       if (before !== undefined)
         this.warnings.push(
-          `${source.path}: its agent "${name}" replaces the one of ${before.path ?? "before"}`,
+          `${source.path}: its agent "${name}" overrides the one in ${before.path ?? "the configuration before it"}`,
         );
       const scope = source.scope === "project" ? "project" : "user";
       this.agentSources.set(name, { scope, path: source.path, trusted: isTrusted });

@@ -30,7 +30,7 @@ function asCoded(error: unknown, log: Log): CodedError {
 
 /** HTTP has no ownership, so a session that is not found does not exist. */
 function hideOwnership(error: CodedError): CodedError {
-  const [, session_id] = /^no session (\S+) here, or it belongs to another client$/.exec(error.message) ?? [];
+  const [, session_id] = /^no session (\S+), or another client owns it$/.exec(error.message) ?? [];
   if (session_id === undefined) return error;
   return new CodedError(
     error.code,

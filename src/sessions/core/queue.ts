@@ -97,13 +97,13 @@ function checkRoom(session_id: string, queue: readonly QueuedMessage[], message:
   const isFull = chars + JSON.stringify(message).length > MAX_QUEUED_CHARS;
   if (queue.length < MAX_QUEUED && !isFull) return;
   if (queue.length === 0) {
-    const message = `a message may have at most ${MAX_QUEUED_CHARS >> 20} MB; put what is long into a file and name it`;
+    const message = `the message exceeds ${MAX_QUEUED_CHARS >> 20} MB; put long content in a file and give its path`;
     throw new CodedError("oversize_message", message);
   }
-  const what = isFull ? `${MAX_QUEUED_CHARS >> 20} MB` : `${MAX_QUEUED} messages`;
+  const limit = isFull ? `${MAX_QUEUED_CHARS >> 20} MB` : `${MAX_QUEUED} messages`;
   throw new CodedError(
     "queue_full",
-    `the queue of session ${session_id} takes at most ${what}; ${queue.length} messages wait. Cancel some (\`sm queue\`), or wait`,
+    `the queue of session ${session_id} is full (limit ${limit}, ${queue.length} queued); cancel some with \`sm queue\`, or wait`,
   );
 }
 

@@ -6,7 +6,7 @@ import type { Failure, OpenRequest } from "./state.ts";
 type Waiting = Pick<OpenRequest, "request_id" | "request_type" | "requested_at_ms" | "title">;
 
 export function unknownSession(session_id: string): CodedError {
-  return new CodedError("session_unknown", `no session ${session_id} here, or it belongs to another client`);
+  return new CodedError("session_unknown", `no session ${session_id}, or another client owns it`);
 }
 
 /** `waiting`: the request that blocks the turn. */
@@ -35,7 +35,7 @@ export function toWaiting({ request_id, request_type, requested_at_ms, payload }
 
 export const NOT_STORED: Failure = {
   code: "store_failed",
-  message: "the disk did not take it, so nothing was done; look at the log",
+  message: "could not be written to disk, so nothing was changed; see the log",
 };
 
 export function daemonStops(): CodedError {

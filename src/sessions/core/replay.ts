@@ -82,5 +82,5 @@ function parse(text: string, number: number): Line {
 }
 
 function notATrace(number: number): Error {
-  return new Error(`line ${number} is not of a recording; those are made with BLEMEESD_TRACE_DIR=DIR`);
+  return new Error(`line ${number}: not a session recording; record one with BLEMEESD_TRACE_DIR=DIR`);
 }

@@ -109,7 +109,7 @@ export function checkAnswer({ payload, request_type }: RequestRow, given: Answer
   const answer = toDeliverable(payload, given);
   if ("answers" in answer) {
     if (REQUEST_TYPES[request_type] !== "input") {
-      throw invalid(`a ${request_type} request takes a decision: ${describeOffered(payload)}`);
+      throw invalid(`a ${request_type} request needs a decision: ${describeOffered(payload)}`);
     }
     for (const [id, text] of Object.entries(answer.answers)) checkOne(payload.questions ?? [], id, text);
     return answer;
@@ -117,7 +117,7 @@ export function checkAnswer({ payload, request_type }: RequestRow, given: Answer
   const { decision } = answer;
   const choice = chosen(payload, decision, answer.option);
   if (REQUEST_TYPES[request_type] === "input" && decision !== "decline" && decision !== "cancel") {
-    throw invalid(`a ${request_type} request takes answers, or a refusal (decline, cancel)`);
+    throw invalid(`a ${request_type} request needs answers, or a refusal (decline, cancel)`);
   }
   for (const extra of ["message", "updated_input"] as const) {
     if (answer[extra] !== undefined && !choice.takes?.includes(extra)) {

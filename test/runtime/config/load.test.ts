@@ -84,7 +84,7 @@ describe("precedence", () => {
     });
     expect(config.agents["a"]).toMatchObject({ description: "second" });
     expect(config.agents["a"]).not.toHaveProperty("hidden");
-    expect(warnings.join()).toMatch(/"a" replaces the one of .*config\.json/);
+    expect(warnings.join()).toMatch(/"a" overrides the one in .*config\.json/);
     expect(agentSources.get("a")).toMatchObject({ scope: "user", trusted: true });
   });
 

@@ -38,15 +38,15 @@ describe("while it waits", () => {
     ],
     ["a message where none is taken", { decision: "accept", message: "x" }, /\/answer\/message: /],
     ["an input where none is taken", { decision: "accept", updated_input: {} }, /\/answer\/updated_input: /],
-    ["answers to what is no question", { answers: { a: "b" } }, /takes a decision: offered: accept/],
-    ["no answers to what is no question", { answers: {} }, /takes a decision/],
+    ["answers to what is no question", { answers: { a: "b" } }, /needs a decision: offered: accept/],
+    ["no answers to what is no question", { answers: {} }, /needs a decision/],
   ])("%s is invalid_answer", async (_what, answer, message) => {
     const waiting = await waitingDemo(await daemon.connect());
     await refused(waiting, answer, { code: "invalid_answer", message: expect.stringMatching(message) });
   });
 
   test.each([
-    ["a bare yes to a question", { decision: "accept" }, /takes answers, or a refusal/],
+    ["a bare yes to a question", { decision: "accept" }, /needs answers, or a refusal/],
     [
       "an answer to another question",
       { answers: { size: "L" } },

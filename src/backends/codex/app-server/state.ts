@@ -16,7 +16,7 @@ export type CodexReport =
   | { kind: "retrying"; message: string }
   /** The first thing that worked after a retry. */
   | { kind: "progress" }
-  /** A request that nobody answered is over. */
+  /** A request ended without an answer. */
   | { kind: "withdrawn"; native_id: string; reason: string }
   /** Codex has unloaded, archived or deleted the root thread. */
   | { kind: "thread_closed" };

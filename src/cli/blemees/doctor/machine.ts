@@ -54,7 +54,7 @@ export async function checkRuns({ env }: CheckContext): Promise<Check> {
   const directory = await findStateDirectory(env);
   const survive = "agents survive a restart of the daemon";
   if (env["BLEMEESD_AGENT_STDIO"] === "pipes") {
-    return { name, status: "ok", text: "agents end with the daemon, as BLEMEESD_AGENT_STDIO says" };
+    return { name, status: "ok", text: "agents end with the daemon (set by BLEMEESD_AGENT_STDIO)" };
   }
   if (existing(directory) !== directory) return { name, status: "ok", text: survive };
   try {

@@ -96,7 +96,7 @@ export class ToolCalls {
   }
 }
 
-/** By the texts of Claude Code 2.1.197. */
+/** Matches messages of Claude Code 2.1.197. */
 function classifyFailure(content: string, { isStarted }: Call): ToolFailure {
   if (
     content.includes("[Request interrupted by user") ||
