@@ -121,11 +121,12 @@ describe("names", () => {
     ).toEqual([]);
   });
 
-  test("a function is not named by a bare participle", () => {
-    expect(src.flatMap(findParticiples)).toEqual([]);
-    const text =
-      "export function gated(): void {}\nfunction told(): void {}\nfunction isAllowed() {}\nfunction feed() {}";
-    expect(findParticiples(bad("src/a/x.ts", text))).toEqual(["src/a/x.ts: gated", "src/a/x.ts: told"]);
+  test("a function is not named by a participle, a bare adjective, or what it returns of something", () => {
+    expect(src.flatMap(findUnnamedActions)).toEqual([]);
+    const wrong = ["gated", "told", "done", "busy", "within", "nameOf", "tooOld", "notFound"];
+    const right = ["isAllowed", "feed", "readOneOf", "tooOldError", "notRunningText", "notify"];
+    const text = [...wrong, ...right].map((name) => `export async function ${name}(): void {}`).join("\n");
+    expect(findUnnamedActions(bad("src/a/x.ts", text))).toEqual(wrong.map((name) => `src/a/x.ts: ${name}`));
   });
 });
 
@@ -324,11 +325,17 @@ function findSharedTypeNames(sources: readonly Source[]): string[] {
 }
 
 /** `defined` builds an object; verbs that end in -ed otherwise: proceed, feed, need, embed, seed. */
-function findParticiples({ path, text }: Source): string[] {
+function findUnnamedActions({ path, text }: Source): string[] {
   const functions = [...text.matchAll(/^(?:export )?(?:async )?function (\w+)/gm)].map(
     ([, name = ""]) => name,
   );
-  const participle =
-    /^(?!(?:defined|proceed|feed|need|embed|seed)$)(?:[a-z]+ed|told|kept|sent|shown|known|given|taken|lost|found|said)$/;
-  return functions.filter((name) => participle.test(name)).map((name) => `${path}: ${name}`);
+  const patterns = [
+    /^(?!(?:defined|proceed|feed|need|embed|seed)$)(?:[a-z]+ed|told|kept|sent|shown|known|given|taken|lost|found|said)$/,
+    /^(?:done|gone|chosen|busy|within)$/,
+    /^[a-z]+Of$/,
+    /^(?:too|not)[A-Z]\w*(?<!Error|Failure|Text)$/,
+  ];
+  return functions
+    .filter((name) => patterns.some((pattern) => pattern.test(name)))
+    .map((name) => `${path}: ${name}`);
 }

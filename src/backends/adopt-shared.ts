@@ -1,7 +1,7 @@
 // Continues with a process of an earlier daemon that serves several sessions.
 import { isObject, type JsonObject } from "../base/json.ts";
 import type { PeerPlace } from "../base/jsonrpc.ts";
-import { type LanePlace, laneOf } from "../base/jsonrpc-lanes.ts";
+import { getLane, type LanePlace } from "../base/jsonrpc-lanes.ts";
 import type { FoundRun } from "../base/runs/adopt.ts";
 import { removeSnapshot } from "../base/runs/snapshots.ts";
 import type { SharedSnapshot } from "./keep-shared.ts";
@@ -60,7 +60,7 @@ export function isFrom(
 ): boolean {
   const { id, method, params } = message;
   if (typeof method !== "string") return false;
-  return typeof id === "number" ? laneOf(id) === lane.number : isObject(params) && names(params);
+  return typeof id === "number" ? getLane(id) === lane.number : isObject(params) && names(params);
 }
 
 /** Sessions that are not continued: the store does not know them. */

@@ -2,7 +2,7 @@
 // that is reported to each of them once. The backend's router decides which session gets a message.
 
 import { AgentProcess, EXIT_FOLLOWS_MS } from "../base/agent-process.ts";
-import { type ChildExit, type ChildOrder, within } from "../base/child.ts";
+import { type ChildExit, type ChildOrder, waitAtMost } from "../base/child.ts";
 import { CodedError, toMessage } from "../base/coded-error.ts";
 import { crashMessage, exitMessage, formatTail } from "../base/exit-message.ts";
 import type { JsonObject } from "../base/json.ts";
@@ -196,7 +196,7 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
       this.#intro = await shakeHands();
       await this.#describe(order);
     } catch (cause) {
-      await within(EXIT_FOLLOWS_MS, Promise.resolve(this.#process.child?.done));
+      await waitAtMost(EXIT_FOLLOWS_MS, Promise.resolve(this.#process.child?.done));
       const words = formatTail(this.#process.lastLines) || this.#end?.message || toMessage(cause);
       await this.stop("now");
       throw new CodedError("spawn_failed", `${this.#title} did not start: ${words}`, { cause });

@@ -10,7 +10,7 @@ import {
   checkCwd,
   type SpawnedChild,
   spawnChild,
-  within,
+  waitAtMost,
 } from "./child.ts";
 import { CodedError } from "./coded-error.ts";
 import { StderrTail } from "./exit-message.ts";
@@ -163,7 +163,7 @@ export class AgentProcess implements ChildHandlers {
   }
 
   async #giveUp(): Promise<void> {
-    if (this.#child !== undefined) await within(EXIT_FOLLOWS_MS, this.#child.exit);
+    if (this.#child !== undefined) await waitAtMost(EXIT_FOLLOWS_MS, this.#child.exit);
     await this.#stop({});
   }
 

@@ -244,8 +244,8 @@ export class Child {
     this.done = this.exit.then(async (exit) => {
       const ended = io.finish();
       // Processes that hold its output open are among those being swept.
-      if (this.#isCutShort) await within(SWEEP_GRACE_MS, ended);
-      await Promise.all([this.#sweep(), within(DRAIN_LIMIT_MS, ended)]);
+      if (this.#isCutShort) await waitAtMost(SWEEP_GRACE_MS, ended);
+      await Promise.all([this.#sweep(), waitAtMost(DRAIN_LIMIT_MS, ended)]);
       io.close();
       return exit;
     });
@@ -281,18 +281,18 @@ export class Child {
     if (options.finishMs !== undefined && !this.#hasExited) {
       // An agent that does not notice the end of its input finishes at SIGTERM.
       if (!this.#io.endInput()) this.#signal("SIGTERM");
-      await within(options.finishMs, Promise.race([this.exit, this.#hurried]));
+      await waitAtMost(options.finishMs, Promise.race([this.exit, this.#hurried]));
       await this.#remember();
     }
     if (!this.#hasExited) {
       this.#signal("SIGTERM");
-      await within(options.graceMs ?? TERM_GRACE_MS, this.exit);
+      await waitAtMost(options.graceMs ?? TERM_GRACE_MS, this.exit);
     }
     if (!this.#hasExited) {
       this.#signal("SIGKILL");
-      await within(KILL_LIMIT_MS, this.exit);
+      await waitAtMost(KILL_LIMIT_MS, this.exit);
     }
-    await within(KILL_LIMIT_MS + DRAIN_LIMIT_MS, this.done);
+    await waitAtMost(KILL_LIMIT_MS + DRAIN_LIMIT_MS, this.done);
   }
 
   #signal(signal: NodeJS.Signals): void {
@@ -324,7 +324,7 @@ export class Child {
 }
 
 /** Resolves when the promise settles or the time is up. */
-export async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+export async function waitAtMost<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, ms, undefined);

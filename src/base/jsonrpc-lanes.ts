@@ -40,7 +40,7 @@ export class RpcLane {
 
   /** This id and those before it are not used again. */
   skipTo(id: number): void {
-    if (laneOf(id) === this.number) this.#count = Math.max(this.#count, id % LANE_IDS);
+    if (getLane(id) === this.number) this.#count = Math.max(this.#count, id % LANE_IDS);
   }
 
   /** Counts a request as open until the promise settles. */
@@ -54,7 +54,7 @@ export class RpcLane {
   }
 }
 
-export function laneOf(id: number): number {
+export function getLane(id: number): number {
   return Math.floor(id / LANE_IDS);
 }
 

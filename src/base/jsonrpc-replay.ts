@@ -1,7 +1,7 @@
 // Requests that an earlier daemon has made, while they are made again: each gets its old id, whatever came in between,
 // and a reply that is read before its request was repeated waits for it.
 import { isObject, type JsonObject } from "./json.ts";
-import { laneOf, type RpcLane } from "./jsonrpc-lanes.ts";
+import { getLane, type RpcLane } from "./jsonrpc-lanes.ts";
 
 interface Made {
   id: number;
@@ -21,7 +21,7 @@ export class RpcReplay {
       const { id, method, params } = parse(line);
       if (typeof method !== "string" || typeof id !== "number") continue;
       this.#made.push({ id, method, params: toText(params) });
-      const lane = laneOf(id);
+      const lane = getLane(id);
       this.#highest.set(lane, Math.max(id, this.#highest.get(lane) ?? 0));
     }
   }
@@ -62,7 +62,7 @@ export class RpcReplay {
     return this.#made.findIndex(
       (made) =>
         made.method === method &&
-        laneOf(made.id) === lane.number &&
+        getLane(made.id) === lane.number &&
         made.id > lane.from &&
         made.params === text,
     );

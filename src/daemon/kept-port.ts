@@ -14,7 +14,7 @@ export interface KeptPort {
   forget(): void;
 }
 
-export function keptPort(file: string, log: Log): KeptPort {
+export function createKeptPort(file: string, log: Log): KeptPort {
   // A failure costs only the reconnect of open tabs.
   const attempt = (change: () => void): void => {
     try {

@@ -14,7 +14,7 @@ import { listenOnSocket } from "../servers/socket/index.ts";
 import type { Listening, ServerContext } from "../servers/types.ts";
 import type { HttpAddress } from "./banner.ts";
 import type { Config } from "./config.ts";
-import { keptPort } from "./kept-port.ts";
+import { createKeptPort } from "./kept-port.ts";
 
 const OUTBOX_BYTES = 1024 * 1024;
 const HELLO_TIMEOUT_MS = 5_000;
@@ -47,7 +47,7 @@ export async function openWaysIn(
     maxBodyBytes: config.max_line_bytes,
     tokenFile: join(config.state_dir, "http-token"),
   };
-  const kept = keptPort(join(config.state_dir, "http-port"), context.log);
+  const kept = createKeptPort(join(config.state_dir, "http-port"), context.log);
   const loopback = new Loopback(context, {
     limits,
     port: config.http_port,

@@ -32,7 +32,7 @@ export async function loadImagePart(pathOrUrl: string, order: ImageOrder): Promi
 
 /** Image bytes from an embedding program. Throws `bad_image`. */
 export function createImagePart(bytes: Buffer, order: Omit<ImageOrder, "cwd">): UserContentPart {
-  if (bytes.length > order.maxImageBytes) throw tooLarge("the image", bytes.length, order.maxImageBytes);
+  if (bytes.length > order.maxImageBytes) throw tooLargeError("the image", bytes.length, order.maxImageBytes);
   return { type: "image_url", image_url: { url: toDataUrl(bytes, "the image"), detail: order.detail } };
 }
 
@@ -59,7 +59,7 @@ async function readDataUrl(path: string, { cwd, maxImageBytes }: ImageOrder): Pr
   try {
     const stat = await file.stat();
     if (!stat.isFile()) throw new CodedError("bad_image", `${full} is not a regular file`);
-    if (stat.size > maxImageBytes) throw tooLarge(full, stat.size, maxImageBytes);
+    if (stat.size > maxImageBytes) throw tooLargeError(full, stat.size, maxImageBytes);
     const bytes = Buffer.alloc(stat.size);
     const { bytesRead } = await file.read(bytes, 0, stat.size, 0);
     return toDataUrl(bytes.subarray(0, bytesRead), full);
@@ -75,7 +75,7 @@ function toDataUrl(bytes: Buffer, name: string): string {
   return `data:${kind.type};base64,${bytes.toString("base64")}`;
 }
 
-function tooLarge(name: string, bytes: number, maxBytes: number): CodedError {
+function tooLargeError(name: string, bytes: number, maxBytes: number): CodedError {
   return new CodedError(
     "bad_image",
     `${name} has ${bytes} bytes; the limit is ${maxBytes}. Make it smaller, or raise multimodal.maxImageBytes`,

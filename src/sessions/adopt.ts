@@ -67,7 +67,7 @@ async function adoptRun(run: FoundRun, { marks, sessions }: KeptRuns, parts: Ado
     );
     noteAttempt(run);
     await backend.adopt(run, orders);
-    setTimeout(() => rmSync(attemptsOf(run), { force: true }), PROVEN_MS).unref();
+    setTimeout(() => rmSync(getAttemptsPath(run), { force: true }), PROVEN_MS).unref();
     adopted.runs.add(directory.id);
     for (const { session_id } of orders) adopted.sessions.add(session_id);
     log.info("run.adopted", {
@@ -84,13 +84,13 @@ async function adoptRun(run: FoundRun, { marks, sessions }: KeptRuns, parts: Ado
 
 /** Limits the attempts: an agent's output may crash every daemon that reads it. */
 function noteAttempt(run: FoundRun): void {
-  const path = attemptsOf(run);
+  const path = getAttemptsPath(run);
   const count = existsSync(path) ? readFileSync(path, "utf8").length : 0;
   if (count >= MAX_ATTEMPTS) throw new Error(`${count} daemons exited right after adopting it`);
   appendFileSync(path, ".", { mode: 0o600 });
 }
 
-function attemptsOf({ directory }: FoundRun): string {
+function getAttemptsPath({ directory }: FoundRun): string {
   return join(directory.path, "attempts");
 }
 

@@ -16,7 +16,7 @@ import { deriveActivity } from "./core/activity.ts";
 import type { AdoptedRun, Happening } from "./core/inputs.ts";
 import type { CloseCondition, Job } from "./core/jobs.ts";
 import type { NewInput } from "./core/queue.ts";
-import { clientGone, daemonStops, notAllowed } from "./core/refusals.ts";
+import { clientGoneError, notAllowedError, shutdownError } from "./core/refusals.ts";
 import { initialState } from "./core/restore.ts";
 import * as facts from "./core/state.ts";
 import { passes } from "./core/turn-steps.ts";
@@ -238,7 +238,7 @@ export class Session {
   }
 
   watch(client: Client, subscriber: Subscriber, last_seen_seq: number | undefined): Feed {
-    if (client.isGone === true) throw clientGone();
+    if (client.isGone === true) throw clientGoneError();
     return this.#audience.watch({ client, subscriber }, last_seen_seq);
   }
 
@@ -306,9 +306,9 @@ export class Session {
 
   /** Bypasses the jobs, which may themselves be blocked on this answer. */
   respond(client: Client | undefined, order: RespondOrder): ReturnType<Ledger["respond"]> {
-    if (this.#context.isAbandoned()) throw daemonStops();
+    if (this.#context.isAbandoned()) throw shutdownError();
     // Managers own no sessions and may only answer where everyone may.
-    if (this.owner !== client && this.row.answers !== "any") throw notAllowed(this.row.session_id); // mutation: only-the-owner-answers
+    if (this.owner !== client && this.row.answers !== "any") throw notAllowedError(this.row.session_id); // mutation: only-the-owner-answers
     return this.#context.ledger.respond(order);
   }
 
@@ -341,7 +341,7 @@ export class Session {
   }
 
   #expect<T>(job_id: string, extras?: Parameters<PendingReplies["expect"]>[1]): Promise<T> {
-    if (this.#context.isAbandoned()) return Promise.reject(daemonStops());
+    if (this.#context.isAbandoned()) return Promise.reject(shutdownError());
     return this.#replies.expect<T>(job_id, extras);
   }
 

@@ -7,7 +7,7 @@ import { makeId } from "../base/id.ts";
 import { defined } from "../base/values.ts";
 import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
-import { enqueue, hashValue, keyReused } from "./core/queue.ts";
+import { enqueue, hashValue, keyReusedError } from "./core/queue.ts";
 import type { SpawnOrder } from "./manager-types.ts";
 import { freshRow } from "./new-row.ts";
 import type { Session } from "./session.ts";
@@ -100,7 +100,7 @@ function sameAs(row: SessionRow, order: SpawnOrder): Spawned {
   if (order.key === undefined || row.spawn?.key !== order.key) {
     throw exists(`session ${row.session_id} already exists; send to it, or choose another id`);
   }
-  if (row.spawn.hash !== bodyHash(order)) throw keyReused(order.key);
+  if (row.spawn.hash !== bodyHash(order)) throw keyReusedError(order.key);
   const first = row.inputs?.find(({ kind, key }) => kind === "user" && key === undefined);
   return {
     session_id: row.session_id,

@@ -1,7 +1,7 @@
 // Builds the sessions: event path, ledger, the table with its two interfaces (hub and manager), families and
 // notifications.
 
-import { within } from "../base/child.ts";
+import { waitAtMost } from "../base/child.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { defined } from "../base/values.ts";
 import type { Observer } from "../observe/types.ts";
@@ -159,7 +159,7 @@ export function createSessions(options: SystemOptions): Sessions {
       await Promise.all([...table.live.keys()].map((session_id) => ledger.idle(session_id)));
       table.isAbandoned = true;
       const left = [...table.live.values()].map((session) => session.abandon());
-      await Promise.all([publisher.close(), within(DRAIN_LIMIT_MS, Promise.all(left))]);
+      await Promise.all([publisher.close(), waitAtMost(DRAIN_LIMIT_MS, Promise.all(left))]);
     },
   };
 }

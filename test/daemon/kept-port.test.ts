@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { HttpClient } from "../../src/client/index.ts";
-import { keptPort } from "../../src/daemon/kept-port.ts";
+import { createKeptPort } from "../../src/daemon/kept-port.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { PATIENT } from "../support/patience.ts";
 
@@ -48,7 +48,7 @@ test("a file that is missing or has no port in it is ignored, and one that canno
   const directory = mkdtempSync(join(tmpdir(), "blemees-port-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const file = join(directory, "http-port");
-  const port = keptPort(file, silentLog);
+  const port = createKeptPort(file, silentLog);
   expect(port.read()).toBeUndefined();
   for (const text of ["", "0", "-1", "65536", "80 81", "0x50", "port"]) {
     writeFileSync(file, text);

@@ -48,7 +48,7 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
     },
     start: async (order, sink) => {
       const command = await find();
-      if (command === undefined) throw notFound(spec);
+      if (command === undefined) throw notFoundError(spec);
       return startAcpRun(parts, command, order, sink);
     },
     adopt: async (run, sessions) => {
@@ -73,7 +73,7 @@ async function locate({ command, env, needs = [] }: AcpSpec, host: AcpHost): Pro
   return missing.includes(true) ? undefined : found;
 }
 
-function notFound({ name, command, advice, needs = [] }: AcpSpec): CodedError {
+function notFoundError({ name, command, advice, needs = [] }: AcpSpec): CodedError {
   const [file] = needs;
   const program = command.includes("/")
     ? `${command} is not an executable file`

@@ -37,7 +37,7 @@ const CANCELLED = { outcome: { outcome: "cancelled" } };
 
 export function toReportsOfRequest(state: AcpState, request: AgentRequest): AcpReport[] {
   // The user sees the first request under this id; the answer must not be applied to another.
-  if (state.asks.has(toNativeId(request.id))) return askedTwice(state, request);
+  if (state.asks.has(toNativeId(request.id))) return reportReusedId(state, request);
   if (request.method === PERMISSION) return permission(state, request);
   if (request.method === ELICITATION) return elicitation(state, request);
   const message = `blemeesd does not support ${request.method}`;
@@ -85,7 +85,7 @@ export function withdrawAll(state: AcpState, reason: string, isHeard: boolean): 
 }
 
 /** Gets no answer of its own, which would answer the first. */
-function askedTwice(state: AcpState, { id, method }: AgentRequest): AcpReport[] {
+function reportReusedId(state: AcpState, { id, method }: AgentRequest): AcpReport[] {
   const text = `the agent reused the id ${toNativeId(id)} of an open request: ignored`;
   return [notice(state, "request_unsupported", { level: "warn", text, data: { method } })];
 }

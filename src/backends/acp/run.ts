@@ -1,7 +1,7 @@
 // One session of an ACP agent, in a process that may serve others. Frames in, reports out, exactly one result per turn,
 // and its end reported once. translate.ts interprets frames; process.ts is the process.
 
-import { within } from "../../base/child.ts";
+import { waitAtMost } from "../../base/child.ts";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { LineAside } from "../../base/json-lines.ts";
@@ -24,7 +24,7 @@ import { type AcpProcess, type AcpResident, canSession, isResponsive } from "./p
 import { toReply } from "./requests.ts";
 import { StallWatch } from "./stall.ts";
 import { type AcpReport, notice } from "./state.ts";
-import { askedTools, isToolRunning, openCommands } from "./tools.ts";
+import { findAskedTools, isToolRunning, openCommands } from "./tools.ts";
 import { abandonTurn, beginTurn, cancelTurn, type Frame, translate } from "./translate.ts";
 import { AcpTurn } from "./turn.ts";
 
@@ -90,7 +90,7 @@ export class AcpRun implements Run, AcpResident {
     const capabilities = asObject(asObject(state.agent["agentCapabilities"])["promptCapabilities"]);
     const prompt = toPrompt(message, capabilities, name);
     if (this.#end.hasBegun) throw new CodedError("backend_crashed", `${name} has ended; resume the session`);
-    if (this.#turn !== undefined) throw busy(name);
+    if (this.#turn !== undefined) throw busyError(name);
     const turn = new AcpTurn(agoMs);
     this.#turn = turn;
     try {
@@ -268,10 +268,10 @@ export class AcpRun implements Run, AcpResident {
       this.#tellResult(turn, "interrupted");
       return;
     }
-    turn.notBegun = askedTools(state);
+    turn.notBegun = findAskedTools(state);
     this.#reports(cancelTurn(state));
     this.#server.notify("session/cancel", { sessionId: state.sessionId });
-    await within(limits.cancelMs, Promise.race([turn.over, this.#end.gone]));
+    await waitAtMost(limits.cancelMs, Promise.race([turn.over, this.#end.gone]));
     if (this.#end.hasBegun) return this.#end.gone;
     if (this.#turn === turn) await this.#insist(turn);
     // codex-acp says that the turn is cancelled while its command runs on, until the session is closed.
@@ -286,7 +286,7 @@ export class AcpRun implements Run, AcpResident {
   /** It was asked to stop and did not. */
   async #insist(turn: AcpTurn): Promise<void> {
     const isClosed = await this.#close();
-    if (isClosed) await within(LAST_WORD_MS, Promise.race([turn.over, this.#end.gone]));
+    if (isClosed) await waitAtMost(LAST_WORD_MS, Promise.race([turn.over, this.#end.gone]));
     if (this.#turn !== turn || this.#end.hasBegun) return;
     const isAlone = this.#server.residents === 1;
     // With what decides about the process: in a replay, others may not have entered yet.
@@ -346,7 +346,7 @@ export class AcpRun implements Run, AcpResident {
     const turn = this.#turn;
     // Its requests will not be answered, so it would not finish.
     if (how === "finish" && turn !== undefined && state.asks.size === 0) {
-      await within(FINISH_LIMIT_MS, Promise.race([turn.over, this.#end.hurried, this.#end.gone]));
+      await waitAtMost(FINISH_LIMIT_MS, Promise.race([turn.over, this.#end.hurried, this.#end.gone]));
     }
     // A process of its own takes everything down with it.
     if (!this.#end.hasBegun && !(lease.isOwn && how === "now")) await this.#leave();
@@ -363,7 +363,7 @@ export class AcpRun implements Run, AcpResident {
       this.#inbox.resume();
       this.#reports(cancelTurn(state));
       this.#server.notify("session/cancel", { sessionId: state.sessionId });
-      await within(LAST_WORD_MS, Promise.race([turn.over, this.#end.gone]));
+      await waitAtMost(LAST_WORD_MS, Promise.race([turn.over, this.#end.gone]));
     }
     if (!this.#end.hasBegun) await Promise.race([this.#close(), this.#end.gone]);
   }
@@ -378,7 +378,7 @@ export class AcpRun implements Run, AcpResident {
   }
 }
 
-function busy(name: string): CodedError {
+function busyError(name: string): CodedError {
   return new CodedError(
     "session_busy",
     `${name} is running a turn; wait for its agent.result or interrupt it`,

@@ -126,7 +126,7 @@ function setModel(settings: Settings, model: string, at: string): SettingCall | 
       ? undefined
       : { method: "session/set_model", params: { modelId: model }, at };
   }
-  throw notOffered(at, "model", model, [...(option?.values ?? []), ...(models?.values ?? [])]);
+  throw notOfferedError(at, "model", model, [...(option?.values ?? []), ...(models?.values ?? [])]);
 }
 
 function setMode(settings: Settings, mode: string, at: string): SettingCall | undefined {
@@ -137,7 +137,7 @@ function setMode(settings: Settings, mode: string, at: string): SettingCall | un
   if (modes !== undefined && (modes.values.length === 0 || modes.values.includes(mode))) {
     return { method: "session/set_mode", params: { modeId: mode }, at };
   }
-  throw notOffered(at, "mode", mode, [...(option?.values ?? []), ...(modes?.values ?? [])]);
+  throw notOfferedError(at, "mode", mode, [...(option?.values ?? []), ...(modes?.values ?? [])]);
 }
 
 function setOption(settings: Settings, id: string, value: SettingValue, at: string): SettingCall | undefined {
@@ -153,7 +153,7 @@ function setOption(settings: Settings, id: string, value: SettingValue, at: stri
     throw new CodedError("invalid_message", `${at}: expected ${wanted}`);
   }
   if (typeof value === "string" && option.values.length > 0 && !option.values.includes(value)) {
-    throw notOffered(at, "value", value, option.values);
+    throw notOfferedError(at, "value", value, option.values);
   }
   return optionCall(option, value, at);
 }
@@ -163,7 +163,7 @@ function optionCall({ id, isBoolean }: ConfigOption, value: SettingValue, at: st
   return { method: "session/set_config_option", params: { configId: id, value, ...type }, at };
 }
 
-function notOffered(at: string, what: string, value: string, offered: readonly string[]): CodedError {
+function notOfferedError(at: string, what: string, value: string, offered: readonly string[]): CodedError {
   const words =
     offered.length > 0
       ? `the agent offers ${formatNames([...new Set(offered)])}`

@@ -72,7 +72,7 @@ export function isToolRunning(state: AcpState): boolean {
 }
 
 /** Tools with a pending request have not started. */
-export function askedTools(state: AcpState): Set<string> {
+export function findAskedTools(state: AcpState): Set<string> {
   const ids = [...state.asks.values()].map(({ params }) =>
     asText(asObject(params["toolCall"])["toolCallId"]),
   );

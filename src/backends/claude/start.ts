@@ -33,10 +33,10 @@ export interface Program {
 
 export async function startClaude(program: Program, order: StartOrder, sink: BackendSink): Promise<Run> {
   const command = program.detected?.path ?? (await findProgram(program.bin, program.env));
-  if (command === undefined) throw notFound(program.bin);
+  if (command === undefined) throw notFoundError(program.bin);
   const options = order.options as ClaudeOptions;
   const speaksControl = program.detected?.speaksControl ?? false;
-  if (options.approvals === true && !speaksControl) throw tooOld(program.detected);
+  if (options.approvals === true && !speaksControl) throw tooOldError(program.detected);
   const env = claudeEnvironment(program.env, order.env, speaksControl);
   const launch = await chooseLaunch(order, { options, env, speaksControl });
   const run = new ClaudeRun({
@@ -127,7 +127,7 @@ async function realCwd(options: ClaudeOptions): Promise<string> {
   return realpath(cwd).catch(() => cwd);
 }
 
-function tooOld(detected: DetectedClaude | undefined): CodedError {
+function tooOldError(detected: DetectedClaude | undefined): CodedError {
   const found =
     detected === undefined ? "this program does not report its version" : `this is ${detected.version}`;
   return new CodedError(
@@ -136,7 +136,7 @@ function tooOld(detected: DetectedClaude | undefined): CodedError {
   );
 }
 
-function notFound(bin: string): CodedError {
+function notFoundError(bin: string): CodedError {
   const where = bin.includes("/") ? `${bin} is not an executable file` : `${bin} not found on PATH`;
   return new CodedError("spawn_failed", `${where}; set --claude or BLEMEESD_CLAUDE`);
 }

@@ -1,6 +1,6 @@
 // Finds the codex program, its version and its protocol, by a handshake rather than by `--version`.
 
-import { within } from "../../base/child.ts";
+import { waitAtMost } from "../../base/child.ts";
 import { FileCache } from "../../base/file-cache.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { defined } from "../../base/values.ts";
@@ -88,6 +88,6 @@ async function askAppServer(program: CodexProgram): Promise<string | undefined> 
   } catch {
     return undefined; // no such subcommand, or it failed: the other transport may work
   } finally {
-    await within(LIMIT_MS, server?.stop("finish") ?? Promise.resolve());
+    await waitAtMost(LIMIT_MS, server?.stop("finish") ?? Promise.resolve());
   }
 }

@@ -71,7 +71,7 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
     start: async (order, sink) => {
       const detected = await detector.detect();
       const command = detected?.path ?? (await detector.find());
-      if (command === undefined) throw notFound(bin);
+      if (command === undefined) throw notFoundError(bin);
       const program = detector.program(command);
       // Started even if it did not answer the handshake: its output says what is wrong.
       const chosen = detected?.transport ?? (transport === "auto" ? "app-server" : transport);
@@ -97,7 +97,7 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
   };
 }
 
-function notFound(bin: string): CodedError {
+function notFoundError(bin: string): CodedError {
   const where = bin.includes("/") ? `${bin} is not an executable file` : `${bin} not found on PATH`;
   return new CodedError("spawn_failed", `${where}; set --codex or BLEMEESD_CODEX`);
 }

@@ -1,6 +1,6 @@
 // A `claude` process in stream-json mode: its frames, its control channel, and how it is started and interrupted.
 import { AgentProcess } from "../agent-process.ts";
-import { type ChildExit, type ChildOrder, within } from "../child.ts";
+import { type ChildExit, type ChildOrder, waitAtMost } from "../child.ts";
 import type { JsonObject } from "../json.ts";
 import { FrameReader, type LineAside } from "../json-lines.ts";
 import { defined } from "../values.ts";
@@ -71,7 +71,7 @@ export class ClaudeClient {
 
   /** Undefined if claude did not answer in time. */
   initialize(body: JsonObject, limitMs: number): Promise<ControlAnswer | undefined> {
-    return within(limitMs, this.control.request({ subtype: "initialize", ...body }));
+    return waitAtMost(limitMs, this.control.request({ subtype: "initialize", ...body }));
   }
 
   interrupt(turnOver: Promise<void>): Promise<InterruptOutcome> {

@@ -1,6 +1,6 @@
 // The interrupt ladder: ask claude to stop, wait for it to acknowledge, then for the turn to end. Ending the process,
 // the last rung, is up to the caller.
-import { within } from "../child.ts";
+import { waitAtMost } from "../child.ts";
 import type { ControlAnswer } from "./control.ts";
 
 /** `silent`: claude did not acknowledge the interrupt. `running`: it did, but the turn continues. */
@@ -26,9 +26,9 @@ export async function awaitInterrupt(
   const over = turnOver.then(() => {
     isOver = true;
   });
-  await within(ACK_LIMIT_MS, Promise.race([acknowledged, over]));
+  await waitAtMost(ACK_LIMIT_MS, Promise.race([acknowledged, over]));
   const given = answer as ControlAnswer | undefined;
-  if (given?.ok === true) await within(RESULT_LIMIT_MS, over);
+  if (given?.ok === true) await waitAtMost(RESULT_LIMIT_MS, over);
   if (isOver) return { kind: "over" };
   if (given === undefined) return { kind: "silent" };
   return given.ok ? { kind: "running" } : { kind: "refused", error: given.error };

@@ -10,7 +10,7 @@ export async function findStateDirectory(env: Env): Promise<string> {
   return (
     env["BLEMEESD_STATE_DIR"] ||
     (await readConfigured(env)) ||
-    join(env["XDG_STATE_HOME"] || join(homeOf(env), ".local", "state"), "blemees")
+    join(env["XDG_STATE_HOME"] || join(getHome(env), ".local", "state"), "blemees")
   );
 }
 
@@ -19,7 +19,7 @@ export function logFileIn(stateDirectory: string): string {
 }
 
 export function configFile(env: Env): string {
-  return join(env["XDG_CONFIG_HOME"] || join(homeOf(env), ".config"), "blemeesd", "config.toml");
+  return join(env["XDG_CONFIG_HOME"] || join(getHome(env), ".config"), "blemeesd", "config.toml");
 }
 
 async function readConfigured(env: Env): Promise<string | undefined> {
@@ -34,6 +34,6 @@ async function readConfigured(env: Env): Promise<string | undefined> {
   }
 }
 
-function homeOf(env: Env): string {
+function getHome(env: Env): string {
   return env["HOME"] || homedir();
 }

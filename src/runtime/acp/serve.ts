@@ -7,7 +7,7 @@ import {
   PROTOCOL_VERSION,
   type SetSessionConfigOptionRequest,
 } from "@agentclientprotocol/sdk";
-import { within } from "../../base/child.ts";
+import { waitAtMost } from "../../base/child.ts";
 import { isObject } from "../../base/json.ts";
 import { MODE_OPTION, MODEL_OPTION, parseModelId } from "./choices.ts";
 import { invalidParams, toRequestError } from "./errors.ts";
@@ -37,7 +37,7 @@ export async function serve(options: AcpOptions): Promise<void> {
   });
   let ended: Promise<void> | undefined;
   const end = () => {
-    ended ??= within(SHUTDOWN_LIMIT_MS, host.shutdown());
+    ended ??= waitAtMost(SHUTDOWN_LIMIT_MS, host.shutdown());
     return ended;
   };
   const app = agent({ name: "demian" });

@@ -1,6 +1,6 @@
 // Runs one command until everything it started has ended.
 import { readFile } from "node:fs/promises";
-import { type Child, type ChildPipe, startChild, within } from "../../base/child.ts";
+import { type Child, type ChildPipe, startChild, waitAtMost } from "../../base/child.ts";
 import { CodedError } from "../../base/coded-error.ts";
 import { ToolError } from "../tools/types.ts";
 import type { CommandRequest, CommandResult, SandboxAdapter } from "./types.ts";
@@ -126,7 +126,7 @@ class StatusReader implements ChildPipe {
     if (pid === undefined) return;
     const deadline = performance.now() + NAMESPACE_LIMIT_MS;
     while (performance.now() < deadline && (await isRunning(pid)))
-      await within(POLL_MS, new Promise(() => undefined));
+      await waitAtMost(POLL_MS, new Promise(() => undefined));
   }
 }
 

@@ -82,7 +82,7 @@ export function onCancel(step: Step, job_id: string, message_id: string): void {
   const entry = getQueue(row)[place];
   const follower = getQueue(row)[place + 1]?.message_id;
   if (entry === undefined) {
-    step.refuse(job_id, notWaiting(step.state, message_id));
+    step.refuse(job_id, notWaitingFailure(step.state, message_id));
     return;
   }
   step.set({ row: markCancelled(row, message_id).row });
@@ -96,11 +96,11 @@ export function onQueueWritten(step: Step, write: Write, isStored: boolean): voi
       if (write.isRepeated === true)
         replyRepeated(step, write.job_id, findRecord(step.state, write.message_id));
       else if (isStored) onEnqueued(step, write);
-      else notEnqueued(step, write);
+      else undoEnqueue(step, write);
       break;
     case "cancel":
       if (isStored) onCancelled(step, write.job_id, write.entry.message_id);
-      else notCancelled(step, write);
+      else undoCancel(step, write);
       break;
     case "handover":
       if (step.turn?.turn_id !== write.turn_id) return; // interrupted before it was delivered
@@ -128,7 +128,7 @@ function onEnqueued(step: Step, { job_id, message_id }: Write & { for: "enqueue"
   const input = findRecord(step.state, message_id);
   if (input === undefined) {
     // It was cancelled since, and its record has already been dropped.
-    step.refuse(job_id, notWaiting(step.state, message_id));
+    step.refuse(job_id, notWaitingFailure(step.state, message_id));
     return;
   }
   step.emit({ kind: "input_changed", input });
@@ -136,7 +136,7 @@ function onEnqueued(step: Step, { job_id, message_id }: Write & { for: "enqueue"
   retryNow(step);
 }
 
-function notEnqueued(step: Step, { job_id, message_id, stopped_at_ms }: Write & { for: "enqueue" }): void {
+function undoEnqueue(step: Step, { job_id, message_id, stopped_at_ms }: Write & { for: "enqueue" }): void {
   step.set({ row: unqueue(step.state.row, message_id) });
   if (stopped_at_ms !== undefined) step.setRow({ stopped_at_ms });
   step.refuse(job_id, NOT_STORED);
@@ -146,14 +146,14 @@ function onCancelled(step: Step, job_id: string, message_id: string): void {
   const input = findRecord(step.state, message_id);
   if (input?.state !== "cancelled") {
     // The message itself could not be stored, and may have been sent again since.
-    step.refuse(job_id, notWaiting(step.state, message_id));
+    step.refuse(job_id, notWaitingFailure(step.state, message_id));
     return;
   }
   tell(step, "input_cancelled", input);
   step.reply(job_id, { input });
 }
 
-function notWaiting(state: SessionState, message_id: string): Failure {
+function notWaitingFailure(state: SessionState, message_id: string): Failure {
   const known = findRecord(state, message_id);
   const why = known === undefined ? "is not known" : `is ${known.state} already`;
   return {
@@ -162,7 +162,7 @@ function notWaiting(state: SessionState, message_id: string): Failure {
   };
 }
 
-function notCancelled(step: Step, { job_id, entry, follower }: Write & { for: "cancel" }): void {
+function undoCancel(step: Step, { job_id, entry, follower }: Write & { for: "cancel" }): void {
   const { row } = step.state;
   const place = getQueue(row).findIndex((one) => one.message_id === follower);
   step.set({ row: putBack(row, entry, place === -1 ? getQueue(row).length : place).row });

@@ -1,5 +1,5 @@
 // Jobs that stop something: an idle agent, an agent until further notice, or the session itself.
-import { become, done, refuseJob } from "./job-moves.ts";
+import { become, finishJob, refuseJob } from "./job-moves.ts";
 import type { CloseCondition, CloseJob, HaltJob, Job, ReleaseJob, RestJob } from "./jobs.ts";
 import { wakeAgain } from "./queue.ts";
 import { unknownSession } from "./refusals.ts";
@@ -12,7 +12,7 @@ export function rest(step: Step, job: RestJob): void {
   if (job.stage === undefined) {
     const isIdle = !isClosing(step.state) && idleSince(step.state) !== undefined && step.turn === undefined;
     if (!isIdle) {
-      done(step);
+      finishJob(step);
       step.reply(job.job_id, false);
       return;
     }
@@ -20,7 +20,7 @@ export function rest(step: Step, job: RestJob): void {
     stopRun(step, "finish");
     return;
   }
-  done(step);
+  finishJob(step);
   step.emit({ kind: "log", level: "info", event: "session.rested" });
   step.reply(job.job_id, true);
 }
@@ -28,7 +28,7 @@ export function rest(step: Step, job: RestJob): void {
 export function halt(step: Step, job: HaltJob): void {
   if (job.stage === undefined) {
     if (isClosing(step.state)) {
-      done(step);
+      finishJob(step);
       step.reply(job.job_id);
       return;
     }
@@ -47,7 +47,7 @@ export function halt(step: Step, job: HaltJob): void {
     refuseJob(step, job, { code: "store_failed", message });
     return;
   }
-  done(step);
+  finishJob(step);
   step.reply(job.job_id);
 }
 
@@ -65,7 +65,7 @@ export function close(step: Step, job: CloseJob): void {
   switch (job.stage) {
     case undefined: {
       if (state.phase.name === "closed" || !mayClose(state, job.if)) {
-        done(step);
+        finishJob(step);
         step.reply(job.job_id, state.phase.name === "closed");
         return;
       }
@@ -98,7 +98,7 @@ export function close(step: Step, job: CloseJob): void {
       return;
     }
     default:
-      done(step);
+      finishJob(step);
       for (const later of step.state.jobs) refuseLater(step, later); // mutation: close-answers-everybody
       step.set({ phase: { name: "closed" }, owner: {}, jobs: [], held: undefined, unfinished: undefined });
       step.emit({ kind: "close", reason: job.reason });
@@ -135,7 +135,7 @@ function refuseLater(step: Step, job: Job): void {
 export function release(step: Step, job: ReleaseJob): void {
   const { state } = step;
   if (job.stage !== undefined || !isUnneeded(state)) {
-    done(step);
+    finishJob(step);
     return;
   }
   become(step, { ...job, stage: "stopping" });

@@ -8,11 +8,11 @@ export function become(step: Step, job: Job): void {
 }
 
 /** Removes the first job. */
-export function done(step: Step): void {
+export function finishJob(step: Step): void {
   step.set({ jobs: step.state.jobs.slice(1) });
 }
 
 export function refuseJob(step: Step, job: { job_id: string }, failure: Failure): void {
-  done(step);
+  finishJob(step);
   step.refuse(job.job_id, failure);
 }

@@ -1,9 +1,9 @@
 // Jobs that bring a session up: a client opens it, or a manager creates it.
 import { defined } from "../../base/values.ts";
 import { releaseNow } from "./job-end.ts";
-import { become, done, refuseJob } from "./job-moves.ts";
+import { become, finishJob, refuseJob } from "./job-moves.ts";
 import type { BeginJob, OpenJob } from "./jobs.ts";
-import { clientGone, NOT_STORED, unknownSession } from "./refusals.ts";
+import { clientGoneError, NOT_STORED, unknownSession } from "./refusals.ts";
 import { startRun } from "./run-steps.ts";
 import { type CoreRow, type Failure, isClosing } from "./state.ts";
 import type { Step } from "./step.ts";
@@ -16,8 +16,8 @@ export function open(step: Step, job: OpenJob): void {
       return;
     }
     if (job.isGone) {
-      done(step);
-      refuseOpen(step, job, clientGone());
+      finishJob(step);
+      refuseOpen(step, job, clientGoneError());
       return;
     }
     step.emit({ kind: "mark", job_id: job.job_id });
@@ -43,9 +43,9 @@ export function open(step: Step, job: OpenJob): void {
     }
     step.save(); // mutation: opened-is-stored
   }
-  done(step);
+  finishJob(step);
   if (job.isGone) {
-    refuseOpen(step, job, clientGone());
+    refuseOpen(step, job, clientGoneError());
     releaseNow(step);
     return;
   }
@@ -86,7 +86,7 @@ export function begin(step: Step, job: BeginJob): void {
     become(step, { ...job, stage: "writing", write_id: step.write({ for: "job" }) });
     return;
   }
-  done(step);
+  finishJob(step);
   if (job.isStored === false) {
     failBegin(step, job, NOT_STORED);
     return;

@@ -2,7 +2,7 @@
 // What a job waits for is derived from the state alone.
 import { hold } from "./delivery.ts";
 import { close, halt, release, rest } from "./job-end.ts";
-import { done } from "./job-moves.ts";
+import { finishJob } from "./job-moves.ts";
 import { begin, failBegin, open, refuseOpen } from "./job-open.ts";
 import { deliver, send, warm } from "./job-talk.ts";
 import type { Job } from "./jobs.ts";
@@ -21,7 +21,7 @@ const ADVANCE: { [K in Job["kind"]]: (step: Step, job: JobOf<K>) => void } = {
   halt,
   close,
   interrupt: (step, job) => {
-    done(step);
+    finishJob(step);
     interruptNow(step, job.job_id, job.client_id);
   },
   deliver,
@@ -62,7 +62,7 @@ function isShutdown(job: Job): boolean {
 export function failStart(step: Step, failure: Failure): void {
   const [job] = step.state.jobs;
   if (job?.stage !== "starting") return;
-  done(step);
+  finishJob(step);
   switch (job.kind) {
     case "open":
       refuseOpen(step, job, failure);

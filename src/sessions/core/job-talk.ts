@@ -1,8 +1,8 @@
 // Jobs that give the agent work or take it away: the owner's message, the next queued message, an interrupt.
 import { handOver, nextMessage } from "./delivery.ts";
-import { become, done, refuseJob } from "./job-moves.ts";
+import { become, finishJob, refuseJob } from "./job-moves.ts";
 import type { DeliverJob, SendJob, WarmJob } from "./jobs.ts";
-import { busy, unknownSession, waitsFor } from "./refusals.ts";
+import { busyError, unknownSession, waitsFor } from "./refusals.ts";
 import { startRun } from "./run-steps.ts";
 import { isAsking, isClosing, isRepeating, isUnattended } from "./state.ts";
 import type { Step } from "./step.ts";
@@ -16,7 +16,7 @@ export function send(step: Step, job: SendJob): void {
     return;
   }
   if (step.turn !== undefined) {
-    refuseJob(step, job, busy(waiting));
+    refuseJob(step, job, busyError(waiting));
     return;
   }
   if (waiting !== undefined) {
@@ -24,7 +24,7 @@ export function send(step: Step, job: SendJob): void {
     return;
   }
   if (isAsking(state) || isRepeating(state)) {
-    refuseJob(step, job, busy());
+    refuseJob(step, job, busyError());
     return;
   }
   if (state.run === undefined) {
@@ -32,7 +32,7 @@ export function send(step: Step, job: SendJob): void {
     startRun(step, { resume: true, needsRoom: false });
     return;
   }
-  done(step);
+  finishJob(step);
   beginTurn(step, "user");
   step.emit({ kind: "give", turn_id: step.id, message: job.message, job_id: job.job_id });
 }
@@ -46,7 +46,7 @@ export function deliver(step: Step, job: DeliverJob): void {
     startRun(step, { resume: true, needsRoom: true });
     return;
   }
-  done(step);
+  finishJob(step);
   // Checked again: a lot can happen while an agent starts.
   if (entry !== undefined && state.run !== undefined) handOver(step, entry);
 }
@@ -59,6 +59,6 @@ export function warm(step: Step, job: WarmJob): void {
     startRun(step, { resume: true, needsRoom: false });
     return;
   }
-  done(step);
+  finishJob(step);
   for (const job_id of job.waiters) step.reply(job_id);
 }

@@ -43,11 +43,11 @@ export function findRepeated(row: QueueRow, { key, message_id, message }: NewInp
   const same = records.find((record) => record.message_id === message_id);
   if (same !== undefined || key === undefined) return same;
   const found = records.find((record) => record.key === key);
-  if (found !== undefined && found.hash !== hashValue(message)) throw keyReused(key);
+  if (found !== undefined && found.hash !== hashValue(message)) throw keyReusedError(key);
   return found;
 }
 
-export function keyReused(key: string): CodedError {
+export function keyReusedError(key: string): CodedError {
   return new CodedError(
     "idempotency_mismatch",
     `the idempotency key ${JSON.stringify(key)} was used before with another body; use a new key`,

@@ -10,7 +10,7 @@ export function unknownSession(session_id: string): CodedError {
 }
 
 /** `waiting`: the request that blocks the turn. */
-export function busy(waiting?: Waiting): CodedError {
+export function busyError(waiting?: Waiting): CodedError {
   if (waiting !== undefined) return waitsFor(waiting, "session_busy");
   return new CodedError("session_busy", "a turn is in flight; wait for its agent.result or interrupt it");
 }
@@ -23,7 +23,7 @@ export function waitsFor(
   return new CodedError(code, message, { data: { request_id, request_type, requested_at_ms } });
 }
 
-export function notAllowed(session_id: string): CodedError {
+export function notAllowedError(session_id: string): CodedError {
   const message = `only the owner of session ${session_id} may answer; open it with resume, or let its owner open it with answers: "any"`;
   return new CodedError("answer_not_allowed", message);
 }
@@ -38,10 +38,10 @@ export const NOT_STORED: Failure = {
   message: "could not be written to disk, so nothing was changed; see the log",
 };
 
-export function daemonStops(): CodedError {
+export function shutdownError(): CodedError {
   return new CodedError("daemon_shutdown", "the daemon is shutting down");
 }
 
-export function clientGone(): CodedError {
+export function clientGoneError(): CodedError {
   return new CodedError("session_unknown", "the client disconnected before it was served");
 }

@@ -30,7 +30,7 @@ export function* replay(lines: Iterable<string>): Generator<ReplayedStep> {
       state = initialState(row, defined({ left_at_ms }));
       continue;
     }
-    if (state === undefined || line.input === undefined) throw notATrace(number);
+    if (state === undefined || line.input === undefined) throw notRecordingError(number);
     const reduced = reduce(state, line.input);
     state = reduced.state;
     const effects = reduced.effects.map(({ kind }) => kind);
@@ -38,7 +38,7 @@ export function* replay(lines: Iterable<string>): Generator<ReplayedStep> {
     const isSame = effects.join() === recorded.join();
     yield { line: number, input: line.input, state, effects, ...(isSame ? {} : { recorded }) };
   }
-  if (number === 0 || state === undefined) throw notATrace(1);
+  if (number === 0 || state === undefined) throw notRecordingError(1);
 }
 
 /** Formats a step as one line. */
@@ -78,9 +78,9 @@ function parse(text: string, number: number): Line {
   } catch {
     // Reported below.
   }
-  throw notATrace(number);
+  throw notRecordingError(number);
 }
 
-function notATrace(number: number): Error {
+function notRecordingError(number: number): Error {
   return new Error(`line ${number}: not a session recording; record one with BLEMEESD_TRACE_DIR=DIR`);
 }

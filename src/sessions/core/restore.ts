@@ -49,8 +49,8 @@ export function closeTurn(
   found?: ResultEvent & { turn_id: string },
 ): ResultEvent {
   const { row } = step.state;
-  const isToldAgain = found === undefined && wake !== undefined && row.stopped_at_ms === undefined;
-  if (isToldAgain) step.set({ row: wakeAgain(row, wake, step.at_ms) });
+  const isWokenAgain = found === undefined && wake !== undefined && row.stopped_at_ms === undefined;
+  if (isWokenAgain) step.set({ row: wakeAgain(row, wake, step.at_ms) });
   const error = { code: "backend_crashed", message };
   const result = found ?? { ...syntheticResult(row.backend, "error", error), turn_id };
   step.set({ row: markDone(step.state.row, result).row });

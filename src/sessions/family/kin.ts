@@ -53,7 +53,7 @@ export function checkSpawn(
   if (parent === undefined) throw unknownSession(parent_id);
   const line = ancestors(parent, (id) => known.get(id));
   if (line.length + 1 > limits.maxDepth) {
-    throw tooMany(
+    throw tooManyError(
       `session ${parent_id} is ${line.length} generations below its root; the limit is ${limits.maxDepth} (max_family_depth). Do the work in this session, or let its parent spawn the session`,
     );
   }
@@ -63,12 +63,12 @@ export function checkSpawn(
     .filter((row) => row.stopped_at_ms === undefined);
   const children = all.filter((row) => row.parent === parent_id);
   if (children.length >= limits.maxChildren) {
-    throw tooMany(
+    throw tooManyError(
       `session ${parent_id} has ${children.length} active children, the limit (max_children); ${advice(children)}`,
     );
   }
   if (all.length + 1 >= limits.maxSize) {
-    throw tooMany(
+    throw tooManyError(
       `the family of session ${root.session_id} has ${all.length + 1} active sessions, the limit (max_family_size); ${advice(all)}`,
     );
   }
@@ -84,6 +84,6 @@ function advice(rows: readonly SessionRow[]): string {
   return `stop an idle one, such as ${first.session_id} (\`sm stop ${first.session_id}\`)`;
 }
 
-function tooMany(message: string): CodedError {
+function tooManyError(message: string): CodedError {
   return new CodedError("family_limit", message);
 }

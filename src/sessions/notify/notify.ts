@@ -1,7 +1,7 @@
 // The notify hook: runs a command or calls a webhook when a session is waiting, done, failed or stalled. Best effort:
 // it never waits, throws or stores anything, and failures are logged.
 import { checkAllowedUrl, getOrigin, parseAllowList } from "../../base/allowed-url.ts";
-import { startChild, within } from "../../base/child.ts";
+import { startChild, waitAtMost } from "../../base/child.ts";
 import { toMessage } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
 import type { Counter, Metrics } from "../../base/metrics.ts";
@@ -100,7 +100,7 @@ export class Notifier implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
     this.#over.abort();
     this.#waiting.length = 0;
     // The daemon stops even if one of them hangs.
-    await within(CLOSE_LIMIT_MS, Promise.all(this.#running));
+    await waitAtMost(CLOSE_LIMIT_MS, Promise.all(this.#running));
   }
 
   /** Resolves when nothing is waiting or running. */

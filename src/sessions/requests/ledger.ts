@@ -1,7 +1,7 @@
 // The one path of a request: asked by an agent, stored, shown, answered by any client, dispatched from the store at
 // most once. Steps of one request run in sequence; states.ts defines what each step does.
 import type { Ask } from "../../backends/types.ts";
-import { within } from "../../base/child.ts";
+import { waitAtMost } from "../../base/child.ts";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { makeId } from "../../base/id.ts";
 import type { Log } from "../../base/log.ts";
@@ -116,7 +116,7 @@ export class Ledger {
     else if (row.status !== "pending" && answered.has(native_id)) {
       this.#step(open, () => this.#onDelivered(open));
     } else if (row.status !== "pending") {
-      this.#step(open, async () => void (await within(DISPATCH_LIMIT_MS, this.#dispatch(open))));
+      this.#step(open, async () => void (await waitAtMost(DISPATCH_LIMIT_MS, this.#dispatch(open))));
     } else if (row.expires_at_ms !== undefined) this.#startTimer(open, row.expires_at_ms);
   }
 
@@ -153,7 +153,7 @@ export class Ledger {
       if (order.shown_hash !== undefined && order.shown_hash !== row.shown_hash) throw changedError(row); // mutation: answer-names-what-was-shown
       await this.#write(open, resolve(row, answer, order.source, Date.now()));
       this.#log.info("request.resolved", { ...pickIds(row), source: order.source });
-      await within(DISPATCH_LIMIT_MS, this.#dispatch(open));
+      await waitAtMost(DISPATCH_LIMIT_MS, this.#dispatch(open));
       if (open.row.status !== "resolved") return toRepeatedResponse(open.row, order.answer);
       return toResponded(open.row, order.answer, false);
     });
@@ -273,7 +273,7 @@ export class Ledger {
       return;
     }
     this.#log.info("request.expired", pickIds(open.row));
-    await within(DISPATCH_LIMIT_MS, this.#dispatch(open)); // mutation: policy-answers-expired
+    await waitAtMost(DISPATCH_LIMIT_MS, this.#dispatch(open)); // mutation: policy-answers-expired
   }
 
   /** Sends the stored answer to the agent. */

@@ -115,7 +115,7 @@ export function checkAnswer({ payload, request_type }: RequestRow, given: Answer
     return answer;
   }
   const { decision } = answer;
-  const choice = chosen(payload, decision, answer.option);
+  const choice = findChoice(payload, decision, answer.option);
   if (REQUEST_TYPES[request_type] === "input" && decision !== "decline" && decision !== "cancel") {
     throw invalid(`a ${request_type} request needs answers, or a refusal (decline, cancel)`);
   }
@@ -127,7 +127,7 @@ export function checkAnswer({ payload, request_type }: RequestRow, given: Answer
   return answer;
 }
 
-function chosen({ choices }: RequestPayload, decision: Decision, option: string | undefined): Choice {
+function findChoice({ choices }: RequestPayload, decision: Decision, option: string | undefined): Choice {
   const offers = choices.filter((candidate) => candidate.decision === decision);
   if (offers.length === 0)
     throw invalid(`/answer/decision: "${decision}" is not offered; ${describeOffered({ choices })}`);

@@ -42,7 +42,7 @@ export function fillPicker(picker: PickerState, options: readonly PickerOption[]
 }
 
 /** The options that contain the typed text. */
-export function shownOptions({ options = [], editor, takesText }: PickerState): readonly PickerOption[] {
+export function listShownOptions({ options = [], editor, takesText }: PickerState): readonly PickerOption[] {
   const words = editor.text.trim().toLowerCase();
   if (words === "") return options;
   const found = options.filter(({ label, value }) => `${label} ${value}`.toLowerCase().includes(words));
@@ -52,7 +52,7 @@ export function shownOptions({ options = [], editor, takesText }: PickerState): 
 }
 
 export function onPickerInput(picker: PickerState, input: Input): PickerStep {
-  const shown = shownOptions(picker);
+  const shown = listShownOptions(picker);
   const count = Math.max(1, shown.length);
   const chord = input.kind === "key" ? input.chord : "";
   if (chord === "escape" || chord === "ctrl-c") return { kind: "closed" };
@@ -77,7 +77,7 @@ export function onPickerInput(picker: PickerState, input: Input): PickerStep {
 /** Typed before the list appeared, containing a space, or matching no option. */
 function isMessage(picker: PickerState, input: Input): boolean {
   if (input.kind !== "text") return false;
-  return picker.options === undefined || input.text === " " || shownOptions(picker).length === 0;
+  return picker.options === undefined || input.text === " " || listShownOptions(picker).length === 0;
 }
 
 function open(picker: PickerState): PickerStep {

@@ -4,13 +4,13 @@ import { type Line, piece, STYLE } from "../rows/style.ts";
 import type { Look } from "../screen-types.ts";
 import { drawLine, drawRule, wrapToRows } from "../theme.ts";
 import type { PickerOption } from "../types.ts";
-import { type PickerState, shownOptions } from "./picker.ts";
+import { listShownOptions, type PickerState } from "./picker.ts";
 
 /** Maximum rows of a message. */
 const MOST_TOLD = 2;
 
 export function pickerLines(picker: PickerState, columns: number, height: number, look: Look): string[] {
-  const shown = shownOptions(picker);
+  const shown = listShownOptions(picker);
   const typed = picker.editor.text === "" ? [] : [piece(safeLine(picker.editor.text), STYLE.accent)];
   const message =
     picker.message === undefined

@@ -1,6 +1,6 @@
 // Which failures are about the login.
 import { describe, expect, test } from "vitest";
-import { diedOfAuth, isAuthError, isAuthInfo } from "../../../src/backends/codex/mcp-server/auth.ts";
+import { hasAuthError, isAuthError, isAuthInfo } from "../../../src/backends/codex/mcp-server/auth.ts";
 
 describe("the error that ends a turn", () => {
   test.each<[object, boolean]>([
@@ -40,7 +40,7 @@ test.each<[unknown, boolean]>([
 
 test("only the last lines of a codex that died count", () => {
   const quiet = Array.from({ length: 5 }, (_, n) => `line ${n}`);
-  expect(diedOfAuth(["got 401", ...quiet])).toBe(false);
-  expect(diedOfAuth([...quiet, "got 401"])).toBe(true);
-  expect(diedOfAuth([])).toBe(false);
+  expect(hasAuthError(["got 401", ...quiet])).toBe(false);
+  expect(hasAuthError([...quiet, "got 401"])).toBe(true);
+  expect(hasAuthError([])).toBe(false);
 });

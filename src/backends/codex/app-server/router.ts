@@ -1,7 +1,7 @@
 // Routes messages of a shared app-server: every message has a thread id, every thread belongs to one session. A
 // sub-agent's thread is mostly unannounced, so a message of an unknown thread waits until a session claims the thread
 // or Codex names its parent. Requests without an owner are refused, because Codex would wait forever.
-import { within } from "../../../base/child.ts";
+import { waitAtMost } from "../../../base/child.ts";
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { RpcId } from "../../../base/jsonrpc.ts";
 import type { Log } from "../../../base/log.ts";
@@ -172,7 +172,7 @@ export class ThreadRouter {
   /** An owner that is found claims the thread. Without an answer from Codex the messages keep waiting. */
   async #findOwner(threadId: string): Promise<void> {
     const opening = this.#opening;
-    await within(OPENING_MS, opening);
+    await waitAtMost(OPENING_MS, opening);
     const family: JsonObject[] = [];
     let id = threadId;
     while (family.length < MAX_DEPTH && !this.#owners.has(threadId)) {

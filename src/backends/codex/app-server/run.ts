@@ -1,7 +1,7 @@
 // One Codex session: a thread in an app-server, which may serve others. Messages in, reports out, exactly one result
 // per turn, and its end reported once. translate.ts interprets messages; process.ts is the process.
 
-import { within } from "../../../base/child.ts";
+import { waitAtMost } from "../../../base/child.ts";
 import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import type { LineAside } from "../../../base/json-lines.ts";
@@ -83,7 +83,7 @@ export class CodexRun implements Run, AppServerResident {
   async send(message: UserMessage, agoMs = 0): Promise<void> {
     const input = toInput(message);
     if (this.#end.hasBegun) throw new CodedError("backend_crashed", "codex has ended; resume the session");
-    if (this.#turn !== undefined) throw busy();
+    if (this.#turn !== undefined) throw busyError();
     const turn = new CodexTurn(undefined, agoMs);
     this.#turn = turn;
     try {
@@ -288,7 +288,7 @@ export class CodexRun implements Run, AppServerResident {
     if (dead !== undefined) {
       const running = () => (this.#dead.has(turnId) ? [{ threadId, turnId }] : []);
       await askToStop(this.#parts.lane, running, () => !this.#server.isAlive);
-      await within(RESULT_LIMIT_MS, Promise.race([dead.over, this.#end.gone]));
+      await waitAtMost(RESULT_LIMIT_MS, Promise.race([dead.over, this.#end.gone]));
     }
     if (!this.#dead.has(turnId) && this.#unnamed.size === 0) return;
     throw new Error("codex is still running the interrupted turn; close the session and resume it");
@@ -304,7 +304,7 @@ export class CodexRun implements Run, AppServerResident {
     const running = () => listTurns(this.#parts.state, turn.id, this.#turn === turn);
     const asked = askToStop(this.#parts.lane, running, isOver);
     const agreed = await Promise.race([asked, turn.over.then(() => new Set<string>())]);
-    if (agreed.has(turn.id ?? "")) await within(RESULT_LIMIT_MS, turn.over);
+    if (agreed.has(turn.id ?? "")) await waitAtMost(RESULT_LIMIT_MS, turn.over);
     if (this.#turn === turn && !this.#end.hasBegun) {
       // With what decides about the process: in a replay, others may not have entered yet.
       const isAlone = this.#server.residents === 1;
@@ -360,7 +360,7 @@ export class CodexRun implements Run, AppServerResident {
   async #stop(how: "finish" | "now"): Promise<void> {
     const { lease } = this.#parts;
     if (how === "finish" && this.#turn !== undefined) {
-      await within(FINISH_LIMIT_MS, Promise.race([this.#turn.over, this.#end.hurried]));
+      await waitAtMost(FINISH_LIMIT_MS, Promise.race([this.#turn.over, this.#end.hurried]));
     }
     // A process of its own takes everything down with it.
     if (!this.#end.hasBegun && !lease.isOwn) await this.#leave();
@@ -393,6 +393,6 @@ export class CodexRun implements Run, AppServerResident {
   }
 }
 
-function busy(): CodedError {
+function busyError(): CodedError {
   return new CodedError("session_busy", "Codex is running a turn; wait for its agent.result or interrupt it");
 }

@@ -26,6 +26,6 @@ export function isAuthInfo(info: unknown): boolean {
   return Object.values(asObject(info)).some((kind) => CODES.has(asObject(kind)["http_status_code"]));
 }
 
-export function diedOfAuth(tail: readonly string[]): boolean {
+export function hasAuthError(tail: readonly string[]): boolean {
   return tail.slice(-LAST_WORDS).some((line) => WORDS.test(line));
 }

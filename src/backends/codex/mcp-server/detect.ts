@@ -1,5 +1,5 @@
 // Whether this codex has an `mcp-server`, and its version: by handshake, never by `--version`.
-import { type Child, startChild, within } from "../../../base/child.ts";
+import { type Child, startChild, waitAtMost } from "../../../base/child.ts";
 import { JsonRpcPeer } from "../../../base/jsonrpc.ts";
 import { processEnvironment } from "../environment.ts";
 import type { CodexProgram } from "../program.ts";
@@ -38,7 +38,7 @@ export async function detectMcp(program: CodexProgram): Promise<string | undefin
     const shaken = shakeHands(peer, LIMIT_MS).then((server) => {
       version = server.version ?? NO_VERSION;
     });
-    await within(LIMIT_MS, shaken);
+    await waitAtMost(LIMIT_MS, shaken);
     return version;
   } catch {
     // Not a codex that we can use this way.

@@ -2,7 +2,7 @@
 // it. translate.ts and result.ts interpret messages; agent-process.ts starts and ends the process.
 
 import { AgentProcess } from "../../../base/agent-process.ts";
-import { type ChildExit, type ChildOrder, within } from "../../../base/child.ts";
+import { type ChildExit, type ChildOrder, waitAtMost } from "../../../base/child.ts";
 import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import { crashMessage, exitMessage, formatTail } from "../../../base/exit-message.ts";
 import type { JsonObject } from "../../../base/json.ts";
@@ -17,7 +17,7 @@ import { Backpressure } from "../../backpressure.ts";
 import type { BackendSink, Run } from "../../types.ts";
 import { toolCall } from "./arguments.ts";
 import { Asks } from "./asks.ts";
-import { diedOfAuth, LOGIN_ADVICE } from "./auth.ts";
+import { hasAuthError, LOGIN_ADVICE } from "./auth.ts";
 import { shakeHands } from "./handshake.ts";
 import { createMessageReader } from "./messages.ts";
 import { endTurn, type TurnEnd } from "./result.ts";
@@ -156,7 +156,7 @@ export class McpRun implements Run {
     this.#peer.notify(CANCELLED, { requestId, reason: "user_interrupt" });
     // Immediately: an approval now could still run the command.
     this.#withdraw(this.#asks.close(), "the turn was interrupted");
-    await within(CANCEL_LIMIT_MS, over);
+    await waitAtMost(CANCEL_LIMIT_MS, over);
     // Further messages of this call have its id, and are dropped.
     if (!this.#process.hasEnded && state.requestId === requestId) this.#endTurn({ kind: "aborted" });
   }
@@ -247,7 +247,7 @@ export class McpRun implements Run {
   #end(exit: ChildExit, expected: boolean): void {
     const { sink } = this.#parts;
     const { lastLines } = this.#process;
-    if (!expected && diedOfAuth(lastLines)) this.#tell(() => sink.authFailed(LOGIN_ADVICE));
+    if (!expected && hasAuthError(lastLines)) this.#tell(() => sink.authFailed(LOGIN_ADVICE));
     const crash = this.#fault ?? crashMessage(exit, lastLines);
     const message = expected ? exitMessage(exit) : crash;
     this.#peer.close(new Error(message));

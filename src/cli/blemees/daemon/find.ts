@@ -35,17 +35,17 @@ export function clientOptions({ socket }: BlemeesContext): HttpOptions {
   return { ...defined({ socket }), retry: false };
 }
 
-export function socketOf({ socket, env }: BlemeesContext): string {
+export function getSocketPath({ socket, env }: BlemeesContext): string {
   return socket ?? resolveSocketPath(env);
 }
 
 /** `blemeesd/1.2.3 (pid 4)` */
-export function nameOf({ daemon, pid }: Pick<AnyStatus, "daemon" | "pid">): string {
+export function formatDaemon({ daemon, pid }: Pick<AnyStatus, "daemon" | "pid">): string {
   return `${daemon} (pid ${pid})`;
 }
 
 /** The status of a daemon that was started; of the next one if that is being replaced already. */
-export function statusOf({ socket }: HttpClient): Promise<AnyStatus> {
+export function readStatus({ socket }: HttpClient): Promise<AnyStatus> {
   return new HttpClient({ socket, expectsDaemon: true }).status();
 }
 

@@ -5,7 +5,7 @@ import { type Arguments, numberFlag } from "../../command.ts";
 import { show } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
 import { findStateDirectory, logFileIn } from "../state-directory.ts";
-import { type AnyStatus, findDaemon, nameOf } from "./find.ts";
+import { type AnyStatus, findDaemon, formatDaemon } from "./find.ts";
 import { followLines, readLastLines } from "./log-file.ts";
 import { notRunningText } from "./status.ts";
 
@@ -27,7 +27,7 @@ export async function showLogs(given: Arguments, context: BlemeesContext): Promi
 async function findLogFile(context: BlemeesContext): Promise<string> {
   const found = await findDaemon(context);
   const usual = logFileIn(await findStateDirectory(context.env));
-  if (found.state === "running" && found.status.log !== undefined) return fileOf(found.status);
+  if (found.state === "running" && found.status.log !== undefined) return requireLogFile(found.status);
   if (existsSync(usual)) return usual;
   const why = found.state === "none" ? notRunningText(context) : "the daemon does not say where it logs";
   throw new CodedError(
@@ -36,7 +36,7 @@ async function findLogFile(context: BlemeesContext): Promise<string> {
   );
 }
 
-function fileOf(status: AnyStatus): string {
+function requireLogFile(status: AnyStatus): string {
   const { log, supervisor } = status;
   if (log?.path !== undefined) return log.path;
   const text =
@@ -45,5 +45,5 @@ function fileOf(status: AnyStatus): string {
       : log?.to === "file"
         ? "logs to a file that was moved or removed; `sm daemon restart` opens a new one"
         : "logs to its stderr, which is not a file: look at the terminal or the program that started it, or set log_file";
-  throw new CodedError("no_log", `${nameOf(status)} ${text}`);
+  throw new CodedError("no_log", `${formatDaemon(status)} ${text}`);
 }

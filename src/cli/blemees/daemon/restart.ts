@@ -4,10 +4,10 @@ import type { Arguments } from "../../command.ts";
 import { show } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
 import { startDaemon } from "../start-daemon.ts";
-import { type AnyStatus, clientOptions, findDaemon, nameOf, statusOf } from "./find.ts";
+import { type AnyStatus, clientOptions, findDaemon, formatDaemon, readStatus } from "./find.ts";
 import { showStarted, startNew } from "./start.ts";
-import { versionOf } from "./status.ts";
-import { tooOld } from "./stop.ts";
+import { parseVersion } from "./status.ts";
+import { tooOldError } from "./stop.ts";
 
 export async function restartDaemon(_given: Arguments, context: BlemeesContext): Promise<number> {
   const found = await findDaemon(context);
@@ -16,7 +16,7 @@ export async function restartDaemon(_given: Arguments, context: BlemeesContext):
     return showStarted(
       context,
       { started: true, status },
-      `no daemon was running; started ${nameOf(status)}`,
+      `no daemon was running; started ${formatDaemon(status)}`,
     );
   }
   const before = found.status;
@@ -25,20 +25,20 @@ export async function restartDaemon(_given: Arguments, context: BlemeesContext):
   if (supervisor !== undefined)
     throw new CodedError(
       "supervised",
-      `${nameOf(before)} is run by ${supervisor.name}; restart it with: ${supervisor.restart}`,
+      `${formatDaemon(before)} is run by ${supervisor.name}; restart it with: ${supervisor.restart}`,
     );
-  if (state_dir === undefined) throw tooOld(before);
+  if (state_dir === undefined) throw tooOldError(before);
   const { daemonProgram: program, socket, env } = context;
   const http = await startDaemon(
     { program, socket, env, note: () => undefined, replaces: { pid, state_dir } },
     clientOptions(context),
   );
-  const after = await statusOf(http);
+  const after = await readStatus(http);
   return show(context, { before: pick(before), after: pick(after) }, () => [
-    `replaced ${nameOf(before)} with ${nameOf(after)}; running agents: ${before.running_agents} before, ${after.running_agents} after`,
+    `replaced ${formatDaemon(before)} with ${formatDaemon(after)}; running agents: ${before.running_agents} before, ${after.running_agents} after`,
   ]);
 }
 
 function pick({ daemon, pid, running_agents }: AnyStatus): object {
-  return { daemon, version: versionOf(daemon), pid, running_agents };
+  return { daemon, version: parseVersion(daemon), pid, running_agents };
 }

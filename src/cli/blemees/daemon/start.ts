@@ -10,12 +10,12 @@ import {
   type AnyStatus,
   clientOptions,
   findDaemon,
-  nameOf,
-  socketOf,
-  statusOf,
+  formatDaemon,
+  getSocketPath,
+  readStatus,
   waitUntilGone,
 } from "./find.ts";
-import { versionOf } from "./status.ts";
+import { parseVersion } from "./status.ts";
 
 /** For a daemon that is stopping: longer than the default of shutdown_grace_s. */
 const STOPPING_MS = 60_000;
@@ -24,10 +24,10 @@ export async function startByHand(_given: Arguments, context: BlemeesContext): P
   const found = await findDaemon(context);
   if (found.state === "running") {
     const { status } = found;
-    return showStarted(context, { started: false, status }, `${nameOf(status)} is already running`);
+    return showStarted(context, { started: false, status }, `${formatDaemon(status)} is already running`);
   }
   const status = await startNew(context);
-  return showStarted(context, { started: true, status }, `started ${nameOf(status)}`);
+  return showStarted(context, { started: true, status }, `started ${formatDaemon(status)}`);
 }
 
 /** Starts a daemon; first waits for one that is stopping. */
@@ -38,7 +38,7 @@ export async function startNew(context: BlemeesContext): Promise<AnyStatus> {
     if (!(await waitUntilGone(context, { limitMs: STOPPING_MS })))
       throw new CodedError(
         "no_daemon",
-        `the daemon on ${socketOf(context)} is still shutting down, waiting for running turns; try again later`,
+        `the daemon on ${getSocketPath(context)} is still shutting down, waiting for running turns; try again later`,
       );
   }
   const { daemonProgram: program, socket, env } = context;
@@ -46,7 +46,7 @@ export async function startNew(context: BlemeesContext): Promise<AnyStatus> {
     { program, socket, env, note: () => undefined },
     clientOptions(context),
   );
-  return statusOf(http);
+  return readStatus(http);
 }
 
 export function showStarted(
@@ -57,7 +57,7 @@ export function showStarted(
   const { daemon, pid, log } = status;
   const log_file = defined({ log_file: log?.path });
   const logged = started && log?.path !== undefined ? `; log: ${log.path}` : "";
-  return show(context, { started, daemon, version: versionOf(daemon), pid, ...log_file }, () => [
+  return show(context, { started, daemon, version: parseVersion(daemon), pid, ...log_file }, () => [
     `${text}${logged}`,
   ]);
 }

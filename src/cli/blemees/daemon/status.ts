@@ -4,18 +4,18 @@ import type { Arguments } from "../../command.ts";
 import { formatDuration } from "../../duration.ts";
 import { show, table } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
-import { type AnyStatus, findDaemon, nameOf, socketOf } from "./find.ts";
+import { type AnyStatus, findDaemon, formatDaemon, getSocketPath } from "./find.ts";
 
 /** As in systemctl. */
 const EXIT_NOT_RUNNING = 3;
 
 export async function showDaemon(_given: Arguments, context: BlemeesContext): Promise<number> {
   const found = await findDaemon(context);
-  const socket_path = socketOf(context);
+  const socket_path = getSocketPath(context);
   if (found.state === "running") {
     const { status } = found;
     const { daemon, pid, uptime_s, state_dir, log, supervisor, sessions, running_agents } = status;
-    const version = versionOf(daemon);
+    const version = parseVersion(daemon);
     const more = defined({ state_dir, log, supervisor, running_agents });
     const document = { running: true, daemon, version, pid, uptime_s, socket_path, sessions, ...more };
     return show(context, document, () => table(statusRows(status, context), context.output.columns));
@@ -27,18 +27,18 @@ export async function showDaemon(_given: Arguments, context: BlemeesContext): Pr
 }
 
 export function notRunningText(context: BlemeesContext): string {
-  return `no daemon is running on ${socketOf(context)}`;
+  return `no daemon is running on ${getSocketPath(context)}`;
 }
 
 function statusRows(status: AnyStatus, context: BlemeesContext): string[][] {
   const { daemon, uptime_s, state_dir, sessions, running_agents, log, supervisor } = status;
-  const isOther = versionOf(daemon) !== context.version;
+  const isOther = parseVersion(daemon) !== context.version;
   const { program } = context.words;
   const hint = isOther ? `; ${context.version} is installed: ${program} daemon restart` : "";
   const agents = running_agents === undefined ? "" : `; agents running: ${running_agents}`;
   return [
-    ["daemon", `${nameOf(status)}, up ${formatDuration(uptime_s * 1000)}${hint}`],
-    ["socket", socketOf(context)],
+    ["daemon", `${formatDaemon(status)}, up ${formatDuration(uptime_s * 1000)}${hint}`],
+    ["socket", getSocketPath(context)],
     ...(state_dir === undefined ? [] : [["state", state_dir]]),
     ["sessions", `${sessions.total} live, ${sessions.active_turns} in a turn${agents}`],
     ...(log === undefined ? [] : [["log", logText(log, supervisor)]]),
@@ -52,6 +52,6 @@ function logText({ to, path }: NonNullable<AnyStatus["log"]>, supervisor: AnySta
 }
 
 /** `1.2.3` of `blemeesd/1.2.3` */
-export function versionOf(daemon: string): string {
+export function parseVersion(daemon: string): string {
   return daemon.slice(daemon.indexOf("/") + 1);
 }

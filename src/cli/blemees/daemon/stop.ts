@@ -4,7 +4,7 @@ import type { HttpClient } from "../../../client/index.ts";
 import type { Arguments } from "../../command.ts";
 import { show } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
-import { type AnyStatus, findDaemon, nameOf, socketOf, waitUntilGone } from "./find.ts";
+import { type AnyStatus, findDaemon, formatDaemon, getSocketPath, waitUntilGone } from "./find.ts";
 import { notRunningText } from "./status.ts";
 
 /** In addition to the grace time of turns. */
@@ -16,13 +16,15 @@ export async function stopDaemon(given: Arguments, context: BlemeesContext): Pro
   const { flags } = given;
   const found = await findDaemon(context);
   if (found.state === "none")
-    return show(context, { stopped: false, socket_path: socketOf(context) }, () => [notRunningText(context)]);
+    return show(context, { stopped: false, socket_path: getSocketPath(context) }, () => [
+      notRunningText(context),
+    ]);
   if (found.state === "stopping") {
     context.output.note("· the daemon is already shutting down; waiting for it to exit");
     await waitForEnd(context, { limitMs: UNKNOWN_GRACE_MS });
     // It was being replaced.
     if ((await findDaemon(context)).state === "running") return stopDaemon(given, context);
-    return show(context, { stopped: true }, () => [`the daemon on ${socketOf(context)} has stopped`]);
+    return show(context, { stopped: true }, () => [`the daemon on ${getSocketPath(context)} has stopped`]);
   }
   const { http, status } = found;
   const { pid, running_agents = 0 } = status;
@@ -38,7 +40,9 @@ export async function stopDaemon(given: Arguments, context: BlemeesContext): Pro
   await waitForEnd(context, { pid, limitMs: graceS * 1000 + STOP_BUDGET_MS });
   const next = `\`${context.words.program} daemon start\` continues with them`;
   const left = leaving_agents ? `; agents left running: ${running_agents}, ${next}` : "";
-  return show(context, { stopped: true, pid, leaving_agents }, () => [`stopped ${nameOf(status)}${left}`]);
+  return show(context, { stopped: true, pid, leaving_agents }, () => [
+    `stopped ${formatDaemon(status)}${left}`,
+  ]);
 }
 
 /** Whether it leaves its agents running. */
@@ -47,16 +51,16 @@ async function ask(http: HttpClient, status: AnyStatus, leave_agents: boolean): 
     return (await http.stopDaemon({ leave_agents })).leaving_agents;
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== "not_found") throw error;
-    if (leave_agents) throw tooOld(status);
+    if (leave_agents) throw tooOldError(status);
     process.kill(status.pid, "SIGTERM"); // a version without the route
     return false;
   }
 }
 
-export function tooOld(status: AnyStatus): CodedError {
+export function tooOldError(status: AnyStatus): CodedError {
   return new CodedError(
     "too_old",
-    `${nameOf(status)} is too old to leave its agents running; stop it with \`sm daemon stop\`, which ends them, then run \`sm daemon start\``,
+    `${formatDaemon(status)} is too old to leave its agents running; stop it with \`sm daemon stop\`, which ends them, then run \`sm daemon start\``,
   );
 }
 
@@ -68,6 +72,6 @@ async function waitForEnd(
   const end = pid === undefined ? "" : `, or end it with: kill -9 ${pid}`;
   throw new CodedError(
     "not_stopped",
-    `the daemon on ${socketOf(context)} has not stopped within ${limitMs / 1000} s; see \`sm daemon logs\`${end}`,
+    `the daemon on ${getSocketPath(context)} has not stopped within ${limitMs / 1000} s; see \`sm daemon logs\`${end}`,
   );
 }

@@ -20,12 +20,12 @@ const NAME = "claude code";
 
 /** Reports problems only if the provider is used. */
 export async function checkClaudeCode(order: ClaudeCodeOrder): Promise<DemianCheck[]> {
-  const checks = [await installedCheck(order), await loginCheck(order)];
+  const checks = [await checkInstalled(order), await checkLogin(order)];
   const isWell = checks.every(({ status }) => status === "ok");
   return isWell || order.isUsed ? checks : [];
 }
 
-async function installedCheck({ key, provider, env }: ClaudeCodeOrder): Promise<DemianCheck> {
+async function checkInstalled({ key, provider, env }: ClaudeCodeOrder): Promise<DemianCheck> {
   try {
     const program = findInstalled(key, provider, env);
     const sdk = provider.runtime === "agent-sdk" ? ["the Agent SDK is installed"] : [];
@@ -37,7 +37,7 @@ async function installedCheck({ key, provider, env }: ClaudeCodeOrder): Promise<
   }
 }
 
-async function loginCheck({ provider, env }: ClaudeCodeOrder): Promise<DemianCheck> {
+async function checkLogin({ provider, env }: ClaudeCodeOrder): Promise<DemianCheck> {
   const missing = await findLoginProblem(claudeEnvironment(env, provider));
   if (missing !== undefined) return { name: NAME, status: "warn", text: missing };
   return { name: NAME, status: "ok", text: "logged in" };

@@ -18,7 +18,7 @@ export async function checkConfig(order: ConfigOrder): Promise<ConfigFound> {
     const loaded = await loadConfig(order);
     const { config, warnings, sources } = loaded;
     const warned = warnings.map((text): DemianCheck => ({ name: "config", status: "warn", text }));
-    return { checks: [directory, foundCheck(sources, order), ...warned], config };
+    return { checks: [directory, checkSources(sources, order), ...warned], config };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     return { checks: [directory, { name: "config", status: "fail", text: error.message }] };
@@ -36,7 +36,7 @@ async function checkDirectory(cwd: string): Promise<DemianCheck> {
   };
 }
 
-function foundCheck(sources: LoadedConfig["sources"], { env }: ConfigOrder): DemianCheck {
+function checkSources(sources: LoadedConfig["sources"], { env }: ConfigOrder): DemianCheck {
   const used = sources.map(({ path, scope }) => `${path} (${scope})`);
   const text =
     used.length === 0

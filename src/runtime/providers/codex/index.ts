@@ -14,7 +14,7 @@ import { resolveCodexHome } from "./codex-home.ts";
 import { readCodexFailure } from "./fault.ts";
 import { installationId } from "./installation.ts";
 import { platformKeyring } from "./keyring.ts";
-import { sharedLogin } from "./refresh.ts";
+import { getSharedLogin } from "./refresh.ts";
 import { buildRequest, type CodexEcho } from "./request.ts";
 
 /** Throws `CodedError` if there is no login or the configuration is incomplete. */
@@ -25,7 +25,7 @@ export function createCodexProvider(config: CodexConfig, context: ProviderContex
   const options = { config, context, codexHome, keyring };
   requireAccess(options);
   const { authStore, refresh } = config;
-  const login = sharedLogin({ codexHome, authStore, refresh, env, keyring });
+  const login = getSharedLogin({ codexHome, authStore, refresh, env, keyring });
   const usedIds = new Set<string>();
   let echoes = new EchoMemory<CodexEcho>();
   let installation: Promise<string> | undefined;

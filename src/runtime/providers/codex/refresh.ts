@@ -39,7 +39,7 @@ export interface LoginCaller {
 /** Providers come and go with agents, but share one login and its renewal. */
 const SHARED = new Map<string, CodexLogin>();
 
-export function sharedLogin(options: LoginOptions): CodexLogin {
+export function getSharedLogin(options: LoginOptions): CodexLogin {
   const { codexHome, authStore, refresh, env } = options;
   const id = JSON.stringify([
     codexHome,

@@ -50,13 +50,13 @@ function readFiles(directory: string): WebFiles {
       });
     }
   } catch (cause) {
-    throw notBuilt(toMessage(cause), cause);
+    throw notBuiltError(toMessage(cause), cause);
   }
-  if (!files.has(PAGE)) throw notBuilt(`${directory} has no ${PAGE_FILE}`);
+  if (!files.has(PAGE)) throw notBuiltError(`${directory} has no ${PAGE_FILE}`);
   return files;
 }
 
-function notBuilt(why: string, cause?: unknown): CodedError {
+function notBuiltError(why: string, cause?: unknown): CodedError {
   const message = `the dashboard's files are missing (${why}); build them with \`npm run build\`, or reinstall blemees`;
   return new CodedError("not_found", message, { cause });
 }
