@@ -4,7 +4,6 @@ import * as z from "zod";
 import { NOT_RUN_REASONS } from "./not-run.ts";
 
 export const ACTION_KINDS = ["command", "file_change", "tool", "message", "request", "turn"] as const;
-export type ActionKind = (typeof ACTION_KINDS)[number];
 
 /** `success`: it ran and reported success. `not_run` says whether the call ran at all. */
 export const ACTION_STATUSES = [

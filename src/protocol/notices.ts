@@ -244,17 +244,6 @@ export function toNotice<C extends NoticeCategory | UnknownCategory>(
   };
 }
 
-/** What the table says is wrong with a notice, or undefined. For tests: agents are trusted at run time. */
-export function findNoticeFault({
-  category,
-  data,
-}: Pick<NoticeEvent, "category" | "data">): string | undefined {
-  if (UNKNOWN_PREFIXES.some((prefix) => category.startsWith(prefix))) return undefined;
-  if (!Object.hasOwn(NOTICES, category)) return `${category} is not in the table`;
-  const checked = NOTICES[category as NoticeCategory].data.safeParse(data ?? {});
-  return checked.success ? undefined : `${category}: ${z.prettifyError(checked.error)}`;
-}
-
 function row<T extends z.ZodRawShape>(meaning: string, shape: T): { meaning: string; data: Data<T> } {
   return { meaning, data: z.strictObject(shape) };
 }

@@ -130,12 +130,6 @@ export function costText(usd: number): string {
   return `$${usd.toFixed(2)}`;
 }
 
-/** Local time of day: `09:05:12`. */
-export function clockText(at_ms: number): string {
-  const at = new Date(at_ms);
-  return [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":");
-}
-
 function short(value: number): string {
   return value.toFixed(1).replace(/\.0$/, "");
 }

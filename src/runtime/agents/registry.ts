@@ -2,7 +2,6 @@
 
 import { CodedError } from "../../base/coded-error.ts";
 import { nearest } from "../../base/nearest.ts";
-import { defined } from "../../base/values.ts";
 import type { AgentDefinition, RegistrySource } from "./types.ts";
 
 export interface RegisteredAgent {
@@ -16,18 +15,6 @@ export interface AgentListFilter {
   hidden?: boolean;
   callable?: boolean;
   scope?: RegistrySource["scope"];
-}
-
-/** The public part of an agent: nothing of its prompt or rules. */
-export interface AgentCatalogEntry {
-  name: string;
-  displayName?: string;
-  description: string;
-  category?: string;
-  cost?: string;
-  useWhen: readonly string[];
-  avoidWhen: readonly string[];
-  source: RegistrySource;
 }
 
 /** Whether other agents may delegate to it at all; delegation/validate.ts decides which. */
@@ -75,22 +62,6 @@ export class AgentRegistry {
   /** Agents that work for other agents. */
   listCallable(): AgentDefinition[] {
     return this.list({ callable: true }).map(({ agent }) => agent);
-  }
-
-  listCatalog(): AgentCatalogEntry[] {
-    return this.list({ callable: true }).map(({ agent, source }) => {
-      const { name, displayName, description, catalog } = agent;
-      return {
-        name,
-        ...defined({ displayName }),
-        description,
-        ...(catalog?.category === undefined ? {} : { category: catalog.category }),
-        ...(catalog?.cost === undefined ? {} : { cost: catalog.cost }),
-        useWhen: catalog?.useWhen ?? [],
-        avoidWhen: catalog?.avoidWhen ?? [],
-        source,
-      };
-    });
   }
 }
 

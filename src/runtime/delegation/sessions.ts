@@ -57,10 +57,6 @@ export class AgentSession {
     return this.#memory;
   }
 
-  get invocations(): number {
-    return this.#invocations;
-  }
-
   /** Text from hooks at its start: once, and again only if its tools change. */
   async introduce(tools: string, ask: () => Promise<string>): Promise<string> {
     if (this.#introduction?.tools !== tools) this.#introduction = { tools, text: await ask() };

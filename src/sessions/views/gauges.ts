@@ -19,7 +19,7 @@ export function declareGauges(metrics: Metrics, counted: Counted): void {
   });
   metrics.gauge(
     "blemees_sessions",
-    "Sessions by backend and activity; those only in the store are stopped.",
+    "Sessions by backend and activity; sessions only in the store count as stopped.",
     () => sessions,
   );
   metrics.gauge("blemees_active_turns", "Running turns.", () => {

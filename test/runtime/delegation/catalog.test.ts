@@ -169,15 +169,6 @@ describe("20: callable catalog and schema enum", () => {
     expect(agents.list({ scope: "project" })).toEqual([]);
     expect(agents.getSource("both")).toEqual({ scope: "user", trusted: true });
     expect(agents.getSource("nobody")).toBeUndefined();
-    expect(agents.listCatalog()[0]).toEqual({
-      name: "reviewer",
-      description: "Read-only code reviewer.",
-      category: "reviewer",
-      cost: "cheap",
-      useWhen: ["find bugs", "find missing tests"],
-      avoidWhen: ["editing files directly"],
-      source: { scope: "user", trusted: true },
-    });
   });
 
   test("the prompt of an agent that may delegate ends with the catalog; a sub-agent's names its caller", () => {

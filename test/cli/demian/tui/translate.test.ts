@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { EventTranslator, toResultEvents } from "../../../../src/cli/demian/tui/translate.ts";
 import { AgentEvent } from "../../../../src/protocol/events.ts";
-import { findNoticeFault } from "../../../../src/protocol/notices.ts";
 import type { EventBody, InvocationFields, TurnEnd } from "../../../../src/runtime/events.ts";
+import { findNoticeFault } from "../../../support/notice-fault.ts";
 
 type Frame = Record<string, unknown>;
 
