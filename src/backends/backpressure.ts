@@ -1,10 +1,5 @@
 // Pauses an agent while its reader is slow, except while a turn is being interrupted, whose end must get through.
-
-/** Where a run reads from. */
-export interface Pausable {
-  pause(): void;
-  resume(): void;
-}
+import type { Pausable } from "../base/coalesce.ts";
 
 export class Backpressure {
   readonly #source: Pausable;

@@ -1,7 +1,7 @@
 // Finds a program by path, or by name on PATH.
-import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
+import { isExecutable } from "../base/executable.ts";
 
 /** The absolute path, or undefined if there is no such executable. */
 export async function findProgram(
@@ -12,11 +12,7 @@ export async function findProgram(
     ? [bin]
     : (env["PATH"] ?? "").split(delimiter).map((dir) => join(dir, bin));
   for (const place of places) {
-    const isProgram = await access(place, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isProgram && (await stat(place)).isFile()) return resolve(place);
+    if ((await isExecutable(place)) && (await stat(place)).isFile()) return resolve(place);
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
-// Names and entries as agents write them.
+// Names and entries as agents write them, and fields of messages for them.
+import { CodedError } from "../base/coded-error.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
 
 /** `contextWindowExceeded` → `context_window_exceeded`. */
@@ -8,4 +9,15 @@ export function toSnake(name: string): string {
 
 export function isObjectEntry(entry: [string, unknown]): entry is [string, JsonObject] {
   return isObject(entry[1]);
+}
+
+/** `at`: the path of `from` in the message, for the error. */
+export function requireString(from: JsonObject, field: string, at: string): string {
+  const value = from[field];
+  if (typeof value !== "string") throw messageError(`${at}/${field}: expected a string`);
+  return value;
+}
+
+export function messageError(message: string): CodedError {
+  return new CodedError("invalid_message", message);
 }

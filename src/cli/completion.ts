@@ -1,7 +1,7 @@
 // Shell completion scripts, made from a program's command table. Ids are fetched from the daemon on Tab.
 import { type Flag, UsageError } from "./command.ts";
 
-export interface CompletedCommand {
+interface CompletedCommand {
   name: string;
   summary: string;
   flags?: readonly Flag[] | undefined;
@@ -50,10 +50,7 @@ function bash(table: CompletionTable): string {
 #   source <(${program} completion bash)
 _${program}() {
   local current="\${COMP_WORDS[COMP_CWORD]}" verb="" first="" previous="" word words=""
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$previous$word" in -*) ;; *) if [ -z "$verb" ]; then verb="$word"; elif [ -z "$first" ]; then first="$word"; fi ;; esac
-    case "$verb $word" in ${valuePatterns(table)}) previous="$word" ;; *) previous="" ;; esac
-  done
+${readWords("COMP_WORDS[@]:1:COMP_CWORD-1", table)}
   case "$verb $previous" in
 ${values.join("\n")}
   esac
@@ -89,10 +86,7 @@ _${program}() {
 ${described.join("\n")}
   )
   local verb="" first="" previous="" word
-  for word in "\${words[@]:1:$((CURRENT-2))}"; do
-    case "$previous$word" in -*) ;; *) if [ -z "$verb" ]; then verb="$word"; elif [ -z "$first" ]; then first="$word"; fi ;; esac
-    case "$verb $word" in ${valuePatterns(table)}) previous="$word" ;; *) previous="" ;; esac
-  done
+${readWords("words[@]:1:$((CURRENT-2))", table)}
   case "$verb $previous" in
 ${values.join("\n")}
   esac
@@ -105,6 +99,14 @@ ${asks.join("\n")}
   esac
 }
 compdef _${program} ${program}`;
+}
+
+/** The loop of bash and zsh over the words so far: finds the verb, its first argument and a flag that needs a value. */
+function readWords(words: string, table: CompletionTable): string {
+  return `  for word in "\${${words}}"; do
+    case "$previous$word" in -*) ;; *) if [ -z "$verb" ]; then verb="$word"; elif [ -z "$first" ]; then first="$word"; fi ;; esac
+    case "$verb $word" in ${valuePatterns(table)}) previous="$word" ;; *) previous="" ;; esac
+  done`;
 }
 
 function fish(table: CompletionTable): string {

@@ -12,6 +12,7 @@ import type { Decision } from "./permissions/types.ts";
 import { explainDenial, requestPermission } from "./permitted.ts";
 import type { TokenUsage } from "./providers/types.ts";
 import { buildHookInput, type Services } from "./services.ts";
+import { toPreview } from "./tools/output.ts";
 import {
   type ToolContext,
   type ToolDefinition,
@@ -39,8 +40,6 @@ class CallFailed extends Error {
     this.stop = stop;
   }
 }
-
-const PREVIEW_CHARACTERS = 200;
 
 export async function runToolCall(
   services: Services,
@@ -303,8 +302,4 @@ function toToolMessage(call: ToolCall, content: string, isError: boolean): ToolM
     content,
     ...(isError ? { isError } : {}),
   };
-}
-
-function toPreview(content: string): string {
-  return content.length <= PREVIEW_CHARACTERS ? content : `${content.slice(0, PREVIEW_CHARACTERS)}…`;
 }

@@ -1,4 +1,5 @@
 // Public interface of the sessions.
+export { shutdownError } from "./core/refusals.ts";
 export { type HubOptions, SessionHub } from "./hub.ts";
 export { recoverSessions } from "./recover.ts";
 export type { Responded } from "./requests/frames.ts";

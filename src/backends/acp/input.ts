@@ -1,9 +1,9 @@
 // A user message → the content blocks of a prompt. Blocks the agent cannot take are refused, with their path.
 
-import { CodedError } from "../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { asObject, asString } from "../../base/values.ts";
 import type { UserMessage } from "../../protocol/content.ts";
+import { messageError, requireString } from "../values.ts";
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** ACP's own blocks, and the capability each requires. */
@@ -18,8 +18,9 @@ export function toPrompt(message: UserMessage, capabilities: JsonObject, agent: 
   // Clients can send more than the type says: this is the last check before a process gets it.
   const { content } = message as { content: unknown };
   if (typeof content === "string") return [{ type: "text", text: content }];
-  if (!Array.isArray(content)) throw bad("/message/content: expected a string or an array of content blocks");
-  if (content.length === 0) throw bad("/message/content: expected at least one content block");
+  if (!Array.isArray(content))
+    throw messageError("/message/content: expected a string or an array of content blocks");
+  if (content.length === 0) throw messageError("/message/content: expected at least one content block");
   return content.map((block: unknown, index) =>
     toBlock(block, `/message/content/${index}`, capabilities, agent),
   );
@@ -27,16 +28,16 @@ export function toPrompt(message: UserMessage, capabilities: JsonObject, agent: 
 
 function toBlock(block: unknown, at: string, capabilities: JsonObject, agent: string): JsonObject {
   if (!isObject(block) || typeof block["type"] !== "string")
-    throw bad(`${at}: expected an object with a type`);
+    throw messageError(`${at}: expected an object with a type`);
   const { type } = block;
   if (type === "text") return { type, text: requireString(block, "text", at) };
   if (type === "image") {
-    if (capabilities["image"] !== true) throw bad(`${at}: ${agent} does not accept images`);
+    if (capabilities["image"] !== true) throw messageError(`${at}: ${agent} does not accept images`);
     return toImage(block, at);
   }
   const needed = NATIVE.get(type);
   if (!NATIVE.has(type) || (needed !== undefined && capabilities[needed] !== true)) {
-    throw bad(`${at}: ${agent} takes no "${type}" blocks`);
+    throw messageError(`${at}: ${agent} does not accept "${type}" blocks`);
   }
   return block;
 }
@@ -49,24 +50,14 @@ function toImage(block: JsonObject, at: string): JsonObject {
   const url = source["type"] === "url" ? source["url"] : undefined;
   const [, media_type, data] = /^data:([^;,]*);base64,(.*)$/s.exec(asString(url) ?? "") ?? [];
   if (media_type === undefined || data === undefined) {
-    throw bad(`${at}/source: expected base64 data or a data: URL; ACP agents do not fetch images`);
+    throw messageError(`${at}/source: expected base64 data or a data: URL; ACP agents do not fetch images`);
   }
   return image({ media_type, data }, "media_type", `${at}/source`);
 }
 
 function image(from: JsonObject, mediaKey: string, at: string): JsonObject {
   const [mimeType, data] = [requireString(from, mediaKey, at), requireString(from, "data", at)];
-  if (!mimeType.startsWith("image/")) throw bad(`${at}/${mediaKey}: expected image/…`);
-  if (!BASE64.test(data)) throw bad(`${at}/data: expected base64`);
+  if (!mimeType.startsWith("image/")) throw messageError(`${at}/${mediaKey}: expected image/…`);
+  if (!BASE64.test(data)) throw messageError(`${at}/data: expected base64`);
   return { type: "image", mimeType, data };
-}
-
-function requireString(from: JsonObject, field: string, at: string): string {
-  const value = from[field];
-  if (typeof value !== "string") throw bad(`${at}/${field}: expected a string`);
-  return value;
-}
-
-function bad(message: string): CodedError {
-  return new CodedError("invalid_message", message);
 }

@@ -1,8 +1,8 @@
 // Finds the native program of Codex's npm wrapper. The wrapper is a Node script that only starts it: 45 ms and 41 MB
 // for nothing. Any other `codex` is used as it is.
-import { constants } from "node:fs";
-import { access, readdir, realpath } from "node:fs/promises";
+import { readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { isExecutable } from "../../base/executable.ts";
 
 /** The best path to start; the given one if there is nothing better. */
 export async function nativeProgram(path: string): Promise<string> {
@@ -15,7 +15,7 @@ export async function nativeProgram(path: string): Promise<string> {
     const vendor = join(dir, "vendor");
     for (const target of await readdir(vendor).catch(() => [])) {
       const program = join(vendor, target, "bin", "codex");
-      if (isOurs(target) && (await canRun(program))) return program;
+      if (isOurs(target) && (await isExecutable(program))) return program;
     }
   }
   return path;
@@ -25,11 +25,4 @@ export async function nativeProgram(path: string): Promise<string> {
 function isOurs(target: string): boolean {
   const arch = process.arch === "arm64" ? "aarch64" : "x86_64";
   return target.startsWith(arch) && target.includes(process.platform);
-}
-
-function canRun(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }

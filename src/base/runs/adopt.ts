@@ -2,10 +2,16 @@
 // match in every respect is refused, with the reason.
 import { setTimeout as delay } from "node:timers/promises";
 import { Child, type ChildExit, type ChildHandlers, type ProcessHandle, RUN_MARKER } from "../child.ts";
-import { CodedError, toMessage } from "../coded-error.ts";
+import { toMessage } from "../coded-error.ts";
 import { findByEnvironment, isAlive, killAll, type ProcessId, takeSnapshot } from "../descendants.ts";
 import { type RunDescription, readDescription, readProcessId } from "./description.ts";
-import { checkRunDirectory, listRunDirectories, type RunDirectory, removeRunDirectory } from "./directory.ts";
+import {
+  checkRunDirectory,
+  listRunDirectories,
+  type RunDirectory,
+  removeRunDirectory,
+  unusableError,
+} from "./directory.ts";
 import type { RunMark } from "./mark.ts";
 import { type RunHistory, readRecord } from "./record.ts";
 import { RunFiles } from "./run-files.ts";
@@ -52,13 +58,13 @@ export async function findRuns(
 async function inspect(directory: RunDirectory): Promise<FoundRun> {
   checkRunDirectory(directory);
   const description = readDescription(directory);
-  if (!(await isAlive(toProcessId(description)))) throw refusal("its process has ended");
+  if (!(await isAlive(toProcessId(description)))) throw unusableError("its process has ended");
   const snapshots = explain("its snapshots", () => readSnapshots(directory.sessions));
-  if (snapshots.length === 0) throw refusal("it serves no session");
+  if (snapshots.length === 0) throw unusableError("it serves no session");
   const included = Math.min(...snapshots.map(({ n }) => n));
   const history = explain("its record", () => readRecord(directory.record, included));
   const torn = history.writes.find(({ isDone, line }) => !isDone && Buffer.byteLength(line) >= ATOMIC_BYTES);
-  if (torn !== undefined) throw refusal("the daemon was killed while writing a long line to its stdin");
+  if (torn !== undefined) throw unusableError("the daemon was killed while writing a long line to its stdin");
   return { directory, description, snapshots, history };
 }
 
@@ -66,7 +72,7 @@ function explain<T>(what: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw refusal(`${what} cannot be read: ${toMessage(error)}`);
+    throw unusableError(`${what} cannot be read: ${toMessage(error)}`);
   }
 }
 
@@ -130,8 +136,4 @@ function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   } catch {
     // It has just exited.
   }
-}
-
-function refusal(message: string): CodedError {
-  return new CodedError("run_unusable", message);
 }

@@ -2,9 +2,8 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import * as z from "zod";
 import type { Child } from "../child.ts";
-import { CodedError } from "../coded-error.ts";
 import { identify, type ProcessId } from "../descendants.ts";
-import { checkDescription, type RunDirectory } from "./directory.ts";
+import { checkDescription, type RunDirectory, unusableError } from "./directory.ts";
 
 /**
  * Raised when a snapshot, the record or the meaning of either changes: daemons with another format then refuse the run
@@ -50,9 +49,9 @@ export async function describeRun(
 export function readDescription(directory: RunDirectory): RunDescription {
   const any = readAny(directory);
   if (any.format !== RUN_FORMAT)
-    throw unusable(`it was started by blemeesd ${any.version}, which uses another run format`);
+    throw unusableError(`it was started by blemeesd ${any.version}, which uses another run format`);
   const { data, error } = RunDescription.safeParse(any);
-  if (data === undefined) throw unusable(`its run.json is incomplete: ${z.prettifyError(error)}`);
+  if (data === undefined) throw unusableError(`its run.json is incomplete: ${z.prettifyError(error)}`);
   return data;
 }
 
@@ -73,13 +72,9 @@ function readAny({ description }: RunDirectory): z.infer<typeof AnyDescription> 
   try {
     content = JSON.parse(text);
   } catch (cause) {
-    throw unusable("its run.json is not JSON", cause);
+    throw unusableError("its run.json is not JSON", cause);
   }
   const { data, error } = AnyDescription.safeParse(content);
-  if (data === undefined) throw unusable(`its run.json describes no process: ${z.prettifyError(error)}`);
+  if (data === undefined) throw unusableError(`its run.json describes no process: ${z.prettifyError(error)}`);
   return data;
-}
-
-function unusable(message: string, cause?: unknown): CodedError {
-  return new CodedError("run_unusable", message, { cause });
 }

@@ -58,7 +58,7 @@ function runDirectory(root: string, id: string): RunDirectory {
 export function createRunDirectory(root: string): RunDirectory {
   mkdirSync(root, { recursive: true, mode: 0o700 });
   checkPrivate(root, lstatSync(root), "directory");
-  if (freeBytes(root) < MIN_FREE_BYTES) throw unusable(`${root} is on a disk that is nearly full`);
+  if (freeBytes(root) < MIN_FREE_BYTES) throw unusableError(`${root} is on a disk that is nearly full`);
   const directory = runDirectory(root, randomUUID());
   mkdirSync(directory.path, { mode: 0o700 });
   try {
@@ -139,15 +139,15 @@ type Kind = "directory" | "FIFO" | "file";
 
 function checkPrivate(path: string, stats: Stats, kind: Kind): void {
   const isKind = { directory: stats.isDirectory(), FIFO: stats.isFIFO(), file: stats.isFile() }[kind];
-  if (!isKind) throw unusable(`${path} is not a ${kind}`);
-  if (stats.uid !== process.getuid?.()) throw unusable(`${path} belongs to another user`);
+  if (!isKind) throw unusableError(`${path} is not a ${kind}`);
+  if (stats.uid !== process.getuid?.()) throw unusableError(`${path} belongs to another user`);
   if ((stats.mode & OTHERS) !== 0) {
     const mode = kind === "directory" ? "0700" : "0600";
-    throw unusable(`${path} is accessible to other users; its mode must be ${mode}`);
+    throw unusableError(`${path} is accessible to other users; its mode must be ${mode}`);
   }
-  if (kind !== "directory" && stats.nlink !== 1) throw unusable(`${path} has more than one hard link`);
+  if (kind !== "directory" && stats.nlink !== 1) throw unusableError(`${path} has more than one hard link`);
 }
 
-function unusable(message: string): CodedError {
-  return new CodedError("run_unusable", message);
+export function unusableError(message: string, cause?: unknown): CodedError {
+  return new CodedError("run_unusable", message, { cause });
 }

@@ -3,6 +3,7 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { cutToWidth, measureWidth } from "../../base/width.ts";
 import type { Action, FilterState, SessionView } from "../../client/index.ts";
+import { getActiveMs } from "../../client/view/fleet.ts";
 import { formatDuration } from "../duration.ts";
 import { type Style, table } from "../output.ts";
 import { shortIds } from "./find.ts";
@@ -118,7 +119,7 @@ export function sessionSheet(view: SessionView, columns: number, nowMs: number):
         : `${costText(cost_usd)}${budget?.max_cost_usd === undefined ? "" : ` of $${budget.max_cost_usd}`}`,
     ],
     ["started", new Date(view.started_at_ms).toISOString()],
-    ["active", `${formatDuration(Math.max(0, nowMs - activeMs(view)))} ago`],
+    ["active", `${formatDuration(Math.max(0, nowMs - getActiveMs(view)))} ago`],
     ["stopped", view.stopped_at_ms === undefined ? undefined : new Date(view.stopped_at_ms).toISOString()],
     ["last event", String(view.last_seq)],
   ];
@@ -163,7 +164,7 @@ function cells(view: SessionView, nowMs: number): string[] {
     view.provider,
     describeState(view),
     formatDuration(Math.max(0, nowMs - view.started_at_ms)),
-    formatDuration(Math.max(0, nowMs - activeMs(view))),
+    formatDuration(Math.max(0, nowMs - getActiveMs(view))),
     costText(view.cost_usd),
     waitsText(view) || "-",
     view.last_action === undefined ? "" : actionText(view.last_action),
@@ -185,10 +186,6 @@ function describeState(view: SessionView): string {
   return [stateName(view), ...(stalled ? ["stalled"] : []), ...(held === undefined ? [] : ["held"])].join(
     ", ",
   );
-}
-
-function activeMs({ last_event_at_ms, last_active_at_ms }: SessionView): number {
-  return Math.max(last_event_at_ms ?? 0, last_active_at_ms);
 }
 
 function styleRows(views: readonly SessionView[], [header = "", ...lines]: readonly string[]): StyledLine[] {

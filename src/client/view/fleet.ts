@@ -144,9 +144,13 @@ function rankSession({ requests }: Fleet, session: SessionView): Rank {
   if (asked !== undefined || pending_requests > 0)
     return { rank: 0, order: asked?.requested_at_ms ?? Number.MAX_SAFE_INTEGER, started };
   const isWorking = turn !== undefined;
-  const activeMs = Math.max(session.last_event_at_ms ?? 0, session.last_active_at_ms);
-  const order = isWorking ? 0 : -Math.floor(activeMs / 60_000);
+  const order = isWorking ? 0 : -Math.floor(getActiveMs(session) / 60_000);
   return { rank: isWorking ? 1 : 2, order, started };
+}
+
+/** When the session last did something. */
+export function getActiveMs({ last_event_at_ms, last_active_at_ms }: SessionView): number {
+  return Math.max(last_event_at_ms ?? 0, last_active_at_ms);
 }
 
 function pickEarlier(a: Rank, b: Rank): Rank {

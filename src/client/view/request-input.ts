@@ -1,5 +1,6 @@
 // The tool's input on a card: everything the card does not verifiably show elsewhere.
 
+import { isObject } from "../../base/json.ts";
 import type { RequestPayload } from "../../protocol/requests.ts";
 import { trimLastNewlines } from "./lines.ts";
 
@@ -73,8 +74,4 @@ function readSide(diff: string, sign: "-" | "+"): string {
     })
     .filter((line) => line !== undefined)
     .join("\n");
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,10 @@
 // Finds the adapter that works on this machine by trying it: some actions must succeed, others must fail, and a control
 // run without the sandbox must succeed in all. Otherwise a sandbox that never starts would look perfect.
-import { access, constants, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toMessage } from "../../base/coded-error.ts";
+import { isExecutable } from "../../base/executable.ts";
 import {
   type Bounds,
   createBwrapLauncher,
@@ -74,13 +75,6 @@ async function search(host: Host): Promise<ProbeResult> {
     problem = result.problem;
   }
   return { problem };
-}
-
-function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function tryLaunchers(

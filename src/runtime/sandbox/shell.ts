@@ -1,5 +1,5 @@
 // Chooses the shell for a command line, and what it does not inherit.
-import { access, constants } from "node:fs/promises";
+import { isExecutable } from "../../base/executable.ts";
 
 const BASH = "/bin/bash";
 const SH = "/bin/sh";
@@ -17,11 +17,7 @@ const BASH_PRELUDE = `for fd in /dev/fd/*; do fd=\${fd##*/}; if [ "$fd" -gt 2 ];
 const SH_PRELUDE = `exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ${FINISH}`;
 
 export async function findShell(): Promise<string> {
-  const found = await access(BASH, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
-  return found ? BASH : SH;
+  return (await isExecutable(BASH)) ? BASH : SH;
 }
 
 /** The argv for a command line. */

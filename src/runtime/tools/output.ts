@@ -7,6 +7,7 @@ export const MAX_OUTPUT_BYTES = 32 * 1024;
 const HEAD_BYTES = 16 * 1024;
 const TAIL_BYTES = 16 * 1024;
 export const MAX_KEPT_BYTES = 200 * 1024 * 1024;
+const PREVIEW_CHARS = 200;
 
 export interface CappedOutput {
   content: string;
@@ -193,4 +194,9 @@ function writeAll(fd: number, bytes: Buffer): void {
     if (written === 0) throw new Error("the disk is full");
     at += written;
   }
+}
+
+/** The start of a tool's result, for events. */
+export function toPreview(content: string): string {
+  return content.length <= PREVIEW_CHARS ? content : `${content.slice(0, PREVIEW_CHARS)}…`;
 }

@@ -1,10 +1,10 @@
 // Searches with ripgrep. It resolves paths by name, so its hits only say where to look: every line shown is read again
 // through the workspace, and nothing from outside gets in even if directories are swapped meanwhile.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { access, constants } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
 import { readErrno, toMessage } from "../../base/coded-error.ts";
+import { isExecutable } from "../../base/executable.ts";
 import { HitReader } from "./hit-reader.ts";
 import { type Hit, MAX_TEXT_BYTES, type Search, type SearchResult, SKIPPED_IN_SEARCH } from "./search.ts";
 import { ToolError } from "./types.ts";
@@ -29,11 +29,7 @@ export async function findRipgrep(
     .filter((folder) => isAbsolute(folder) && folder !== root && !folder.startsWith(`${root}/`))
     .map((folder) => join(folder, "rg"));
   for (const candidate of [...(own === undefined ? [] : [own]), ...onPath]) {
-    const isThere = await access(candidate, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return candidate;
+    if (await isExecutable(candidate)) return candidate;
   }
   return undefined;
 }

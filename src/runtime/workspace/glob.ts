@@ -1,6 +1,7 @@
 // Globs for paths with "/": `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, `**` for any number of directories, and a leading `!`.
 // No regular expressions: the matcher backtracks one step at most, so no pattern takes exponential time.
 import { CodedError } from "../../base/coded-error.ts";
+import { splitPath } from "./lexical.ts";
 
 export interface GlobOptions {
   ignoreCase?: boolean;
@@ -35,7 +36,7 @@ export function createGlobMatcher(pattern: string, options: GlobOptions = {}): (
     compile(fold(glob), options.anyDepth ?? false, pattern),
   );
   return (path) => {
-    const names = splitComponents(fold(path));
+    const names = splitPath(fold(path));
     return globs.some((segments) => matchPath(segments, names)) !== isNegated;
   };
 }
@@ -108,14 +109,10 @@ function findSetEnd(glob: string, from: number): number {
   return end === -1 || (slash !== -1 && slash < end) ? -1 : end;
 }
 
-function splitComponents(path: string): string[] {
-  return path.split("/").filter((name) => name !== "" && name !== ".");
-}
-
 function compile(glob: string, anyDepth: boolean, pattern: string): Segment[] {
   // A directory by name: everything in it.
   const whole = glob.endsWith("/") ? `${glob}**` : glob;
-  const segments: Segment[] = splitComponents(whole).map((name) =>
+  const segments: Segment[] = splitPath(whole).map((name) =>
     name === "**" ? name : tokenize(name, pattern),
   );
   return anyDepth && !glob.includes("/") ? ["**", ...segments] : segments;

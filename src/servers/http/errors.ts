@@ -3,6 +3,7 @@ import { CodedError } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
 import { ERRORS, isErrorCode } from "../../protocol/errors.ts";
 import { toIsoTime } from "../../protocol/wire/http-codex.ts";
+import { toCoded } from "../errors.ts";
 
 export interface ErrorReply {
   status: number;
@@ -11,21 +12,13 @@ export interface ErrorReply {
 }
 
 export function toErrorReply(error: unknown, log: Log, status?: number): ErrorReply {
-  const { code, message, data } = hideOwnership(asCoded(error, log));
+  const { code, message, data } = hideOwnership(toCoded(error, log));
   const body = { error: { code, message, ...(data === undefined ? {} : { data: addTime(data) }) } };
   return {
     status: status ?? (isErrorCode(code) ? ERRORS[code].http : 500),
     headers: { "content-type": "application/json; charset=utf-8", ...extraHeaders(code, data) },
     text: `${JSON.stringify(body)}\n`,
   };
-}
-
-function asCoded(error: unknown, log: Log): CodedError {
-  if (error instanceof CodedError && isErrorCode(error.code)) return error;
-  log.error("internal", { stack: error instanceof Error ? error.stack : String(error) });
-  return new CodedError("internal", "unexpected error in the daemon; see its log", {
-    cause: error,
-  });
 }
 
 /** HTTP has no ownership, so a session that is not found does not exist. */

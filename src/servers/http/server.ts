@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 import { CodedError, readErrno } from "../../base/coded-error.ts";
 import { StallDetector } from "../../base/outbox.ts";
 import { RateLimit } from "../../base/rate-limit.ts";
+import { shutdownError } from "../../sessions/index.ts";
 import { oversizeError } from "./body.ts";
 import { ChangeFeed } from "./changes.ts";
 import { dispatch } from "./dispatch.ts";
@@ -232,8 +233,4 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
 /** Decided from the head, before any of the body is read. */
 function checkLength({ headers }: IncomingMessage, maxBytes: number): CodedError | undefined {
   return Number(headers["content-length"] ?? 0) > maxBytes ? oversizeError(maxBytes) : undefined;
-}
-
-function shutdownError(): CodedError {
-  return new CodedError("daemon_shutdown", "the daemon is shutting down");
 }

@@ -8,10 +8,11 @@ import type { Log } from "../../base/log.ts";
 import { LineSplitter } from "../../base/ndjson.ts";
 import { Outbox } from "../../base/outbox.ts";
 import { defined } from "../../base/values.ts";
-import { ERRORS, type ErrorCode, isErrorCode } from "../../protocol/errors.ts";
+import { ERRORS, type ErrorCode } from "../../protocol/errors.ts";
 import { FEATURES, INBOUND, type InboundType } from "../../protocol/wire/blemees2.ts";
 import type { Outbound } from "../../protocol/wire/blemees2-outbound.ts";
 import type { Attachment, Client, Subscriber } from "../../sessions/index.ts";
+import { toCoded } from "../errors.ts";
 import type { ServerContext } from "../types.ts";
 import type { Dialect } from "./dialect.ts";
 import { HANDLERS } from "./handlers.ts";
@@ -257,7 +258,7 @@ export class Connection implements Client {
 
   /** The only place that turns an error into an error frame. */
   #refuse(error: unknown, frame: Record<string, unknown> | undefined): void {
-    const coded = asCoded(error, this.#log);
+    const coded = toCoded(error, this.#log);
     // Any error in the first frame is fatal: there is no protocol yet to continue with.
     if (ERRORS[coded.code as ErrorCode].fatal || this.#dialect === undefined) {
       this.fail(coded);
@@ -317,13 +318,5 @@ function withType(error: CodedError, frame: Record<string, unknown> | undefined)
   return new CodedError(error.code, `${String(frame["type"])}: ${error.message}`, {
     cause: error,
     ...defined({ data: error.data }),
-  });
-}
-
-function asCoded(error: unknown, log: Log): CodedError {
-  if (error instanceof CodedError && isErrorCode(error.code)) return error;
-  log.error("internal", { stack: error instanceof Error ? error.stack : String(error) });
-  return new CodedError("internal", "unexpected error in the daemon; see its log", {
-    cause: error,
   });
 }

@@ -7,6 +7,7 @@ import type { Log } from "../../base/log.ts";
 import { StallDetector } from "../../base/outbox.ts";
 import { RateLimit } from "../../base/rate-limit.ts";
 import { checkSocketPath, prepareSocketDirectory } from "../../base/socket-path.ts";
+import { shutdownError } from "../../sessions/index.ts";
 import type { HttpDoor } from "../http/index.ts";
 import type { Listening, ServerContext } from "../types.ts";
 import { blemees1 } from "./blemees1.ts";
@@ -212,10 +213,6 @@ function destroyWhenSent(socket: Socket): void {
 function isHttp(first: Buffer): boolean {
   const byte = first[0] ?? 0;
   return byte >= 0x41 && byte <= 0x5a; // A to Z
-}
-
-function shutdownError(): CodedError {
-  return new CodedError("daemon_shutdown", "the daemon is shutting down");
 }
 
 async function bind(server: Server, path: string, log: Log): Promise<number | undefined> {

@@ -4,12 +4,12 @@
 import { CodedError } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import type { RequestPayload, RequestRow } from "../../protocol/requests.ts";
-import type { RequestFilter, Store } from "../../store/types.ts";
+import { compareAge, type RequestPosition } from "../../store/ledger.ts";
+import type { Store } from "../../store/types.ts";
 import type { RequestsFilter, RequestsPage } from "../types.ts";
 
-type Place = NonNullable<RequestFilter["after"]>;
 /** Returns rows after a position, oldest first; fewer than requested only at the end. */
-type More = (after: Place | undefined, limit: number) => Promise<RequestRow[]>;
+type More = (after: RequestPosition | undefined, limit: number) => Promise<RequestRow[]>;
 
 const DEFAULT_LIMIT = 200;
 const MAX_PAYLOAD_CHARS = 64 * 1024;
@@ -19,9 +19,11 @@ const STEP = 200;
 
 /** From memory: pending requests. */
 export function pageOfPending(rows: RequestRow[], filter: RequestsFilter): Promise<RequestsPage> {
-  const pending = rows.filter((row) => row.status === "pending" && matchesSession(row, filter)).sort(byAge);
+  const pending = rows
+    .filter((row) => row.status === "pending" && matchesSession(row, filter))
+    .sort(compareAge);
   return readPage(filter, async (after, limit) => {
-    const behind = after === undefined ? pending : pending.filter((row) => byAge(row, after) > 0);
+    const behind = after === undefined ? pending : pending.filter((row) => compareAge(row, after) > 0);
     return behind.slice(0, limit);
   });
 }
@@ -77,12 +79,6 @@ function matchesSession(row: RequestRow, { session_id, session_ids }: RequestsFi
   return session_id === undefined || row.session_id === session_id;
 }
 
-/** In store order: by age, then by id. */
-function byAge(a: Place, b: Place): number {
-  if (a.requested_at_ms !== b.requested_at_ms) return a.requested_at_ms - b.requested_at_ms;
-  return a.request_id < b.request_id ? -1 : Number(a.request_id > b.request_id);
-}
-
 function cutPayload(row: RequestRow): RequestRow {
   if (JSON.stringify(row.payload).length <= MAX_PAYLOAD_CHARS) return row;
   const { title } = row.payload;
@@ -94,11 +90,11 @@ function cutPayload(row: RequestRow): RequestRow {
   return { ...row, payload, is_cut: true };
 }
 
-function toCursor({ requested_at_ms, request_id }: Place): string {
+function toCursor({ requested_at_ms, request_id }: RequestPosition): string {
   return `${requested_at_ms}.${request_id}`;
 }
 
-function parseCursor(cursor: string): Place {
+function parseCursor(cursor: string): RequestPosition {
   const [, at, request_id] = /^(\d{1,15})\.(\S{1,200})$/.exec(cursor) ?? [];
   if (at === undefined || request_id === undefined) {
     throw new CodedError("invalid_message", "/after: not a `next` value of an earlier page");

@@ -1,5 +1,5 @@
 // Draws the parts of the list: header, columns, sessions, hints. Pure.
-import type { Fleet, FleetRow } from "../../client/view/fleet.ts";
+import { type Fleet, type FleetRow, getActiveMs } from "../../client/view/fleet.ts";
 import { ageText, costText } from "../../client/view/format.ts";
 import { keyName } from "../keys/table.ts";
 import { formatName } from "../notify/fleet-notifications.ts";
@@ -35,7 +35,7 @@ const FIXED: readonly (Column & { from: number })[] = [
     width: 6,
     isRight: true,
     from: 90,
-    cell: ({ session }, nowMs) => [piece(ageText(nowMs - getActiveAt(session)))],
+    cell: ({ session }, nowMs) => [piece(ageText(nowMs - getActiveMs(session)))],
   },
   {
     title: "COST",
@@ -143,10 +143,6 @@ function actionCell({ session }: FleetRow): Line {
   if (last_action === undefined) return [];
   const style = turn === undefined ? STYLE.dim : STYLE.none;
   return [piece(safeLine(last_action.summary_text), style)];
-}
-
-function getActiveAt({ last_event_at_ms, last_active_at_ms }: FleetRow["session"]): number {
-  return Math.max(last_event_at_ms ?? 0, last_active_at_ms);
 }
 
 function padCell(cell: Line, { width, isRight }: Column): Line {

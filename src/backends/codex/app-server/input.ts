@@ -1,7 +1,7 @@
 // A user message → the input of a turn. Blocks Codex cannot take are refused, with their path.
-import { CodedError } from "../../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
+import { messageError, requireString } from "../../values.ts";
 
 /** Codex 0.166.0 refuses more, in all texts of a turn together. */
 export const MAX_TEXT_CHARS = 1_048_576;
@@ -22,45 +22,42 @@ export function toInput(message: UserMessage): JsonObject[] {
   // Clients can send more than the type says: this is the last check before a process gets it.
   const { content } = message as { content: unknown };
   if (typeof content === "string") return checkLength([{ type: "text", text: content }]);
-  if (!Array.isArray(content)) throw bad("/message/content: expected a string or an array of content blocks");
-  if (content.length === 0) throw bad("/message/content: expected at least one content block");
+  if (!Array.isArray(content))
+    throw messageError("/message/content: expected a string or an array of content blocks");
+  if (content.length === 0) throw messageError("/message/content: expected at least one content block");
   return checkLength(content.map((block: unknown, index) => toPart(block, `/message/content/${index}`)));
 }
 
 function toPart(block: unknown, at: string): JsonObject {
   if (!isObject(block) || typeof block["type"] !== "string")
-    throw bad(`${at}: expected an object with a type`);
+    throw messageError(`${at}: expected an object with a type`);
   const build = BLOCKS.get(block["type"]);
   if (build !== undefined) return build(block, at);
-  throw bad(`${at}: Codex does not accept "${block["type"]}" blocks, only ${[...BLOCKS.keys()].join(", ")}`);
+  throw messageError(
+    `${at}: Codex does not accept "${block["type"]}" blocks, only ${[...BLOCKS.keys()].join(", ")}`,
+  );
 }
 
 function readUrl(source: unknown, at: string): string {
-  if (!isObject(source)) throw bad(`${at}: expected an object`);
+  if (!isObject(source)) throw messageError(`${at}: expected an object`);
   if (source["type"] === "base64") {
     return imageUrl(requireString(source, "media_type", at), requireString(source, "data", at), at);
   }
-  if (source["type"] !== "url") throw bad(`${at}/type: expected "base64" or "url"`);
+  if (source["type"] !== "url") throw messageError(`${at}/type: expected "base64" or "url"`);
   const url = requireString(source, "url", at);
   // The model fetches it; Codex would keep anything else in the thread, where it breaks every later turn.
   if (url.startsWith("https://")) return url;
   const [, media, data] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? [];
   if (media === undefined || data === undefined) {
-    throw bad(`${at}/url: expected https://… or data:image/…;base64,…`);
+    throw messageError(`${at}/url: expected https://… or data:image/…;base64,…`);
   }
   return imageUrl(media, data, at);
 }
 
 function imageUrl(media: string, data: string, at: string): string {
-  if (!IMAGES.has(media)) throw bad(`${at}/media_type: expected one of ${[...IMAGES].join(", ")}`);
-  if (data === "" || !BASE64.test(data)) throw bad(`${at}/data: expected base64`);
+  if (!IMAGES.has(media)) throw messageError(`${at}/media_type: expected one of ${[...IMAGES].join(", ")}`);
+  if (data === "" || !BASE64.test(data)) throw messageError(`${at}/data: expected base64`);
   return `data:${media};base64,${data}`;
-}
-
-function requireString(from: JsonObject, field: string, at: string): string {
-  const value = from[field];
-  if (typeof value !== "string") throw bad(`${at}/${field}: expected a string`);
-  return value;
 }
 
 function checkLength(input: JsonObject[]): JsonObject[] {
@@ -70,11 +67,7 @@ function checkLength(input: JsonObject[]): JsonObject[] {
   // Codex counts characters; a string's length counts those outside the first plane twice.
   const chars = texts.reduce((sum, text) => sum + [...text].length, 0);
   if (chars <= MAX_TEXT_CHARS) return input;
-  throw bad(
+  throw messageError(
     `/message/content: ${chars} characters of text; Codex accepts at most ${MAX_TEXT_CHARS} per turn`,
   );
-}
-
-function bad(message: string): CodedError {
-  return new CodedError("invalid_message", message);
 }

@@ -1,6 +1,7 @@
 // Tracks the tool calls of one message to Claude Code, from request to result.
 import { asObjects } from "../../../base/values.ts";
 import type { EventBody, ToolFailure } from "../../events.ts";
+import { toPreview } from "../../tools/output.ts";
 import type { ExternalDecision } from "../types.ts";
 import { toText } from "./fields.ts";
 
@@ -15,7 +16,6 @@ interface Call {
 }
 
 export const EXECUTOR = "claudecode";
-const PREVIEW_CHARACTERS = 200;
 
 export class ToolCalls {
   readonly #silent: ReadonlySet<string>;
@@ -76,7 +76,7 @@ export class ToolCalls {
     const common = {
       callId,
       name,
-      preview: cutPreview(content),
+      preview: toPreview(content),
       content,
       durationMs: this.#now() - requestedMs,
       ...toExecutor(name),
@@ -121,8 +121,4 @@ function joinContent(content: unknown): string {
       part?.type === "text" ? toText(part.text) : `[${toText(part?.type ?? "unknown")}]`,
     )
     .join("\n");
-}
-
-function cutPreview(content: string): string {
-  return content.length <= PREVIEW_CHARACTERS ? content : `${content.slice(0, PREVIEW_CHARACTERS)}…`;
 }
