@@ -103,7 +103,7 @@ test.each<[string, (left: Left) => void, RegExp]>([
   [
     "another format with other fields",
     ({ directory }) => edit(directory, { format: 999, version: "9.9", intro: undefined, command: 1 }),
-    /blemeesd 9\.9, which keeps/,
+    /blemeesd 9\.9, which uses another run format/,
   ],
   [
     "a pid that was reused",

@@ -418,7 +418,7 @@ test("one that has replaced a daemon that was shutting down is stopped instead",
   });
   const { code, stdout, stderr } = await program.run(server.path, ["daemon", "stop"]);
   expect([code, stdout]).toEqual([0, `stopped blemeesd/0.0.1 (pid ${pid})\n`]);
-  expect(stderr).toContain("· it is already shutting down; waiting for its end\n");
+  expect(stderr).toContain("· the daemon is already shutting down; waiting for it to exit\n");
 });
 
 describe("mistakes", () => {
