@@ -48,7 +48,7 @@ test("what cannot be replayed is one sentence and code 2", () => {
   writeFileSync(other, "hello\n");
   expect(run(other)).toMatchObject({
     status: 2,
-    stderr: expect.stringMatching(/other\.txt: line 1 is not of a/),
+    stderr: expect.stringMatching(/other\.txt: line 1: not a session recording/),
   });
   expect(run("no-such-file")).toMatchObject({ status: 2, stderr: expect.stringContaining("cannot read") });
   expect(run()).toMatchObject({ status: 2, stderr: expect.stringContaining("one file, not 0") });
