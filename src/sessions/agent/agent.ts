@@ -167,7 +167,7 @@ export class Agent {
       answer: async (native_id, answer) => {
         const run = getRun();
         const answering = async () => (await run?.answer?.(native_id, answer)) ?? false;
-        return recorded(run, "answer", [native_id, answer], answering);
+        return callAndRecord(run, "answer", [native_id, answer], answering);
       },
       changed: () => report({ kind: "requests", generation, open: ledger.listOpen(asker) }),
     };
@@ -218,7 +218,7 @@ export class Agent {
   async #interrupt(generation: string): Promise<void> {
     try {
       const run = this.#run;
-      await recorded(run, "interrupt", [], () => run?.interrupt());
+      await callAndRecord(run, "interrupt", [], () => run?.interrupt());
     } catch (error) {
       this.#parts.log.error("session.interrupt_failed", { message: toMessage(error) });
     }
@@ -231,7 +231,7 @@ export class Agent {
     try {
       const run = this.#run;
       if (run === undefined) throw new CodedError("agent_gone", "the agent has ended");
-      await recorded(run, "send", [message], () => run.send(message));
+      await callAndRecord(run, "send", [message], () => run.send(message));
     } catch (error) {
       const failure = toFailure(error);
       return report({ kind: "not_taken", ...whose, failure, ...defined({ entry }) });
@@ -242,7 +242,7 @@ export class Agent {
   }
 }
 
-function recorded<T>(run: Run | undefined, name: RecordedName, args: unknown[], make: () => T): T {
+function callAndRecord<T>(run: Run | undefined, name: RecordedName, args: unknown[], make: () => T): T {
   return run?.keeper === undefined ? make() : run.keeper.record(name, args, make);
 }
 
