@@ -64,7 +64,8 @@ export async function goTo(page: Page, session_id: string): Promise<void> {
   await page.evaluate((hash) => {
     location.hash = hash;
   }, `#/s/${session_id}`);
-  await page.waitForSelector(".composer-text");
+  // Attached: on a small screen a pending request takes its place.
+  await page.waitForSelector(".composer-text", { state: "attached" });
 }
 
 export async function say(page: Page, text: string): Promise<void> {
