@@ -83,8 +83,9 @@ export class SessionTable {
 
   /** These rows and those of all sessions in memory, by id. */
   withLive(stored: readonly SessionRow[]): Map<string, SessionRow> {
-    const rows = new Map(stored.map((row) => [row.session_id, row]));
-    for (const { row } of this.#live.values()) rows.set(row.session_id, row);
+    // In the order in which they were added: siblings may have started in the same millisecond.
+    const rows = new Map([...this.#live.values()].map(({ row }) => [row.session_id, row]));
+    for (const row of stored) if (!rows.has(row.session_id)) rows.set(row.session_id, row);
     return rows;
   }
 

@@ -53,15 +53,18 @@ describe.skipIf(!canLift).each(DRIVERS)("%s", (_driver, driverEnv) => {
       );
 
       spawnSync("prlimit", ["--pid", String(child.pid), "--fsize=unlimited:unlimited"]);
-      await client.turn(session_id, "#say stored again");
-      // A write that was in progress when space came back may still fail: the next one reports that loss.
-      const counts = async () => ({
+      const count = () => ({
         told: client.frames
           .filter((frame) => frame["category"] === "event_persist_recovered")
           .reduce((sum, notice) => sum + (notice["data"] as { lost: number }).lost, 0),
         lost: client.frames.filter((frame) => frame["persisted"] === false).length,
       });
-      await until(counts, ({ told, lost: all }) => told === all);
+      // A write that was in progress when space came back may still fail: the next one reports that loss.
+      const turn = async () => {
+        await client.turn(session_id, "#say stored again");
+        return count();
+      };
+      await until(turn, ({ told, lost: all }) => told === all);
       expect(seqsOf(client, session_id)).toEqual(range(1, seqsOf(client, session_id).length));
       checkOutbound(client.frames);
       child.kill("SIGKILL");

@@ -64,7 +64,8 @@ async function findRunning(options: HttpOptions): Promise<Running | undefined> {
   try {
     http = new HttpClient(options);
     const { pid } = await http.health();
-    return { http, pid };
+    // It may be replaced before the next request.
+    return { http: new HttpClient({ ...options, expectsDaemon: true }), pid };
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== "no_daemon") throw error;
     if (http !== undefined) checkIsSocket(http.socket, error);
