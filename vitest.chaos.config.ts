@@ -11,6 +11,7 @@ export default defineConfig({
       "test/ledger/**/*.test.ts",
       "test/outlive/**/*.test.ts",
       "test/runtime/{abort,multi-agent/abort}.test.ts",
+      "test/runtime/sandbox/limits.test.ts",
       "test/runtime/workspace/swap-race.test.ts",
       "test/sessions/core/{rules,seeded-faults}.test.ts",
       "test/store/**/crash.test.ts",

@@ -1,15 +1,21 @@
 import { defineConfig } from "vitest/config";
 import { longestFirst } from "./test/longest-first.ts";
 
-/** Gemini waits for the next minute twice. */
+/** By the time of each file; Gemini waits for the next minute twice. */
 const LONGEST = [
   "e2e/acp/gemini",
-  "e2e/ui/terminal",
-  "e2e/acp/opencode",
   "e2e/demian/claudecode-cli",
-  "e2e/claude/approvals",
+  "e2e/acp/opencode",
   "e2e/demian/claudecode-sdk",
+  "e2e/outlive/",
+  "e2e/claude/approvals",
+  "e2e/ui/web-page",
+  "e2e/ui/terminal",
   "e2e/ui/dashboard",
+  "e2e/ui/web",
+  "e2e/demian/multi-agent-moments",
+  "e2e/demian/claudecode-sessions",
+  "e2e/claude/",
   "e2e/manager/",
   "e2e/ui/",
 ];

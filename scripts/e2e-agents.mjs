@@ -11,7 +11,7 @@ export const GROUPS = [
       {
         name: "Claude Code",
         package: "@anthropic-ai/claude-code",
-        version: "2.1.326",
+        version: "2.1.327",
         programs: [".bin/claude"],
         env: "E2E_CLAUDE",
         tests: ["test/e2e/claude/", "test/e2e/demian/claudecode-cli", "test/e2e/demian/claudecode-installed"],
@@ -82,7 +82,7 @@ export const GROUPS = [
       {
         name: "the Agent SDK of Claude Code",
         package: "@anthropic-ai/claude-agent-sdk",
-        version: "0.3.326",
+        version: "0.3.327",
         module: "sdk.mjs",
         env: "E2E_CLAUDE_SDK",
         tests: ["test/e2e/demian/claudecode-sdk"],

@@ -7,6 +7,7 @@ import { findCycles, importsOf, reachableFrom, readSources, type Source } from "
 import { findImportEffects } from "./docs/top-level.ts";
 import { sortTests } from "./lanes.ts";
 import { ROOT } from "./support/root.ts";
+import { isVerbName } from "./verbs.ts";
 
 const MAX_LINES = 400;
 const STARTERS = /^src\/(bin\/[\w-]+|(store|observe)\/worker)\.ts$/;
@@ -30,6 +31,15 @@ const src = readSources(ROOT, "src", [".ts"]);
 const layers = readLayers(readFileSync(`${ROOT}/docs/architecture.md`, "utf8"));
 
 const bad = (path: string, text: string): Source => ({ path, text });
+
+/** Its first use loads a large part of Node (7 ms), for which the first client that needs it would wait. */
+const SLOW_CLOCK = /(?<!`)\bperformance\.\w/;
+const DAEMON = /^src\/(base|protocol|store|observe|backends|sessions|servers|daemon)\//;
+
+test("the daemon reads the monotonic clock with `readMonotonicMs`", () => {
+  const wrong = src.filter(({ path, text }) => DAEMON.test(path) && SLOW_CLOCK.test(text));
+  expect(wrong.map(({ path }) => path)).toEqual([]);
+});
 
 describe("layers", () => {
   test("the table has a row for every folder, so the test below means something", () => {
@@ -127,6 +137,15 @@ describe("names", () => {
     const right = ["isAllowed", "feed", "readOneOf", "tooOldError", "notRunningText", "notify"];
     const text = [...wrong, ...right].map((name) => `export async function ${name}(): void {}`).join("\n");
     expect(findUnnamedActions(bad("src/a/x.ts", text))).toEqual(wrong.map((name) => `src/a/x.ts: ${name}`));
+  });
+
+  test("an exported function is named by a verb, and the checker sees a noun", () => {
+    expect(src.flatMap(findNounFunctions)).toEqual([]);
+    const wrong = ["sessionText", "rows", "newState", "byName", "requestLines", "chordOfCode"];
+    const right = ["formatState", "isLive", "toView", "optionsToArgv", "busyError", "onExit"];
+    const text = [...wrong, ...right].map((name) => `export function ${name}(): void {}`).join("\n");
+    expect(findNounFunctions(bad("src/a/x.ts", text))).toEqual(wrong.map((name) => `src/a/x.ts: ${name}`));
+    expect(findNounFunctions(bad("src/a/x.ts", "function rows(): void {}"))).toEqual([]);
   });
 });
 
@@ -322,6 +341,12 @@ function findSharedTypeNames(sources: readonly Source[]): string[] {
     ),
   );
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+}
+
+function findNounFunctions({ path, text }: Source): string[] {
+  return [...text.matchAll(/^export (?:async )?function\*? (\w+)/gm)].flatMap(([, name = ""]) =>
+    isVerbName(name) ? [] : [`${path}: ${name}`],
+  );
 }
 
 /** `defined` builds an object; verbs that end in -ed otherwise: proceed, feed, need, embed, seed. */

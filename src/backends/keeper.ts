@@ -72,6 +72,11 @@ export class SnapshotKeeper implements RunKeeper {
 
   /** The session has left the process; a snapshot would bring it back. Its end is reported later. */
   leave(): void {
+    if (this.#hasLeft) return;
+    this.release();
+  }
+
+  release(): void {
     const { files, session_id } = this.#parts;
     this.#hasLeft = true;
     this.touch();

@@ -2,7 +2,7 @@
 
 import type { Log } from "../base/log.ts";
 import { defined } from "../base/values.ts";
-import { type DemianProgram, demianSpec } from "./acp/demian.ts";
+import { createDemianSpec, type DemianProgram } from "./acp/demian.ts";
 import { createDemoBackend } from "./acp/demo.ts";
 import { createAcpBackend } from "./acp/index.ts";
 import type { AcpSpec } from "./acp/spec.ts";
@@ -53,7 +53,7 @@ export function createBackends(config: BackendsConfig, parts: BackendsParts): Ba
   const maxLineBytes = config.max_line_bytes;
   const host = { env, maxLineBytes, runs, ...defined({ log }) };
   const specs = [
-    demianSpec(demian, env),
+    createDemianSpec(demian, env),
     ...Object.entries(config.agents ?? {}).map(([name, settings]) => toSpec(name, settings)),
   ];
   return [

@@ -4,9 +4,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CodedError, toMessage } from "../base/coded-error.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
+import { readMonotonicMs } from "../base/monotonic.ts";
 import type { FoundRun } from "../base/runs/adopt.ts";
 import type { RunMark } from "../base/runs/mark.ts";
-import { machineMs, type RecordedCall, type RecordedWrite } from "../base/runs/record.ts";
+import type { RecordedCall, RecordedWrite } from "../base/runs/record.ts";
 import type { RunFiles } from "../base/runs/run-files.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { NoticeEvent, ResultEvent } from "../protocol/events.ts";
@@ -110,9 +111,9 @@ function findOwners(writes: readonly RecordedWrite[], parties: readonly Party[])
 
 /** Waits until every recorded line has been repeated; one that came later would be sent to the agent as new. */
 async function untilRepeated(vital: readonly OwnedWrite[], files: RunFiles): Promise<void> {
-  const deadline = performance.now() + LATE_MS;
+  const deadline = readMonotonicMs() + LATE_MS;
   while (vital.some(({ write }) => files.isExpected(write.line))) {
-    if (performance.now() > deadline)
+    if (readMonotonicMs() > deadline)
       throw new Error("the recorded calls did not write the same lines again");
     await delay(LOOK_MS);
   }
@@ -151,7 +152,7 @@ function makeApply({ run, order, gate, repeat }: Party, files: RunFiles): (call:
     files.noteRepeated(order.session_id, n);
     order.called(call);
     if (name === "send") {
-      const sent = run.send(args[0] as UserMessage, Math.max(0, machineMs() - at_ms));
+      const sent = run.send(args[0] as UserMessage, Math.max(0, readMonotonicMs() - at_ms));
       // Nobody waits for it, but the turn must end.
       sent.catch((error) => gate.event(refusedResult(order.backend, error)));
     } else if (name === "answer") run.answer?.(args[0] as string, args[1] as Answer).catch(() => undefined);

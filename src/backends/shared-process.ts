@@ -4,7 +4,7 @@
 import { AgentProcess, EXIT_FOLLOWS_MS } from "../base/agent-process.ts";
 import { type ChildExit, type ChildOrder, waitAtMost } from "../base/child.ts";
 import { CodedError, toMessage } from "../base/coded-error.ts";
-import { crashMessage, exitMessage, formatTail } from "../base/exit-message.ts";
+import { formatCrash, formatExit, formatTail } from "../base/exit-message.ts";
 import type { JsonObject } from "../base/json.ts";
 import { FrameReader, type LineAside } from "../base/json-lines.ts";
 import {
@@ -12,6 +12,7 @@ import {
   JsonRpcPeer,
   type PeerPlace,
   type RpcAnswer,
+  RpcError,
   type RpcErrorBody,
   type RpcId,
   RpcSilence,
@@ -23,6 +24,8 @@ import { describeRun } from "../base/runs/description.ts";
 import type { RunMark } from "../base/runs/mark.ts";
 import type { RunFiles } from "../base/runs/run-files.ts";
 import { defined } from "../base/values.ts";
+import type { NoticeEvent } from "../protocol/events.ts";
+import { toNotice } from "../protocol/notices.ts";
 import type { SnapshotKeeper } from "./keeper.ts";
 import type { Ended } from "./types.ts";
 
@@ -33,8 +36,8 @@ export interface Resident {
   /** Absent: the process ends with this daemon. */
   readonly keeper?: SnapshotKeeper | undefined;
   stderr(line: string): void;
-  /** An unreadable line, which may belong to this session. */
-  unreadable(size: number, reason: string, aside?: LineAside["data"]): void;
+  /** About a line that may belong to this session, but cannot be read. */
+  notice(event: NoticeEvent): void;
   processEnded(why: Ended): void;
 }
 
@@ -55,8 +58,15 @@ export interface SessionLane {
   /** No request waits for its response. */
   readonly isQuiet: boolean;
   request(method: string, params: JsonObject, timeoutMs?: number): Promise<unknown>;
-  /** The response is handled in order with the messages, however long it takes. It may never come. */
-  call(method: string, params: JsonObject, answered: (answer: RpcAnswer, size: number) => void): void;
+  /**
+   * The response is handled in order with the messages, however long it takes. It may never come. Returns the id of the
+   * request; undefined if the process has ended.
+   */
+  call(
+    method: string,
+    params: JsonObject,
+    answered: (answer: RpcAnswer, size: number) => void,
+  ): RpcId | undefined;
 }
 
 /** How a process is started. */
@@ -65,11 +75,12 @@ export interface SharedOrder extends ChildOrder {
   kept?: { version: string; backend: string } | undefined;
 }
 
-export interface SharedProcessParts<R extends Resident, T extends ResidentRouter<R>> {
+export interface SharedProcessParts<R extends Resident, T extends ResidentRouter<R> | undefined> {
   /** For error messages. */
   name: string;
   /** A longer name for messages about its start and end. */
   title?: string;
+  /** Undefined: it serves one session. */
   router: T;
   /** Adds `"jsonrpc":"2.0"` to every message. */
   withVersion?: boolean;
@@ -81,6 +92,8 @@ export interface SharedProcessParts<R extends Resident, T extends ResidentRouter
   used?: PeerPlace | undefined;
   /** Notifications without which a turn never ends. */
   vital?: ReadonlySet<unknown>;
+  /** A line that is not JSON. Returns true if it was handled, so that it is not reported as unreadable. */
+  notJson?(text: string): boolean;
   /** `size`: bytes on the wire. */
   notification(method: string, params: JsonObject, size: number, message: JsonObject): void;
   request(id: RpcId, method: string, params: JsonObject, size: number): void;
@@ -92,7 +105,7 @@ export interface SharedProcessParts<R extends Resident, T extends ResidentRouter
 
 const METHOD_NOT_FOUND = -32601;
 
-export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
+export class SharedProcess<R extends Resident, T extends ResidentRouter<R> | undefined> {
   readonly router: T;
   readonly #parts: SharedProcessParts<R, T>;
   readonly #title: string;
@@ -129,6 +142,7 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
         this.#peer.receive(frame);
       },
       skipped: (size, reason, aside) => this.#reportSkipped(size, reason, aside),
+      notJson: (text) => parts.notJson?.(text) === true,
     });
     this.#process = new AgentProcess({
       name: parts.name,
@@ -154,8 +168,18 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     return this.#intro;
   }
 
-  get residents(): number {
-    return this.#residents.size;
+  /** The last lines of its stderr. */
+  get lastLines(): readonly string[] {
+    return this.#process.lastLines;
+  }
+
+  /** Why it was killed. */
+  get verdict(): string | undefined {
+    return this.#verdict;
+  }
+
+  get residents(): ReadonlySet<R> {
+    return this.#residents;
   }
 
   /** Its run directory; absent if it ends with this daemon. */
@@ -197,7 +221,11 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
       await this.#describe(order);
     } catch (cause) {
       await waitAtMost(EXIT_FOLLOWS_MS, Promise.resolve(this.#process.child?.done));
-      const words = formatTail(this.#process.lastLines) || this.#end?.message || toMessage(cause);
+      const { hasEnded, exit, lastLines } = this.#process;
+      // Silence says less than the exit that explains it.
+      const isMute = hasEnded && !(cause instanceof RpcError);
+      const why = this.#verdict ?? (isMute ? formatExit(exit) : toMessage(cause));
+      const words = formatTail(lastLines) || why;
       await this.stop("now");
       throw new CodedError("spawn_failed", `${this.#title} did not start: ${words}`, { cause });
     }
@@ -206,14 +234,14 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
   /** Connects to a process of an earlier daemon. Until `endReplay` what it is asked is a repetition. */
   adopt(found: FoundRun, from: RunMark, unrecorded: (error: unknown) => void): RunFiles | undefined {
     this.#intro = found.description.intro;
-    this.router.startReplay();
+    this.router?.startReplay();
     this.#peer.startReplay(found.history.writes.map(({ line }) => line));
     return this.#process.adopt(found, from, unrecorded).files;
   }
 
   endReplay(): void {
     this.#peer.endReplay();
-    this.router.endReplay();
+    this.router?.endReplay();
   }
 
   /** In a replay: whether the earlier daemon made this request, for no session. */
@@ -270,7 +298,7 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
 
   moveOut(resident: R): void {
     this.#residents.delete(resident);
-    this.router.retire(resident);
+    this.router?.retire(resident);
     this.release(resident);
   }
 
@@ -315,11 +343,11 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
   #reportSkipped(size: number, reason: string, aside: LineAside | undefined): void {
     const { log, name } = this.#parts;
     log.warn("backend.unreadable_stdout", { backend: name, size, reason });
-    for (const resident of this.#residents) {
-      if (resident.isBusy) resident.unreadable(size, reason, aside?.data);
-    }
-    if (aside === undefined) return;
     const why = `a line of ${size} bytes from ${name} was skipped: ${reason}`;
+    const details = { level: "warn", text: why, data: aside?.data } as const;
+    const notice = toNotice(name, "unreadable_output", details);
+    for (const resident of this.#residents) if (resident.isBusy) resident.notice(notice);
+    if (aside === undefined) return;
     const { outline, isCut } = aside;
     const method = outline.get("method");
     if (this.#parts.vital?.has(method)) void this.kill(`${String(method)}: ${why}`);
@@ -332,9 +360,9 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
 
   /** It may have run for days: its last output need not be why it ended. */
   #endMessage(exit: ChildExit, expected: boolean): string {
-    const how = `${this.#title}: ${exitMessage(exit)}`;
+    const how = `${this.#title}: ${formatExit(exit)}`;
     const { lastLines } = this.#process;
-    return expected || lastLines.length === 0 ? how : `${how}; ${crashMessage(exit, lastLines)}`;
+    return expected || lastLines.length === 0 ? how : `${how}; ${formatCrash(exit, lastLines)}`;
   }
 
   #onExit(exit: ChildExit, expected: boolean): void {
@@ -344,6 +372,6 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     const residents = [...this.#residents];
     this.#residents.clear();
     for (const resident of residents) resident.processEnded(end);
-    this.router.close();
+    this.router?.close();
   }
 }

@@ -9,6 +9,9 @@ import type { UserMessage } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { Answer, RequestPayload, RequestType } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
+import type { SessionRights } from "./rights.ts";
+
+export type { LevelName, SessionRights } from "./rights.ts";
 
 /** Environment variables, some of which may be unset. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -27,6 +30,11 @@ export interface Backend {
   checkOptions(block: Record<string, unknown>): Record<string, unknown>;
   /** Options that every agent understands; unsupported ones are omitted. */
   spawnOptions(wish: SpawnWish): Record<string, unknown>;
+  /**
+   * What a session with these options, as `checkOptions` returns them, may do: its children may not do more. Absent: agents
+   * cannot start it.
+   */
+  rights?(options: Record<string, unknown>): SessionRights;
   /** The agent's version, or undefined if it is missing. Never throws; bounded in time. */
   detect(): Promise<string | undefined>;
   /** Starts the agent; throws `spawn_failed`. The sink may be called before this resolves. */
@@ -102,6 +110,8 @@ export interface RunKeeper {
   checkpoint(about: Pick<Snapshot, "has_init" | "last_seq">): void;
   /** Resolves when the agent can read everything that was written to it; a process with half a line is not adopted. */
   drained(): Promise<void>;
+  /** The session's agent has ended and all of that is stored: no later daemon needs anything of it. */
+  release(): void;
 }
 
 /** What is repeated when a run is adopted: calls, and what a run did on its own when its time was up. */

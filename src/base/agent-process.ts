@@ -163,6 +163,8 @@ export class AgentProcess implements ChildHandlers {
   }
 
   async #giveUp(): Promise<void> {
+    // It ends when its output was read.
+    if (this.#child?.files?.hasEnded === true) return void (await this.#child.done);
     if (this.#child !== undefined) await waitAtMost(EXIT_FOLLOWS_MS, this.#child.exit);
     await this.#stop({});
   }

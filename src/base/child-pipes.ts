@@ -38,6 +38,7 @@ export class PipeIo implements ChildIo {
   }
 
   write(line: string): Promise<void> {
+    if (!this.#hasExited) this.#coalescer.expect();
     return new Promise((resolve, reject) => {
       this.#proc.stdin.write(`${line}\n`, (error) => (error ? reject(error) : resolve()));
     });

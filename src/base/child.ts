@@ -41,6 +41,7 @@ export interface ChildPipe {
 }
 
 export interface ChildHandlers {
+  /** The bytes may be valid only until it returns. */
   output(chunk: Buffer): void;
   /** One line of stderr. */
   errorLine(line: string): void;

@@ -1,5 +1,6 @@
 // Batches reads from chatty sources. A wake-up costs more than an event, so a source that sends many small chunks is paused
 // for a few milliseconds after each read. Quiet sources and sources of large chunks are never delayed. Keeps no bytes.
+import { readMonotonicMs } from "./monotonic.ts";
 
 export interface Pausable {
   pause(): unknown;
@@ -23,7 +24,7 @@ export class Coalescer {
   #rest: NodeJS.Timeout | undefined;
   #held = false;
 
-  constructor(source: Pausable, now: () => number = () => performance.now()) {
+  constructor(source: Pausable, now: () => number = readMonotonicMs) {
     this.#source = source;
     this.#now = now;
   }
@@ -37,6 +38,14 @@ export class Coalescer {
     if (this.#run < QUICK_RUN || this.#rest !== undefined) return;
     this.#source.pause();
     this.#rest = setTimeout(() => this.#wake(), REST_MS);
+  }
+
+  /** The source was asked something: the answer is not part of the burst before it, and is passed on at once. */
+  expect(): void {
+    this.#run = 0;
+    if (this.#rest === undefined) return;
+    clearTimeout(this.#rest);
+    this.#wake();
   }
 
   /** The consumer wants no more for now; independent of our own pauses. */

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { promisify } from "node:util";
 import { mapBounded } from "./map-bounded.ts";
+import { readMonotonicMs } from "./monotonic.ts";
 
 export interface ProcessId {
   pid: number;
@@ -79,6 +80,11 @@ export async function isAlive(id: ProcessId): Promise<boolean> {
   return (await readProcess(id.pid, await bootId()))?.started === id.started;
 }
 
+/** Whether it was started since the machine was; false if that is unknown (macOS). */
+export async function isOfThisBoot({ started }: ProcessId): Promise<boolean> {
+  return isLinux && started.startsWith(`${await bootId()}:`);
+}
+
 /** The process with this pid; undefined if there is none. */
 export async function identify(pid: number): Promise<ProcessId | undefined> {
   const row = await readProcess(pid, await bootId());
@@ -106,14 +112,14 @@ async function signalAll(ids: readonly ProcessId[], signal: NodeJS.Signals): Pro
 }
 
 async function waitUntilGone(ids: readonly ProcessId[], limitMs: number): Promise<ProcessId[]> {
-  const deadline = performance.now() + limitMs;
+  const deadline = readMonotonicMs() + limitMs;
   let left = [...ids];
   for (;;) {
     const alive = await mapBounded(left, PARALLEL_READS, async (id) =>
       (await isAlive(id)) ? id : undefined,
     );
     left = alive.filter((id) => id !== undefined);
-    if (left.length === 0 || performance.now() >= deadline) return left;
+    if (left.length === 0 || readMonotonicMs() >= deadline) return left;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

@@ -3,6 +3,8 @@ import { type StructuredPatchHunk, structuredPatch } from "diff";
 
 /** Beyond this many edits the search stops: everything from the first to the last changed line is one replacement. */
 const MAX_EDITS = 400;
+/** Above this size all lines count as changed. */
+const MAX_COUNTED_CHARS = 200_000;
 const NO_NEWLINE = "\\ No newline at end of file";
 
 /** Empty if the texts are equal. `context` counts the unchanged lines kept around each change. */
@@ -24,6 +26,22 @@ export function formatHunks(hunks: readonly StructuredPatchHunk[]): string[] {
 /** All lines of both texts after " ", "-" or "+", without a header. */
 export function diffLines(before: string, after: string): readonly string[] {
   return diffHunks(before, after, Infinity)[0]?.lines ?? signLines(" ", before);
+}
+
+/** How many lines a change adds and removes. */
+export function countChangedLines(before: string, after: string): { added: number; removed: number } {
+  if (before.length + after.length > MAX_COUNTED_CHARS)
+    return { added: countLines(after), removed: countLines(before) };
+  const lines = diffHunks(endLastLine(before), endLastLine(after), 0).flatMap((hunk) => hunk.lines);
+  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+  return { added: count("+"), removed: count("-") };
+}
+
+/** As an editor counts them. */
+export function countLines(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;
+  return text === "" || text.endsWith("\n") ? lines : lines + 1;
 }
 
 /** A newline at the end ends the last line; it does not start another. */

@@ -1,7 +1,7 @@
 // Shortens a long text to its start and end, with the number of characters omitted between.
 
 /** At most about `maxChars`; never splits a character. */
-export function excerpt(text: string, maxChars: number): string {
+export function cutExcerpt(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const headChars = Math.ceil((maxChars * 2) / 3);
   const head = text.slice(0, headChars).replace(/[\ud800-\udbff]$/, "");

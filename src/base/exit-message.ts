@@ -13,8 +13,8 @@ export class StderrTail {
   }
 }
 
-export function crashMessage(exit: ChildExit, tail: readonly string[]): string {
-  return tail.length > 0 ? `stderr tail: ${formatTail(tail, " | ")}` : exitMessage(exit);
+export function formatCrash(exit: ChildExit, tail: readonly string[]): string {
+  return tail.length > 0 ? `stderr tail: ${formatTail(tail, " | ")}` : formatExit(exit);
 }
 
 /** Keeps the end, where the reason is. */
@@ -23,7 +23,7 @@ export function formatTail(tail: readonly string[], separator = "\n"): string {
   return text.length <= MAX_CHARS ? text : `…${text.slice(-MAX_CHARS)}`;
 }
 
-export function exitMessage(exit: ChildExit): string {
+export function formatExit(exit: ChildExit): string {
   if (exit.signal !== undefined) return `killed by ${exit.signal}`;
   return `exit ${exit.code ?? "unknown"}`;
 }

@@ -4,6 +4,7 @@
 import { isObject, type JsonObject } from "./json.ts";
 import { type LanePlace, RpcLane } from "./jsonrpc-lanes.ts";
 import { RpcReplay } from "./jsonrpc-replay.ts";
+import { readMonotonicMs } from "./monotonic.ts";
 import { defined } from "./values.ts";
 
 export type RpcId = number | string;
@@ -139,36 +140,37 @@ export class JsonRpcPeer {
     params: JsonObject | undefined,
     timeoutMs: number,
   ): Promise<unknown> {
-    const deadline = performance.now() + timeoutMs;
+    const deadline = readMonotonicMs() + timeoutMs;
     for (const waitMs of RETRY_MS) {
       try {
-        return await this.#ask(lane, method, params, deadline - performance.now());
+        return await this.#ask(lane, method, params, deadline - readMonotonicMs());
       } catch (error) {
         if (!(error instanceof RpcError) || error.code !== OVERLOADED) throw error;
-        if (performance.now() + waitMs >= deadline) throw error;
+        if (readMonotonicMs() + waitMs >= deadline) throw error;
       }
       // If the peer was closed meanwhile, the next attempt fails.
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
-    return this.#ask(lane, method, params, deadline - performance.now());
+    return this.#ask(lane, method, params, deadline - readMonotonicMs());
   }
 
   /**
    * The same in one attempt and without a timeout. `answered` is called in order: before any message after the reply is
-   * handled, which a promise cannot guarantee. The lane does not count it as open.
+   * handled, which a promise cannot guarantee. The lane does not count it as open. Returns its id; undefined if the
+   * connection is closed.
    */
   call(
     method: string,
     params: JsonObject,
     answered: (answer: RpcAnswer) => void,
     lane: RpcLane = this.#own,
-  ): void {
+  ): RpcId | undefined {
     if (this.#closed !== undefined) {
       answered({ error: this.#closed });
-      return;
+      return undefined;
     }
     const resolve = (result: unknown) => answered({ result });
-    this.#begin(lane, method, params, resolve, (error) => answered({ error }));
+    return this.#begin(lane, method, params, resolve, (error) => answered({ error }));
   }
 
   notify(method: string, params?: JsonObject): void {

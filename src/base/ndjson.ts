@@ -37,13 +37,16 @@ export class LineSplitter {
     this.#handlers = handlers;
   }
 
+  /** The chunk may be reused by the caller afterwards. */
   push(chunk: Buffer): void {
     const end = chunk.lastIndexOf(LF);
     if (end === -1) {
-      this.#hold(chunk);
+      this.#hold(Buffer.from(chunk));
       return;
     }
     const whole = chunk.subarray(0, end);
+    // Copied first: handling a line may make the caller reuse the chunk.
+    const rest = end + 1 < chunk.length ? Buffer.from(chunk.subarray(end + 1)) : undefined;
     if (this.#isSkipping) {
       this.#isSkipping = false;
       const first = chunk.indexOf(LF);
@@ -56,7 +59,7 @@ export class LineSplitter {
     } else {
       this.#emit(whole);
     }
-    if (end + 1 < chunk.length) this.#hold(chunk.subarray(end + 1));
+    if (rest !== undefined) this.#hold(rest);
   }
 
   /** While a line is handled: bytes from its start to the last newline so far; 0 otherwise. */
@@ -96,7 +99,7 @@ export class LineSplitter {
   /** `whole` contains one or more complete lines without the last newline. */
   #emit(whole: Buffer): void {
     if (whole.length > this.#maxBytes || !isUtf8(whole)) {
-      this.#emitOneByOne(whole);
+      this.#emitOneByOne(Buffer.from(whole));
       return;
     }
     const text = whole.toString("utf8");

@@ -1,6 +1,6 @@
 // Suggests the candidate with the fewest edits, if there are few enough to be a typo.
 
-export function nearest(word: string, candidates: readonly string[]): string | undefined {
+export function pickNearest(word: string, candidates: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3));
   let best: string | undefined;
   let bestEdits = limit + 1;

@@ -30,6 +30,11 @@ export class Ring<B extends SeqBatch> {
     }
   }
 
+  clear(): void {
+    this.#batches = [];
+    this.#frames = 0;
+  }
+
   /** The oldest seq that `after` can start from, or undefined if the ring is empty. */
   get firstSeq(): number | undefined {
     const first = this.#batches[0];

@@ -7,6 +7,6 @@ export function isPlainWord(text: string): boolean {
   return PLAIN.test(text) && !text.startsWith("-");
 }
 
-export function shellWord(text: string): string {
+export function quoteShellWord(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

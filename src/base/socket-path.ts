@@ -18,11 +18,11 @@ export function resolveSocketPath(env: Env = process.env): string {
   const runtime = env["XDG_RUNTIME_DIR"];
   // The XDG specification says to ignore relative paths.
   if (runtime && isAbsolute(runtime)) return join(runtime, SOCKET_NAME);
-  return join(fallbackDirectory(), SOCKET_NAME);
+  return join(getFallbackDirectory(), SOCKET_NAME);
 }
 
 /** Always /tmp: with os.tmpdir(), a daemon and a client with different TMPDIRs would not find each other. */
-export function fallbackDirectory(): string {
+export function getFallbackDirectory(): string {
   return `/tmp/blemeesd-${ownUid()}`;
 }
 
@@ -44,7 +44,7 @@ export function checkSocketPath(path: string): void {
  */
 export function checkSocketDirectory(path: string): void {
   const directory = dirname(path);
-  if (directory === fallbackDirectory()) checkPrivateDirectory(directory);
+  if (directory === getFallbackDirectory()) checkPrivateDirectory(directory);
 }
 
 /** Throws unless it is a real directory, ours, and closed to everyone else. */

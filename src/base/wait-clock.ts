@@ -22,9 +22,9 @@ export function startWait(clock: WaitClock, id: string, atMs: number): WaitClock
 export function endWait(clock: WaitClock, id: string, atMs: number): WaitClock {
   const open = clock.open.filter((one) => one !== id);
   if (open.length === clock.open.length) return clock;
-  return open.length > 0 ? { ...clock, open } : { ...NO_WAIT, totalMs: waitedMs(clock, atMs) };
+  return open.length > 0 ? { ...clock, open } : { ...NO_WAIT, totalMs: computeWaitedMs(clock, atMs) };
 }
 
-export function waitedMs({ totalMs, open, sinceMs }: WaitClock, nowMs: number): number {
+export function computeWaitedMs({ totalMs, open, sinceMs }: WaitClock, nowMs: number): number {
   return open.length === 0 ? totalMs : totalMs + Math.max(0, nowMs - sinceMs);
 }

@@ -43,7 +43,7 @@ export function measureGrapheme(grapheme: string): number {
 }
 
 /** The most columns any terminal gives a character, including terminals that draw ambiguous characters wide. */
-export function boundWidth(char: string): number {
+export function limitWidth(char: string): number {
   if (char === "\t") return 8;
   return char < "\u007f" ? 1 : 2;
 }

@@ -1,7 +1,7 @@
 // Marks untrusted text with a bar on every row, including wrapped ones, so that it cannot imitate our own output. The
 // text must already be sanitized.
 
-import { boundWidth } from "../base/width.ts";
+import { limitWidth } from "../base/width.ts";
 
 const INDENT = "  ";
 const BAR = "│ ";
@@ -11,7 +11,7 @@ const BROKEN = "┆ ";
 /** Narrower screens are treated as this wide. */
 const MIN_COLUMNS = 20;
 
-export function barLines(text: string, columns: number, indent = INDENT): string[] {
+export function drawBarLines(text: string, columns: number, indent = INDENT): string[] {
   // Rows stop before the edge, where some terminals wrap by themselves.
   const width = Math.max(MIN_COLUMNS, columns) - indent.length - BAR.length - 1;
   return text
@@ -21,9 +21,9 @@ export function barLines(text: string, columns: number, indent = INDENT): string
 }
 
 /** A label and a single line in one row; undefined if they do not fit. */
-export function barLine(words: string, text: string, columns: number): string[] | undefined {
+export function drawBarLine(words: string, text: string, columns: number): string[] | undefined {
   const row = `${words} │ ${text}`;
-  const wide = [...row].reduce((sum, char) => sum + boundWidth(char), 0);
+  const wide = [...row].reduce((sum, char) => sum + limitWidth(char), 0);
   return text.includes("\n") || wide >= Math.max(MIN_COLUMNS, columns) ? undefined : [row];
 }
 
@@ -33,7 +33,7 @@ function wrapLine(line: string, width: number): string[] {
   let piece = "";
   let used = 0;
   for (const char of line) {
-    const wide = boundWidth(char);
+    const wide = limitWidth(char);
     if (used + wide > width) {
       pieces.push(piece);
       piece = "";
@@ -50,7 +50,7 @@ export function truncate(text: string, columns: number): string {
   let cut = "";
   let used = 0;
   for (const char of text) {
-    used += boundWidth(char);
+    used += limitWidth(char);
     if (used > columns) return `${cut}…`;
     cut += char;
   }

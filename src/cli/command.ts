@@ -1,6 +1,6 @@
 // Command-line arguments: flags as a table, usage errors that suggest the nearest valid word, typed flag values.
 import { CodedError } from "../base/coded-error.ts";
-import { nearest } from "../base/nearest.ts";
+import { pickNearest } from "../base/nearest.ts";
 
 export interface Flag {
   /** Without the dashes. */
@@ -70,21 +70,21 @@ export function parseArguments(
 }
 
 export function didYouMean(word: string, candidates: readonly string[]): string {
-  const found = nearest(word, candidates);
+  const found = pickNearest(word, candidates);
   return found === undefined ? "" : `; did you mean ${found}?`;
 }
 
-export function textFlag({ flags }: Pick<Arguments, "flags">, name: string): string | undefined {
+export function readTextFlag({ flags }: Pick<Arguments, "flags">, name: string): string | undefined {
   const value = flags[name];
   return typeof value === "string" ? value : undefined;
 }
 
-export function numberFlag(
+export function readNumberFlag(
   given: Pick<Arguments, "flags">,
   name: string,
   { least = 0, isWhole = false }: { least?: number; isWhole?: boolean } = {},
 ): number | undefined {
-  const text = textFlag(given, name);
+  const text = readTextFlag(given, name);
   if (text === undefined) return undefined;
   const value = Number(text);
   if (text.trim() !== "" && value >= least && (!isWhole || Number.isInteger(value))) return value;

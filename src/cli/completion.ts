@@ -28,7 +28,7 @@ const FILE = "file";
 const SCRIPTS: Record<string, (table: CompletionTable) => string> = { bash, zsh, fish };
 export const SHELLS: readonly string[] = Object.keys(SCRIPTS);
 
-export function completionScript(shell: string, table: CompletionTable): string {
+export function buildCompletionScript(shell: string, table: CompletionTable): string {
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
   if (script === undefined) throw new UsageError(`usage: completion ${SHELLS.join("|")}`);
   return script(table);

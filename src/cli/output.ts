@@ -144,7 +144,7 @@ export function applyStyle(
 }
 
 /** Aligned columns; lines are cut to `columns`. */
-export function table(rows: readonly (readonly string[])[], columns: number): string[] {
+export function formatTable(rows: readonly (readonly string[])[], columns: number): string[] {
   const clean = rows.map((row) => row.map((cell) => sanitizeLine(cell)));
   const widths: number[] = [];
   for (const row of clean) {

@@ -4,7 +4,7 @@ import { CodedError, readErrno, toMessage } from "../base/coded-error.ts";
 import { sanitize, sanitizeJson } from "../base/sanitize.ts";
 import { defined } from "../base/values.ts";
 import { type Arguments, didYouMean, type Flag, parseArguments, UsageError } from "./command.ts";
-import { type CompletionTable, completionScript, SHELLS } from "./completion.ts";
+import { buildCompletionScript, type CompletionTable, SHELLS } from "./completion.ts";
 
 export interface Command<C> {
   name: string;
@@ -114,7 +114,7 @@ export function listCommands<C>({ groups }: Pick<Program<C>, "groups">): Command
   return groups.flatMap(({ commands }) => commands);
 }
 
-export function programHelp<C>(program: Program<C>): string {
+export function formatProgramHelp<C>(program: Program<C>): string {
   const { name, usages, examples, groups, details, flags, notes } = program;
   const shown = examples.map(([example, meaning]) => [exampleLine(example, program), meaning] as const);
   const width = Math.max(0, ...shown.map(([example]) => example.length));
@@ -125,19 +125,19 @@ export function programHelp<C>(program: Program<C>): string {
     "",
     ...groups.flatMap(({ title, commands }, at) => [
       `${title}:`,
-      ...usageLines([...commands, ...(at === groups.length - 1 ? OWN_COMMANDS : [])]),
+      ...formatUsageLines([...commands, ...(at === groups.length - 1 ? OWN_COMMANDS : [])]),
       "",
     ]),
     ...(details.length === 0 ? [] : [...details, ""]),
     "Flags:",
-    ...flagLines(flags),
+    ...formatFlags(flags),
     "",
     ...notes,
   ];
   return renameText(text.join("\n"), program);
 }
 
-export function commandHelp<C>(program: Program<C>, command: Command<C>): string {
+export function formatCommandHelp<C>(program: Program<C>, command: Command<C>): string {
   const { usage, summary, aliases, flags = [], hides = [], examples = [], notes = [] } = command;
   const { name, commonFlags } = program;
   const text = [
@@ -150,15 +150,15 @@ export function commandHelp<C>(program: Program<C>, command: Command<C>): string
     ...(notes.length === 0 ? [] : ["", ...notes]),
     "",
     "Flags:",
-    ...flagLines([...flags, ...commonFlags.filter(({ name }) => !hides.includes(name))]),
+    ...formatFlags([...flags, ...commonFlags.filter(({ name }) => !hides.includes(name))]),
   ];
   return renameText(text.join("\n"), program);
 }
 
-export function programCompletion<C>(program: Program<C>, shell: string): string {
+export function buildProgramCompletion<C>(program: Program<C>, shell: string): string {
   const commands = listCommands(program);
   const names = commands.map(({ name }) => name);
-  return completionScript(shell, {
+  return buildCompletionScript(shell, {
     program: program.name,
     commands: [
       ...commands.flatMap(({ name, aliases = [], summary, flags, completes }) =>
@@ -189,7 +189,7 @@ export function renameText(text: string, { name, textName }: { name: string; tex
 }
 
 /** A long usage gets a line of its own, so that the summaries stay in one column. */
-export function usageLines(rows: readonly { usage: string; summary: string }[]): string[] {
+export function formatUsageLines(rows: readonly { usage: string; summary: string }[]): string[] {
   const width = 28;
   return rows.flatMap(({ usage, summary }) =>
     usage.length <= width
@@ -198,7 +198,7 @@ export function usageLines(rows: readonly { usage: string; summary: string }[]):
   );
 }
 
-export function flagLines(flags: readonly Flag[]): string[] {
+export function formatFlags(flags: readonly Flag[]): string[] {
   const rows = flags.map(({ name, short, value, summary }) => ({
     usage: `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`,
     summary,
@@ -231,7 +231,8 @@ async function dispatch<C>(program: Program<C>, argv: readonly string[]): Promis
   if (name !== undefined && program.textNote === undefined) throw unknownCommand(program, name);
   const given = parseArguments(argv, program.flags);
   if (given.flags["version"]) return print(program, `${program.name} ${program.version}`);
-  if (given.flags["help"] || program.runAlone === undefined) return print(program, programHelp(program));
+  if (given.flags["help"] || program.runAlone === undefined)
+    return print(program, formatProgramHelp(program));
   return program.runAlone(given, argv);
 }
 
@@ -243,7 +244,7 @@ async function runCommand<C>(
   try {
     const { flags = [], verbatimFrom, words, usage } = command;
     const given = parseArguments(argv, [...flags, ...program.commonFlags], verbatimFrom);
-    if (given.flags["help"]) return print(program, commandHelp(program, command));
+    if (given.flags["help"]) return print(program, formatCommandHelp(program, command));
     const [fewest, most] = words;
     if (given.words.length < fewest || given.words.length > most)
       throw new UsageError(`usage: ${program.name} ${usage}${textNote(program)}`);
@@ -260,11 +261,12 @@ async function runCommand<C>(
 function runOwn<C>(program: Program<C>, name: "help" | "completion", rest: readonly string[]): number {
   const { flags, words } = parseArguments(rest, program.commonFlags);
   const [first, ...more] = words;
-  if (name === "completion" && !flags["help"]) return print(program, programCompletion(program, first ?? ""));
+  if (name === "completion" && !flags["help"])
+    return print(program, buildProgramCompletion(program, first ?? ""));
   const command = first === undefined ? undefined : findCommand(program, first);
-  if (command !== undefined && more.length === 0) return print(program, commandHelp(program, command));
+  if (command !== undefined && more.length === 0) return print(program, formatCommandHelp(program, command));
   if (first === undefined || flags["help"] || OWN_COMMANDS.some((own) => own.name === first))
-    return print(program, programHelp(program));
+    return print(program, formatProgramHelp(program));
   throw unknownCommand(program, first);
 }
 

@@ -1,12 +1,13 @@
 // The outcome of a request, in a line or a table.
 import { revealLine } from "../base/sanitize.ts";
 import type { Answer, Decision, RequestRow } from "../client/index.ts";
+import { describeAnswerer, formatAnswerer } from "../client/view/answerer.ts";
 import type { ResolutionSource } from "../protocol/requests.ts";
 import { formatDuration } from "./duration.ts";
-import { table } from "./output.ts";
+import { formatTable } from "./output.ts";
 import { BLEMEESCTL_WORDS, type RequestWords } from "./request-text.ts";
 
-export function outcomeLines(
+export function formatOutcome(
   { request, repeated, notice }: { request: RequestRow; repeated: boolean; notice?: string | undefined },
   words: RequestWords = BLEMEESCTL_WORDS,
 ): string[] {
@@ -14,8 +15,9 @@ export function outcomeLines(
   const notices = notice === undefined ? [] : [revealLine(notice)];
   if (repeated) {
     const said = answer === undefined ? "answer" : answerText(answer, words);
-    const by = resolution_source === undefined ? "" : ` ${BY[resolution_source]}`;
-    return [`Already answered${by}: ${said}`, ...notices];
+    const place = resolution_source === undefined ? undefined : BY[resolution_source];
+    const by = describeAnswerer(request) ?? place;
+    return [`Already answered${by === undefined ? "" : ` ${by}`}: ${said}`, ...notices];
   }
   const done = answer !== undefined && "decision" in answer ? DONE[answer.decision] : "Answered";
   const isSent = dispatched_at_ms !== undefined;
@@ -54,13 +56,14 @@ export function answerText(answer: Answer, { verbs }: RequestWords = BLEMEESCTL_
   return revealLine(["answer", ...pairs].join(" "));
 }
 
-export function settledLines(rows: readonly RequestRow[], columns: number, nowMs: number): string[] {
+export function formatSettled(rows: readonly RequestRow[], columns: number, nowMs: number): string[] {
   const cells = rows.map((row) => [
     row.request_id,
     row.session_id,
     row.status,
+    formatAnswerer(row) ?? "",
     `${formatDuration(Math.max(0, nowMs - row.requested_at_ms))} ago`,
     row.payload.title,
   ]);
-  return table([["REQUEST", "SESSION", "STATUS", "ASKED", "TITLE"], ...cells], columns);
+  return formatTable([["REQUEST", "SESSION", "STATUS", "ANSWERED BY", "ASKED", "TITLE"], ...cells], columns);
 }

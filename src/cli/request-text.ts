@@ -1,15 +1,15 @@
 // A request as lines for a terminal. Untrusted text has a bar on every row (bar.ts).
 import { reveal, revealLine } from "../base/sanitize.ts";
-import { shellWord } from "../base/shell-word.ts";
+import { quoteShellWord } from "../base/shell-word.ts";
 import type { Answer, Decision, RequestRow } from "../client/index.ts";
 import {
   type CardChoice,
   findChoice,
   type RequestPart,
-  requestCard,
-  requestDetails,
+  toRequestCard,
+  toRequestDetails,
 } from "../client/view/request-card.ts";
-import { barLine, barLines, truncate } from "./bar.ts";
+import { drawBarLine, drawBarLines, truncate } from "./bar.ts";
 import { UsageError } from "./command.ts";
 
 /** A program's name and its names for the decisions. */
@@ -30,7 +30,7 @@ export const BLEMEESCTL_WORDS: RequestWords = {
 };
 
 /** `blemees` and `sm`. */
-export function blemeesWords(program: string): RequestWords {
+export function createBlemeesWords(program: string): RequestWords {
   return {
     program,
     verbs: {
@@ -55,13 +55,13 @@ export interface RequestTextOptions {
 const MAX_NAME = 40;
 
 /** `hint`: the last line, how to answer. */
-export function requestLines(
+export function formatRequest(
   row: RequestRow,
   hint: string,
   columns: number,
   { words = BLEMEESCTL_WORDS, name, hasDetails = false, answer }: RequestTextOptions = {},
 ): string[] {
-  const { asks, parts, questions, choices } = requestCard(row);
+  const { asks, parts, questions, choices } = toRequestCard(row);
   const draw = (part: RequestPart): string[] => partLines(part, columns, "  ");
   const taken = answer === undefined ? undefined : findChoice(row, answer);
   const listed = choices.filter(({ choice }) => taken === undefined || choice === taken);
@@ -78,14 +78,14 @@ export function requestLines(
       ...choice.notes.flatMap((note) => partLines(note, columns, "      ")),
     ]),
     ...(hasDetails
-      ? ["  Details:", ...requestDetails(row).flatMap(draw)]
+      ? ["  Details:", ...toRequestDetails(row).flatMap(draw)]
       : [`  Details: ${words.program} requests ${revealLine(row.request_id)}`]),
     `  ${hint}`,
   ];
 }
 
 /** How to answer from the shell. */
-export function hintFor({ request_id, payload }: RequestRow, { program, verbs }: RequestWords): string {
+export function makeHint({ request_id, payload }: RequestRow, { program, verbs }: RequestWords): string {
   const id = revealLine(request_id);
   return payload.questions === undefined
     ? `Answer: ${program} ${verbs.accept} ${id} (or ${program} ${verbs.decline})`
@@ -99,7 +99,7 @@ export function requireOffered(
   words: RequestWords = BLEMEESCTL_WORDS,
 ): void {
   if (row.status !== "pending" || findChoice(row, answer) !== undefined) return;
-  const offered = requestCard(row).choices.map(
+  const offered = toRequestCard(row).choices.map(
     (choice) => `${verbFor(choice, words)}${optionFlag(choice.choice.option)}`,
   );
   const { decision, option } = "decision" in answer ? answer : { decision: "accept" as const };
@@ -108,8 +108,8 @@ export function requireOffered(
 }
 
 /** The verbs that this request accepts. */
-export function verbsFor(row: RequestRow, words: RequestWords = BLEMEESCTL_WORDS): string {
-  const verbs = requestCard(row).choices.map((choice) => verbFor(choice, words));
+export function listVerbs(row: RequestRow, words: RequestWords = BLEMEESCTL_WORDS): string {
+  const verbs = toRequestCard(row).choices.map((choice) => verbFor(choice, words));
   return [...new Set(verbs)].join(", ");
 }
 
@@ -125,7 +125,7 @@ function commandFor(choice: CardChoice, words: RequestWords): string {
 }
 
 function optionFlag(name: string | undefined): string {
-  return name === undefined ? "" : ` --option ${shellWord(revealLine(name))}`;
+  return name === undefined ? "" : ` --option ${quoteShellWord(revealLine(name))}`;
 }
 
 /** A single line of text goes next to its title if it fits, otherwise below it. */
@@ -135,9 +135,9 @@ function partLines(part: RequestPart, columns: number, indent: string): string[]
   }
   const { title, form } = part;
   const text = form === "line" ? revealLine(part.text) : reveal(part.text);
-  const below = barLines(text, columns, indent);
+  const below = drawBarLines(text, columns, indent);
   if (title === undefined) return below;
-  return barLine(`${indent}${title}`, text, columns) ?? [`${indent}${title}:`, ...below];
+  return drawBarLine(`${indent}${title}`, text, columns) ?? [`${indent}${title}:`, ...below];
 }
 
 const EXTRAS = { message: " [message…]", updated_input: " [--input JSON]" } as const;

@@ -12,8 +12,8 @@ import {
 } from "./answers.ts";
 import { type Flag, UsageError } from "./command.ts";
 import { type Output, show } from "./output.ts";
-import { answerText, outcomeLines, settledLines } from "./request-outcome.ts";
-import { hintFor, type RequestWords, requestLines, requireOffered } from "./request-text.ts";
+import { answerText, formatOutcome, formatSettled } from "./request-outcome.ts";
+import { formatRequest, makeHint, type RequestWords, requireOffered } from "./request-text.ts";
 
 export interface RequestPort {
   list(filter: RequestsFilter & { tree?: boolean }): Promise<RequestRow[]>;
@@ -70,9 +70,9 @@ export async function listRequests(
   if (pending.length === 0 && !isJson) output.note("No pending requests");
   const names = isJson ? new Map() : await port.nameSessions(pending);
   return show(context, { requests }, () => [
-    ...(settled.length === 0 ? [] : settledLines(settled, output.columns, Date.now())),
+    ...(settled.length === 0 ? [] : formatSettled(settled, output.columns, Date.now())),
     ...pending.flatMap((row) =>
-      requestLines(row, hintFor(row, words), output.columns, { words, name: names.get(row.session_id) }),
+      formatRequest(row, makeHint(row, words), output.columns, { words, name: names.get(row.session_id) }),
     ),
   ]);
 }
@@ -88,8 +88,8 @@ export async function showRequest(
   const name = (await port.nameSessions([row])).get(row.session_id);
   return show(context, toDocument(row), () => {
     const answer = row.answer === undefined ? "" : `: ${answerText(row.answer, words)}`;
-    const hint = row.status === "pending" ? hintFor(row, words) : `${row.status}${answer}`;
-    return requestLines(row, hint, output.columns, { words, name, hasDetails: true });
+    const hint = row.status === "pending" ? makeHint(row, words) : `${row.status}${answer}`;
+    return formatRequest(row, hint, output.columns, { words, name, hasDetails: true });
   });
 }
 
@@ -121,7 +121,7 @@ export async function answerRequest(
   requireOffered(row, answer, context.words);
   if (!(await confirmAnswer(port, context, order, row, answer))) return 1;
   const responded = await port.respond(row, answer, order.shown ?? row.shown_hash);
-  await show(context, responded, () => outcomeLines(responded, context.words));
+  await show(context, responded, () => formatOutcome(responded, context.words));
   const counts = responded.request.answer;
   return !responded.repeated || counts === undefined || isSameAnswer(answer, counts, row) ? 0 : 1;
 }
@@ -163,7 +163,7 @@ async function findTarget(
   const command = ({ request_id }: RequestRow): string =>
     `${words.program} ${verb} ${request_id}${given.text === "" ? "" : " …"}`;
   for (const row of pending)
-    output.ask(requestLines(row, `Answer: ${command(row)}`, output.talkColumns, { words }).join("\n"));
+    output.ask(formatRequest(row, `Answer: ${command(row)}`, output.talkColumns, { words }).join("\n"));
   const commands = pending.map((row) => `  ${command(row)}`);
   throw new UsageError(
     `name the request with at least ${MIN_ID_LENGTH} characters of its id:\n${commands.join("\n")}`,
@@ -182,7 +182,7 @@ async function confirmAnswer(
   if (isJson && !isAsked) return true;
   const name = (await port.nameSessions([row])).get(row.session_id);
   const hint = `Your answer: ${answerText(answer, words)}`;
-  output.ask(requestLines(row, hint, output.talkColumns, { words, name, answer }).join("\n"));
+  output.ask(formatRequest(row, hint, output.talkColumns, { words, name, answer }).join("\n"));
   if (!isAsked || row.status !== "pending" || (await confirm("Send it?"))) return true;
   output.note("Not answered");
   return false;

@@ -17,7 +17,11 @@ export const DEFAULT_BACKOFF: Backoff = { initialMs: 100, maxMs: 5_000 };
 export const RESTART_BACKOFF: Backoff & { attempts: number } = { initialMs: 50, maxMs: 250, attempts: 24 };
 
 /** `attempt` counts from 1; the delay is between half and all of the exponential value. */
-export function delayMs(backoff: Backoff, attempt: number, random: () => number = Math.random): number {
+export function computeDelayMs(
+  backoff: Backoff,
+  attempt: number,
+  random: () => number = Math.random,
+): number {
   const full = Math.min(backoff.maxMs, backoff.initialMs * 2 ** Math.min(attempt - 1, 30));
   return Math.round(full * (0.5 + random() / 2));
 }

@@ -13,11 +13,11 @@ import { Pending, toError } from "./pending.ts";
 import type { Attachment, AttachOrder, AttachType, OpenOptions, Port } from "./port.ts";
 import { reattach } from "./reattach.ts";
 import {
+  listRequestPages,
   listRequests,
   type RequestsFilter,
   type Responded,
   type RespondOptions,
-  requestPages,
   respondFrame,
 } from "./requests.ts";
 import { SessionHandle, WatchHandle } from "./session.ts";
@@ -127,7 +127,7 @@ export class Client implements Port {
 
   /** The same, page by page. */
   requestPages(filter: RequestsFilter = {}): AsyncIterableIterator<Reply<"blemeesd.list_requests">> {
-    return requestPages(this, filter);
+    return listRequestPages(this, filter);
   }
 
   /** Answers a request of any session whose owner lets other clients answer. */

@@ -2,7 +2,7 @@
 import { defined } from "../base/values.ts";
 import { findSocket } from "./discover.ts";
 import { HttpApi, type HttpApiOptions } from "./http/api.ts";
-import { unixTransport } from "./http/unix-transport.ts";
+import { createUnixTransport } from "./http/unix-transport.ts";
 
 export interface HttpOptions extends HttpApiOptions {
   /** Path of the daemon's socket; defaults to the standard location. */
@@ -15,7 +15,7 @@ export class HttpClient extends HttpApi {
 
   constructor({ socket, ...options }: HttpOptions = {}) {
     const path = findSocket(socket);
-    super(unixTransport(path), options);
+    super(createUnixTransport(path), options);
     this.socket = path;
     this.#session_id = options.session_id;
   }

@@ -1,7 +1,7 @@
 // A connection that reconnects with backoff and lets its owner restore state before other writes resume. It ends on
 // close(), on abort, if the daemon refuses the client, or when the attempts are used up.
 import { CodedError, toMessage } from "../base/coded-error.ts";
-import { type Backoff, delayMs, wait } from "./backoff.ts";
+import { type Backoff, computeDelayMs, wait } from "./backoff.ts";
 import { type Connection, dial } from "./connection.ts";
 import type { HelloAck, WireFrame } from "./frames.ts";
 
@@ -118,7 +118,7 @@ export class Link {
         return;
       }
       try {
-        const pauseMs = delayMs(reconnect, attempt);
+        const pauseMs = computeDelayMs(reconnect, attempt);
         this.#options.onReconnecting?.({ attempt, delayMs: pauseMs, cause });
         await wait(pauseMs, this.#stop.signal);
         await this.#dial();

@@ -59,7 +59,7 @@ export function readRequest(frame: SessionFrame): RequestUpdate | undefined {
 }
 
 /** All matching requests, page by page, fetched as they are consumed. */
-export async function* requestPages(
+export async function* listRequestPages(
   port: Pick<Port, "request">,
   { limit = Infinity, after: from, ...filter }: RequestsFilter,
 ): AsyncGenerator<Reply<"blemeesd.list_requests">> {
@@ -83,7 +83,7 @@ export async function listRequests(
   filter: RequestsFilter,
 ): Promise<RequestRow[]> {
   const rows: RequestRow[] = [];
-  for await (const { requests } of requestPages(port, filter)) rows.push(...requests);
+  for await (const { requests } of listRequestPages(port, filter)) rows.push(...requests);
   return rows;
 }
 

@@ -3,7 +3,7 @@
 import { defined } from "../base/values.ts";
 import { closeDraft, type Draft, type Moment, openDraft, toMoment } from "./view/draft.ts";
 import { DEFAULT_LIMITS, type Limits } from "./view/limits.ts";
-import { emptyMemory } from "./view/memory.ts";
+import { createMemory } from "./view/memory.ts";
 import { reduceFrame } from "./view/reduce-frames.ts";
 import { addNotice } from "./view/reduce-notices.ts";
 import { reduceRequests } from "./view/reduce-requests.ts";
@@ -19,7 +19,7 @@ export function emptyView(): View {
     seq: 0,
     dropped: 0,
     link: { state: "connecting" },
-    memory: emptyMemory(),
+    memory: createMemory(),
   };
 }
 
@@ -97,7 +97,7 @@ function reset(draft: Draft, { up_to }: ViewInput & { kind: "reset" }): void {
   const { session, requests, queue, link } = draft.view;
   draft.view = { ...emptyView(), ...defined({ session }), requests, queue, link };
   draft.entries = [];
-  draft.memory = { ...emptyMemory(), ...defined({ wholeTo: up_to }) };
+  draft.memory = { ...createMemory(), ...defined({ wholeTo: up_to }) };
   draft.hasChanged = true;
 }
 

@@ -1,7 +1,7 @@
 // Reads `[agents.NAME]` of the config file; errors name the key.
 import { CodedError } from "../base/coded-error.ts";
 import { isObject } from "../base/json.ts";
-import { nearest } from "../base/nearest.ts";
+import { pickNearest } from "../base/nearest.ts";
 import { AGENT_KEYS, type AgentConfig, type AgentKey, type AgentKeyName } from "./agent-keys.ts";
 import { findValueFault } from "./value-fault.ts";
 
@@ -34,7 +34,7 @@ function readAgent(name: string, table: unknown, path: string): AgentConfig {
   const names = Object.keys(AGENT_KEYS) as AgentKeyName[];
   for (const key of Object.keys(table)) {
     if (Object.hasOwn(AGENT_KEYS, key)) continue;
-    const guess = nearest(key, names);
+    const guess = pickNearest(key, names);
     throw bad(`${at}.${key}: unknown key${guess === undefined ? "" : `; did you mean "${guess}"?`}`);
   }
   return Object.fromEntries(names.map((key) => [key, pick(key, table[key], at)])) as AgentConfig;

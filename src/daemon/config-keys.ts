@@ -245,6 +245,12 @@ export const CONFIG_KEYS = {
     check: countOrOff.default(5_000),
     meaning: "Turn events kept per session; 0 is no limit.",
   },
+  agents_see: {
+    env: "BLEMEESD_AGENTS_SEE",
+    check: z.enum(["subtree", "all"]).default("subtree"),
+    meaning:
+      "What agents may read. `subtree`: their own session and those below it; of others only names and states. `all`: every session.",
+  },
   max_children: {
     env: "BLEMEESD_MAX_CHILDREN",
     check: count.default(32),

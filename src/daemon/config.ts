@@ -1,10 +1,10 @@
 // Reads settings from flags, environment and file, in this order of precedence.
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { parse as parseToml } from "smol-toml";
 import { CodedError, readErrno, toMessage } from "../base/coded-error.ts";
-import { nearest } from "../base/nearest.ts";
+import { pickNearest } from "../base/nearest.ts";
 import { resolveSocketPath } from "../base/socket-path.ts";
 import type { AgentConfig } from "./agent-keys.ts";
 import { readAgents } from "./agents.ts";
@@ -14,6 +14,8 @@ import { findValueFault } from "./value-fault.ts";
 export type Env = Readonly<Record<string, string | undefined>>;
 
 export interface Config extends Omit<ConfigValues, "socket_path" | "state_dir"> {
+  /** The rules for approvals, beside the default config file. Not a setting, so that no project can name another one. */
+  policy_file: string;
   socket_path: string;
   state_dir: string;
   /** Agents that speak ACP, by name: `[agents.NAME]`. */
@@ -54,6 +56,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     ...checked,
     socket_path: checked.socket_path ?? resolveSocketPath(sources.env),
     state_dir: checked.state_dir ?? defaultStateDir(sources.env),
+    policy_file: join(dirname(defaultConfigFile(sources.env)), "policy.toml"),
     agents: readAgents(fromFile[AGENTS], path),
   };
   return { config, warnings };
@@ -91,7 +94,7 @@ function readConfigFile(sources: ConfigSources, warnings: string[]): ConfigFile 
   }
   for (const key of Object.keys(table)) {
     if (Object.hasOwn(CONFIG_KEYS, key) || key === AGENTS) continue;
-    const guess = nearest(key, [...Object.keys(CONFIG_KEYS), AGENTS]);
+    const guess = pickNearest(key, [...Object.keys(CONFIG_KEYS), AGENTS]);
     warnings.push(`${path}: unknown key "${key}"${guess === undefined ? "" : `; did you mean "${guess}"?`}`);
   }
   return { table, path };

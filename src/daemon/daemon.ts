@@ -8,8 +8,10 @@ import { createBackends } from "../backends/registry.ts";
 import type { Backend } from "../backends/types.ts";
 import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
+import { MemoryReturn } from "../base/memory-return.ts";
 import { createMetrics } from "../base/metrics.ts";
 import { listRunDirectories } from "../base/runs/directory.ts";
+import { loadSystemCalls } from "../base/runs/system-calls.ts";
 import { defined } from "../base/values.ts";
 import { createObserver } from "../observe/index.ts";
 import type { DaemonFacts } from "../servers/types.ts";
@@ -22,7 +24,7 @@ import { type Detection, detectBackends } from "./detect.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { keepVersions, readVersions, type Versions } from "./kept-versions.ts";
 import { findLog } from "./log-place.ts";
-import { checkStorePlace, isDurable, openStore } from "./open-store.ts";
+import { checkStorePlace, isDurable, openStore, prepareStore } from "./open-store.ts";
 import { optimizeSooner } from "./optimize-sooner.ts";
 import { createIdentity } from "./orphans.ts";
 import { findSupervisor } from "./supervisor.ts";
@@ -80,21 +82,26 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   checkStorePlace(config);
   const closing = new AbortController();
   const durable = isDurable(config);
+  // Without a history there is nothing that an adopted agent could continue.
+  const runsDir = durable && config.agent_stdio === "files" ? join(config.state_dir, "runs") : undefined;
+  // Agents are waiting for this daemon: the store's thread loads its code while the rest is built.
+  const mayAdopt = runsDir !== undefined && listRunDirectories(runsDir).length > 0;
+  const storeParts = { worker: parts.storeWorker, log, onFolded: (bytes: number) => memory.note(bytes) };
+  const prepared = mayAdopt ? prepareStore(config, storeParts) : undefined;
   let losses: Losses | undefined;
   let openStoreNow: () => void = () => undefined;
   const opening = new Promise<void>((resolve) => {
     openStoreNow = resolve;
   }).then(async () => {
-    const opened = await openStore(config, { worker: parts.storeWorker, log, closing: closing.signal });
+    const opened = await openStore(config, { ...storeParts, closing: closing.signal, prepared });
     if (durable) losses = tryOpenLosses(join(config.state_dir, "losses"), log);
     return opened;
   });
   opening.catch(() => undefined); // reported through `ready`
   const store = createLateStore(opening, durable);
-  // Without a history there is nothing that an adopted agent could continue.
-  const runsDir = durable && config.agent_stdio === "files" ? join(config.state_dir, "runs") : undefined;
+  const agentEnv = withAgentTools(env, parts.agentTools);
   const backends = createBackends(config, {
-    env: withAgentTools(env, parts.agentTools),
+    env: agentEnv,
     log,
     demian: { script: fileURLToPath(parts.demian), version: parts.version },
     runs: runsDir === undefined ? undefined : { root: runsDir, version: parts.version },
@@ -113,18 +120,21 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     },
   });
   const identity = createIdentity(config.socket_path, `${process.pid}-${Date.now().toString(36)}`);
-  const { hub, manager, ready, quiet, abandon, adopted } = createSessions({
+  const sessions = createSessions({
     ...{ backends, store, log, observer, metrics, runsDir },
     losses: () => losses,
     limits: {
       maxSessions: config.max_concurrent_sessions,
       maxSessionsPerClient: config.max_sessions_per_connection,
     },
+    agentsSee: config.agents_see,
     ringSize: config.ring_buffer_size,
     traceDir: config.trace_dir,
     stderrRate: { lines: config.stderr_rate_lines, windowMs: config.stderr_rate_window_s * 1000 },
     env: identity.env,
     expiryMs: config.request_timeout_s * 1000,
+    auditDir: durable ? config.state_dir : undefined,
+    policy: { path: config.policy_file, agentPath: agentEnv["PATH"] },
     family: {
       limits: {
         maxChildren: config.max_children,
@@ -144,6 +154,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       userAgent: `blemeesd/${parts.version}`,
     },
   });
+  const { hub, manager, identify, policy, ready, quiet, abandon, adopted, dropStored } = sessions;
+  const memory = new MemoryReturn({ release: dropStored, trim: () => loadSystemCalls().trimMemory() });
   const leavesAgents = (asked = config.leave_agents): boolean => asked && runsDir !== undefined;
   const supervisor = findSupervisor(env);
   let detection: Detection | undefined;
@@ -169,13 +181,19 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   };
   const control = { leavesAgents, stop: parts.stop };
   // As late as possible: the socket is free only for a moment.
-  const before = parts.takeover ? await (await import("./takeover.ts")).takeOver(config) : undefined;
-  if (before !== undefined) log.info("daemon.took_over", { ...before });
-  const context = { hub, manager, metrics, facts, log, control };
-  const ways = await openWaysIn(config, context, parts.webFiles, before?.http_port);
+  const context = { hub, manager, identify, policy, metrics, facts, log, control };
+  const open = async () => {
+    const before = parts.takeover ? await (await import("./takeover.ts")).takeOver(config) : undefined;
+    if (before !== undefined) log.info("daemon.took_over", { ...before });
+    return openWaysIn(config, context, parts.webFiles, before?.http_port);
+  };
+  const ways = await open().catch(async (error: unknown) => {
+    await prepared?.cancel();
+    throw error;
+  });
   const { listening, http, webLink, forgetPort } = ways;
   log.info("daemon.start", { socket_path: config.socket_path, pid: process.pid, version: parts.version });
-  const mayAdopt = runsDir !== undefined && listRunDirectories(runsDir).length > 0;
+  if (mayAdopt) openStoreNow();
   const greeting = new Promise((resolve) => setTimeout(resolve, GREETING_MS));
   const versionsFile = join(config.state_dir, "backends.json");
   const earlier = durable ? readVersions(versionsFile) : undefined;
@@ -211,6 +229,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       listening.dismiss();
       if (!leaveAgents) await endAgents({ hub, quiet, backends, config, log, hurry });
       await Promise.all([store.close(), observer.close()]);
+      sessions.audit?.close();
       // Last: the next daemon to bind the socket finds the store free, and no agent of ours unless they are left to it.
       await listening.close();
     },

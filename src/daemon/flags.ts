@@ -1,7 +1,7 @@
 // The command line of blemeesd, generated from the table of settings.
 import { parseArgs } from "node:util";
 import { CodedError, toMessage } from "../base/coded-error.ts";
-import { nearest } from "../base/nearest.ts";
+import { pickNearest } from "../base/nearest.ts";
 import { CONFIG_KEYS, type ConfigKey, type ConfigName, formatDefault } from "./config-keys.ts";
 
 export interface Flags {
@@ -105,7 +105,7 @@ function explain(cause: unknown, argv: readonly string[], flags: string[]): stri
   for (const arg of argv) {
     const name = /^--([^=]+)/.exec(arg)?.[1];
     if (name === undefined || flags.includes(name)) continue;
-    const guess = nearest(name, flags);
+    const guess = pickNearest(name, flags);
     return `unknown option --${name}${guess === undefined ? "" : `; did you mean --${guess}?`} (see blemeesd --help)`;
   }
   return `${toMessage(cause).split(". ")[0]} (see blemeesd --help)`;

@@ -6,7 +6,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { CodedError, readErrno, toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { defined } from "../base/values.ts";
-import { createMemoryStore, openThreadStore, type Recovery, type Store } from "../store/index.ts";
+import {
+  createMemoryStore,
+  openThreadStore,
+  type PreparedStore,
+  prepareThreadStore,
+  type Recovery,
+  type Store,
+  type StoreConfig,
+  type StoreOptions,
+} from "../store/index.ts";
 import type { Config } from "./config.ts";
 
 const RETRY_MS = 200;
@@ -57,31 +66,50 @@ function findFault(path: string): string | undefined {
   return undefined;
 }
 
+interface StoreParts extends Pick<StoreOptions, "onFolded"> {
+  worker: URL;
+  log: Log;
+}
+
+interface OpenParts extends StoreParts {
+  closing: AbortSignal;
+  /** By `prepareStore`. */
+  prepared?: PreparedStore | undefined;
+}
+
+/** Starts the store's thread; nothing on disk is touched before `openStore`. */
+export function prepareStore(config: Config, parts: StoreParts): PreparedStore {
+  return prepareThreadStore(toStoreConfig(config), parts.worker, toStoreOptions(parts));
+}
+
 /** Stops waiting for descriptors when `closing` is aborted. */
-export async function openStore(
-  config: Config,
-  { worker, log, closing }: { worker: URL; log: Log; closing: AbortSignal },
-): Promise<Store> {
+export async function openStore(config: Config, { closing, prepared, ...parts }: OpenParts): Promise<Store> {
   for (let isFirst = true; ; isFirst = false) {
     try {
-      return await open(config, worker, log);
+      return await (isFirst && prepared !== undefined ? prepared.open() : open(config, parts));
     } catch (error) {
       if (closing.aborted || !isOutOfDescriptors(error))
         throw unusable({ path: config.state_dir, flag: "--state-dir" }, explain(error), error);
-      if (isFirst) log.warn("store.waits_for_descriptors", { message: toMessage(error) });
+      if (isFirst) parts.log.warn("store.waits_for_descriptors", { message: toMessage(error) });
     }
     await delay(RETRY_MS, undefined, { signal: closing }).catch(() => undefined);
   }
 }
 
-function open(config: Config, worker: URL, log: Log): Promise<Store> {
+function open(config: Config, parts: StoreParts): Promise<Store> {
   if (!isDurable(config)) return Promise.resolve(createMemoryStore());
-  const onRecovery = (recovery: Recovery) => logRecovery(log, recovery);
-  const { state_dir, event_log_dir: dir } = config;
+  return openThreadStore(toStoreConfig(config), parts.worker, toStoreOptions(parts));
+}
+
+function toStoreOptions({ log, onFolded }: StoreParts): StoreOptions {
+  return { onRecovery: (recovery) => logRecovery(log, recovery), onFolded };
+}
+
+function toStoreConfig({ state_dir, event_log_dir: dir }: Config): StoreConfig {
   const path = join(state_dir, "blemees.db");
   const marks = join(state_dir, "blemees.seqs");
   const jsonl = dir === undefined ? undefined : { dir, oldMarks: join(state_dir, "event-log.seqs") };
-  return openThreadStore({ path, marks, ...defined({ jsonl }) }, worker, { onRecovery });
+  return { path, marks, ...defined({ jsonl }) };
 }
 
 function logRecovery(log: Log, { event, ...fields }: Recovery): void {

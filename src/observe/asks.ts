@@ -1,6 +1,6 @@
 // Requests about a call before it could run, and how long they took. A call whose requests were never accepted did not
 // run, whatever its result says. Plain data; only requests.ts and reduce.ts change it.
-import { endWait, NO_WAIT, startWait, type WaitClock, waitedMs } from "../base/wait-clock.ts";
+import { computeWaitedMs, endWait, NO_WAIT, startWait, type WaitClock } from "../base/wait-clock.ts";
 import { findNotRunReason, type NotRunReason, toVerdict, type Verdict } from "../protocol/not-run.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import { type Call, toPatch } from "./calls.ts";
@@ -47,5 +47,5 @@ export function isWaiting(asks: Asks | undefined): boolean {
 }
 
 export function countWaitMs(asks: Asks | undefined, nowMs: number): number {
-  return asks === undefined ? 0 : waitedMs(asks.clock, nowMs);
+  return asks === undefined ? 0 : computeWaitedMs(asks.clock, nowMs);
 }

@@ -14,7 +14,7 @@ const COLUMN_CHARS: ReadonlyMap<string, number> = new Map([
   ["session_id", Number.POSITIVE_INFINITY], // validated by us
 ]);
 
-export function boundRow<T extends Row>(row: T): T {
+export function limitRow<T extends Row>(row: T): T {
   if (!Object.entries(row.row).some(([name, value]) => isTooLong(name, value))) return row;
   const fields = Object.entries(row.row).map(([name, value]: [string, unknown]) => [
     name,

@@ -3,7 +3,7 @@
 
 import { isObject, type JsonObject } from "../base/json.ts";
 import { asObject, asObjects, defined } from "../base/values.ts";
-import { countEdit, countHunks, countLines, type DiffCount, formatDiffCount } from "./diff.ts";
+import { countEdit, countHunks, countText, type DiffCount, formatDiffCount } from "./diff.ts";
 import { cutText } from "./excerpt.ts";
 import { CHANGE_KINDS, type ChangeKind, type ItemType } from "./types.ts";
 
@@ -39,16 +39,16 @@ const CHANGES: ReadonlyMap<string, (input: JsonObject) => Change> = new Map([
       toChange(file_path, "update", asObjects(edits).map(countOneEdit).reduce(addCounts, NONE)),
   ],
   // The previous content, if any, is not known yet.
-  ["Write", ({ file_path, content }) => toChange(file_path, "write", { added: countLines(content) })],
+  ["Write", ({ file_path, content }) => toChange(file_path, "write", { added: countText(content) })],
   [
     "NotebookEdit",
-    ({ notebook_path, new_source }) => toChange(notebook_path, "update", { added: countLines(new_source) }),
+    ({ notebook_path, new_source }) => toChange(notebook_path, "update", { added: countText(new_source) }),
   ],
   [
     "edit_file",
     ({ path, oldString, newString }) => toChange(path, "update", countEdit(oldString, newString)),
   ],
-  ["write_file", ({ path, content }) => toChange(path, "write", { added: countLines(content) })],
+  ["write_file", ({ path, content }) => toChange(path, "write", { added: countText(content) })],
   ["apply_patch", ({ changes }) => toPatch(asObjects(changes))],
 ] as const);
 
@@ -101,8 +101,8 @@ function countChange(change: JsonObject): DiffCount {
   const { diff } = change;
   const type = readKind(change);
   // The diff of a new or deleted file is the file itself.
-  if (type === "add" && !isHunk(diff)) return { added: countLines(diff), removed: 0 };
-  if (type === "delete" && !isHunk(diff)) return { added: 0, removed: countLines(diff) };
+  if (type === "add" && !isHunk(diff)) return { added: countText(diff), removed: 0 };
+  if (type === "delete" && !isHunk(diff)) return { added: 0, removed: countText(diff) };
   return countHunks(diff);
 }
 

@@ -3,11 +3,11 @@
 import {
   closeDatabase,
   type Database,
-  inTransaction,
   isBroken,
   isRefusal,
   type MovedAside,
   openDatabase,
+  runInTransaction,
   type Statement,
 } from "../base/sqlite/database.ts";
 import { omitNulls } from "../base/values.ts";
@@ -99,7 +99,7 @@ export class EventsDatabase {
   write(rows: readonly Row[]): { refused: number } {
     const before = this.#lastId;
     try {
-      return inTransaction(this.#db, () => ({ refused: rows.filter((row) => !this.#store(row)).length }));
+      return runInTransaction(this.#db, () => ({ refused: rows.filter((row) => !this.#store(row)).length }));
     } catch (error) {
       this.#lastId = before;
       throw error;

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import type { Counter, Metrics } from "../base/metrics.ts";
+import { readMonotonicMs } from "../base/monotonic.ts";
 import { selectNewestFirst } from "./memory-rows.ts";
 import type { EventRow, Retention, Row, RowQuery, Rows, StoredRow } from "./rows.ts";
 import { toStats } from "./stats.ts";
@@ -157,10 +158,10 @@ export class DiskRows implements Rows {
   async prune(): Promise<void> {
     if (!this.#hasFile() || this.#closing !== undefined) return;
     const { log, retention } = this.#options;
-    const beganMs = performance.now();
+    const beganMs = readMonotonicMs();
     try {
       const counts = await this.#ask("prune", retention);
-      const durationMs = performance.now() - beganMs;
+      const durationMs = readMonotonicMs() - beganMs;
       this.#counters.pruned.add(counts.tool, { table: "tool_events" });
       this.#counters.pruned.add(counts.turn, { table: "turn_events" });
       this.#counters.prunes.add();

@@ -8,7 +8,7 @@ import type { Action } from "../protocol/actions.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import { chooseLast, toAction, toActions } from "./actions.ts";
-import { boundRow } from "./bound.ts";
+import { limitRow } from "./bound.ts";
 import { DiskRows, type DiskTimes } from "./disk-rows.ts";
 import { MemoryRows } from "./memory-rows.ts";
 import { flushHeld, isObserved, observe } from "./reduce.ts";
@@ -77,7 +77,7 @@ export function createObserver(options: ObserverOptions): Observer {
   }
 
   function keep(made: readonly Row[]): void {
-    for (const row of made.map(boundRow)) {
+    for (const row of made.map(limitRow)) {
       rows.add(row);
       if (row.kind === "tool" || row.kind === "turn") noteLast(row);
     }

@@ -1,5 +1,5 @@
 // Removes old rows: by age, and above a number per session.
-import { type Database, inTransaction } from "../base/sqlite/database.ts";
+import { type Database, runInTransaction } from "../base/sqlite/database.ts";
 import type { EventRow, PruneCounts, Retention } from "./rows.ts";
 import { TABLES } from "./schema.ts";
 
@@ -33,7 +33,7 @@ function pruneTable(
   );
   // One transaction per session keeps the WAL small.
   for (const { session_id } of crowded) {
-    gone += inTransaction(db, () => Number(remove.run(session_id, maxRows).changes));
+    gone += runInTransaction(db, () => Number(remove.run(session_id, maxRows).changes));
   }
   return gone;
 }

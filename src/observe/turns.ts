@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from "../base/json.ts";
 import { defined } from "../base/values.ts";
-import { NO_WAIT, waitedMs } from "../base/wait-clock.ts";
+import { computeWaitedMs, NO_WAIT } from "../base/wait-clock.ts";
 import { cutText, toExcerpt } from "./excerpt.ts";
 import type { EventRow, Row } from "./rows.ts";
 import type { SessionState } from "./state.ts";
@@ -47,7 +47,7 @@ export function endTurn(state: SessionState, result: JsonObject, nowMs: number):
   const turn_id = typeof result["turn_id"] === "string" ? result["turn_id"] : turn?.turn_id;
   const event_type = toEndType(state, result);
   const isKnown = turn !== undefined && turn.turn_id === turn_id;
-  const waited = isKnown ? waitedMs(state.waits, nowMs) : 0;
+  const waited = isKnown ? computeWaitedMs(state.waits, nowMs) : 0;
   const usage = isObject(result["usage"]) ? result["usage"] : {};
   const row: Partial<TurnEvent> & Pick<TurnEvent, "event_type"> = {
     ...defined({ turn_id }),

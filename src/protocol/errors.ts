@@ -70,6 +70,17 @@ export const ERRORS = {
     fatal: false,
     http: 403,
   },
+  not_allowed: {
+    meaning:
+      "An agent may not do this to that session, or at all. `data` has `actor`, `action` and `target`.",
+    fatal: false,
+    http: 403,
+  },
+  escalation: {
+    meaning: "The session would have more rights than the agent that starts it. `data` has the option.",
+    fatal: false,
+    http: 403,
+  },
   queue_full: {
     meaning: "The session's queue is full. Cancel messages or wait.",
     fatal: false,
@@ -86,6 +97,13 @@ export const ERRORS = {
     fatal: false,
     http: 409,
   },
+  policy_invalid: {
+    meaning: "A policy rule or the rules file is invalid. Nothing was changed.",
+    fatal: false,
+    http: 400,
+  },
+  rule_exists: { meaning: "A policy rule has this id already.", fatal: false, http: 409 },
+  rule_unknown: { meaning: "No policy rule has this id.", fatal: false, http: 404 },
   notify_not_allowed: {
     meaning: "The URL is not on the allow-list (`notify_allow_urls`).",
     fatal: false,

@@ -193,6 +193,7 @@ export const NOTICES = {
   request_orphaned: row("The agent that asked is gone.", request.shape),
   request_withdrawn: row("The agent withdrew its request.", request.shape),
   request_refused: row("A request was refused because it could not be shown or stored.", none.shape),
+  policy_invalid: row("The rules file is invalid, so the last good rules apply.", none.shape),
   event_persist_recovered: row("The log works again; some frames before this one are missing from it.", {
     lost: count,
     after_seq: z.int(),

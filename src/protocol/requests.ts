@@ -1,6 +1,7 @@
 // Requests of agents and their answers: one shape for every backend, from the ledger's row in the store to the frame on the
 // wire. sessions/requests/ledger.ts decides who may answer and what an answer does.
 import * as z from "zod";
+import { Actor } from "./actor.ts";
 
 /** What each type of request needs: a permission, or answers to questions. */
 export const REQUEST_TYPES = {
@@ -75,6 +76,8 @@ export const RequestPayload = z.strictObject({
   reason: z.string().optional(),
   command: z.string().optional(),
   cwd: z.string().optional(),
+  /** The agent's shell keeps its directory between commands: it started in `cwd` and may have moved. */
+  cwd_may_differ: z.literal(true).optional(),
   changes: z.array(FileChange).optional(),
   tool_name: z.string().optional(),
   /** The tool's exact input. */
@@ -138,6 +141,22 @@ export type AnswerSource = (typeof ANSWER_SOURCES)[number];
 export const RESOLUTION_SOURCES = [...ANSWER_SOURCES, "policy"] as const;
 export type ResolutionSource = (typeof RESOLUTION_SOURCES)[number];
 
+/**
+ * How an answer reached the daemon. `socket`, `http`: the connection. `tui`, `web`: the same, for a person whose client says
+ * that it is one of these screens. `policy`: a rule. `expiry`: nobody answered in time.
+ */
+export const ANSWER_WAYS = ["socket", "http", "web", "tui", "policy", "expiry"] as const;
+export type AnswerWay = (typeof ANSWER_WAYS)[number];
+
+/** Who answered, as the daemon determined it. */
+export const AnsweredBy = z.strictObject({
+  actor: Actor,
+  /** The process at the other end of the connection, from the kernel. */
+  peer_pid: z.int().optional(),
+  via: z.enum(ANSWER_WAYS),
+});
+export type AnsweredBy = z.infer<typeof AnsweredBy>;
+
 /** One row of the ledger. */
 export const RequestRow = z.strictObject({
   request_id: z.string(),
@@ -162,12 +181,18 @@ export const RequestRow = z.strictObject({
   answer: Answer.optional(),
   resolved_at_ms: z.int().optional(),
   resolution_source: z.enum(RESOLUTION_SOURCES).optional(),
+  /** Set by the daemon, unlike `resolution_source`. */
+  answered_by: AnsweredBy.optional(),
+  /** The policy rule that answered. */
+  rule_id: z.string().optional(),
   /** When the agent received the answer. */
   dispatched_at_ms: z.int().optional(),
   error_code: z.string().optional(),
   error_message: z.string().optional(),
   /** The run of the agent that asked: an answer goes to that run or to none. */
   generation: z.string(),
+  /** Only in the store: policy has not decided yet whether a rule answers it, so it is not shown. */
+  undecided: z.literal(true).optional(),
   /** In lists only: the payload was too long; fetch this request by its id. */
   is_cut: z.literal(true).optional(),
 });

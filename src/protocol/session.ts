@@ -72,6 +72,8 @@ export const SessionRow = z.object({
   budget: Budget.optional(),
   /** Whether events of this session wake its parent; absent means yes. */
   wakes_parent: z.boolean().optional(),
+  /** Its agent may answer requests of its own descendants. */
+  may_answer: z.literal(true).optional(),
   /** Wakes not yet delivered to the parent. */
   wakes: z.array(Wake).optional(),
   /** Hook for this session, in addition to the configured one. */

@@ -12,7 +12,7 @@ export interface TestedAgent {
 }
 
 export const TESTED_AGENTS: readonly TestedAgent[] = [
-  { name: "claude", title: "Claude Code", oldest: "2.1.197", newest: "2.1.326", isFound: true },
+  { name: "claude", title: "Claude Code", oldest: "2.1.197", newest: "2.1.327", isFound: true },
   { name: "codex", title: "Codex", oldest: "0.166.0", newest: "0.169.0", isFound: true },
   { name: "opencode", title: "opencode", oldest: "1.18.33", newest: "1.18.33" },
   { name: "gemini", title: "Gemini CLI", oldest: "0.61.0", newest: "0.61.0" },

@@ -1,6 +1,7 @@
-// The environment that commands get: ours without the keys of model providers. A command does not need them, and a
-// model tricked into printing one must not be able to.
+// The environment of what demian starts. Hooks and other agents get ours without the keys of model providers; commands of
+// the model get only variables from a short list. A model tricked into printing a key must not be able to.
 import type { DemianConfig } from "./config/schema.ts";
+import { selectVariables } from "./sandbox/variables.ts";
 import type { Env } from "./state-dir.ts";
 
 const GIT_SETTINGS = [
@@ -12,7 +13,22 @@ const LOGIN_VARIABLES = ["CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN", "GEM
 /** Make shells and programs run something first. */
 const CODE_VARIABLES = ["BASH_ENV", "ENV", "PROMPT_COMMAND"];
 
-export function buildCommandEnv(env: Env, providers: DemianConfig["providers"]): Record<string, string> {
+/** For commands of the model. `more`: further variables, by name. */
+export function buildCommandEnv(
+  env: Env,
+  providers: DemianConfig["providers"],
+  more: readonly string[] = [],
+): Record<string, string> {
+  return { ...selectVariables(removeKeys(env, providers), more), ...buildGitSettings(undefined) };
+}
+
+/** For hooks, other agents, and commands without a sandbox. */
+export function buildOpenEnv(env: Env, providers: DemianConfig["providers"]): Record<string, string> {
+  const kept = removeKeys(env, providers);
+  return { ...kept, ...buildGitSettings(kept["GIT_CONFIG_COUNT"]) };
+}
+
+function removeKeys(env: Env, providers: DemianConfig["providers"]): Record<string, string> {
   const names = new Set([...CODE_VARIABLES, ...LOGIN_VARIABLES]);
   const secrets = new Set<string>();
   for (const provider of Object.values(providers)) {
@@ -28,7 +44,7 @@ export function buildCommandEnv(env: Env, providers: DemianConfig["providers"]):
     // Exported shell functions, which override commands of the same name.
     if (!name.startsWith("BASH_FUNC_")) kept[name] = value;
   }
-  return { ...kept, ...buildGitSettings(kept["GIT_CONFIG_COUNT"]) };
+  return kept;
 }
 
 /** Files that look like a repository must not decide what `git status` runs. */

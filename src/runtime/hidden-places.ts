@@ -1,10 +1,11 @@
-// Paths hidden from the agent's commands: our state and settings, the daemon's socket and history, and the usual places
-// of credentials. Write access to the former would let an agent grant itself anything; builds and tests do not need the
-// latter.
+// Paths hidden from the agent's tools and commands: our state and settings, the daemon's socket and history, and the usual
+// places of credentials. Write access to the former would let an agent grant itself anything; builds and tests do not need
+// the latter. Commands see an almost empty home directory anyway (sandbox/home.ts); the list is for file tools, for a
+// workspace that contains the home directory, and for the rest of the machine.
 
 import { realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { claudeConfigDir } from "../base/claude-wire/environment.ts";
+import { getClaudeConfigDir } from "../base/claude-wire/environment.ts";
 import type { DemianConfig } from "./config/schema.ts";
 import { resolveCodexHome } from "./providers/codex/codex-home.ts";
 import { type Env, getHomeDir, getStateDir } from "./state-dir.ts";
@@ -31,6 +32,20 @@ const CREDENTIALS = [
   ".gem/credentials",
   ".cargo/credentials",
   ".cargo/credentials.toml",
+  ".npmrc",
+  ".yarnrc.yml",
+  ".config/pnpm/rc",
+  ".config/pip",
+  ".claude.json",
+  ".copilot",
+  ".config/github-copilot",
+  ".terraform.d",
+  ".terraformrc",
+  ".m2/settings.xml",
+  ".gradle/gradle.properties",
+  ".cache/huggingface/token",
+  ".config/rclone",
+  ".my.cnf",
   ".mozilla",
   ".config/google-chrome",
   ".config/chromium",
@@ -42,6 +57,22 @@ const CREDENTIALS = [
   ".local/share/opencode",
 ];
 
+/** Of services and containers; only root could read most of them. */
+const SYSTEM_CREDENTIALS = [
+  "/run/secrets",
+  "/run/credentials",
+  "/run/keys",
+  "/run/user",
+  "/var/run/secrets",
+  "/etc/shadow",
+  "/etc/shadow-",
+  "/etc/gshadow",
+  "/etc/gshadow-",
+  "/etc/ssh/ssh_host_rsa_key",
+  "/etc/ssh/ssh_host_ecdsa_key",
+  "/etc/ssh/ssh_host_ed25519_key",
+];
+
 /** `providers`: their login directories, where not the default ones. */
 export function listHiddenPaths(env: Env, providers: DemianConfig["providers"] = {}): string[] {
   const home = getHomeDir(env);
@@ -50,11 +81,11 @@ export function listHiddenPaths(env: Env, providers: DemianConfig["providers"] =
   const codex = Object.values(providers).flatMap((one) => (one.type === "codex" ? [one] : []));
   const logins = [
     ...[{}, ...codex].map((one) => findLoginPath(resolveCodexHome(one, env), "auth.json", home)),
-    findLoginPath(claudeConfigDir(env), ".credentials.json", home),
+    findLoginPath(getClaudeConfigDir(env), ".credentials.json", home),
   ];
   const places = [getStateDir(env), join(home, ".demian"), daemonState, ...sockets, ...logins];
   const named = places.filter((place): place is string => place !== undefined && place !== "");
-  return [...new Set([...named, ...CREDENTIALS.map((name) => join(home, name))])];
+  return [...new Set([...named, ...CREDENTIALS.map((name) => join(home, name)), ...SYSTEM_CREDENTIALS])];
 }
 
 /** The directory, unless it contains the home directory: that would hide everything. */

@@ -3,7 +3,7 @@
 
 import { toMessage } from "../base/coded-error.ts";
 import { defined } from "../base/values.ts";
-import { contextPolicy } from "./context/budget.ts";
+import { deriveContextPolicy } from "./context/budget.ts";
 import { type CompiledContext, type ContextView, compileContext } from "./context/compact.ts";
 import { estimateText } from "./context/estimate.ts";
 import { SecretStream } from "./hooks/builtin/secret-stream.ts";
@@ -118,7 +118,7 @@ async function compile(
   const compileWith = (room: KnownRoom): CompiledContext & { limitTokens: number } => {
     const windowTokens = provider.contextTokens ?? room.listedTokens ?? guessWindow(provider.model);
     const { maxTokens } = provider;
-    const policy = contextPolicy(limits.context, {
+    const policy = deriveContextPolicy(limits.context, {
       windowTokens,
       maxTokens,
       learnedTokens: room.learnedTokens,

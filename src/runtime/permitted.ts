@@ -9,7 +9,7 @@ export interface PermissionTargetName {
 }
 
 /** Never rejects. */
-export async function requestPermission(
+export async function obtainPermission(
   services: Services,
   call: Omit<GateCall, "sessionId" | "onRequest">,
   about: PermissionTargetName,

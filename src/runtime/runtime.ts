@@ -5,12 +5,13 @@ import { realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CodedError, toMessage } from "../base/coded-error.ts";
-import { nearest } from "../base/nearest.ts";
+import { pickNearest } from "../base/nearest.ts";
+import { ensurePrivateDir } from "../base/private-file.ts";
 import { defined } from "../base/values.ts";
 import { createAgentRegistry, findMainAgent, settleDefaultAgent } from "./agents/from-config.ts";
 import { buildSystemPrompt } from "./agents/system-prompt.ts";
 import type { AgentDefinition, RegistrySource } from "./agents/types.ts";
-import { buildCommandEnv } from "./command-env.ts";
+import { buildCommandEnv, buildOpenEnv } from "./command-env.ts";
 import { type Contributions, loadContributions } from "./config/contributions.ts";
 import { limitWarnings } from "./config/fewer.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
@@ -33,11 +34,12 @@ import { settleRenewals } from "./providers/codex/refresh.ts";
 import { listProviderChoices, resolveProvider } from "./providers/resolve.ts";
 import type { ResolvedProvider } from "./providers/types.ts";
 import { type DelegationRoot, RootSession, type SessionChoice } from "./root-session.ts";
+import { CACHES, PYTHON } from "./sandbox/home-entries.ts";
 import { createSandbox } from "./sandbox/index.ts";
 import type { Sandbox } from "./sandbox/types.ts";
 import type { DemianSession, ProviderChoice, Runtime, RuntimeOrder, SessionOrder } from "./session-types.ts";
-import { ensurePrivateDir, getHomeDir, getProjectDir, getStateDir } from "./state-dir.ts";
-import { builtinTools } from "./tools/builtin.ts";
+import { getHomeDir, getProjectDir, getStateDir } from "./state-dir.ts";
+import { createBuiltinTools } from "./tools/builtin.ts";
 import { getOutputDirectory, keepOutput } from "./tools/output.ts";
 import { ToolRegistry } from "./tools/registry.ts";
 import type { ToolDefinition } from "./tools/types.ts";
@@ -87,7 +89,7 @@ class LoadedRuntime implements Runtime {
     this.cwd = cwd;
     // Trust is checked for each source, so its problems may be found twice.
     this.warnings = [...new Set([...loaded.warnings, ...(files?.warnings ?? [])])];
-    for (const tool of order.isAlone === true ? [] : builtinTools()) this.tools.register(tool, BUILTIN);
+    for (const tool of order.isAlone === true ? [] : createBuiltinTools()) this.tools.register(tool, BUILTIN);
     for (const tool of order.tools ?? []) {
       if (tool.name === DELEGATE_TOOL || !this.tools.register(tool, EMBEDDED))
         this.warnings.push(warnNameTaken("tool", tool.name));
@@ -121,7 +123,7 @@ class LoadedRuntime implements Runtime {
     const { permissions, agents, defaultProvider } = this.config;
     const tools = this.tools.list().map(({ tool }) => tool.name);
     const keys = this.providers.map(({ key }) => key);
-    const guess = nearest(defaultProvider, keys);
+    const guess = pickNearest(defaultProvider, keys);
     const hint = guess === undefined ? "" : `; did you mean "${guess}"?`;
     return [
       ...limitWarnings(findUnknownTools(permissions, tools, "permissions"), "permissions"),
@@ -151,7 +153,12 @@ class LoadedRuntime implements Runtime {
     try {
       const grants = await this.#openGrants();
       const isRecorded = order.transcript ?? this.config.transcript.enabled;
-      const env = { ...buildCommandEnv(this.#order.env, this.config.providers), ...order.env };
+      const { providers } = this.config;
+      const open = { ...buildOpenEnv(this.#order.env, providers), ...order.env };
+      const env =
+        sandbox.mode === "off"
+          ? open
+          : { ...buildCommandEnv(this.#order.env, providers, this.config.sandbox.env), ...order.env };
       const history = new History(order, order.history);
       const session = new RootSession({
         fixed: {
@@ -160,7 +167,7 @@ class LoadedRuntime implements Runtime {
           workspace,
           sandbox,
           history,
-          hooks: (emit) => this.#createHooks(env, emit),
+          hooks: (emit) => this.#createHooks(open, emit),
           gate: await this.#gate(order, grants, env["PATH"]),
           env,
           host: { env: this.#order.env, stateDirectory: getProjectDir(this.#order.env, this.cwd) },
@@ -216,7 +223,7 @@ class LoadedRuntime implements Runtime {
   #listWritablePaths(): string[] {
     const home = getHomeDir(this.#order.env);
     const named = this.config.sandbox.writable.map((path) => path.replace(/^~(?=\/|$)/, home));
-    return [...named, ...[".npm", ".cache"].map((name) => join(home, name))];
+    return [...named, ...[...CACHES, PYTHON].map(({ path }) => join(home, path))];
   }
 
   #createHooks(env: Record<string, string>, emit: (event: EventBody) => void): HookDispatcher {
@@ -256,6 +263,7 @@ class LoadedRuntime implements Runtime {
       root: this.cwd,
       hide: listHiddenPaths(env, this.config.providers),
       home: getHomeDir(env),
+      env,
       cacheDirectory: join(getProjectDir(env, this.cwd), "caches"),
     });
   }

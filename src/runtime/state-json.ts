@@ -4,9 +4,10 @@ import { rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type * as z from "zod";
 import { toMessage } from "../base/coded-error.ts";
+import { ensurePrivateDir, readPrivate } from "../base/private-file.ts";
 import { explainIssues } from "../base/schema.ts";
 import { withFileLock } from "./file-lock.ts";
-import { ensurePrivateDir, readPrivate, writeStateFile } from "./state-dir.ts";
+import { writeStateFile } from "./state-dir.ts";
 
 export interface StateJsonOrder<T> {
   path: string;

@@ -9,7 +9,7 @@ import type { ToolFailure } from "./events.ts";
 import type { HookOutcome } from "./hooks/types.ts";
 import type { ToolCall, ToolMessage } from "./messages.ts";
 import type { Decision } from "./permissions/types.ts";
-import { explainDenial, requestPermission } from "./permitted.ts";
+import { explainDenial, obtainPermission } from "./permitted.ts";
 import type { TokenUsage } from "./providers/types.ts";
 import { buildHookInput, type Services } from "./services.ts";
 import { toPreview } from "./tools/output.ts";
@@ -175,7 +175,7 @@ async function requirePermission(
 ): Promise<void> {
   const { agent } = services;
   const { invocation } = plan;
-  const verdict = await requestPermission(
+  const verdict = await obtainPermission(
     services,
     {
       tool: tool.name,

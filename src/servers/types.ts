@@ -1,6 +1,6 @@
 // What every listener gets from the daemon, and its handle.
 import type { Log } from "../base/log.ts";
-import type { Hub } from "../sessions/index.ts";
+import type { Hub, IdentifyPeer } from "../sessions/index.ts";
 
 /** Facts about the daemon for replies. */
 export interface DaemonFacts {
@@ -43,6 +43,8 @@ export interface Supervisor {
 
 export interface ServerContext {
   hub: Hub;
+  /** Who a client is, from its process. */
+  identify: IdentifyPeer;
   facts: DaemonFacts;
   log: Log;
 }

@@ -4,9 +4,11 @@
 import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { AdoptOrder, Backend, BackendSink, Run } from "../backends/types.ts";
+import { waitAtMost } from "../base/child.ts";
 import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
-import { endRun, type FoundRun } from "../base/runs/adopt.ts";
+import { readMonotonicMs } from "../base/monotonic.ts";
+import { endRun, type FoundRun, HAS_ENDED } from "../base/runs/adopt.ts";
 import type { RecordedCall } from "../base/runs/record.ts";
 import type { Snapshot } from "../base/runs/snapshots.ts";
 import { defined } from "../base/values.ts";
@@ -44,6 +46,8 @@ export interface AdoptParts {
 const MAX_ATTEMPTS = 10;
 /** An adoption counts as successful once the daemon has survived it this long. */
 const PROVEN_MS = 50;
+/** How long a start waits for the end of an agent that ended without a daemon: until then its session is busy. */
+const READ_LIMIT_MS = 10_000;
 
 /** Never rejects: a run that cannot be adopted must not prevent the start. */
 export async function adoptRuns(runs: KeptRuns, parts: AdoptParts): Promise<void> {
@@ -55,25 +59,30 @@ async function adoptRun(run: FoundRun, { marks, sessions }: KeptRuns, parts: Ado
   const { log, adopted, backends } = parts;
   const { directory, description } = run;
   const snapshots = run.snapshots.filter(({ session_id }) => sessions.has(session_id));
-  const startedMs = performance.now();
+  const startedMs = readMonotonicMs();
   const about = { run_id: directory.id, pid: description.pid, backend: description.backend };
   try {
     const backend = backends.find(({ name }) => name === description.backend);
     if (backend?.adopt === undefined) throw new Error(`no backend "${description.backend}" can adopt it`);
     const orders = await Promise.all(
       snapshots.map((snapshot) =>
-        makeOrder(backend, snapshot, findMark(marks, run, snapshot.session_id), parts),
+        makeOrder({ backend, run, snapshot }, findMark(marks, run, snapshot.session_id), parts),
       ),
     );
     noteAttempt(run);
     await backend.adopt(run, orders);
+    if (run.hasEnded) {
+      await waitAtMost(READ_LIMIT_MS, Promise.all(orders.map(({ ended }) => ended)));
+      log.warn("run.read_to_end", { ...about, reason: HAS_ENDED });
+      return;
+    }
     setTimeout(() => rmSync(getAttemptsPath(run), { force: true }), PROVEN_MS).unref();
     adopted.runs.add(directory.id);
     for (const { session_id } of orders) adopted.sessions.add(session_id);
     log.info("run.adopted", {
       ...about,
       sessions: orders.length,
-      took_ms: Math.round(performance.now() - startedMs),
+      took_ms: Math.round(readMonotonicMs() - startedMs),
     });
   } catch (error) {
     log.error("run.adoption_failed", { ...about, message: toMessage(error) });
@@ -94,12 +103,18 @@ function getAttemptsPath({ directory }: FoundRun): string {
   return join(directory.path, "attempts");
 }
 
+interface Kept {
+  backend: Backend;
+  run: FoundRun;
+  snapshot: Snapshot;
+}
+
+/** `ended`: its session has stored the end of the agent. */
 async function makeOrder(
-  backend: Backend,
-  snapshot: Snapshot,
+  { backend, run: found, snapshot }: Kept,
   mark: SessionRunMark | undefined,
   parts: AdoptParts,
-): Promise<AdoptOrder> {
+): Promise<AdoptOrder & { ended: Promise<void> }> {
   const { store, env, log, observer } = parts;
   const { session_id, generation } = snapshot;
   const [row, requests, [kin = NO_KIN]] = await Promise.all([
@@ -110,7 +125,12 @@ async function makeOrder(
   if (row === undefined) throw new Error(`session ${session_id} is no longer stored`);
   const past = new Past(snapshot.has_init, (frame) => observer.recall(row, { frame }));
   let session: Session | undefined;
+  let noteEnd: (stored: Promise<void>) => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    noteEnd = resolve;
+  });
   return {
+    ended,
     ...startOrder(row, {
       resume: true,
       options: row.options,
@@ -126,8 +146,14 @@ async function makeOrder(
     past,
     called: (call) => (session === undefined ? past.called(call) : repeat(session, call)),
     live: (run, calls) => {
-      session = parts.table.addAdopted(backend, row, kin);
-      return goLive({ session, row, requests, snapshot, past, run, calls }, parts);
+      const live = parts.table.addAdopted(backend, row, kin);
+      session = live;
+      const sink = goLive({ session, row, requests, snapshot, past, run, calls, found }, parts);
+      const onEnded: BackendSink["ended"] = (why) => {
+        sink.ended(why);
+        noteEnd(live.stream.settled());
+      };
+      return { ...sink, ended: onEnded };
     },
   };
 }
@@ -141,10 +167,11 @@ interface Adoption {
   run: Run;
   /** Still to be repeated. */
   calls: readonly RecordedCall[];
+  found: FoundRun;
 }
 
 function goLive(adoption: Adoption, { ledger, observer }: AdoptParts): BackendSink {
-  const { session, row, requests, snapshot, past, run, calls } = adoption;
+  const { session, row, requests, snapshot, past, run, calls, found } = adoption;
   const { generation } = snapshot;
   for (const request of requests) observer.recall(row, { request });
   const sink = session.adopt(run, {
@@ -155,6 +182,7 @@ function goLive(adoption: Adoption, { ledger, observer }: AdoptParts): BackendSi
     ...defined({ stored: row.turn, turn: past.turn }),
     isGiven: calls.some(({ name }) => name === "send"),
     toRepeat: calls.filter(concernsSession).length,
+    ...(found.hasEnded ? { isGone: true } : {}),
   });
   for (const { name, args } of calls) if (name === "answer") past.noteAnswer(String(args[0]));
   if (session.asker !== undefined) ledger.adopt(session.asker, requests, past);

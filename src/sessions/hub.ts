@@ -8,10 +8,14 @@ import { defined } from "../base/values.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
-import { unknownSession } from "./core/refusals.ts";
+import { unknownSessionError } from "./core/refusals.ts";
 import type { Responded } from "./requests/frames.ts";
 import type { Ledger } from "./requests/ledger.ts";
 import type { RespondOrder } from "./requests/types.ts";
+import type { Caller } from "./rights/caller.ts";
+import { createRights } from "./rights/from-table.ts";
+import { GuardedHub } from "./rights/guarded-hub.ts";
+import type { ChildRights, Rights } from "./rights/rights.ts";
 import type { Session } from "./session.ts";
 import type { Publisher } from "./stream/publish.ts";
 import { exists, SessionTable } from "./table.ts";
@@ -29,12 +33,16 @@ import type {
   SessionInfo,
   Subscriber,
 } from "./types.ts";
-import { coldInfo, type ListFilter, listSessions, liveInfo } from "./views/listing.ts";
+import { getColdInfo, getLiveInfo, type ListFilter, listSessions } from "./views/listing.ts";
 
-export type HubOptions = TableOptions;
+export interface HubOptions extends TableOptions {
+  /** What agents see of sessions outside their subtree; `subtree` (default): names and states. */
+  agentsSee?: "subtree" | "all";
+}
 
 export class SessionHub implements Hub {
   readonly table: SessionTable;
+  readonly rights: Rights;
   readonly #options: HubOptions;
   readonly #log: Log;
   /** Opens in progress, counted for the limits. */
@@ -42,6 +50,7 @@ export class SessionHub implements Hub {
 
   constructor(options: HubOptions) {
     this.table = new SessionTable(options);
+    this.rights = createRights(this.table, options.agentsSee === "all", options.log);
     this.#options = options;
     this.#log = options.log;
   }
@@ -187,10 +196,28 @@ export class SessionHub implements Hub {
   async info(session_id: string): Promise<SessionInfo> {
     await this.table.free(session_id);
     const session = this.table.live.get(session_id);
-    if (session !== undefined) return liveInfo(session);
-    const info = await coldInfo(this.#options, session_id);
-    if (info === undefined) throw unknownSession(session_id);
+    if (session !== undefined) return getLiveInfo(session);
+    const info = await getColdInfo(this.#options, session_id);
+    if (info === undefined) throw unknownSessionError(session_id);
     return info;
+  }
+
+  as(caller: Caller): Hub {
+    return new GuardedHub(this, caller, this.rights);
+  }
+
+  /** Without options, a session keeps those it has. */
+  async describeOpen(order: OpenOrder): Promise<ChildRights> {
+    const backend = this.table.backend(order.backend);
+    const row = await this.table.find(order.session_id);
+    const given = backend.checkOptions(order.options ?? {});
+    const isKept = row !== undefined && Object.keys(given).length === 0;
+    const cwd = row?.cwd === undefined ? {} : { cwd: row.cwd };
+    return { backend: backend.name, options: isKept ? row.options : { ...cwd, ...given } };
+  }
+
+  owner(session_id: string): Client | undefined {
+    return this.table.live.get(session_id)?.owner;
   }
 
   counts(): SessionCounts {

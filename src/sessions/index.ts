@@ -1,10 +1,15 @@
 // Public interface of the sessions.
+export { AUDIT_NAME } from "./audit/audit.ts";
+export { readAudit } from "./audit/read-audit.ts";
 export { shutdownError } from "./core/refusals.ts";
 export { type HubOptions, SessionHub } from "./hub.ts";
+export type { Policy } from "./policy/policy.ts";
 export { recoverSessions } from "./recover.ts";
 export type { Responded } from "./requests/frames.ts";
 export { Ledger } from "./requests/ledger.ts";
 export type { RespondOrder } from "./requests/types.ts";
+export { type Caller, findOwnSession, LOCAL, narrowCaller } from "./rights/caller.ts";
+export type { IdentifyPeer, PeerFacts, PeerProcess } from "./rights/from-table.ts";
 export { drain } from "./shutdown.ts";
 export { createPublisher, type Publisher } from "./stream/publish.ts";
 export { createSessions, type Sessions, type SystemOptions } from "./system.ts";

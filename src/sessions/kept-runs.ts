@@ -1,8 +1,10 @@
-// Which agents of an earlier daemon can be continued: their processes are running, and the stored sessions match them.
-// Decided first, because all other sessions are recovered as after a crash.
+// Which agents of an earlier daemon can be continued: their processes are running, or their output was not read to its
+// end, and the stored sessions match them. Decided first, because all other sessions are recovered as after a crash.
+import { statSync } from "node:fs";
 import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
-import { type FoundRun, findRuns, type LeftRun } from "../base/runs/adopt.ts";
+import { type FoundRun, findRuns, HAS_ENDED, type LeftRun } from "../base/runs/adopt.ts";
+import { isEndMark } from "../base/runs/mark.ts";
 import type { Snapshot } from "../base/runs/snapshots.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { SessionRunMark, Store } from "../store/types.ts";
@@ -11,7 +13,7 @@ export interface KeptRuns {
   found: FoundRun[];
   left: LeftRun[];
   marks: SessionRunMark[];
-  /** Sessions with a running agent. */
+  /** Their sessions. */
   sessions: ReadonlySet<string>;
 }
 
@@ -27,12 +29,22 @@ export async function findKeptRuns(root: string, store: Store, log: Log): Promis
   const marks = await store.runMarks(ids);
   const sessions = new Set<string>();
   const kept: FoundRun[] = [];
+  /** The earlier daemon stored their ends, and was killed before it could remove them. */
+  const reported: LeftRun[] = [];
   // Newest first: an older process of the same session is one that could not be stopped.
   for (const run of found.toSorted((a, b) => b.description.started_at_ms - a.description.started_at_ms)) {
     try {
       const known = await checkSessions(run, marks, store);
       const twice = known.find((session_id) => sessions.has(session_id));
       if (twice !== undefined) throw new Error(`a newer process serves session ${twice}`);
+      if (run.hasEnded) {
+        const ends = known.map((session_id) => findMark(marks, run, session_id));
+        if (ends.every((mark) => mark !== undefined && isEndMark(mark))) {
+          reported.push({ directory: run.directory, reason: HAS_ENDED });
+          continue;
+        }
+        if (!isUnread(run, known, marks)) throw new Error(HAS_ENDED);
+      }
       kept.push(run);
       for (const session_id of known) sessions.add(session_id);
     } catch (error) {
@@ -40,7 +52,19 @@ export async function findKeptRuns(root: string, store: Store, log: Log): Promis
     }
   }
   for (const { directory, reason } of left) log.warn("run.not_adopted", { run_id: directory.id, reason });
-  return { found: kept, left, marks, sessions };
+  return { found: kept, left: [...left, ...reported], marks, sessions };
+}
+
+/** Whether something that the process has written may not be stored. */
+function isUnread(run: FoundRun, session_ids: readonly string[], marks: readonly SessionRunMark[]): boolean {
+  const { output, errors } = run.directory;
+  return run.snapshots.some((snapshot) => {
+    if (!session_ids.includes(snapshot.session_id)) return false;
+    const mark = findMark(marks, run, snapshot.session_id);
+    if (mark !== undefined && isEndMark(mark)) return false;
+    const out = mark?.out ?? snapshot.out;
+    return statSync(output).size > out || statSync(errors).size > Math.max(mark?.err ?? 0, snapshot.err);
+  });
 }
 
 export function findMark(

@@ -1,4 +1,4 @@
-// The manager's interface. Sessions have no owner here: every caller acts as the user. Errors are CodedErrors of
+// The manager's interface. Sessions have no owner here; `as` limits what agents may do, everybody else acts as the user. Errors are CodedErrors of
 // protocol/errors.ts. Sessions that are not loaded are read from the store.
 import type { Action } from "../protocol/actions.ts";
 import type { UserMessage } from "../protocol/content.ts";
@@ -9,6 +9,7 @@ import type { Stats } from "../protocol/stats.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
 import type { Responded } from "./requests/frames.ts";
 import type { RespondOrder } from "./requests/types.ts";
+import type { Caller } from "./rights/caller.ts";
 import type { Attachment, Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
 
 export interface SpawnOrder {
@@ -23,6 +24,10 @@ export interface SpawnOrder {
   approvals?: boolean;
   budget?: Budget;
   wakes_parent?: boolean;
+  /** Its agent may answer requests of its own descendants. */
+  may_answer?: boolean;
+  /** If it would have more rights than its parent: let a person decide. */
+  ask?: boolean;
   notify_url?: string;
   key?: string;
 }
@@ -127,4 +132,8 @@ export interface Manager {
   stats(order: StatsOrder): Promise<Stats>;
   /** Subscribes to changes of all sessions; a listener must not wait or throw. Returns the unsubscribe function. */
   onChange(listener: (change: ChangeView) => void): () => void;
+  /** The same for one caller, limited to its rights. */
+  as(caller: Caller): Manager;
+  /** Throws `not_allowed` if the caller is an agent. `action`: after "may not". */
+  requirePerson(action: string): void;
 }

@@ -12,9 +12,9 @@ import type { SessionRow } from "../protocol/session.ts";
 import type { Stats } from "../protocol/stats.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
 import type { Store } from "../store/types.ts";
-import { toWaiting, unknownSession, waitsFor } from "./core/refusals.ts";
+import { toWaiting, unknownSessionError, waitingError } from "./core/refusals.ts";
 import type { Family } from "./family/family.ts";
-import { descendants } from "./family/kin.ts";
+import { listDescendants } from "./family/kin.ts";
 import type { SessionHooks } from "./hooks.ts";
 import type {
   EventsOrder,
@@ -29,14 +29,19 @@ import type {
 import type { Responded } from "./requests/frames.ts";
 import type { Ledger } from "./requests/ledger.ts";
 import type { RespondOrder } from "./requests/types.ts";
+import { askToSpawn } from "./rights/ask-to-spawn.ts";
+import type { Caller } from "./rights/caller.ts";
+import type { Escalation } from "./rights/ceiling.ts";
+import { GuardedManager } from "./rights/guarded-manager.ts";
+import type { ChildRights, Rights } from "./rights/rights.ts";
 import type { Receipt, Session } from "./session.ts";
-import { spawnSession } from "./spawn.ts";
+import { spawnSession, toOptions } from "./spawn.ts";
 import type { SessionTable } from "./table.ts";
 import type { Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
 import type { Changes } from "./views/changes.ts";
 import { readEvents } from "./views/events-page.ts";
-import { settledStats } from "./views/stats.ts";
-import { settledAction } from "./views/view.ts";
+import { settleStats } from "./views/stats.ts";
+import { settleAction } from "./views/view.ts";
 import type { Views } from "./views/views.ts";
 import { type WaitState, waitFor } from "./views/wait.ts";
 
@@ -48,6 +53,7 @@ export interface ManagerParts {
   family: Family;
   changes: Changes;
   views: Views;
+  rights: Rights;
   /** Throws `notify_not_allowed`. */
   checkNotifyUrl(url: string): void;
   removed: SessionHooks["onRemoved"];
@@ -107,7 +113,7 @@ export class SessionManager implements Manager {
     const { turn } = session.row;
     // A pending request blocks new messages. Interrupting withdraws it, and a repeated call changes nothing.
     const isTakenAway = now && turn !== undefined;
-    if (waiting !== undefined && !isTakenAway && isKnown !== true) throw waitsFor(toWaiting(waiting));
+    if (waiting !== undefined && !isTakenAway && isKnown !== true) throw waitingError(toWaiting(waiting));
     const receipt = await session.enqueue({
       message,
       kind: "user",
@@ -217,7 +223,7 @@ export class SessionManager implements Manager {
     await this.#loadRow(session_id);
     const actions = await this.#parts.observer.actions({ session_id, limit });
     const view = await this.#parts.views.of(session_id);
-    return actions.map((action) => settledAction(action, view));
+    return actions.map((action) => settleAction(action, view));
   }
 
   async stats({ session_id, ...order }: StatsOrder): Promise<Stats> {
@@ -232,7 +238,7 @@ export class SessionManager implements Manager {
     ]);
     const rows = [...table.live.values()].map(({ row }) => row);
     const meant = rows.filter((row) => session_id === undefined || row.session_id === session_id);
-    return settledStats(
+    return settleStats(
       { since_ms: order.since_ms, until_ms, ...observed },
       {
         rows: new Map(meant.map((row) => [row.session_id, row])),
@@ -246,6 +252,30 @@ export class SessionManager implements Manager {
   onChange(listener: (change: ChangeView) => void): () => void {
     return this.#parts.changes.subscribe(listener);
   }
+
+  async describeSpawn(order: SpawnOrder): Promise<ChildRights> {
+    const backend = this.#parts.table.backend(order.backend);
+    const parent = order.parent === undefined ? undefined : await this.#parts.table.find(order.parent);
+    const options = toOptions(backend, order, parent?.cwd);
+    return { backend: backend.name, options, may_answer: order.may_answer === true };
+  }
+
+  askToSpawn(order: SpawnOrder & { parent: string }, escalation: Escalation): Promise<never> {
+    const { table, ledger, log } = this.#parts;
+    const session = table.live.get(order.parent);
+    return askToSpawn(order, escalation, {
+      ...{ session, ledger, log },
+      spawn: (accepted) => this.spawn(accepted),
+      report: (text) => this.#parts.family.report(order.parent, text),
+    });
+  }
+
+  as(caller: Caller): Manager {
+    return new GuardedManager(this, caller, this.#parts.rights);
+  }
+
+  /** Calls from this process are a person's. */
+  requirePerson(): void {}
 
   /** At daemon start: continues queues and wakes. */
   async resume(): Promise<void> {
@@ -269,7 +299,7 @@ export class SessionManager implements Manager {
 
   async #loadRow(session_id: string): Promise<SessionRow> {
     const row = await this.#parts.table.find(session_id);
-    if (row === undefined) throw unknownSession(session_id);
+    if (row === undefined) throw unknownSessionError(session_id);
     return row;
   }
 
@@ -302,7 +332,7 @@ export class SessionManager implements Manager {
     if (!tree) return [session_id];
     const { table } = this.#parts;
     const rows = table.withLive(await table.select({ family: session_id }));
-    const below = descendants(session_id, rows.values());
+    const below = listDescendants(session_id, rows.values());
     return [session_id, ...below.map(({ row }) => row.session_id)];
   }
 

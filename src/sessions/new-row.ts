@@ -1,7 +1,7 @@
 // The row of a session that is new here.
 import { defined } from "../base/values.ts";
 import type { SessionRow } from "../protocol/session.ts";
-import { noUsage } from "./core/usage.ts";
+import { createUsage } from "./core/usage.ts";
 import type { OpenOrder } from "./types.ts";
 
 /** A session whose history was lost does not reuse its seqs. */
@@ -9,7 +9,7 @@ export function continueSeqs(row: SessionRow, last_seq: number): SessionRow {
   return last_seq === 0 ? row : Object.assign(row, { last_seq, lost_after: 0 });
 }
 
-export function freshRow(order: Omit<OpenOrder, "last_seen_seq">, nowMs: number): SessionRow {
+export function createRow(order: Omit<OpenOrder, "last_seen_seq">, nowMs: number): SessionRow {
   const cwd = order.options?.["cwd"];
   return {
     session_id: order.session_id,
@@ -19,8 +19,10 @@ export function freshRow(order: Omit<OpenOrder, "last_seen_seq">, nowMs: number)
     started_at_ms: nowMs,
     last_active_at_ms: nowMs,
     last_seq: 0,
-    ...noUsage(),
+    ...createUsage(),
     began_here: !order.resume,
-    ...defined({ answers: order.answers }),
+    ...defined({ answers: order.answers, parent: order.parent }),
+    // Its agent sees for itself what happens in a session that it owns.
+    ...(order.parent === undefined ? {} : { wakes_parent: false }),
   };
 }

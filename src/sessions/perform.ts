@@ -111,7 +111,7 @@ export class Performer {
     else if (effect.kind === "ask") ledger.ask(asker, effect.ask);
     else if (effect.kind === "withdraw") ledger.withdrawn(asker, effect.native_id, effect.reason);
     else if (effect.kind === "withdraw_all") ledger.withdrawAll(asker);
-    else if (effect.generation === asker.generation) ledger.orphanAll(asker, effect.message);
+    else if (effect.generation === asker.generation) ledger.orphanAll(asker, effect);
   }
 
   async #awaitWrite(write_id: string): Promise<void> {

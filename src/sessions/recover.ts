@@ -12,8 +12,8 @@ import type { Store } from "../store/types.ts";
 import type { Effect } from "./core/effects.ts";
 import { restore } from "./core/restore.ts";
 import type { SessionHooks } from "./hooks.ts";
-import { toLost, toRequestNotice } from "./requests/frames.ts";
-import { type Publisher, recoveredNotice } from "./stream/publish.ts";
+import { toLost, toOwedNotice, toRequestNotice } from "./requests/frames.ts";
+import { makeRecoveredNotice, type Publisher } from "./stream/publish.ts";
 import { Stream } from "./stream/stream.ts";
 
 /** A result, and the frames that may follow it in the same write. */
@@ -103,14 +103,15 @@ export async function recoverOne(
   const { turn: _cut, ...rest } = row;
   const stream = new Stream({ row: rest, ringSize: 1, store, pressure: () => undefined });
   const lostAfter = parts.losses?.()?.left.get(row.session_id);
-  if (lostAfter !== undefined) publisher.publish(stream, recoveredNotice(row.backend, undefined, lostAfter));
+  if (lostAfter !== undefined)
+    publisher.publish(stream, makeRecoveredNotice(row.backend, undefined, lostAfter));
   // The store has lost frames that clients saw; the stream reports this before its next frame.
   if (row.lost_after !== undefined) publisher.saveRow(stream);
   // What cannot be stored now is reported when the session is next opened.
   const settled: Promise<unknown>[] = [];
   for (const request of requests) {
     const next = toLost(request);
-    settled.push(publisher.publishRequest(stream, next, toRequestNotice(next))); // mutation: restart-settles-requests
+    settled.push(publisher.publishRequest(stream, next, toRequestNotice(next), toOwedNotice(request))); // mutation: restart-settles-requests
   }
   // Observers see a request once it is stored, and need it before the turn's end: its call never ran.
   await Promise.all(settled);

@@ -17,7 +17,7 @@ import type { AdoptedRun, Happening } from "./core/inputs.ts";
 import type { CloseCondition, Job } from "./core/jobs.ts";
 import type { NewInput } from "./core/queue.ts";
 import { clientGoneError, notAllowedError, shutdownError } from "./core/refusals.ts";
-import { initialState } from "./core/restore.ts";
+import { createInitialState } from "./core/restore.ts";
 import * as facts from "./core/state.ts";
 import { passes } from "./core/turn-steps.ts";
 import type { SessionHooks } from "./hooks.ts";
@@ -131,7 +131,7 @@ export class Session {
       log: this.#log,
       take: (happening) => this.#take(happening),
     });
-    this.#machine = new Machine(initialState(row, defined({ left_at_ms })), {
+    this.#machine = new Machine(createInitialState(row, defined({ left_at_ms })), {
       perform: (effect) => performer.perform(effect),
       projected: (state, before) => project(state, before, row),
       changed: () => context.hooks.onChange(row.session_id),
@@ -201,7 +201,7 @@ export class Session {
   /** When it last had anything to do; undefined while something is going on. */
   get idleSinceMs(): number | undefined {
     this.#lookAround();
-    return facts.idleSince(this.state, this.last_event_at_ms);
+    return facts.getIdleSince(this.state, this.last_event_at_ms);
   }
 
   /** Requests waiting for an answer, oldest first. */
@@ -307,8 +307,9 @@ export class Session {
   /** Bypasses the jobs, which may themselves be blocked on this answer. */
   respond(client: Client | undefined, order: RespondOrder): ReturnType<Ledger["respond"]> {
     if (this.#context.isAbandoned()) throw shutdownError();
-    // Managers own no sessions and may only answer where everyone may.
-    if (this.owner !== client && this.row.answers !== "any") throw notAllowedError(this.row.session_id); // mutation: only-the-owner-answers
+    // Managers own no sessions and may only answer where everyone may, also while the owner is away.
+    const isOwner = client !== undefined && this.owner === client;
+    if (!isOwner && this.row.answers !== "any") throw notAllowedError(this.row.session_id); // mutation: only-the-owner-answers
     return this.#context.ledger.respond(order);
   }
 

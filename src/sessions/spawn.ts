@@ -9,7 +9,7 @@ import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import { enqueue, hashValue, keyReusedError } from "./core/queue.ts";
 import type { SpawnOrder } from "./manager-types.ts";
-import { freshRow } from "./new-row.ts";
+import { createRow } from "./new-row.ts";
 import type { Session } from "./session.ts";
 import { exists, type SessionTable } from "./table.ts";
 
@@ -69,24 +69,29 @@ function spawnRow(
   inherited: { cwd: string | undefined; hash: string },
 ): SessionRow {
   const { session_id, model, name, parent, budget, wakes_parent, notify_url, key } = order;
-  const { cwd = inherited.cwd } = order;
-  const options = backend.checkOptions({
-    ...backend.spawnOptions({
-      ...defined({ cwd, model }),
-      approvals: order.approvals ?? true,
-    }),
-    ...order.options,
-  });
-  const row = freshRow(
+  const options = toOptions(backend, order, inherited.cwd);
+  const row = createRow(
     { session_id, backend: backend.name, resume: false, options, answers: "any" },
     Date.now(),
   );
   return {
     ...row,
     managed: true,
+    ...(order.may_answer === true ? { may_answer: true as const } : {}),
     ...defined({ name, model, parent, budget, wakes_parent, notify_url }),
     ...(key === undefined ? {} : { spawn: { key, hash: inherited.hash } }),
   };
+}
+
+/** The options of the session that this order asks for. Throws if they are not valid. */
+export function toOptions(
+  backend: Backend,
+  order: SpawnOrder,
+  inheritedCwd: string | undefined,
+): Record<string, unknown> {
+  const { model, approvals = true, cwd = inheritedCwd } = order;
+  const wish = { ...defined({ cwd, model }), approvals };
+  return backend.checkOptions({ ...backend.spawnOptions(wish), ...order.options });
 }
 
 /** The key counts, whichever id was requested. */

@@ -8,14 +8,17 @@ import type { Observer } from "../observe/types.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { Losses } from "../store/losses.ts";
 import { adoptRuns } from "./adopt.ts";
+import { Audit } from "./audit/audit.ts";
 import { Family, type FamilyOptions, type FamilyParts } from "./family/family.ts";
 import type { SessionHooks } from "./hooks.ts";
 import { type HubOptions, SessionHub } from "./hub.ts";
 import { findKeptRuns, NO_RUNS } from "./kept-runs.ts";
 import { SessionManager } from "./manager.ts";
 import { Notifier, type NotifyParts, type NotifySettings } from "./notify/notify.ts";
+import { Policy, type PolicyParts } from "./policy/policy.ts";
 import { recoverSessions } from "./recover.ts";
 import { Ledger } from "./requests/ledger.ts";
+import { createIdentifier, type IdentifyPeer } from "./rights/from-table.ts";
 import { createPublisher } from "./stream/publish.ts";
 import type { SessionTable } from "./table.ts";
 import { Changes } from "./views/changes.ts";
@@ -35,6 +38,10 @@ export interface SystemOptions
   runsDir?: string | undefined;
   /** How long a request waits before policy answers it; 0 is forever. */
   expiryMs: number;
+  /** The rules file and the PATH of agents; absent: every request is asked. */
+  policy?: Pick<PolicyParts, "path" | "agentPath"> | undefined;
+  /** Where answers and policy changes are recorded; absent: nowhere. */
+  auditDir?: string | undefined;
   family: FamilyOptions;
   notify: NotifySettings & Pick<NotifyParts, "env" | "identity" | "userAgent">;
 }
@@ -42,6 +49,10 @@ export interface SystemOptions
 export interface Sessions {
   hub: SessionHub;
   manager: SessionManager;
+  policy: Policy | undefined;
+  /** Who a client is, from its process. */
+  identify: IdentifyPeer;
+  audit: Audit | undefined;
   /** Rejects if the store cannot be opened. */
   ready: Promise<void>;
   /** What was adopted from an earlier daemon; complete when `ready` is. */
@@ -54,6 +65,8 @@ export interface Sessions {
    * unless an agent does not read, written to the agents.
    */
   abandon(): Promise<void>;
+  /** Frees what is kept in memory although the store has it too. */
+  dropStored(): void;
 }
 
 export function createSessions(options: SystemOptions): Sessions {
@@ -91,7 +104,18 @@ export function createSessions(options: SystemOptions): Sessions {
     metrics,
     ...losses,
   });
-  const ledger = new Ledger({ store, publisher, log, expiryMs: options.expiryMs });
+  const audit = options.auditDir === undefined ? undefined : new Audit(options.auditDir, log);
+  const policy =
+    options.policy === undefined
+      ? undefined
+      : new Policy({
+          ...options.policy,
+          store,
+          log,
+          findSession: (session_id) => hub.table.find(session_id),
+          changed: (change, by) => audit?.recordPolicy(change, by),
+        });
+  const ledger = new Ledger({ store, publisher, log, expiryMs: options.expiryMs, policy, audit });
   const adopted = { runs: new Set<string>(), sessions: new Set<string>() };
   const recover = { turnEnded: hooks.onTurnEnd, ...losses };
   const recovered = async () => {
@@ -131,7 +155,7 @@ export function createSessions(options: SystemOptions): Sessions {
     options.family,
   );
   const manager = new SessionManager({
-    ...{ table, ledger, store, observer, family, changes, views, log },
+    ...{ table, ledger, store, observer, family, changes, views, log, rights: hub.rights },
     checkNotifyUrl: (url) => void notifier.checkNotifyUrl(url),
     removed: hooks.onRemoved,
   });
@@ -151,6 +175,9 @@ export function createSessions(options: SystemOptions): Sessions {
   return {
     hub,
     manager,
+    policy,
+    identify: createIdentifier(table, options.env["BLEMEES_DAEMON_ID"]),
+    audit,
     ready,
     adopted,
     quiet,
@@ -160,6 +187,9 @@ export function createSessions(options: SystemOptions): Sessions {
       table.isAbandoned = true;
       const left = [...table.live.values()].map((session) => session.abandon());
       await Promise.all([publisher.close(), waitAtMost(DRAIN_LIMIT_MS, Promise.all(left))]);
+    },
+    dropStored() {
+      for (const { stream } of table.live.values()) stream.dropStored();
     },
   };
 }

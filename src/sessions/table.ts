@@ -7,10 +7,10 @@ import { KeyedLock } from "../base/keyed-lock.ts";
 import type { Log } from "../base/log.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Kin, RowFilter } from "../store/types.ts";
-import { unknownSession } from "./core/refusals.ts";
+import { unknownSessionError } from "./core/refusals.ts";
 import { NO_KIN, Relatives } from "./family/relatives.ts";
 import { noHooks } from "./hooks.ts";
-import { continueSeqs, freshRow } from "./new-row.ts";
+import { continueSeqs, createRow } from "./new-row.ts";
 import { type RecoverParts, recoverOne } from "./recover.ts";
 import { Session } from "./session.ts";
 import type { Obtained, RemoveOrder, TableOptions } from "./table-types.ts";
@@ -123,7 +123,7 @@ export class SessionTable {
 
   session(session_id: string): Session {
     const session = this.#live.get(session_id);
-    if (session === undefined) throw unknownSession(session_id);
+    if (session === undefined) throw unknownSessionError(session_id);
     return session;
   }
 
@@ -176,7 +176,7 @@ export class SessionTable {
       const since = this.#live.get(session_id);
       if (since !== undefined) return since;
       const row = await this.find(session_id);
-      if (row === undefined) throw unknownSession(session_id);
+      if (row === undefined) throw unknownSessionError(session_id);
       const order = { session_id, backend: row.backend, resume: true, options: row.options };
       const { session, kin } = await this.#make(this.backend(row.backend), order, Date.now());
       this.#add(session, kin);
@@ -365,10 +365,11 @@ export class SessionTable {
     if (stored !== undefined && stored.backend !== backend.name) {
       throw exists(`session ${session_id} was created with backend "${stored.backend}"`);
     }
-    const row = stored ?? continueSeqs(freshRow(order, Date.now()), highestSeq);
+    const row = stored ?? continueSeqs(createRow(order, Date.now()), highestSeq);
     // A new conversation does not continue where an earlier one stopped.
     if (!order.resume) delete row.native_session_id;
-    return { session: new Session(row, { ...this.#context(), backend }, left_at_ms), kin };
+    const own = stored === undefined && row.parent !== undefined ? await this.#loadKin(row) : kin;
+    return { session: new Session(row, { ...this.#context(), backend }, left_at_ms), kin: own };
   }
 }
 

@@ -6,6 +6,7 @@ import type { SessionSummary } from "../protocol/session.ts";
 import type { Usage } from "../protocol/usage.ts";
 import type { Responded } from "./requests/frames.ts";
 import type { RespondOrder } from "./requests/types.ts";
+import type { Caller } from "./rights/caller.ts";
 
 /** One client as the sessions see it; created by a connection. */
 export interface Client {
@@ -53,6 +54,8 @@ export interface OpenOrder {
   answers?: "owner" | "any";
   /** The client's `options.<backend>` block; absent when the frame has none. */
   options?: Record<string, unknown>;
+  /** If the session is new: whose agent opens it. */
+  parent?: string;
   /** Names of option blocks for other backends, to detect typos. */
   otherBlocks?: readonly string[];
 }
@@ -115,6 +118,8 @@ export interface Hub {
   list(filter: { cwd?: string; live?: boolean }): Promise<SessionSummary[]>;
   info(session_id: string): Promise<SessionInfo>;
   counts(): SessionCounts;
+  /** The same for one caller, limited to its rights. */
+  as(caller: Caller): Hub;
 }
 
 export interface RequestsFilter {

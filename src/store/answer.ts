@@ -20,7 +20,7 @@ export function answer(open: OpenDriver, call: StoreCall): StoreReply {
 }
 
 function serve({ driver, folder, jsonl }: OpenDriver, { op, args }: StoreCall, unfolded?: string): unknown {
-  if (op === "fold") return undefined;
+  if (op === "fold" || op === "open") return undefined;
   if (op === "export") return jsonl?.flush(args as string[]);
   if (unfolded !== undefined && !TOLERANT.has(op)) throw new Error(unfolded);
   if (op === "close") {

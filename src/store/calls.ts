@@ -9,8 +9,11 @@ export type Result<K extends Op> = ReturnType<Driver[K]>;
 
 export interface StoreCall {
   id: number;
-  /** `fold` only moves the journal into the database; `export` then writes the JSONL files of the sessions in `args`. */
-  op: Op | "fold" | "export";
+  /**
+   * `fold` only moves the journal into the database; `export` then writes the JSONL files of the sessions in `args`; `open`
+   * is the first call to a thread that was held.
+   */
+  op: Op | "fold" | "export" | "open";
   args: unknown[];
   /** Journal records up to here are moved into the database before the call is answered. */
   journal?: JournalEnd;
@@ -35,6 +38,8 @@ export interface ThreadReady {
 /** The thread's `workerData`. */
 export interface ThreadStart {
   store: StoreConfig;
+  /** Loads its code, and touches no file before the call `open`. */
+  isHeld: boolean;
 }
 
 export type Caller = <K extends Op>(op: K, args: Args<K>) => Promise<Result<K>>;
@@ -57,6 +62,7 @@ export function createStore(call: Caller, close: () => Promise<void>, now: () =>
     saveRow: (row) => call("saveRow", [row]),
     requests: (filter) => call("requests", [filter]),
     request: (session_id, request_id) => call("request", [session_id, request_id]),
+    ruleUses: () => call("ruleUses", []),
     runMarks: (session_ids) => call("runMarks", [session_ids]),
     delete: (session_id) => call("delete", [session_id]),
     prune: (limits) => pruneAll((after) => call("prune", [limits, now(), after])),

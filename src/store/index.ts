@@ -3,7 +3,7 @@ export { openInProcessStore } from "./in-process.ts";
 export { createLateStore } from "./late.ts";
 export { type Losses, openLosses } from "./losses.ts";
 export { createMemoryStore } from "./memory.ts";
-export { openThreadStore } from "./thread.ts";
+export { openThreadStore, type PreparedStore, prepareThreadStore } from "./thread.ts";
 export type {
   AppendOrder,
   AppendOutcome,
@@ -15,6 +15,7 @@ export type {
   Retention,
   RowFilter,
   RowPlace,
+  RuleUses,
   SessionRunMark,
   Store,
   StoreConfig,

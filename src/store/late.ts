@@ -21,6 +21,7 @@ export function createLateStore(opening: Promise<Store>, durable: boolean): Stor
     kin: async (ids) => (await opened).kin(ids),
     saveRow: async (row) => (await opened).saveRow(row),
     requests: async (filter) => (await opened).requests(filter),
+    ruleUses: async () => (await opened).ruleUses(),
     request: async (session_id, request_id) => (await opened).request(session_id, request_id),
     runMarks: async (ids) => (await opened).runMarks(ids),
     delete: async (id) => (await opened).delete(id),

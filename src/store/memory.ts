@@ -1,18 +1,22 @@
 // The store of `store = "memory"`: keeps no frames and no sessions, only the request ledger, until the process ends.
 import type { RequestRow } from "../protocol/requests.ts";
-import { compareAge, findCutoff, isOpen, matchesFilter, selectPage } from "./ledger.ts";
-import type { Store } from "./types.ts";
+import { compareAge, countUse, findCutoff, isOpen, matchesFilter, selectPage } from "./ledger.ts";
+import type { RuleUses, Store } from "./types.ts";
 
 /** Open rows are always kept; of settled ones, the newest. */
 const MAX_SETTLED = 1_000;
 
 export function createMemoryStore(): Store {
   const ledger = new Map<string, RequestRow>();
+  const uses = new Map<string, RuleUses>();
   return {
     durable: false,
     append: async ({ batches, rows, requests = [] }) => {
       // Copies, here and below: later changes by callers must not reach the store.
-      for (const row of requests) ledger.set(row.request_id, structuredClone(row));
+      for (const row of requests) {
+        countUse(uses, row, ledger.get(row.request_id));
+        ledger.set(row.request_id, structuredClone(row));
+      }
       if (requests.length > 0) dropOldest(ledger);
       return [...batches, ...rows, ...requests].map(() => undefined);
     },
@@ -32,6 +36,7 @@ export function createMemoryStore(): Store {
       const row = ledger.get(request_id);
       return row?.session_id === session_id ? structuredClone(row) : undefined;
     },
+    ruleUses: async () => [...uses.values()],
     // A mark says which output the stored frames cover, and no frame is stored.
     runMarks: async () => [],
     delete: async (session_id) => removeAll(ledger, (row) => row.session_id === session_id),

@@ -10,30 +10,62 @@ import type { Store, StoreConfig, StoreOptions } from "./types.ts";
 type Order = Omit<StoreCall, "id">;
 
 /** `workerUrl` is the bundle of worker.ts. Rejects when the store cannot be opened. */
-export async function openThreadStore(
+export function openThreadStore(
   config: StoreConfig,
   workerUrl: URL,
   options: StoreOptions = {},
 ): Promise<Store> {
-  const thread = new StoreThread(config, workerUrl, options);
-  const { firstJournal } = takeValue(await thread.started) as ThreadReady;
+  return connect(new StoreThread(config, workerUrl, options), config, options);
+}
+
+/** A store whose thread is loading its code; it has touched no file yet. */
+export interface PreparedStore {
+  /** Rejects when the store cannot be opened. */
+  open(): Promise<Store>;
+  /** Ends the thread of a store that is not opened. */
+  cancel(): Promise<void>;
+}
+
+/** Starts the thread, which takes longer than opening the files. */
+export function prepareThreadStore(
+  config: StoreConfig,
+  workerUrl: URL,
+  options: StoreOptions = {},
+): PreparedStore {
+  const thread = new StoreThread(config, workerUrl, options, true);
+  return { open: () => connect(thread, config, options), cancel: () => thread.terminate() };
+}
+
+async function connect(thread: StoreThread, config: StoreConfig, options: StoreOptions): Promise<Store> {
+  const { firstJournal } = takeValue(await thread.start()) as ThreadReady;
   const journal = new Journal({ databasePath: config.path, firstNumber: firstJournal });
   const marks = tryOpenMarks(config.marks, options.onRecovery);
-  return createJournaledStore(thread, journal, { marks, isExported: config.jsonl !== undefined });
+  const { onFolded } = options;
+  return createJournaledStore(thread, journal, {
+    marks,
+    isExported: config.jsonl !== undefined,
+    onFolded,
+  });
 }
 
 class StoreThread {
-  readonly started: Promise<StoreReply>;
+  /** Resolves when the files are open. */
+  readonly start: () => Promise<StoreReply>;
   readonly #thread: WorkerThread<Order, StoreReply>;
   #closing: Promise<void> | undefined;
 
-  constructor(config: StoreConfig, url: URL, { onRecovery }: StoreOptions) {
-    const workerData: ThreadStart = { store: config };
+  constructor(config: StoreConfig, url: URL, { onRecovery }: StoreOptions, isHeld = false) {
+    const workerData: ThreadStart = { store: config, isHeld };
     const onReply = ({ recoveries = [] }: StoreReply) => {
       for (const recovery of recoveries) onRecovery?.(recovery);
     };
     this.#thread = new WorkerThread({ name: "store", url, workerData, onReply });
-    this.started = this.#thread.awaitReply(0);
+    const started = isHeld ? undefined : this.#thread.awaitReply(0);
+    this.start = () => started ?? this.ask({ op: "open", args: [] });
+  }
+
+  terminate(): Promise<void> {
+    return this.#thread.terminate();
   }
 
   /** Why no call is accepted; undefined while they are. */

@@ -89,6 +89,15 @@ export interface RequestFilter {
   after?: { requested_at_ms: number; request_id: string };
   /** Maximum number of rows. */
   limit?: number;
+  /** The newest rows first, instead of the oldest. Without other conditions. */
+  newest?: boolean;
+}
+
+/** How often a policy rule has answered a request, also for requests that were deleted since. */
+export interface RuleUses {
+  rule_id: string;
+  uses: number;
+  last_used_at_ms: number;
 }
 
 /** `sessions` counts sessions that lost frames; `over_total` counts events removed because of `maxTotalBytes`. */
@@ -132,6 +141,8 @@ export interface Driver {
   /** Ledger rows, oldest first. Settled ones older than the retention age are pruned. */
   requests(filter: RequestFilter): RequestRow[];
   request(session_id: string, request_id: string): RequestRow | undefined;
+  /** Counted in the append that stores a row with a `rule_id` for the first time. */
+  ruleUses(): RuleUses[];
   /** The marks of these sessions, where there is one, in the order of the ids. */
   runMarks(session_ids: readonly string[]): SessionRunMark[];
   /** Removes the session's frames, its row, its requests and its run mark. */
@@ -177,6 +188,8 @@ export interface StoreConfig {
 
 export interface StoreOptions {
   onRecovery?: (recovery: Recovery) => void;
+  /** Called after frames were moved into the database, with the number of bytes since the start. */
+  onFolded?: ((bytes: number) => void) | undefined;
 }
 
 /** The store as the daemon sees it. A memory store has `durable: false` and keeps only the ledger. */
@@ -194,6 +207,7 @@ export interface Store {
   saveRow(row: SessionRow): Promise<void>;
   requests(filter: RequestFilter): Promise<RequestRow[]>;
   request(session_id: string, request_id: string): Promise<RequestRow | undefined>;
+  ruleUses(): Promise<RuleUses[]>;
   runMarks(session_ids: readonly string[]): Promise<SessionRunMark[]>;
   delete(session_id: string): Promise<void>;
   prune(limits: Retention): Promise<PruneCounts>;

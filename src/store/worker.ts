@@ -1,5 +1,7 @@
 // The entry point of the store thread, bundled as dist/store-worker.js: opens the store and answers calls in order.
 import { parentPort, workerData } from "node:worker_threads";
+import { MemoryReturn } from "../base/memory-return.ts";
+import { loadEngine } from "../base/sqlite/database.ts";
 import { answer } from "./answer.ts";
 import {
   listTransfers,
@@ -18,27 +20,39 @@ let recoveries: Recovery[] = [];
 
 if (port !== null) void start();
 
-/** Never rejects: a failure is the reply to call 0. */
+/** Never rejects: a failure is the reply to call 0, or to `open`. */
 async function start(): Promise<void> {
+  const { store, isHeld } = workerData as ThreadStart;
+  const id = isHeld ? await untilReleased() : 0;
   try {
-    const { store } = workerData as ThreadStart;
     const onRecovery = (recovery: Recovery) => {
       recoveries.push(recovery);
       // Sent with the next reply, or soon if there is none: the JSONL files are also written between calls.
       if (recoveries.length === 1) setTimeout(sendRecoveries, RECOVERY_DELAY_MS).unref();
     };
     const open = await openDriver(store, { onRecovery, now: Date.now });
+    const memory = new MemoryReturn({ release: () => open.driver.shrinkMemory() });
     port?.on("message", (call: StoreCall) => {
       const message = answer(open, call);
+      memory.note(open.folder.foldedBytes);
       reply(message, listTransfers(call.op, message.value));
       // Nothing else keeps the thread alive.
-      if (call.op === "close") port?.close();
+      if (call.op !== "close") return;
+      memory.close();
+      port?.close();
     });
     const value: ThreadReady = { firstJournal: open.folder.nextNumber };
-    reply({ id: 0, value });
+    reply({ id, value });
   } catch (error) {
-    reply({ id: 0, fault: toFault(error) });
+    reply({ id, fault: toFault(error) });
   }
+}
+
+async function untilReleased(): Promise<number> {
+  const released = new Promise<StoreCall>((resolve) => port?.once("message", resolve));
+  // A failure is reported when the database is opened.
+  await loadEngine().catch(() => undefined);
+  return (await released).id;
 }
 
 function sendRecoveries(): void {

@@ -1,6 +1,6 @@
 // The help overlay, generated from the key table.
-import { KEYS, type KeyPlace, type KeyRow, keyName } from "./keys/table.ts";
-import { type Line, piece, STYLE } from "./rows/style.ts";
+import { getKeyName, KEYS, type KeyPlace, type KeyRow } from "./keys/table.ts";
+import { createPiece, type Line, STYLE } from "./rows/style.ts";
 import { wrapWords } from "./rows/wrap.ts";
 import type { Look } from "./screen-types.ts";
 import { drawLine } from "./theme.ts";
@@ -27,39 +27,39 @@ const MORE: { readonly [In in KeyPlace]?: readonly (readonly [string, string])[]
   question: [["1 … 9", "take or toggle the option with this number"]],
 };
 
-export function helpLines(scroll: number, columns: number, height: number, look: Look): string[] {
+export function drawHelp(scroll: number, columns: number, height: number, look: Look): string[] {
   const lines = allLines(columns);
   const from = Math.max(0, Math.min(scroll, lines.length - height));
   return lines.slice(from, from + height).map((line) => drawLine(line, columns, look));
 }
 
-export function helpRowCount(columns: number): number {
+export function countHelpRows(columns: number): number {
   return allLines(columns).length;
 }
 
 function allLines(columns: number): Line[] {
   return PLACES.flatMap(([place, title]) => [
-    [piece(title, STYLE.bold)],
-    ...keyRows(place).flatMap(([keys, summary]) => keyLines(keys, summary, columns)),
+    [createPiece(title, STYLE.bold)],
+    ...listKeyRows(place).flatMap(([keys, summary]) => drawKeys(keys, summary, columns)),
   ]);
 }
 
 /** Key names and summaries of a place. */
-export function keyRows(place: KeyPlace): (readonly [keys: string, summary: string])[] {
+export function listKeyRows(place: KeyPlace): (readonly [keys: string, summary: string])[] {
   const rows = (KEYS as readonly KeyRow[]).filter(({ where }) => where === place);
-  const own = rows.map(({ keys, summary }) => [keys.map(keyName).join(", "), summary] as const);
+  const own = rows.map(({ keys, summary }) => [keys.map(getKeyName).join(", "), summary] as const);
   return [...own, ...(MORE[place] ?? [])];
 }
 
 /** Long key names get a row of their own. */
-export function keyLines(keys: string, summary: string, columns: number): Line[] {
+export function drawKeys(keys: string, summary: string, columns: number): Line[] {
   const indent = Math.min(28, Math.floor(columns / 2));
-  const [first = [], ...rest] = wrapWords([piece(summary)], Math.max(8, columns - indent - 2));
+  const [first = [], ...rest] = wrapWords([createPiece(summary)], Math.max(8, columns - indent - 2));
   const name =
     keys.length > indent - 3
-      ? [piece(`  ${keys}  `, STYLE.accent)]
-      : [piece(`  ${keys}`.padEnd(indent), STYLE.accent)];
+      ? [createPiece(`  ${keys}  `, STYLE.accent)]
+      : [createPiece(`  ${keys}`.padEnd(indent), STYLE.accent)];
   if (keys.length > indent - 3)
-    return [name, ...[first, ...rest].map((line) => [piece(" ".repeat(indent)), ...line])];
-  return [[...name, ...first], ...rest.map((line) => [piece(" ".repeat(indent)), ...line])];
+    return [name, ...[first, ...rest].map((line) => [createPiece(" ".repeat(indent)), ...line])];
+  return [[...name, ...first], ...rest.map((line) => [createPiece(" ".repeat(indent)), ...line])];
 }

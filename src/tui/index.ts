@@ -33,12 +33,12 @@ export async function runSessionScreen(options: ScreenOptions & { driver: Sessio
 export async function runFleetScreen(options: ScreenOptions & { driver: FleetDriver }): Promise<number> {
   const { io, notify, driver } = options;
   assertTerminal(io);
-  const { fleetScreen } = await import("./fleet/screen.ts");
-  return runApp({ io, first: fleetScreen(driver, loadSession), ...defined({ notify }) });
+  const { createFleetScreen } = await import("./fleet/screen.ts");
+  return runApp({ io, first: createFleetScreen(driver, loadSession), ...defined({ notify }) });
 }
 
 async function loadSession(): Promise<(driver: SessionDriver) => Opener> {
-  return (await import("./session/screen.ts")).sessionScreen;
+  return (await import("./session/screen.ts")).createSessionScreen;
 }
 
 /** Throws if there is no usable terminal or BLEMEES_NOTIFY is invalid. */

@@ -82,6 +82,25 @@ describe("Coalescer", () => {
     expect(source.reads).toHaveLength(4);
   });
 
+  test("the answer to a message is delivered at once, also in the pause of a busy source", async () => {
+    const source = new FakeSource();
+    for (let n = 0; n < 6; n += 1) source.write(300);
+    const before = source.reads.length;
+    source.coalescer.expect();
+    expect(source.reads).toHaveLength(before + 1);
+    for (let n = 0; n < 3; n += 1) source.write(300);
+    expect(source.reads).toHaveLength(before + 4);
+  });
+
+  test("a consumer that pauses is not resumed by a message", async () => {
+    const source = new FakeSource();
+    for (let n = 0; n < 6; n += 1) source.write(300);
+    source.coalescer.hold();
+    const before = source.reads.length;
+    source.coalescer.expect();
+    expect(source.reads).toHaveLength(before);
+  });
+
   test("a consumer that pauses is not resumed when the batching pause ends", async () => {
     const source = new FakeSource();
     for (let n = 0; n < 6; n += 1) source.write(300);

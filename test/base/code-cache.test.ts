@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempDir } from "../backends/temp-dir.ts";
+import { startDaemon } from "../support/daemon.ts";
 import { ROOT } from "../support/root.ts";
 
 function startWith(env: Record<string, string>, ...args: string[]): string {
@@ -93,6 +94,21 @@ test.each([
   const temporary = mkdtempSync(join(tmpdir(), "code-cache-"));
   expect(startWith({ TMPDIR: temporary, ...env })).toMatch(/^usage: sm/);
   expect(readdirSync(temporary)).toEqual([]);
+});
+
+test("the daemon keeps compiled code that its next start can use", async () => {
+  const base = tempDir("code-cache");
+  const runDaemon = async (): Promise<number> => {
+    const daemon = await startDaemon({ env: { XDG_CACHE_HOME: base } });
+    const client = await daemon.connect();
+    // Answered when sessions are recovered, which is when V8's flags used to change.
+    await client.request({ type: "blemeesd.list_sessions", cwd: "/" });
+    await daemon.close();
+    const directory = join(base, "blemees/code-cache");
+    return inode(join(directory, readdirSync(directory).find((name) => name.startsWith("blemeesd-")) ?? ""));
+  };
+  const before = await runDaemon();
+  expect(await runDaemon()).toBe(before);
 });
 
 test("--version loads nothing", () => {

@@ -35,6 +35,20 @@ describe("lines", () => {
     ]);
   });
 
+  test("a caller may reuse its chunk, even while a line is handled", () => {
+    const seen: string[] = [];
+    const chunk = Buffer.from("first\nsec");
+    const splitter = new LineSplitter(100, {
+      line: (text) => {
+        seen.push(text);
+        chunk.fill("x");
+      },
+    });
+    splitter.push(chunk);
+    splitter.push(Buffer.from("ond\n"));
+    expect(seen).toEqual(["first", "second"]);
+  });
+
   test("U+2028, U+2029, U+0085, CR and form feed do not end a line", () => {
     const text = "a\u2028b\u2029c\u0085d\re\ff";
     expect(split(100, [Buffer.from(`${text}\n`)])).toEqual([["line", text]]);

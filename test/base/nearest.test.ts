@@ -1,6 +1,6 @@
 // The intended word, or none.
 import { expect, test } from "vitest";
-import { nearest } from "../../src/base/nearest.ts";
+import { pickNearest } from "../../src/base/nearest.ts";
 
 const FLAGS = ["socket", "log-level", "log-file", "version", "help", "store"];
 
@@ -13,13 +13,13 @@ test.each([
   ["sockets", "socket"],
   ["socket", "socket"],
 ])("%s is a typo of %s", (word, meant) => {
-  expect(nearest(word, FLAGS)).toBe(meant);
+  expect(pickNearest(word, FLAGS)).toBe(meant);
 });
 
 test.each(["frobnicate", "x", "", "verbose-output"])("%j resembles nothing", (word) => {
-  expect(nearest(word, FLAGS)).toBeUndefined();
+  expect(pickNearest(word, FLAGS)).toBeUndefined();
 });
 
 test("an empty list has no nearest word", () => {
-  expect(nearest("word", [])).toBeUndefined();
+  expect(pickNearest("word", [])).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { isPlainWord, shellWord } from "../../src/base/shell-word.ts";
+import { isPlainWord, quoteShellWord } from "../../src/base/shell-word.ts";
 
 test.each([
   "/home/you/project/.demian/tools/a.mjs",
@@ -15,11 +15,11 @@ test.each([
   "!history *?[a]{b}",
   "",
 ])("a shell reads %j as one word, unchanged", (text) => {
-  const read = execFileSync("sh", ["-c", `printf '%s|' ${shellWord(text)}`], { encoding: "utf8" });
+  const read = execFileSync("sh", ["-c", `printf '%s|' ${quoteShellWord(text)}`], { encoding: "utf8" });
   expect(read).toBe(`${text}|`);
 });
 
 test("quotes are used only if needed", () => {
-  expect(shellWord("/a/b-c_d.mjs")).toBe("/a/b-c_d.mjs");
+  expect(quoteShellWord("/a/b-c_d.mjs")).toBe("/a/b-c_d.mjs");
   expect(["-rf", "", "a b", "$x", "~", "a\n"].filter(isPlainWord)).toEqual([]);
 });

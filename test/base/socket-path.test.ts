@@ -6,7 +6,7 @@ import {
   checkPrivateDirectory,
   checkSocketDirectory,
   checkSocketPath,
-  fallbackDirectory,
+  getFallbackDirectory,
   prepareSocketDirectory,
   resolveSocketPath,
 } from "../../src/base/socket-path.ts";
@@ -81,7 +81,7 @@ test("a missing directory is reported by its code", () => {
 test("only the fallback directory is checked; another place is the user's choice", () => {
   chmodSync(directory, 0o777);
   expect(() => checkSocketDirectory(`${directory}/d.sock`)).not.toThrow();
-  expect(fallbackDirectory()).toBe(`/tmp/blemeesd-${uid}`);
+  expect(getFallbackDirectory()).toBe(`/tmp/blemeesd-${uid}`);
 });
 
 test("the daemon creates a missing directory", () => {

@@ -1,9 +1,10 @@
-// A program as users run it: bundled like the real one, in its own process.
+// A program as users run it: the one in dist/, in its own process.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build, type Metafile } from "esbuild";
+import { CACHE_HOME, ROOT } from "../support/root.ts";
 
 export interface Ran {
   code: number | null;
@@ -12,31 +13,13 @@ export interface Ran {
 }
 
 export class BuiltProgram {
-  /** What is in the bundle. */
-  readonly modules: readonly string[];
-  readonly directory: string;
+  readonly #home: string;
   readonly #file: string;
 
-  constructor(directory: string, file: string, modules: readonly string[]) {
-    this.directory = directory;
-    this.#file = file;
-    this.modules = modules;
-  }
-
-  static async build(name = "blemeesctl"): Promise<BuiltProgram> {
-    const directory = mkdtempSync(join(tmpdir(), `${name}-`));
-    const entryPoint = `src/bin/${name}.ts`;
-    const { metafile } = await build({
-      entryPoints: [entryPoint],
-      outdir: directory,
-      outExtension: { ".js": ".mjs" },
-      bundle: true,
-      splitting: true,
-      platform: "node",
-      format: "esm",
-      metafile: true,
-    });
-    return new BuiltProgram(directory, join(directory, `${name}.mjs`), startedModules(metafile, entryPoint));
+  constructor(name = "blemeesctl") {
+    this.#file = join(ROOT, `dist/${name}.js`);
+    if (!existsSync(this.#file)) throw new Error("dist/ is missing: run `npm run build` first");
+    this.#home = mkdtempSync(join(tmpdir(), `${name}-`));
   }
 
   run(socket: string, args: string[], input = "", env: Record<string, string> = {}): Promise<Ran> {
@@ -57,17 +40,39 @@ export class BuiltProgram {
   /** For a test that ends it, or reads while it runs. */
   start(socket: string, args: string[], env: Record<string, string> = {}): ChildProcessWithoutNullStreams {
     return spawn(process.execPath, [this.#file, ...args], {
-      env: { PATH: process.env["PATH"], HOME: this.directory, BLEMEESD_SOCKET: socket, ...env },
+      env: {
+        PATH: process.env["PATH"],
+        HOME: this.#home,
+        XDG_CACHE_HOME: CACHE_HOME,
+        BLEMEESD_SOCKET: socket,
+        ...env,
+      },
     });
   }
 
   remove(): void {
-    rmSync(this.directory, { recursive: true, force: true });
+    rmSync(this.#home, { recursive: true, force: true });
   }
 }
 
-/** What is read at every start: the program's own file and its static imports, not what it loads on demand. */
-function startedModules({ outputs }: Metafile, entryPoint: string): string[] {
+/** The modules that a program reads at every start: its own file and its static imports, not what it loads on demand. */
+export async function readModulesAtStart(name: string): Promise<string[]> {
+  const entryPoint = `src/bin/${name}.ts`;
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [entryPoint],
+    outdir: "dist",
+    write: false,
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    metafile: true,
+  });
+  return findModulesAtStart(metafile, entryPoint);
+}
+
+function findModulesAtStart({ outputs }: Metafile, entryPoint: string): string[] {
   const [first] = Object.entries(outputs).find(([, output]) => output.entryPoint === entryPoint) ?? [];
   const files = new Set(first === undefined ? [] : [first]);
   for (const file of files) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { table } from "../../src/cli/output.ts";
+import { formatTable } from "../../src/cli/output.ts";
 import { memoryOutput } from "./memory-sink.ts";
 
 test("foreign text is sanitized on output", async () => {
@@ -47,9 +47,9 @@ test("columns are aligned, and a line is cut at the width of the screen", () => 
     ["A", "LONG", "X"],
     ["aaa", "b", "a title that is long"],
   ];
-  expect(table(rows, 20)).toEqual(["A    LONG  X", "aaa  b     a title …"]);
+  expect(formatTable(rows, 20)).toEqual(["A    LONG  X", "aaa  b     a title …"]);
   expect(
-    table(
+    formatTable(
       [
         ["修復", "x"],
         ["ab", "y"],
@@ -57,7 +57,7 @@ test("columns are aligned, and a line is cut at the width of the screen", () => 
       80,
     ),
   ).toEqual(["修復  x", "ab    y"]);
-  expect(table([["修復修復修復", "x"]], 8)).toEqual(["修復修…"]);
+  expect(formatTable([["修復修復修復", "x"]], 8)).toEqual(["修復修…"]);
 });
 
 test("notes use the name of the program that was called; text that the user decides on is never changed", () => {

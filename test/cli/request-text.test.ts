@@ -1,6 +1,6 @@
 // What the user sees before deciding, and that nothing an agent writes can imitate our own text there.
 import { expect, test } from "vitest";
-import { requestLines, requireOffered, verbsFor } from "../../src/cli/request-text.ts";
+import { formatRequest, listVerbs, requireOffered } from "../../src/cli/request-text.ts";
 import type { RequestPayload, RequestRow } from "../../src/client/index.ts";
 import { PAYLOAD, pending, QUESTIONS } from "../client/request-rows.ts";
 
@@ -9,7 +9,7 @@ function lines(
   columns = Infinity,
   fields: Partial<RequestRow> = {},
 ): string[] {
-  return requestLines(pending({ ...fields, payload: { ...PAYLOAD, ...payload } }), "HINT", columns);
+  return formatRequest(pending({ ...fields, payload: { ...PAYLOAD, ...payload } }), "HINT", columns);
 }
 const text = (...given: Parameters<typeof lines>): string => lines(...given).join("\n");
 
@@ -39,7 +39,7 @@ test("the decision comes first, then each choice once, with what it remembers an
 
 test("the details contain ids, the hash and everything else as JSON", () => {
   const row = pending({ payload: { ...PAYLOAD, details: { blocked_path: "/etc" } }, item_id: "i1" });
-  const shown = requestLines(row, "HINT", 80, { hasDetails: true, name: "fixer" });
+  const shown = formatRequest(row, "HINT", 80, { hasDetails: true, name: "fixer" });
   expect(shown[0]).toBe("? fixer (demo) asks to run a command:");
   const at = shown.indexOf("  Details:");
   expect(shown.slice(at + 1, at + 7)).toEqual([
@@ -63,7 +63,7 @@ test("the details contain ids, the hash and everything else as JSON", () => {
 
 test("an answered request lists only the choice that was taken", () => {
   const answer = { decision: "acceptForSession" } as const;
-  const shown = requestLines(pending(), "HINT", 80, { answer }).join("\n");
+  const shown = formatRequest(pending(), "HINT", 80, { answer }).join("\n");
   expect(shown).toContain("  Choices:\n    accept-session  do not ask again until the agent ends\n");
   expect(shown).toContain("      remembers │ allow Bash(mkdir:*)\n  Details: ");
   expect(shown).not.toContain("decline");
@@ -80,7 +80,7 @@ test("a choice with an option shows how to choose it, and what it remembers", ()
   expect(shown).toMatch(
     /accept-session --option mode-acceptEdits {2}do not .*\n {6}remembers │ switch the mode\n/,
   );
-  expect(verbsFor(pending({ payload: { title: "x", choices } }))).toBe("accept-session, decline");
+  expect(listVerbs(pending({ payload: { title: "x", choices } }))).toBe("accept-session, decline");
 });
 
 test("an answer that a pending request does not offer is refused with the choices, in the program's own syntax", () => {
@@ -121,7 +121,7 @@ test.each([
   ["delete", "delete a file", "delete"],
 ] as const)("%s has its own text", (kind, verb, label) => {
   const payload = { ...PAYLOAD, command: undefined, changes: [{ path: "a.ts", kind, diff: "+a" }] };
-  const shown = requestLines(pending({ request_type: "file_change", payload }), "HINT", 80);
+  const shown = formatRequest(pending({ request_type: "file_change", payload }), "HINT", 80);
   expect(shown[0]).toBe(`? demo asks to ${verb}:`);
   expect(shown).toContain(`  ${label} │ a.ts`);
 });
@@ -138,7 +138,7 @@ test("a sub-agent's request names it, and a plan is shown", () => {
 });
 
 test("questions are numbered, with their options and how to answer", () => {
-  const shown = requestLines(pending({ payload: QUESTIONS, request_type: "user_input" }), "HINT", Infinity);
+  const shown = formatRequest(pending({ payload: QUESTIONS, request_type: "user_input" }), "HINT", Infinity);
   expect(shown.join("\n")).toContain(
     `? demo asks 2 questions:
   question 1 (choose one; or type your own answer) │ Which colour?
@@ -190,7 +190,7 @@ test.each(HOSTILE)("an agent cannot imitate us with %s", (_what, hostile) => {
     ],
   };
   const row = pending({ payload: { ...PAYLOAD, ...payload }, path: [hostile] });
-  const shown = requestLines(row, "HINT", 80, { hasDetails: true, name: hostile });
+  const shown = formatRequest(row, "HINT", 80, { hasDetails: true, name: hostile });
   expect(shown.join("")).not.toMatch(/[^\P{Cc}\t]|[\p{Cf}\p{DI}\p{Co}\u2800]|[^\P{Z} ]/u);
   for (const line of shown) expect(columnsOf(line), line).toBeLessThan(80);
   // Beside our own text, a single line of foreign text follows a bar.

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "../../src/client/index.ts";
+import { CACHE_HOME } from "../support/root.ts";
 
 const PROGRAM = "dist/blemeesd.js";
 export const isBuilt = existsSync(PROGRAM);
@@ -23,6 +24,7 @@ export class DaemonProcess {
     this.env = {
       PATH: process.env["PATH"] ?? "",
       HOME: this.home,
+      XDG_CACHE_HOME: CACHE_HOME,
       XDG_RUNTIME_DIR: runtime,
       XDG_STATE_HOME: join(this.home, "state"),
       BLEMEESD_SHUTDOWN_GRACE: "0",
@@ -48,7 +50,7 @@ export class DaemonProcess {
       const client = await connect({ socket: this.socket }).catch(() => undefined);
       if (client !== undefined) return client.close();
       if (this.#process.exitCode !== null) throw new Error("the daemon did not start");
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
 }

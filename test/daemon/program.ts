@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FAKE_CLAUDE } from "../support/daemon.ts";
-import { ROOT } from "../support/root.ts";
+import { CACHE_HOME, ROOT } from "../support/root.ts";
 
 export const PROGRAM = join(ROOT, "dist/blemeesd.js");
 
@@ -27,6 +27,7 @@ export function envOf(home: string, env: Record<string, string> = {}): Record<st
   return {
     PATH: process.env["PATH"] ?? "",
     HOME: home,
+    XDG_CACHE_HOME: CACHE_HOME,
     XDG_RUNTIME_DIR: join(home, "run"),
     XDG_STATE_HOME: join(home, "state"),
     XDG_CONFIG_HOME: join(home, "config"),

@@ -95,7 +95,7 @@ const FAULTS: Fault[] = [
   stopped("#ack-only"),
   stopped("#ignore-term #hang"),
   stopped("#ignore-term #deaf"),
-  stopped("#slow 1000 5"),
+  stopped("#slow 100000 5"),
   stopped("#flood 1000000 200"),
   stopped("#tool sleep 1000"),
 ];
@@ -201,7 +201,7 @@ describe.each(MODES)("%s", (mode, env) => {
     const client = await daemon.connect();
     const session_id = newId();
     const opened = await client.open(session_id, { include_partial_messages: true });
-    say(client, session_id, "#slow 1000 5");
+    say(client, session_id, "#slow 100000 5");
     await client.next(isOf("agent.delta", session_id));
     process.kill(Number(opened["subprocess_pid"]), "SIGSTOP");
     client.send({ type: "blemeesd.interrupt", session_id });

@@ -1,7 +1,7 @@
 // Requests that the model's agents make, and the possible answers.
 import type { Ask } from "../../src/backends/types.ts";
 import type { Answer } from "../../src/protocol/requests.ts";
-import { isInput, type Kind } from "./model.ts";
+import { isInput, type Kind, RULED } from "./model.ts";
 
 export const SECRET = "hunter2";
 
@@ -13,9 +13,10 @@ export function askFor(kind: Kind, native_id: string): Ask {
     { decision: "cancel" as const },
   ];
   if (!isInput(kind)) {
+    const command = (RULED as readonly Kind[]).includes(kind) ? `${kind} ${native_id}` : `make ${native_id}`;
     const path = kind === "sub-agent" ? { path: ["root", "helper"] } : {};
-    const payload = { title: `run ${native_id}`, command: `make ${native_id}`, choices };
-    return { native_id, request_type: kind === "command" ? "command" : "tool", ...path, payload };
+    const payload = { title: `run ${native_id}`, command, choices };
+    return { native_id, request_type: kind === "sub-agent" ? "tool" : "command", ...path, payload };
   }
   const question = { id: "q", question: "which?", allows_other: true };
   const questions = [kind === "secret" ? { ...question, is_secret: true } : question];

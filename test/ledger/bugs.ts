@@ -29,6 +29,25 @@ const failure = await this.#options.publisher.publishRequest(stream, next, undef
     },
   },
   {
+    name: "a request is shown before policy has decided",
+    lines: {
+      "undecided-is-not-shown": "const notice = toRequestNotice(next);",
+    },
+  },
+  {
+    name: "a request that policy has not decided is listed",
+    lines: {
+      "undecided-is-not-listed": "if (!matchesSession(row, filter)) return false;",
+    },
+  },
+  {
+    name: "a restart does not report that an undecided request was asked",
+    lines: {
+      "restart-settles-requests":
+        "settled.push(publisher.publishRequest(stream, next, toRequestNotice(next)));",
+    },
+  },
+  {
     name: "a restart leaves pending requests alone",
     lines: {
       "restart-settles-requests": "",
@@ -65,7 +84,7 @@ const failure = await this.#options.publisher.publishRequest(stream, next, undef
     name: "an agent withdrawing its request is ignored",
     lines: {
       "agent-withdraws":
-        "for (const open of this.#of(asker)) if (open.native_id === reason) this.#withdraw(open, reason);",
+        "for (const open of this.#reader.ofAsker(asker)) if (open.native_id === reason) this.#withdraw(open, reason);",
     },
   },
   {
@@ -136,7 +155,7 @@ return;`,
   {
     name: "a request of one session is answered through another",
     lines: {
-      "request-of-this-session": "if (open?.isShown !== true) return this.#respondSettled(order);",
+      "request-of-this-session": "if (open?.isShown !== true) return this.#reader.respondSettled(order);",
     },
   },
   {

@@ -1,6 +1,7 @@
 // The ledger's inputs, one command each: the change to the model, and the same change in the real world.
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { allRequests } from "../sessions/fakes.ts";
 import { askFor, REPLIES, type Reply, replyTo } from "./asks.ts";
 import * as m from "./model.ts";
 import { verify } from "./verify.ts";
@@ -111,6 +112,68 @@ const ask = fc.tuple(session, kinds, whenAsked, fc.boolean()).map(([at, which, w
     },
   }),
 );
+
+/** Where the daemon is killed: the request and the rule's answer are two writes, and its delivery is a third. */
+const RULE_CUTS = [
+  "cut unstored",
+  "cut undecided",
+  "cut unanswered",
+  "cut answered",
+  "cut undispatched",
+  "cut unrecorded",
+] as const;
+
+const askRuled = fc
+  .tuple(session, fc.constantFrom(...m.RULED), often(6, "at once", ...RULE_CUTS))
+  .map(([at, kind, when]) =>
+    command({
+      name: `askRuled(${at}, ${kind}, ${when})`,
+      check: (model) =>
+        agentOf(model, at) !== undefined && !(model.isFailing || model.sessions[at]?.isDeaf === true),
+      async run(model, world) {
+        const agent = agentOf(model, at) ?? 0;
+        const answer = m.ruledAnswer(kind);
+        const used = model.requests.filter((request) => request.agent === agent).length;
+        const refused = model.heard.filter((text) => text.startsWith(`${agent} `)).length;
+        const asked = askFor(kind, `n${used + refused}`);
+        if (when === "cut unstored") world.disk.halt("unstored");
+        if (when === "cut undecided") world.disk.halt("stored");
+        if (when === "cut unanswered") world.disk.halt("unstored", 1);
+        if (when === "cut answered") world.disk.halt("stored", 1);
+        if (when === "cut undispatched") world.deafen(agent);
+        if (when === "cut unrecorded") world.disk.halt("unstored", 2);
+        const before = new Set(model.requests.map(({ request_id }) => request_id));
+        world.ask(agent, asked);
+        await world.quiet();
+        if (when === "cut unstored") return restart(model, world);
+        const rows = await world.disk.store.requests({ session_id: world.session_ids[at] ?? "" });
+        const row = rows.find(({ request_id }) => !before.has(request_id));
+        assert.deepEqual(row?.payload, asked.payload, "a new row with what was asked");
+        if (when === "cut unanswered") {
+          const listed = await allRequests(world.hub, { settled: true, orphaned: true });
+          assert(
+            !listed.some(({ request_id }) => request_id === row?.request_id),
+            "listed before it is shown",
+          );
+        }
+        const request = m.asked(model, { request_id: row?.request_id ?? "", session: at, ask: asked, kind });
+        const isDecided = answer !== undefined && when !== "cut undecided" && when !== "cut unanswered";
+        if (!isDecided) return when === "at once" ? undefined : restart(model, world);
+        if (when === "at once") return m.resolved(model, request, answer, "policy");
+        const state = {
+          status: "resolved",
+          answer,
+          resolution_source: "policy",
+          isDispatched: false,
+        } as const;
+        Object.assign(request, { live: state, stored: state });
+        request.told.push("request_resolved");
+        model.uses += 1;
+        if (when === "cut unrecorded") request.heard.push(answer);
+        return restart(model, world);
+      },
+    }),
+  );
 
 /** Prefers answering pending requests. */
 function pick(model: m.Model, n: number): m.Request | undefined {
@@ -384,6 +447,7 @@ const kill = fc.constant(command({ name: "restart", run: restart }));
 
 /** Listed twice: twice as likely. */
 export const COMMANDS: fc.Arbitrary<Command>[] = [
+  ...[askRuled, askRuled, askRuled],
   ...[ask, ask, ask, ask, ask, ask, respond, respond, respond, respond, respond, respond, respond, respond],
   ...[respondUnknown, withdraw, withdraw, tamper, crash, interrupt, endTurn, deafen, hear, hear],
   ...[send, send, detach, open, open, open, open, close, wait, wait, fail, heal, heal, heal, kill],

@@ -104,6 +104,7 @@ export function lifeOf(disk: Disk): Life {
       saveRow: (row) => call(() => store.saveRow(row)),
       requests: (filter) => call(() => store.requests(filter)),
       request: (session_id, request_id) => call(() => request(session_id, request_id)),
+      ruleUses: () => call(() => store.ruleUses()),
       runMarks: (session_ids) => call(() => store.runMarks(session_ids)),
       delete: (session_id) => call(() => store.delete(session_id)),
       prune: (limits) => call(() => store.prune(limits)),

@@ -9,7 +9,16 @@ export const EXPIRY_MS = 101_000;
 export const LIMIT_MS = 2000;
 
 export const KINDS = ["command", "sub-agent", "question", "secret"] as const;
-export type Kind = (typeof KINDS)[number];
+/** Commands that a rule is about: it allows, denies or asks. */
+export const RULED = ["allowed", "denied", "referred"] as const;
+export type Ruled = (typeof RULED)[number];
+export type Kind = (typeof KINDS)[number] | Ruled;
+
+/** What the rule answers; undefined: it asks. */
+export function ruledAnswer(kind: Kind): Answer | undefined {
+  if (kind === "allowed") return { decision: "accept" };
+  return kind === "denied" ? { decision: "decline", message: "denied" } : undefined;
+}
 
 /** The state of one request, as clients or the store see it. */
 export interface State {
@@ -60,6 +69,8 @@ export interface Model {
   sessions: Session[];
   requests: Request[];
   agents: number;
+  /** How often rules have answered, also requests that were deleted since. */
+  uses: number;
   /** What agents received for requests that are in no list: refused at once, or deleted since. */
   heard: string[];
 }
@@ -70,7 +81,7 @@ export function createModel(nowMs: number): Model {
     ...{ answers, agent },
   });
   return {
-    ...{ nowMs, isFailing: false, agents: 2, requests: [], heard: [] },
+    ...{ nowMs, isFailing: false, agents: 2, uses: 0, requests: [], heard: [] },
     sessions: [session("owner", 0), session("any", 1)],
   };
 }
@@ -114,8 +125,9 @@ export function asked(
 }
 
 /** Stored and announced before anything else happens; then delivered to the agent. */
-export function resolved(model: Model, request: Request, answer: Answer): void {
-  store(request, { status: "resolved", answer, resolution_source: "api", isDispatched: false });
+export function resolved(model: Model, request: Request, answer: Answer, source = "api"): void {
+  store(request, { status: "resolved", answer, resolution_source: source, isDispatched: false });
+  if (source === "policy") model.uses += 1;
   hand(model, request, answer);
 }
 

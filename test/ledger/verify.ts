@@ -23,6 +23,8 @@ async function verifyStored(model: Model, world: World): Promise<void> {
     byId(expected),
     "contents of the store",
   );
+  const uses = (await world.disk.store.ruleUses()).find(({ rule_id }) => rule_id === world.rule_id);
+  assert.equal(uses?.uses ?? 0, model.uses, "uses of the rules");
 }
 
 /** Every filter returns exactly its requests, as clients may see them. */

@@ -4,11 +4,12 @@ import type { Ask } from "../../src/backends/types.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { RequestRow } from "../../src/protocol/requests.ts";
 import type { Client, RespondOrder, SessionHub } from "../../src/sessions/index.ts";
+import type { PolicyPort } from "../../src/sessions/requests/types.ts";
 import type { Store } from "../../src/store/index.ts";
 import { Ear, FakeBackend, type FakeRun, gate, type Heard, user } from "../sessions/fakes.ts";
 import type { Clock } from "./clock.ts";
 import { Disk, type Life, lifeOf } from "./disk.ts";
-import { EXPIRY_MS } from "./model.ts";
+import { EXPIRY_MS, RULED, ruledAnswer } from "./model.ts";
 
 /** The sessions layer: the real one, or one with a seeded bug. */
 export type Sessions = typeof import("../../src/sessions/index.ts");
@@ -188,12 +189,32 @@ export class World {
     const backend = new FakeBackend();
     const publisher = sessions.createPublisher(store, log);
     const ready = sessions.recoverSessions(store, publisher, log);
-    const ledger = new sessions.Ledger({ store, publisher, log, expiryMs: EXPIRY_MS });
+    const policy = this.#policy();
+    const ledger = new sessions.Ledger({ store, publisher, log, expiryMs: EXPIRY_MS, policy });
     const limits = { maxSessions: 8, maxSessionsPerClient: 8 };
     const stderrRate = { lines: 50, windowMs: 10_000 };
     const parts = { store, publisher, ledger, log, ready, limits, stderrRate };
     const hub = new sessions.SessionHub({ ...parts, backends: [backend], ringSize: 1024, env: {} });
     return { hub, backend, life };
+  }
+
+  /** Rules by the first word of the command. What they decide on is tested elsewhere. */
+  #policy(): PolicyPort {
+    const kindOf = ({ payload }: RequestRow) => RULED.find((kind) => payload.command?.startsWith(`${kind} `));
+    return {
+      takeFault: () => undefined,
+      mayDecide: (row) => kindOf(row) !== undefined,
+      decide: async (row) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        const answer = ruledAnswer(kindOf(row) ?? "referred");
+        return answer === undefined ? undefined : { answer, rule_id: this.rule_id, release: () => undefined };
+      },
+    };
+  }
+
+  /** Of all rules of this sequence. */
+  get rule_id(): string {
+    return `rule-of-${this.#id(0)}`;
   }
 
   #id(session: number): string {

@@ -9,8 +9,8 @@ import type { ToolEvent, TurnEvent } from "../../src/observe/types.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";
 import type { RequestRow } from "../../src/protocol/requests.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
-import { createTurn, stampResult, startedNotice } from "../../src/sessions/core/turn.ts";
-import { pendingRow, resolve } from "../../src/sessions/requests/states.ts";
+import { createTurn, makeStartedNotice, stampResult } from "../../src/sessions/core/turn.ts";
+import { createPendingRow, resolve } from "../../src/sessions/requests/states.ts";
 import * as claude from "../backends/claude/traces.ts";
 import * as codex from "../backends/codex/translate-traces.ts";
 import { rowOf } from "../sessions/fakes.ts";
@@ -44,7 +44,7 @@ export class Bench {
     this.#turns += 1;
     const turn = createTurn(`turn${this.#turns}`, this.nowMs, "user");
     this.session.turn = { turn_id: turn.turn_id, started_at_ms: turn.started_at_ms };
-    this.frame(startedNotice(turn, this.session.backend));
+    this.frame(makeStartedNotice(turn, this.session.backend));
   }
 
   event(event: AgentEvent): void {
@@ -73,7 +73,7 @@ export class Bench {
     this.nowMs += STEP_MS;
     const { session_id, backend } = this.session;
     const ids = { request_id: `req_${this.#requests.length + 1}`, session_id, backend, generation: "g" };
-    const row = pendingRow(ask, { ...ids, nowMs: this.nowMs });
+    const row = createPendingRow(ask, { ...ids, nowMs: this.nowMs });
     this.#requests.push(row);
     this.request(row);
     return row;
@@ -85,7 +85,7 @@ export class Bench {
   }
 
   answer(row: RequestRow, answer: Parameters<typeof resolve>[1]): void {
-    this.request(resolve(row, answer, "api", this.nowMs + STEP_MS));
+    this.request(resolve(row, answer, { source: "api" }, this.nowMs + STEP_MS));
   }
 }
 

@@ -1,8 +1,8 @@
 // Output of a running tool becomes rows, for every agent: each translator's own events are the input.
 import { describe, expect, test } from "vitest";
-import { newState as newClaudeState } from "../../src/backends/claude/state.ts";
+import { createState as newClaudeState } from "../../src/backends/claude/state.ts";
 import { translate as translateClaude } from "../../src/backends/claude/translate.ts";
-import { newState as newMcpState } from "../../src/backends/codex/mcp-server/state.ts";
+import { createState as newMcpState } from "../../src/backends/codex/mcp-server/state.ts";
 import { translate as translateMcp } from "../../src/backends/codex/mcp-server/translate.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";

@@ -81,12 +81,12 @@ export function furnish(): { home: string; env: Record<string, string> } {
   mkdirSync(config, { recursive: true, mode: 0o700 });
   const acp = [
     "[agents.fake]",
-    `command = "${join(ROOT, "test/fakes/fake-acp.mjs")}"`,
+    `command = "${join(ROOT, "test/fakes/fake-acp.cjs")}"`,
     `env = { FAKE_ACP_HOME = "${join(home, "acp")}" }`,
     'process = "shared"',
   ];
   writeFileSync(join(config, "config.toml"), `${acp.join("\n")}\n`, { mode: 0o600 });
-  const codex = join(ROOT, "test/fakes/fake-codex.mjs");
+  const codex = join(ROOT, "test/fakes/fake-codex.cjs");
   return { home, env: { BLEMEESD_CODEX: codex, ...SMALL_RING } };
 }
 

@@ -42,7 +42,9 @@ export interface ProofReport {
   openOverFaults: number;
   /** Of each adopted process. */
   adoptedMs: number[];
-  /** From the daemon's listening to the end of its adoption, by its log. */
+  /** From the daemon's listening to the adoption of each process, by its log. */
+  adoptedAfterMs: number[];
+  /** The same until the last one. */
   allAdoptedMs: number[];
   /** From the daemon's listening until it answered a client's question about its sessions. */
   readyMs: number[];
@@ -82,7 +84,7 @@ export async function prove(options: ProofOptions): Promise<ProofReport> {
 class Proof {
   readonly report: ProofReport = {
     ...{ faults: [], kills: 0, earlyKills: 0, takeovers: 0, stops: 0, turns: 0, frames: 0, requests: 0 },
-    ...{ openOverFaults: 0, adoptedMs: [], allAdoptedMs: [], readyMs: [] },
+    ...{ openOverFaults: 0, adoptedMs: [], adoptedAfterMs: [], allAdoptedMs: [], readyMs: [] },
   };
   readonly #options: ProofOptions;
   readonly #random: Random;
@@ -204,7 +206,12 @@ class Proof {
     const moment = this.#random(4);
     if (moment === 0) await Promise.race([sleep(this.#random(EARLY_MS)), over]);
     else if (moment === 1) await Promise.race([logged('"event":"daemon.start"'), over]);
-    else await Promise.race([logged('"event":"run.adopted"', 1 + this.#random(processes)), over]);
+    else {
+      const adopted = logged('"event":"run.adopted"', 1 + this.#random(processes));
+      // At the latest when all adoption is over: some processes may have been refused.
+      const answered = insist(() => this.#http.sessions()).catch(() => undefined);
+      await this.#patiently(Promise.race([adopted, over, answered]));
+    }
     await this.#kill(launched);
   }
 
@@ -276,6 +283,7 @@ class Proof {
       if (event === "run.adopted") {
         lastMs = atMs;
         report.adoptedMs.push(Number(took_ms));
+        report.adoptedAfterMs.push(atMs - startedMs);
       }
       if (BAD_EVENTS.has(event) || entry["level"] === "error") report.faults.push(line);
     }

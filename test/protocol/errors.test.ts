@@ -35,10 +35,15 @@ const LEDGER = [
 
 /** The codes of the manager and its HTTP API. */
 const MANAGER = [
+  "not_allowed",
+  "escalation",
   "queue_full",
   "message_unknown",
   "idempotency_mismatch",
   "family_limit",
+  "policy_invalid",
+  "rule_exists",
+  "rule_unknown",
   "notify_not_allowed",
   "unauthorized",
   "forbidden",

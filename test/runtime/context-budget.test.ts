@@ -1,7 +1,7 @@
 // How much one request shows: by the model, as configured, as the vendor's list says; and after it was refused as too long.
 import { describe, expect, test } from "vitest";
 import { DemianConfig } from "../../src/runtime/config/schema.ts";
-import { contextPolicy } from "../../src/runtime/context/budget.ts";
+import { deriveContextPolicy } from "../../src/runtime/context/budget.ts";
 import { findWindow, guessWindow } from "../../src/runtime/providers/context-window.ts";
 import { createScriptedProvider, type ScriptedReply } from "../../src/runtime/providers/scripted/index.ts";
 import type { Provider } from "../../src/runtime/providers/types.ts";
@@ -10,8 +10,8 @@ import { askOf, eachWithServer, openai, resolve } from "./providers/ask.ts";
 import { Stage, testTool } from "./stage.ts";
 
 const limits = DemianConfig.parse({}).context.main;
-const maxOf = (room: Parameters<typeof contextPolicy>[1], configured?: number) =>
-  contextPolicy({ ...limits, maxContextTokens: configured }, room).maxContextTokens;
+const maxOf = (room: Parameters<typeof deriveContextPolicy>[1], configured?: number) =>
+  deriveContextPolicy({ ...limits, maxContextTokens: configured }, room).maxContextTokens;
 
 describe("the budget", () => {
   test("is what the model takes less its answer, at most 200,000, and 48,000 if unknown", () => {
@@ -33,7 +33,9 @@ describe("the budget", () => {
   });
 
   test("of a small model leaves room beside the summary", () => {
-    const { summaryTargetTokens, maxInlineToolResultTokens } = contextPolicy(limits, { windowTokens: 8192 });
+    const { summaryTargetTokens, maxInlineToolResultTokens } = deriveContextPolicy(limits, {
+      windowTokens: 8192,
+    });
     expect([summaryTargetTokens, maxInlineToolResultTokens]).toEqual([691, 691]);
   });
 });

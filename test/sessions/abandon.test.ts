@@ -112,6 +112,7 @@ function keeperOf(over: Partial<RunKeeper>): RunKeeper {
     mark: { run_id: "r", out: 0, err: 0, n: 0 },
     record: (_name, _args, make) => make(),
     checkpoint: () => undefined,
+    release: () => undefined,
     drained: () => Promise.resolve(),
     ...over,
   };

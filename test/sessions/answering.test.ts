@@ -43,6 +43,18 @@ describe("who", () => {
     await expect(on.hub.respond(bob, order(on.request_id))).resolves.toMatchObject({ repeated: false });
   });
 
+  test("only the owner may answer, also while it is away", async () => {
+    const on = await asked();
+    on.hub.detach(ann);
+    await settle();
+    const session = on.hub.table.session("s");
+    expect(session.owner).toBeUndefined();
+    expect(() => session.respond(undefined, order(on.request_id))).toThrow(/only the owner/);
+    expect(await allRequests(on.hub, {})).toHaveLength(1);
+    await on.open(ann, { resume: true });
+    await expect(on.hub.respond(ann, order(on.request_id))).resolves.toMatchObject({ repeated: false });
+  });
+
   test("an answer sent as soon as the notice arrives is accepted", async () => {
     const on = stage();
     const ear = await on.open(ann);

@@ -1,13 +1,15 @@
 // Fakes around the sessions: a store that can fail or block, a subscriber that can be full, a backend with scripted
 // agents.
 import { onTestFinished, TestRunner } from "vitest";
+import { readAcpRights } from "../../src/backends/acp/rights.ts";
 import type { Ask, Backend, BackendSink, Run, RunKeeper, StartOrder } from "../../src/backends/types.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
 import { type Answer, isSettled, type RequestRow } from "../../src/protocol/requests.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
-import { noUsage } from "../../src/sessions/core/usage.ts";
+import { createUsage } from "../../src/sessions/core/usage.ts";
 import { createPublisher, type HubOptions, Ledger, SessionHub } from "../../src/sessions/index.ts";
+import type { LedgerOptions } from "../../src/sessions/requests/types.ts";
 import type { Batch, Client, Hub, OpenOrder, RequestsFilter, Subscriber } from "../../src/sessions/types.ts";
 import type {
   AppendOrder,
@@ -16,9 +18,11 @@ import type {
   PruneCounts,
   RequestFilter,
   RowFilter,
+  RuleUses,
   SessionRunMark,
   Store,
 } from "../../src/store/index.ts";
+import { countUse } from "../../src/store/ledger.ts";
 import { countRows, findKin, selectRows } from "../support/row-queries.ts";
 
 /** A stream that failed retries forever, and would disturb later tests of the same worker. */
@@ -71,7 +75,10 @@ export class FakeStore implements Store {
     if (this.failing) return parts.map(() => "disk full");
     for (const batch of order.batches) this.log.push({ ...batch, bytes: Buffer.from(batch.bytes) });
     for (const row of order.rows) this.saved.set(row.session_id, structuredClone(row));
-    for (const row of requests) this.ledger.set(row.request_id, structuredClone(row));
+    for (const row of requests) {
+      countUse(this.uses, row, this.ledger.get(row.request_id));
+      this.ledger.set(row.request_id, structuredClone(row));
+    }
     return parts.map(() => undefined);
   }
 
@@ -143,13 +150,19 @@ export class FakeStore implements Store {
       .filter((row) => !open || !isSettled(row))
       .filter((row) => after === undefined || place(row) > place(after))
       .sort((a, b) => (place(a) < place(b) ? -1 : 1));
-    return structuredClone(rows.slice(0, limit));
+    return structuredClone((filter.newest === true ? rows.toReversed() : rows).slice(0, limit));
   }
 
   async request(session_id: string, request_id: string): Promise<RequestRow | undefined> {
     if (this.unreadable) throw new Error("I/O error");
     const row = this.ledger.get(request_id);
     return row?.session_id === session_id ? structuredClone(row) : undefined;
+  }
+
+  readonly uses = new Map<string, RuleUses>();
+
+  async ruleUses(): Promise<RuleUses[]> {
+    return [...this.uses.values()];
   }
 
   async runMarks(): Promise<SessionRunMark[]> {
@@ -221,7 +234,7 @@ export function rowOf(session_id: string, fields: Partial<SessionRow> = {}): Ses
     started_at_ms: 1,
     last_active_at_ms: 1,
     last_seq: 0,
-    ...noUsage(),
+    ...createUsage(),
     began_here: true,
     ...fields,
   };
@@ -332,6 +345,8 @@ export class FakeBackend implements Backend {
     return { ...wish };
   }
 
+  rights = readAcpRights;
+
   async detect(): Promise<string> {
     return "1";
   }
@@ -364,7 +379,9 @@ export interface Stage {
 }
 
 /** A hub with all its dependencies faked. */
-export function stage(over: Partial<HubOptions> & { expiryMs?: number } = {}): Stage {
+export function stage(
+  over: Partial<HubOptions> & Pick<Partial<LedgerOptions>, "expiryMs" | "policy"> = {},
+): Stage {
   const store = new FakeStore();
   const backend = new FakeBackend();
   const publisher = createPublisher(over.store ?? store, silentLog);
@@ -373,6 +390,7 @@ export function stage(over: Partial<HubOptions> & { expiryMs?: number } = {}): S
     publisher,
     log: silentLog,
     expiryMs: over.expiryMs ?? 0,
+    policy: over.policy,
   });
   const hub = new SessionHub({
     backends: [backend],

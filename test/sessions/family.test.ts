@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
-import { descendants } from "../../src/sessions/family/kin.ts";
+import { listDescendants } from "../../src/sessions/family/kin.ts";
 import { settle } from "./fakes.ts";
 import { Disk, Life, queueOf } from "./family-world.ts";
 
@@ -159,8 +159,9 @@ describe("an agent that keeps working after its turn", () => {
 });
 
 describe("questions", () => {
-  test("a child's question is reported, with how to answer it", async () => {
+  test("a child's question is reported, with how to answer it if the parent may", async () => {
     const life = await parentAndChild();
+    life.get("p").may_answer = true;
     life.ask("c", "req_1");
     await life.family.idle();
     expect(queueOf(life, "p")).toEqual(["wake_c_req_1"]);
@@ -364,13 +365,13 @@ describe("descendants", () => {
       kin("x1", "x"),
       kin("a1", "a", -1),
     ];
-    const found = descendants("p", rows).map(({ depth, row }) => `${depth} ${row.session_id}`);
+    const found = listDescendants("p", rows).map(({ depth, row }) => `${depth} ${row.session_id}`);
     expect(found).toEqual(["1 a", "2 a1", "2 a2", "1 b"]);
-    expect(descendants("nobody", rows)).toEqual([]);
+    expect(listDescendants("nobody", rows)).toEqual([]);
   });
 
   test("a cycle of parents is visited once", () => {
-    const found = descendants("a", [kin("a", "b"), kin("b", "a")]);
+    const found = listDescendants("a", [kin("a", "b"), kin("b", "a")]);
     expect(found.map(({ row }) => row.session_id)).toEqual(["b"]);
   });
 });

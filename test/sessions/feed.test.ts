@@ -59,6 +59,28 @@ describe("replay", () => {
     expect((store as FakeStore).reads).toBeGreaterThan(0);
   });
 
+  test("frames that were dropped from memory come from the log", async () => {
+    const { stream, publish, attach, store } = bench();
+    await publish(6);
+    stream.dropStored();
+    const { ear, feed } = attach(2);
+    feed.start();
+    await settle();
+    await publish(1);
+    expect(ear.seqs).toEqual(upTo(7, 3));
+    expect((store as FakeStore).reads).toBeGreaterThan(0);
+  });
+
+  test("a store that keeps nothing leaves them in memory", async () => {
+    const { stream, publish, attach } = bench({ store: createMemoryStore() });
+    await publish(6);
+    stream.dropStored();
+    const { ear, feed } = attach(2);
+    feed.start();
+    await settle();
+    expect(ear.seqs).toEqual(upTo(6, 3));
+  });
+
   test("after a restart the ring is empty and the log serves everything", async () => {
     const store = new FakeStore();
     const before = bench({ store });

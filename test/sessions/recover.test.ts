@@ -2,7 +2,13 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { createPublisher, recoverSessions } from "../../src/sessions/index.ts";
-import { expire, markDispatched, pendingRow, resolve, withdraw } from "../../src/sessions/requests/states.ts";
+import {
+  createPendingRow,
+  expire,
+  markDispatched,
+  resolve,
+  withdraw,
+} from "../../src/sessions/requests/states.ts";
 import { askOf, FakeStore, type Heard, rowOf } from "./fakes.ts";
 
 const TURN = { turn_id: "0123456789abcdef0123456789abcdef", started_at_ms: 5 };
@@ -81,7 +87,7 @@ test("each request that can no longer be answered is orphaned and reported, incl
   const store = new FakeStore();
   store.saved.set("s", rowOf("s"));
   const asked = (request_id: string) =>
-    pendingRow(askOf(request_id), {
+    createPendingRow(askOf(request_id), {
       request_id,
       session_id: "s",
       backend: "fake",
@@ -91,9 +97,9 @@ test("each request that can no longer be answered is orphaned and reported, incl
   // Equally old, so ordered by id.
   const rows = [
     asked("waits"),
-    resolve(asked("undelivered"), { decision: "accept" }, "api", 2),
+    resolve(asked("undelivered"), { decision: "accept" }, { source: "api" }, 2),
     expire(asked("expired")),
-    markDispatched(resolve(asked("done"), { decision: "accept" }, "api", 2), 3),
+    markDispatched(resolve(asked("done"), { decision: "accept" }, { source: "api" }, 2), 3),
     withdraw(asked("taken back"), "x"),
   ];
   for (const row of rows) store.ledger.set(row.request_id, row);
@@ -117,7 +123,7 @@ test("a turn and a request that were cut together end in one gapless history", a
   const store = new FakeStore();
   store.saved.set("s", rowOf("s", { turn: TURN }));
   const asked = { request_id: "r", session_id: "s", backend: "fake", generation: "g", nowMs: 1 };
-  store.ledger.set("r", pendingRow(askOf("r"), asked));
+  store.ledger.set("r", createPendingRow(askOf("r"), asked));
   await recover(store);
   expect(logged(store).map((frame) => frame["seq"])).toEqual([1, 2, 3]);
   expect(

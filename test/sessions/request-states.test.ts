@@ -10,12 +10,12 @@ import {
 } from "../../src/protocol/requests.ts";
 import {
   checkAnswer,
+  createPendingRow,
   expire,
   hashPayload,
+  makePolicyAnswer,
   markDispatched,
   orphan,
-  pendingRow,
-  policyAnswer,
   resolve,
   withdraw,
   withoutSecrets,
@@ -26,13 +26,13 @@ const IDS = { request_id: "r", session_id: "s", backend: "fake", generation: "g"
 const accept = { decision: "accept" } as const;
 
 function pending(fields: Parameters<typeof askOf>[1] = {}): RequestRow {
-  return pendingRow(askOf("n", fields), IDS);
+  return createPendingRow(askOf("n", fields), IDS);
 }
 
 const ROWS = {
   pending: pending(),
-  resolved: resolve(pending(), accept, "api", 20),
-  "resolved and dispatched": markDispatched(resolve(pending(), accept, "api", 20), 30),
+  resolved: resolve(pending(), accept, { source: "api" }, 20),
+  "resolved and dispatched": markDispatched(resolve(pending(), accept, { source: "api" }, 20), 30),
   expired: expire(pending()),
   "resolved by policy": markDispatched(expire(pending()), 30),
   withdrawn: withdraw(pending(), "x"),
@@ -41,7 +41,7 @@ const ROWS = {
 type From = keyof typeof ROWS;
 
 const STEPS = {
-  resolve: (row: RequestRow) => resolve(row, accept, "tui", 40),
+  resolve: (row: RequestRow) => resolve(row, accept, { source: "tui" }, 40),
   expire,
   dispatched: (row: RequestRow) => markDispatched(row, 40),
   withdraw: (row: RequestRow) => withdraw(row, "it decided by itself"),
@@ -74,7 +74,7 @@ describe("steps", () => {
   test("a new row has the request, its session, agent and deadline", () => {
     const where = { thread_id: "t", turn_id: "u", item_id: "i", path: ["root", "sub"] };
     const ask = askOf("n", where);
-    const row = pendingRow(ask, { ...IDS, expiresInMs: 5 });
+    const row = createPendingRow(ask, { ...IDS, expiresInMs: 5 });
     expect(row).toEqual({
       ...{ request_id: "r", session_id: "s", backend: "fake", generation: "g", request_type: "command" },
       ...where,
@@ -113,7 +113,7 @@ describe("steps", () => {
 describe("the policy's answer", () => {
   test.each(Object.entries(REQUEST_TYPES))("to a %s request fits it", (type, wants) => {
     const request_type = type as RequestType;
-    const answer = policyAnswer({ request_type });
+    const answer = makePolicyAnswer({ request_type });
     expect(answer).toEqual(wants === "input" ? { answers: {} } : { decision: "decline" });
     const payload = { title: "x", questions: [], choices: [{ decision: "decline" as const }] };
     expect(() => checkAnswer(pending({ request_type, payload }), answer)).not.toThrow();
@@ -268,7 +268,7 @@ describe("a secret", () => {
       choices: [{ decision: "accept" }],
     },
   });
-  const answered = resolve(asks, { answers: { user: "ann", password: "hunter2" } }, "api", 20);
+  const answered = resolve(asks, { answers: { user: "ann", password: "hunter2" } }, { source: "api" }, 20);
 
   test("is in the row until the agent has it, and is shown to no one else", () => {
     expect(answered.answer).toEqual({ answers: { user: "ann", password: "hunter2" } });

@@ -398,3 +398,18 @@ describe("an agent", () => {
     expect([...on.store.ledger.values()]).toMatchObject([{ status: "orphaned" }]);
   });
 });
+
+test("a fault of the rules file is a notice in the session that asks next, once, and the request is shown", async () => {
+  const faults = ["policy.toml: rule 1: /then: required"];
+  const policy = { mayDecide: () => true, decide: async () => undefined, takeFault: () => faults.shift() };
+  const { ask, ear } = await scene({ policy });
+  await ask("a");
+  await ask("b");
+  const notices = ear.heard.filter((frame) => frame["category"] === "policy_invalid");
+  expect(notices).toMatchObject([
+    { type: "agent.notice", level: "warn", text: expect.stringMatching(/rule 1: \/then: required/) },
+  ]);
+  const categories = ear.heard.map((frame) => frame["category"]);
+  expect(categories.indexOf("policy_invalid")).toBeLessThan(categories.indexOf("request_pending"));
+  expect(categories.filter((name) => name === "request_pending")).toHaveLength(2);
+});

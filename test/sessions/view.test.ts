@@ -4,13 +4,13 @@ import type { Action } from "../../src/protocol/actions.ts";
 import { SessionView } from "../../src/protocol/views.ts";
 import type { ViewFilter } from "../../src/sessions/manager-types.ts";
 import {
-  childrenIndex,
-  familyPending,
+  countPending,
+  indexChildren,
   type LiveFacts,
   listFamily,
-  pendingCounts,
   selectParts,
-  settledAction,
+  settleAction,
+  sumFamilyPending,
   toView,
   type ViewWorld,
 } from "../../src/sessions/views/view.ts";
@@ -157,7 +157,7 @@ test("a session stalls when its turn is silent for too long and no request is pe
 
 test("pending requests are counted for every ancestor of the session that asks, even in a cycle", () => {
   const above: Record<string, string[]> = { leaf: ["mid", "root"], mid: ["root"], x: ["y", "x"] };
-  const counts = pendingCounts([
+  const counts = countPending([
     request("leaf", "1"),
     request("leaf", "2"),
     request("mid", "3"),
@@ -165,12 +165,12 @@ test("pending requests are counted for every ancestor of the session that asks, 
     request("x", "5"),
   ]);
   expect(Object.fromEntries(counts)).toEqual({ leaf: 2, mid: 1, x: 1 });
-  const totals = familyPending(counts, (id) => above[id] ?? []);
+  const totals = sumFamilyPending(counts, (id) => above[id] ?? []);
   expect(Object.fromEntries(totals)).toEqual({ leaf: 2, mid: 3, root: 3, x: 1, y: 1 });
 });
 
 test("a family is visited parents first, siblings by age, and a cycle ends", () => {
-  const children = childrenIndex([
+  const children = indexChildren([
     rowOf("b", { parent: "root", started_at_ms: 5 }),
     rowOf("a", { parent: "root", started_at_ms: 3 }),
     rowOf("a1", { parent: "a" }),
@@ -217,6 +217,6 @@ describe("the last action of an idle session", () => {
     ["waiting", { pending_requests: 1 }, "waiting"],
     ["failed", quiet, "failed"],
   ] as const)("%s in %j is shown as %s", (status, view, shown) => {
-    expect(settledAction(action(status), view).status).toBe(shown);
+    expect(settleAction(action(status), view).status).toBe(shown);
   });
 });

@@ -97,6 +97,32 @@ export function testLedger(name: string, open: Open): void {
 
   testPaging(name, () => openFresh());
 
+  test(`${name}: the newest rows come first if asked for`, async () => {
+    const store = await openFresh();
+    for (const n of [2, 4, 1, 3])
+      await save(
+        store,
+        request("a", `r${n}`, { requested_at_ms: n, status: n % 2 === 0 ? "pending" : "orphaned" }),
+      );
+    expect(await ids(store, { newest: true, limit: 3 })).toEqual(["r4", "r3", "r2"]);
+  });
+
+  test(`${name}: a rule's use is counted with the row, once per request, and outlives row and restart`, async () => {
+    const dir = tempDir();
+    const before = await open({ dir, now: Date.now });
+    const answered = (id: string, resolved_at_ms: number) =>
+      request("s", id, { status: "resolved", rule_id: "r", resolved_at_ms });
+    await save(before, request("s", "q1"), request("s", "q2"));
+    expect(await before.ruleUses()).toEqual([]);
+    await save(before, answered("q1", 5));
+    await save(before, { ...answered("q1", 5), dispatched_at_ms: 6 }, answered("q2", 7));
+    await save(before, { ...answered("q2", 7), status: "orphaned" });
+    await before.delete("s");
+    await before.close();
+    const after = await openFresh(dir);
+    expect(await after.ruleUses()).toEqual([{ rule_id: "r", uses: 2, last_used_at_ms: 7 }]);
+  });
+
   test(`${name}: delete removes the requests of that session only, for good`, async () => {
     const dir = tempDir();
     const before = await open({ dir, now: Date.now });

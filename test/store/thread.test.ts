@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openThreadStore, type Recovery } from "../../src/store/index.ts";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { openThreadStore, prepareThreadStore, type Recovery } from "../../src/store/index.ts";
+import { PATIENT } from "../support/patience.ts";
 import { testStore } from "./conformance.ts";
 import { append, batch, frame, frames, readAll, row, tempDir } from "./material.ts";
 import { type Bundle, bundleWorker } from "./worker-bundle.ts";
@@ -23,6 +24,28 @@ testStore("sqlite in a thread with JSONL files", {
   open: ({ dir }) => {
     return openThreadStore({ path: join(dir, "log.db"), jsonl: { dir: join(dir, "jsonl") } }, bundle.url);
   },
+});
+
+test("a prepared store touches no file before it is opened, and its thread can be ended", async () => {
+  const dir = tempDir();
+  const path = join(dir, "log.db");
+  const prepared = prepareThreadStore({ path }, bundle.url);
+  const unused = prepareThreadStore({ path }, bundle.url);
+  await unused.cancel();
+  expect(readdirSync(dir)).toEqual([]);
+  const store = await prepared.open();
+  await store.saveRow(row("s"));
+  expect(await store.loadRow("s")).toMatchObject({ session_id: "s" });
+  await store.close();
+});
+
+test("it reports how much the database has got", async () => {
+  const told: number[] = [];
+  const path = join(tempDir(), "log.db");
+  const store = await openThreadStore({ path }, bundle.url, { onFolded: (bytes) => void told.push(bytes) });
+  await append(store, batch("s", 1, 3));
+  await vi.waitFor(() => expect(told.at(-1)).toBeGreaterThan(0), PATIENT);
+  await store.close();
 });
 
 test("pending calls reject with the reason when the thread dies, and so do later ones", async () => {

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RawClient } from "./raw-client.ts";
-import { ROOT } from "./root.ts";
+import { CACHE_HOME, ROOT } from "./root.ts";
 
 const PROGRAM = join(ROOT, "dist/blemeesd.js");
 export const FAKE_CLAUDE = join(ROOT, "test/fakes/fake-claude.sh");
@@ -60,8 +60,7 @@ export function launchDaemon(options: DaemonOptions = {}): LaunchedDaemon {
     env: {
       PATH: process.env["PATH"] ?? "",
       HOME: home,
-      // Shared: otherwise every daemon compiles its code, and keeps it for nothing.
-      XDG_CACHE_HOME: join(ROOT, "node_modules/.cache/tests"),
+      XDG_CACHE_HOME: CACHE_HOME,
       XDG_RUNTIME_DIR: join(home, "run"),
       XDG_STATE_HOME: join(home, "state"),
       XDG_CONFIG_HOME: join(home, "config"),

@@ -1,12 +1,12 @@
 // Markdown as the page shows it, and which addresses become links.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { markdownBlocks } from "../../src/client/view/markdown.ts";
+import { parseMarkdownBlocks } from "../../src/client/view/markdown.ts";
 import { safeLink, saysAddress } from "../../web/src/session/links.ts";
 import { markdown } from "../../web/src/session/markdown-view.ts";
 import { markupOf } from "./markup.ts";
 
-const shown = (text: string): string => markupOf(markdown(markdownBlocks(text))).replace(/\s+/g, " ");
+const shown = (text: string): string => markupOf(markdown(parseMarkdownBlocks(text))).replace(/\s+/g, " ");
 
 describe("markdown", () => {
   test("headings are below those of the page", () => {

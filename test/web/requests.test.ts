@@ -1,6 +1,6 @@
 // What the user sees and answers when an agent asks: the exact text, the answers of a form, and what became of it.
 import { describe, expect, test } from "vitest";
-import { requestCard } from "../../src/client/view/request-card.ts";
+import { toRequestCard } from "../../src/client/view/request-card.ts";
 import type { Choice, Question, RequestPayload, RequestRow } from "../../src/protocol/requests.ts";
 import { choose, EMPTY, type Filled, readAnswers, write } from "../../web/src/session/answers.ts";
 import { detailsView, partView } from "../../web/src/session/exact.ts";
@@ -20,9 +20,9 @@ const row = (payload: Partial<RequestPayload>, more: Partial<RequestRow> = {}): 
   ...more,
 });
 const exact = (payload: Partial<RequestPayload>): string =>
-  markupOf(requestCard(row(payload)).parts.map(partView));
+  markupOf(toRequestCard(row(payload)).parts.map(partView));
 const notes = (choices: Choice[]): string[] =>
-  requestCard(row({ choices })).choices.map((choice) => markupOf(choice.notes.map(partView)));
+  toRequestCard(row({ choices })).choices.map((choice) => markupOf(choice.notes.map(partView)));
 
 describe("what is decided upon", () => {
   test("a command is whole, and its tricks are visible", () => {

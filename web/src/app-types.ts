@@ -30,6 +30,7 @@
 //                                      form.questions > fieldset.question > legend, label.option(.own) > input, .option-about
 //                                      .card-choices > .choice-row > button.choice[data-decision] > kbd + span, .choice-notes
 //                                      .card-decline > label, textarea; .card-outcome .card-note; details.card-details
+//                                      .rule-maker > button.rule-make, .rule > pre.exact, ul.rule-matches, button.rule-save
 //     ol.queue > li.queued             .queued-text .queued-cancel
 //     form.composer                    data-disabled; textarea.composer-text, .composer-foot(.composer-hint .composer-actions)
 // Common: button, button.primary, button.danger, button.quiet, kbd, .visually-hidden, .empty, .error-text, .is-waiting.

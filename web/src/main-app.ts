@@ -2,7 +2,7 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 import { repeat } from "lit/directives/repeat.js";
-import { fleetRows } from "../../src/client/view/fleet.ts";
+import { listFleetRows } from "../../src/client/view/fleet.ts";
 import type { App, Confirm, Route } from "./app-types.ts";
 import { type BrowserEnv, enter, forget, isLink, type Refusal } from "./auth.ts";
 import { type Action, isTyping, readKey } from "./keyboard.ts";
@@ -255,7 +255,7 @@ class AppElement extends LitElement {
   }
 
   #step(app: App, by: number): void {
-    const ids = fleetRows(app.fleet.get()).map(({ session }) => session.session_id);
+    const ids = listFleetRows(app.fleet.get()).map(({ session }) => session.session_id);
     const route = app.route.get();
     const at = route.name === "session" ? ids.indexOf(route.session_id) : -1;
     const next = at === -1 ? ids[by > 0 ? 0 : ids.length - 1] : ids[at + by];

@@ -1,6 +1,6 @@
 // The state shared by all elements: client, sessions, route, notices.
 
-import { applyChanges, emptyFleet } from "../../src/client/view/fleet.ts";
+import { applyChanges, createFleet } from "../../src/client/view/fleet.ts";
 import { openFleet } from "../../src/client/view/fleet-source.ts";
 import { shareChanges } from "../../src/client/view/share.ts";
 import { createApi, createViewApi } from "./api/client.ts";
@@ -44,7 +44,7 @@ export function openApp({ token, onRefused, confirm }: Surroundings): Opened {
   const connection = { token, onRefused, onTime };
   const api = createApi(connection);
   const port = shareChanges(withSlots(createViewApi(connection), slots));
-  const fleet = new Value(emptyFleet());
+  const fleet = new Value(createFleet());
   const source = openFleet(port, (inputs) => fleet.set(applyChanges(fleet.get(), inputs)));
   const route = new Value<Route>(parseHash(location.hash));
   const onHash = (): void => {

@@ -6,7 +6,7 @@ import { findAgent, INSTALLED } from "../real-agents.mjs";
 import { rounds, toRow } from "../rounds.mjs";
 import { daemonProgram, relayProgram, timeProgram } from "../targets.mjs";
 
-const AGENTS = { claude: "2.1.326 (Claude Code)", codex: "codex-cli 0.169.0" };
+const AGENTS = { claude: "2.1.327 (Claude Code)", codex: "codex-cli 0.169.0" };
 
 /** @param {import("../plan.mjs").Context} context */
 export async function start(context) {

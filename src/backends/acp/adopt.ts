@@ -8,7 +8,7 @@ import { SinkGate } from "../sink-gate.ts";
 import type { AdoptOrder } from "../types.ts";
 import type { AcpSnapshot } from "./keep.ts";
 import { type AcpProcess, createAcpProcess } from "./process.ts";
-import { type AgentParts, makeRun, processParts } from "./start.ts";
+import { type AgentParts, makeRun, toProcessParts } from "./start.ts";
 
 /** The agent would do its work twice. */
 const ONCE: ReadonlySet<unknown> = new Set(["session/prompt", "session/new"]);
@@ -19,7 +19,7 @@ export function adoptAcpProcess(
   found: FoundRun,
   orders: readonly AdoptOrder[],
 ): Promise<AcpProcess> {
-  const about = processParts(parts);
+  const about = toProcessParts(parts);
   return adoptShared({
     found,
     orders,

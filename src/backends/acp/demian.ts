@@ -17,7 +17,7 @@ export interface DemianProgram {
 const READY_LIMIT_MS = 10_000;
 
 /** One process for all its sessions: each costs only a few megabytes. */
-export function demianSpec({ script, version }: DemianProgram, env: Environment): AcpSpec {
+export function createDemianSpec({ script, version }: DemianProgram, env: Environment): AcpSpec {
   return {
     ...own(script, version),
     name: "demian",
@@ -27,7 +27,7 @@ export function demianSpec({ script, version }: DemianProgram, env: Environment)
   };
 }
 
-export function demoSpec({ script, version }: DemianProgram): AcpSpec {
+export function createDemoSpec({ script, version }: DemianProgram): AcpSpec {
   return { ...own(script, version), name: "demo", args: [script, "acp", "--demo"] };
 }
 

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { CodedError } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
 import type { Backend } from "../types.ts";
-import { type DemianProgram, demoSpec } from "./demian.ts";
+import { createDemoSpec, type DemianProgram } from "./demian.ts";
 import { createAcpBackend } from "./index.ts";
 import { AcpOptions } from "./options.ts";
 import type { AcpHost } from "./spec.ts";
@@ -14,7 +14,7 @@ const Options = AcpOptions.extend({
 });
 
 export function createDemoBackend(program: DemianProgram, host: AcpHost): Backend {
-  const backend = createAcpBackend(demoSpec(program), host);
+  const backend = createAcpBackend(createDemoSpec(program), host);
   const { name } = backend;
   return {
     ...backend,

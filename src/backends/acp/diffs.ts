@@ -8,7 +8,7 @@ import type { RequestPayload } from "../../protocol/requests.ts";
 export type Change = NonNullable<RequestPayload["changes"]>[number];
 
 /** `isWhole`: the tool writes whole files, so that previous content is replaced. */
-export function changesIn(content: unknown, isWhole = false): Change[] {
+export function findChanges(content: unknown, isWhole = false): Change[] {
   return asObjects(content).flatMap((entry) => {
     const path = asText(entry["path"]);
     if (entry["type"] !== "diff" || path === undefined) return [];

@@ -19,18 +19,18 @@ export interface Identity {
 }
 
 /** `own`: of a process used by this session only. */
-export function processEnvironment(
+export function buildProcessEnvironment(
   daemon: Environment,
   spec: AcpSpec,
   identity: Identity,
   own: boolean,
 ): Record<string, string | undefined> {
   const kept = Object.entries({ ...daemon, ...identity.env }).filter(([name]) => !REMOVED.has(name));
-  const session = own ? sessionEnvironment(identity) : {};
+  const session = own ? buildSessionEnvironment(identity) : {};
   return { ...Object.fromEntries(kept), ...spec.env, ...session };
 }
 
 /** Sent with the session in `_meta.blemees.env`: variables that a shared agent sets for this session's commands. */
-export function sessionEnvironment({ env, marker }: Identity): Record<string, string> {
+export function buildSessionEnvironment({ env, marker }: Identity): Record<string, string> {
   return { ...env, [RUN_MARKER]: marker };
 }

@@ -10,6 +10,7 @@ import { adoptAcpProcess } from "./adopt.ts";
 import { Births } from "./births.ts";
 import { checkAcpOptions, makeOptions } from "./options.ts";
 import { type AcpProcessOrder, readVersion, startAcpProcess } from "./process.ts";
+import { readAcpRights } from "./rights.ts";
 import { type AcpHost, type AcpSpec, CLOCK, LIMITS } from "./spec.ts";
 import { startAcpRun } from "./start.ts";
 
@@ -41,6 +42,7 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
     options: makeOptions(spec),
     checkOptions: (block) => checkAcpOptions(spec, block),
     spawnOptions: ({ approvals, ...wish }) => ({ ...wish, ...(approvals ? {} : { approvals }) }),
+    rights: (options) => readAcpRights(options),
     // Starting it to ask would take seconds and may use the network.
     detect: async () => {
       if ((await find()) === undefined || (await spec.isReady?.()) === false) return undefined;

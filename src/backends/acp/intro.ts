@@ -1,6 +1,6 @@
 // `agent.system_init`: describes the agent and the session. Emitted at the start, and again when it changes.
 import { asObject, asText, defined } from "../../base/values.ts";
-import { currentMode, currentModel, readConfig } from "./settings.ts";
+import { readConfig, readCurrentMode, readCurrentModel } from "./settings.ts";
 import type { AcpReport, AcpState } from "./state.ts";
 
 export function introduce(state: AcpState): AcpReport[] {
@@ -11,7 +11,7 @@ export function introduce(state: AcpState): AcpReport[] {
     ...defined({
       agent: asText(info["title"]) ?? asText(info["name"]),
       version: asText(info["version"]),
-      mode: currentMode(settings),
+      mode: readCurrentMode(settings),
       modes: modes?.values,
       models: models?.values,
     }),
@@ -20,7 +20,7 @@ export function introduce(state: AcpState): AcpReport[] {
   const event = {
     type: "agent.system_init" as const,
     backend,
-    ...defined({ model: currentModel(settings) }),
+    ...defined({ model: readCurrentModel(settings) }),
     cwd,
     native_session_id: sessionId,
     ...defined({ context_window: state.contextWindow }),

@@ -7,7 +7,7 @@ import { toFailureCode } from "../../protocol/failures.ts";
 import type { NoticeData } from "../../protocol/notices.ts";
 import { introduce } from "./intro.ts";
 import { readConfig, withMode, withOptions } from "./settings.ts";
-import { type AcpReport, type AcpState, notice } from "./state.ts";
+import { type AcpReport, type AcpState, reportNotice } from "./state.ts";
 
 const LEVELS: ReadonlyMap<unknown, "warn" | "error"> = new Map([
   ["warning", "warn"],
@@ -16,16 +16,16 @@ const LEVELS: ReadonlyMap<unknown, "warn" | "error"> = new Map([
   ["critical", "error"],
 ]);
 
-export function planNotice(state: AcpState, { entries }: JsonObject): AcpReport[] {
+export function toPlanNotice(state: AcpState, { entries }: JsonObject): AcpReport[] {
   const plan = asObjects(entries).map(({ content, status, priority }) => ({
     step: asString(content) ?? "",
     ...defined({ status: asText(status), priority: asText(priority) }),
   }));
-  return [notice(state, "plan", { data: { plan } })];
+  return [reportNotice(state, "plan", { data: { plan } })];
 }
 
 /** Emitted only when it changes: some agents repeat it with every model call. */
-export function usageNotice(state: AcpState, update: JsonObject): AcpReport[] {
+export function toUsageNotice(state: AcpState, update: JsonObject): AcpReport[] {
   const [used, size] = [asCount(update["used"]), asCount(update["size"])];
   const cost = asObject(update["cost"]);
   const amount = typeof cost["amount"] === "number" ? cost["amount"] : undefined;
@@ -40,11 +40,11 @@ export function usageNotice(state: AcpState, update: JsonObject): AcpReport[] {
   const seen = JSON.stringify(data);
   if (seen === state.usageSeen) return [];
   state.usageSeen = seen;
-  return [notice(state, "context_usage", { data })];
+  return [reportNotice(state, "context_usage", { data })];
 }
 
 /** Only here does codex-acp report that a turn that ends normally has failed. */
-export function infoNotice(state: AcpState, update: JsonObject): AcpReport[] {
+export function toInfoNotice(state: AcpState, update: JsonObject): AcpReport[] {
   const { sessionUpdate: _kind, _meta, ...info } = update;
   const { threadStatus, error, ...rest } = asObject(asObject(_meta)["codex"]);
   const reports: AcpReport[] = [];
@@ -57,7 +57,7 @@ export function infoNotice(state: AcpState, update: JsonObject): AcpReport[] {
     if (state.turn !== undefined && !isRetry) state.turn.failure = words;
     const text = [words, asText(asObject(error)["additionalDetails"])].filter(Boolean).join(": ");
     reports.push(
-      notice(state, isRetry ? "model_retry" : "error_reported", {
+      reportNotice(state, isRetry ? "model_retry" : "error_reported", {
         level: "warn",
         text,
         data: toReportedError(error),
@@ -73,7 +73,9 @@ export function infoNotice(state: AcpState, update: JsonObject): AcpReport[] {
     ...defined({ title: asText(title), updated_at: asText(updatedAt) }),
     ...(Object.keys(others).length > 0 ? { native: others } : {}),
   };
-  return Object.keys(data).length === 0 ? reports : [...reports, notice(state, "session_info", { data })];
+  return Object.keys(data).length === 0
+    ? reports
+    : [...reports, reportNotice(state, "session_info", { data })];
 }
 
 function toReportedError(error: unknown): NoticeData<"error_reported"> {
@@ -89,45 +91,47 @@ function toReportedError(error: unknown): NoticeData<"error_reported"> {
   };
 }
 
-export function commandsNotice(state: AcpState, { availableCommands }: JsonObject): AcpReport[] {
-  return [notice(state, "available_commands", { data: { commands: asObjects(availableCommands) } })];
+export function toCommandsNotice(state: AcpState, { availableCommands }: JsonObject): AcpReport[] {
+  return [reportNotice(state, "available_commands", { data: { commands: asObjects(availableCommands) } })];
 }
 
-export function configNotice(state: AcpState, { configOptions }: JsonObject): AcpReport[] {
+export function toConfigNotice(state: AcpState, { configOptions }: JsonObject): AcpReport[] {
   state.settings = withOptions(state.settings, configOptions);
   const config = readConfig(state.settings);
-  return [notice(state, "config_options", { data: { config } }), ...introduce(state)];
+  return [reportNotice(state, "config_options", { data: { config } }), ...introduce(state)];
 }
 
-export function modeNotice(state: AcpState, { currentModeId }: JsonObject): AcpReport[] {
+export function toModeNotice(state: AcpState, { currentModeId }: JsonObject): AcpReport[] {
   const mode = asText(currentModeId);
   if (mode === undefined) return [];
   state.settings = withMode(state.settings, mode);
-  return [notice(state, "mode", { data: { mode } }), ...introduce(state)];
+  return [reportNotice(state, "mode", { data: { mode } }), ...introduce(state)];
 }
 
-export function agentNotice(state: AcpState, update: JsonObject): AcpReport[] {
+export function toAgentNotice(state: AcpState, update: JsonObject): AcpReport[] {
   const { severity, title, description } = update;
   const text = [asText(title), asText(description)].filter(Boolean).join(": ");
   const { sessionUpdate: _kind, ...native } = update;
-  return [notice(state, "agent_notice", { level: LEVELS.get(severity) ?? "info", text, data: { native } })];
+  return [
+    reportNotice(state, "agent_notice", { level: LEVELS.get(severity) ?? "info", text, data: { native } }),
+  ];
 }
 
 /** An unknown kind of update. */
-export function unknownUpdate(state: AcpState, kind: string, update: JsonObject): AcpReport[] {
+export function toUnknownNotice(state: AcpState, kind: string, update: JsonObject): AcpReport[] {
   const { sessionUpdate: _kind, ...data } = update;
-  return [notice(state, `acp_update_${toCategory(kind)}`, { data })];
+  return [reportNotice(state, `acp_update_${toCategory(kind)}`, { data })];
 }
 
 /** A notification that is not an update. */
-export function otherNotification(state: AcpState, method: string, params: JsonObject): AcpReport[] {
+export function toOtherNotice(state: AcpState, method: string, params: JsonObject): AcpReport[] {
   const { sessionId: _session, ...data } = params;
   if (method === "_demian/notice") {
     const { severity, message } = params;
     const level = LEVELS.get(severity) ?? "info";
-    return [notice(state, "agent_notice", { level, text: asString(message), data: { native: data } })];
+    return [reportNotice(state, "agent_notice", { level, text: asString(message), data: { native: data } })];
   }
-  return [notice(state, `acp_notif_${toCategory(method)}`, { data })];
+  return [reportNotice(state, `acp_notif_${toCategory(method)}`, { data })];
 }
 
 /** A name as a part of a category. */

@@ -11,7 +11,7 @@ import { type AcpProcess, canLoad, canSession } from "./process.ts";
 import { type Kept, Replay } from "./replay.ts";
 import { toFailure } from "./results.ts";
 import {
-  nextSetting,
+  findNextSetting,
   readSettings,
   type SettingCall,
   type Settings,
@@ -131,7 +131,7 @@ async function applyWishes(opening: Opening, sessionId: string, settings: Settin
   const done = new Set<string>();
   let now = settings;
   for (;;) {
-    const call = nextSetting(now, wishes, done, `/options/${name}`);
+    const call = findNextSetting(now, wishes, done, `/options/${name}`);
     if (call === undefined) return now;
     done.add(call.at);
     try {

@@ -63,7 +63,7 @@ export function checkAcpOptions(spec: AcpSpec, block: Record<string, unknown>): 
 /**
  * The session's working directory. Throws `spawn_failed` if it is unusable, and `invalid_message` if it is not allowed.
  */
-export async function cwdFor(spec: AcpSpec, options: AcpOptions): Promise<string> {
+export async function chooseCwd(spec: AcpSpec, options: AcpOptions): Promise<string> {
   const cwd = options.cwd ?? spec.cwd ?? process.cwd();
   await checkCwd(cwd);
   if (spec.cwdWithin === undefined) return cwd;

@@ -12,9 +12,9 @@ import {
   type AcpPendingAsk,
   type AcpReport,
   type AcpState,
-  demianMeta,
   isDemian,
-  notice,
+  readDemianMeta,
+  reportNotice,
   type Tool,
   toNativeId,
   toReports,
@@ -42,7 +42,11 @@ export function toReportsOfRequest(state: AcpState, request: AgentRequest): AcpR
   if (request.method === ELICITATION) return elicitation(state, request);
   const message = `blemeesd does not support ${request.method}`;
   return [
-    notice(state, "request_unsupported", { level: "warn", text: message, data: { method: request.method } }),
+    reportNotice(state, "request_unsupported", {
+      level: "warn",
+      text: message,
+      data: { method: request.method },
+    }),
     { kind: "refuse", id: request.id, error: { code: METHOD_NOT_FOUND, message } },
   ];
 }
@@ -87,14 +91,14 @@ export function withdrawAll(state: AcpState, reason: string, isHeard: boolean): 
 /** Gets no answer of its own, which would answer the first. */
 function reportReusedId(state: AcpState, { id, method }: AgentRequest): AcpReport[] {
   const text = `the agent reused the id ${toNativeId(id)} of an open request: ignored`;
-  return [notice(state, "request_unsupported", { level: "warn", text, data: { method } })];
+  return [reportNotice(state, "request_unsupported", { level: "warn", text, data: { method } })];
 }
 
 /** A finished turn waits for nothing, and a session with a request accepts no message. */
 function outOfTurn(state: AcpState, { id, method }: AgentRequest): AcpReport[] {
   const text = `the agent asked outside a turn: refused (${method})`;
   return [
-    notice(state, "permission_denied", { level: "warn", text }),
+    reportNotice(state, "permission_denied", { level: "warn", text }),
     { kind: "reply", id, result: makeRefusal(method) },
   ];
 }
@@ -109,7 +113,7 @@ function permission(state: AcpState, request: AgentRequest): AcpReport[] {
     return [{ kind: "refuse", id, error }];
   }
   const before: AcpReport[] = [...toReports(closeText(state, tool.parent)), ...reported];
-  const { agentPath, widens } = demianMeta(state, asObject(params["toolCall"]));
+  const { agentPath, widens } = readDemianMeta(state, asObject(params["toolCall"]));
   const path = readPath(agentPath);
   const { request_type, payload, ...described } = describePermission(tool, params, {
     cwd: state.cwd,
@@ -138,12 +142,12 @@ function allowUnasked(state: AcpState, request: AgentRequest, why: string, tool:
   if (optionId === undefined) {
     const text = `${why}, but the agent offers no option to allow it once: refused`;
     return [
-      notice(state, "permission_denied", { level: "warn", text, ...about }),
+      reportNotice(state, "permission_denied", { level: "warn", text, ...about }),
       { kind: "reply", id, result: CANCELLED },
     ];
   }
   return [
-    notice(state, "permission_granted", { text: why, ...about }),
+    reportNotice(state, "permission_granted", { text: why, ...about }),
     { kind: "reply", id, result: toSelection(optionId) },
   ];
 }
@@ -156,7 +160,11 @@ function refuseUnasked(state: AcpState, { id, params }: AgentRequest, tool: Tool
   const outcome = optionId === undefined ? CANCELLED : toSelection(optionId);
   const about = { data: { tool_use_id: tool.id }, parent: tool.parent };
   return [
-    notice(state, "permission_denied", { level: "warn", text: `${findName(tool)}: ${reason}`, ...about }),
+    reportNotice(state, "permission_denied", {
+      level: "warn",
+      text: `${findName(tool)}: ${reason}`,
+      ...about,
+    }),
     { kind: "reply", id, result: { ...outcome, _meta: { blemees: { reason } } } },
   ];
 }
@@ -189,7 +197,7 @@ function elicitation(state: AcpState, request: AgentRequest): AcpReport[] {
   if (params["mode"] !== "form" || form === undefined) {
     const message = "blemeesd supports only forms with flat fields";
     return [
-      notice(state, "request_unsupported", { level: "warn", text: message, data: { method } }),
+      reportNotice(state, "request_unsupported", { level: "warn", text: message, data: { method } }),
       { kind: "refuse", id, error: { code: INVALID_PARAMS, message } },
     ];
   }
@@ -200,7 +208,7 @@ function elicitation(state: AcpState, request: AgentRequest): AcpReport[] {
   if (state.options.approvals === false) {
     const text = `approvals are off, so it was not asked: ${message}`;
     return [
-      notice(state, "permission_denied", { level: "warn", text }),
+      reportNotice(state, "permission_denied", { level: "warn", text }),
       { kind: "reply", id, result: { action: "decline" } },
     ];
   }

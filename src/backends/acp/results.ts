@@ -7,7 +7,14 @@ import { asCount, asObject, asObjects, asText, defined } from "../../base/values
 import type { ResultEvent } from "../../protocol/events.ts";
 import { parseRetryAfterMs, toFailureCode } from "../../protocol/failures.ts";
 import type { Usage } from "../../protocol/usage.ts";
-import { type AcpReport, type AcpState, demianMeta, isDemian, notice, type TurnState } from "./state.ts";
+import {
+  type AcpReport,
+  type AcpState,
+  isDemian,
+  readDemianMeta,
+  reportNotice,
+  type TurnState,
+} from "./state.ts";
 
 export type Answer = { result: unknown } | { error: RpcErrorBody };
 type Failure = NonNullable<ResultEvent["error"]>;
@@ -37,7 +44,7 @@ export function judge(
   const reported = asObject(answer.result);
   const rest = {
     ...defined({ usage: readUsage(reported) }),
-    ...computeCost(state, demianMeta(state, reported)["costUsd"]),
+    ...computeCost(state, readDemianMeta(state, reported)["costUsd"]),
   };
   if (turn.isCancelled) return { before: [], result: { ...base, subtype: "interrupted", ...rest } };
   const failure = findFailure(turn, reported);
@@ -60,7 +67,7 @@ function toSubtype(reason: string): ResultEvent["subtype"] {
 /** Why a turn ended in a way its subtype does not show. */
 function remarks(state: AcpState, turn: TurnState, reason: string): AcpReport[] {
   const data = { stop_reason: reason };
-  const tell = (text: string) => [notice(state, "stop_reason", { level: "warn", text, data })];
+  const tell = (text: string) => [reportNotice(state, "stop_reason", { level: "warn", text, data })];
   if (reason === "cancelled" && turn.isDeclined) {
     return tell("the agent ended the turn because its request was declined");
   }

@@ -4,11 +4,10 @@
 import { waitAtMost } from "../../base/child.ts";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import type { JsonObject } from "../../base/json.ts";
-import type { LineAside } from "../../base/json-lines.ts";
 import { type RpcAnswer, RpcError } from "../../base/jsonrpc.ts";
 import { asObject, defined } from "../../base/values.ts";
 import type { UserMessage } from "../../protocol/content.ts";
-import type { AgentEvent, ResultEvent } from "../../protocol/events.ts";
+import type { AgentEvent, NoticeEvent, ResultEvent } from "../../protocol/events.ts";
 import type { Answer } from "../../protocol/requests.ts";
 import { Backpressure } from "../backpressure.ts";
 import { Inbox } from "../inbox.ts";
@@ -23,7 +22,7 @@ import { type Opened, openElsewhere } from "./open.ts";
 import { type AcpProcess, type AcpResident, canSession, isResponsive } from "./process.ts";
 import { toReply } from "./requests.ts";
 import { StallWatch } from "./stall.ts";
-import { type AcpReport, notice } from "./state.ts";
+import { type AcpReport, reportNotice } from "./state.ts";
 import { findAskedTools, isToolRunning, openCommands } from "./tools.ts";
 import { abandonTurn, beginTurn, cancelTurn, type Frame, translate } from "./translate.ts";
 import { AcpTurn } from "./turn.ts";
@@ -154,10 +153,8 @@ export class AcpRun implements Run, AcpResident {
     this.#parts.sink.stderr(line);
   }
 
-  unreadable(size: number, reason: string, data?: LineAside["data"]): void {
-    const { name, state } = this.#parts;
-    const text = `a line of ${size} bytes from ${name} was skipped: ${reason}`;
-    this.#report(notice(state, "unreadable_output", { level: "warn", text, ...defined({ data }) }));
+  notice(event: NoticeEvent): void {
+    this.#parts.sink.event(event);
   }
 
   processEnded(why: Ended): void {
@@ -176,7 +173,7 @@ export class AcpRun implements Run, AcpResident {
     this.#reports(introduce(state));
     if (opened.lost !== undefined) {
       const text = `${name} has lost the previous conversation (${opened.lost}) and starts a new one`;
-      this.#report(notice(state, "session_lost", { level: "warn", text }));
+      this.#report(reportNotice(state, "session_lost", { level: "warn", text }));
     }
     for (const { frame, size } of opened.kept) this.deliver(frame, size);
     this.#server.router.claim(opened.sessionId, this);
@@ -255,7 +252,7 @@ export class AcpRun implements Run, AcpResident {
     const { name, state } = this.#parts;
     const seconds = Math.round(silentMs / 1000);
     const text = `${name} has been silent for ${seconds} s; it may be trying to reach its model's server. Wait, or interrupt the turn.`;
-    this.#report(notice(state, "stalled", { level: "warn", text, data: { silent_s: seconds } }));
+    this.#report(reportNotice(state, "stalled", { level: "warn", text, data: { silent_s: seconds } }));
   }
 
   async #interrupt(): Promise<void> {
@@ -288,7 +285,7 @@ export class AcpRun implements Run, AcpResident {
     const isClosed = await this.#close();
     if (isClosed) await waitAtMost(LAST_WORD_MS, Promise.race([turn.over, this.#end.gone]));
     if (this.#turn !== turn || this.#end.hasBegun) return;
-    const isAlone = this.#server.residents === 1;
+    const isAlone = this.#server.residents.size === 1;
     // With what decides about the process: in a replay, others may not have entered yet.
     this.#keeper?.record("abandon", [this.#isClosedThere, isAlone], () => undefined);
     await this.#abandon(turn, isAlone);

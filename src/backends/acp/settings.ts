@@ -76,11 +76,11 @@ export function withModel(settings: Settings, model: string): Settings {
   return { ...settings, models: { values: models?.values ?? [], current: model } };
 }
 
-export function currentModel({ models, options }: Settings): string | undefined {
+export function readCurrentModel({ models, options }: Settings): string | undefined {
   return byCategory(options, "model") ?? models?.current;
 }
 
-export function currentMode({ modes, options }: Settings): string | undefined {
+export function readCurrentMode({ modes, options }: Settings): string | undefined {
   return byCategory(options, "mode") ?? modes?.current;
 }
 
@@ -93,7 +93,7 @@ export function readConfig({ options }: Settings): Record<string, SettingValue> 
  * The next setting to apply, or undefined when done. Called again after each change, because options depend on the
  * model. Throws `invalid_message` for settings the agent does not offer. `done`: already set.
  */
-export function nextSetting(
+export function findNextSetting(
   settings: Settings,
   wishes: Wishes,
   done: ReadonlySet<string>,
@@ -131,7 +131,7 @@ function setModel(settings: Settings, model: string, at: string): SettingCall | 
 
 function setMode(settings: Settings, mode: string, at: string): SettingCall | undefined {
   const { modes, options } = settings;
-  if (currentMode(settings) === mode) return undefined;
+  if (readCurrentMode(settings) === mode) return undefined;
   const option = options.find(({ category }) => category === "mode");
   if (option?.values.includes(mode) === true) return optionCall(option, mode, at);
   if (modes !== undefined && (modes.values.length === 0 || modes.values.includes(mode))) {

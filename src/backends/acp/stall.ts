@@ -1,4 +1,5 @@
 // Detects an agent that is unexpectedly silent: some retry their model's server forever without output.
+import { readMonotonicMs } from "../../base/monotonic.ts";
 
 export interface StallParts {
   /** 0 disables. */
@@ -20,13 +21,13 @@ export class StallWatch {
 
   /** A turn starts. */
   begin(): void {
-    this.#heardMs = performance.now();
+    this.#heardMs = readMonotonicMs();
     this.#arm(this.#parts.limitMs);
   }
 
   /** The agent sent something, or a reason for its silence has ended. */
   heard(): void {
-    this.#heardMs = performance.now();
+    this.#heardMs = readMonotonicMs();
   }
 
   end(): void {
@@ -44,14 +45,14 @@ export class StallWatch {
   /** One timer for the whole turn: it is not reset with every frame. */
   #look(): void {
     const { limitMs, isExcused, tell } = this.#parts;
-    const silentMs = performance.now() - this.#heardMs;
+    const silentMs = readMonotonicMs() - this.#heardMs;
     if (isExcused()) this.heard();
     else if (silentMs >= limitMs && Number.isFinite(this.#heardMs)) {
       tell(silentMs);
       // Only later output starts a new silence.
       this.#heardMs = Number.POSITIVE_INFINITY;
     }
-    const restMs = limitMs - (performance.now() - this.#heardMs);
+    const restMs = limitMs - (readMonotonicMs() - this.#heardMs);
     this.#arm(Number.isFinite(restMs) ? Math.max(1, Math.ceil(restMs)) : limitMs);
   }
 }

@@ -8,14 +8,14 @@ import type { Lease, Pool } from "../pool.ts";
 import type { SessionLane } from "../shared-process.ts";
 import type { BackendSink, Run, StartOrder } from "../types.ts";
 import type { Births } from "./births.ts";
-import { type Identity, processEnvironment, sessionEnvironment } from "./environment.ts";
+import { buildProcessEnvironment, buildSessionEnvironment, type Identity } from "./environment.ts";
 import type { KeptOpening } from "./keep.ts";
 import { type Opened, type Opening, openAgain, openElsewhere, openNew } from "./open.ts";
-import { type AcpOptions, cwdFor } from "./options.ts";
+import { type AcpOptions, chooseCwd } from "./options.ts";
 import type { AcpProcess, AcpProcessOrder, AcpProcessParts } from "./process.ts";
 import { AcpRun } from "./run.ts";
 import type { AcpHost, AcpSpec, Clock, Limits } from "./spec.ts";
-import { type AcpState, newState } from "./state.ts";
+import { type AcpState, createState } from "./state.ts";
 
 /** Shared by all sessions of one agent. */
 export interface AgentParts {
@@ -42,15 +42,15 @@ export async function startAcpRun(
 ): Promise<Run> {
   const { spec, host, pool } = parts;
   const options = order.options as AcpOptions;
-  const cwd = await cwdFor(spec, options);
+  const cwd = await chooseCwd(spec, options);
   const own = spec.process !== "shared";
   const identity = { env: order.env, marker: `${parts.hostId}:${order.session_id}` };
   const place = own ? cwd : spec.cwd;
   const process: AcpProcessOrder = {
-    ...processParts(parts),
+    ...toProcessParts(parts),
     command,
     args: spec.args ?? [],
-    env: processEnvironment(host.env, spec, identity, own),
+    env: buildProcessEnvironment(host.env, spec, identity, own),
     ...defined({ cwd: place }),
     handshakeMs: spec.handshakeMs ?? HANDSHAKE_MS,
     runs: host.runs,
@@ -66,7 +66,7 @@ export async function startAcpRun(
   }
 }
 
-export function processParts({ spec, host, limits }: AgentParts): AcpProcessParts {
+export function toProcessParts({ spec, host, limits }: AgentParts): AcpProcessParts {
   return {
     name: spec.name,
     maxLineBytes: host.maxLineBytes ?? MAX_LINE_BYTES,
@@ -96,7 +96,7 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
     cwd,
     meta: entry.own
       ? undefined
-      : { blemees: { env: sessionEnvironment(identity), ...(spec.isOurs ? own : {}) } },
+      : { blemees: { env: buildSessionEnvironment(identity), ...(spec.isOurs ? own : {}) } },
     wishes: { ...(spec.isOurs ? {} : chosen), config: { ...spec.config, ...options.config } },
   };
   const lane = server.openLane();
@@ -105,7 +105,7 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
   const run = makeRun(parts, {
     lease,
     lane,
-    state: newState({
+    state: createState({
       backend: spec.name,
       sessionId: opened.sessionId,
       cwd,

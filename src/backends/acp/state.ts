@@ -137,7 +137,7 @@ export interface StateParts {
   isNew: boolean;
 }
 
-export function newState(parts: StateParts): AcpState {
+export function createState(parts: StateParts): AcpState {
   const { isNew, ...rest } = parts;
   return {
     ...rest,
@@ -164,7 +164,7 @@ export function isDemian({ agent }: Pick<AcpState, "agent">): boolean {
 }
 
 /** `_meta.demian` of a frame; empty for other agents. */
-export function demianMeta(state: AcpState, frame: JsonObject): JsonObject {
+export function readDemianMeta(state: AcpState, frame: JsonObject): JsonObject {
   return isDemian(state) ? asObject(asObject(frame["_meta"])["demian"]) : {};
 }
 
@@ -177,7 +177,7 @@ export function toReports(events: readonly AgentEvent[]): AcpReport[] {
   return events.map((event) => ({ kind: "event", event }));
 }
 
-export function notice<C extends NoticeCategory | UnknownCategory>(
+export function reportNotice<C extends NoticeCategory | UnknownCategory>(
   state: AcpState,
   category: C,
   parts: NoticeParts<C> = {},

@@ -5,14 +5,14 @@ import type { JsonObject } from "../../base/json.ts";
 import { asCount, asObject, asString, asStrings, asText, defined } from "../../base/values.ts";
 import { toFailureCode } from "../../protocol/failures.ts";
 import type { NoticeData } from "../../protocol/notices.ts";
-import { otherNotification, toCategory } from "./notices.ts";
+import { toCategory, toOtherNotice } from "./notices.ts";
 import { toUsage } from "./results.ts";
 import {
   type AcpReport,
   type AcpState,
-  demianMeta,
   isDemian,
-  notice,
+  readDemianMeta,
+  reportNotice,
   type SubAgent,
   toReports,
 } from "./state.ts";
@@ -41,9 +41,9 @@ const MAX_DEPTH = 32;
 const MAX_NAME_CHARS = 200;
 
 /** The call that started the sub-agent of this frame; undefined for the agent's own frames. */
-export function parentIn(state: AcpState, frame: JsonObject): string | undefined {
+export function findParent(state: AcpState, frame: JsonObject): string | undefined {
   const claude = asObject(asObject(frame["_meta"])["claudeCode"]);
-  return asText(claude["parentToolUseId"]) ?? asText(demianMeta(state, frame)["parentToolCallId"]);
+  return asText(claude["parentToolUseId"]) ?? asText(readDemianMeta(state, frame)["parentToolCallId"]);
 }
 
 /** Names of nested sub-agents. Part of every request list, so its length is limited. */
@@ -54,8 +54,8 @@ export function readPath(value: unknown): string[] {
 }
 
 /** Events of our own runtime that ACP cannot express. */
-export function demianEvent(state: AcpState, method: string, params: JsonObject): AcpReport[] {
-  if (!isDemian(state)) return otherNotification(state, method, params);
+export function translateDemianEvent(state: AcpState, method: string, params: JsonObject): AcpReport[] {
+  if (!isDemian(state)) return toOtherNotice(state, method, params);
   const { sessionId: _session, ...reported } = params;
   const event = asObject(params["event"] ?? reported);
   const type = asString(event["type"]) ?? "event";
@@ -86,20 +86,20 @@ interface Reported {
 function toReport(state: AcpState, type: string, { native, call, parent }: Reported): AcpReport {
   switch (type) {
     case "provider.retry":
-      return notice(state, "model_retry", { level: "warn", data: toRetry(native), parent });
+      return reportNotice(state, "model_retry", { level: "warn", data: toRetry(native), parent });
     case "context.compacted":
     case "agent.session.context_compacted":
-      return notice(state, "compacted", { data: toCompaction(native), parent });
+      return reportNotice(state, "compacted", { data: toCompaction(native), parent });
     case "warning": {
       const text = asText(native["message"]);
-      return notice(state, "agent_notice", { level: "warn", text, data: { native }, parent });
+      return reportNotice(state, "agent_notice", { level: "warn", text, data: { native }, parent });
     }
   }
   const verdict = VERDICTS.get(type);
   // Answers of users are reported by the request.
   if (verdict === undefined || ASKED.has(native["by"]))
-    return notice(state, `demian_${toCategory(type)}`, { data: native, parent });
-  return notice(state, verdict, { data: toPermission(native, call), parent });
+    return reportNotice(state, `demian_${toCategory(type)}`, { data: native, parent });
+  return reportNotice(state, verdict, { data: toPermission(native, call), parent });
 }
 
 function toRetry(native: JsonObject): NoticeData<"model_retry"> {
@@ -168,7 +168,7 @@ function onStart(state: AcpState, call: string, event: JsonObject): AcpReport[] 
     ...defined({ depth: asCount(event["depth"]), handoff_tokens: asCount(event["handoffTokens"]) }),
   };
   const text = [subAgent.path.join(" › "), ...where(subAgent)].join(": ");
-  return [notice(state, "subagent_started", { text, data, parent: call })];
+  return [reportNotice(state, "subagent_started", { text, data, parent: call })];
 }
 
 function onEnd(state: AcpState, call: string, subtype: Subtype, event: JsonObject): AcpReport[] {
@@ -195,7 +195,7 @@ function onEnd(state: AcpState, call: string, subtype: Subtype, event: JsonObjec
   const level = subtype === "error" ? "error" : "info";
   return [
     ...toReports(closeText(state, call)),
-    notice(state, "subagent_finished", { level, text, data, parent: call }),
+    reportNotice(state, "subagent_finished", { level, text, data, parent: call }),
   ];
 }
 

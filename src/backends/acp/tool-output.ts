@@ -4,7 +4,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { asObject, asObjects, asString } from "../../base/values.ts";
 import { formatChanges } from "../../protocol/change-labels.ts";
-import { changesIn } from "./diffs.ts";
+import { findChanges } from "./diffs.ts";
 import { toBlock } from "./texts.ts";
 
 /** Known from earlier updates. */
@@ -18,10 +18,10 @@ export interface Ran {
 export function readOutput(update: JsonObject, ran?: Ran): unknown {
   const raw = update["rawOutput"];
   const output =
-    contentOutput(update["content"]) ??
+    readContentOutput(update["content"]) ??
     (raw === null || raw === undefined || raw === "" ? undefined : raw) ??
     (ran?.terminal || undefined) ??
-    contentOutput(ran?.progress);
+    readContentOutput(ran?.progress);
   const code = ran?.exitCode;
   if (code === undefined || code === 0 || (output !== undefined && typeof output !== "string")) return output;
   return [...(output === undefined ? [] : [output]), `[exit code ${code}]`].join("\n");
@@ -39,11 +39,11 @@ export function readTerminal(update: JsonObject): { printed?: string; exitCode?:
 }
 
 /** A string if all of it is text, else its blocks. A diff is an action: its path is enough. */
-export function contentOutput(content: unknown): unknown {
+export function readContentOutput(content: unknown): unknown {
   const entries = asObjects(content);
   const blocks = entries.flatMap((entry) => {
     if (entry["type"] === "content") return [toBlock(asObject(entry["content"]))];
-    return changesIn([entry]).map((change) => ({ type: "text", text: formatChanges([change]) }));
+    return findChanges([entry]).map((change) => ({ type: "text", text: formatChanges([change]) }));
   });
   if (blocks.length === 0) return undefined;
   const texts = blocks.map((block) => (block.type === "text" ? asString(block["text"]) : undefined));

@@ -4,10 +4,10 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { asObject, asObjects, asText, defined } from "../../base/values.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
-import { type Change, changesIn } from "./diffs.ts";
-import { type AcpReport, type AcpState, notice, type Tool, toReports } from "./state.ts";
-import { parentIn } from "./sub-agents.ts";
-import { contentOutput, readOutput, readTerminal } from "./tool-output.ts";
+import { type Change, findChanges } from "./diffs.ts";
+import { type AcpReport, type AcpState, reportNotice, type Tool, toReports } from "./state.ts";
+import { findParent } from "./sub-agents.ts";
+import { readContentOutput, readOutput, readTerminal } from "./tool-output.ts";
 
 const FINAL: ReadonlySet<unknown> = new Set(["completed", "failed"]);
 const RUNNING: ReadonlySet<unknown> = new Set(["in_progress", "completed", "failed"]);
@@ -20,7 +20,7 @@ const NAME = /^[A-Za-z_][\w-]*$/;
 
 export function updateTool(state: AcpState, update: JsonObject): AcpReport[] {
   const id = asText(update["toolCallId"]);
-  if (id === undefined) return [notice(state, "acp_unknown_tool_call", { data: update })];
+  if (id === undefined) return [reportNotice(state, "acp_unknown_tool_call", { data: update })];
   // Some models name the first tool of every answer "call_0": a new call with an old id is a new tool.
   const isAnew = update["sessionUpdate"] === "tool_call" && state.turn !== undefined;
   if (state.doneTools.has(id) && !isAnew) return lateUpdate(state, id, update);
@@ -32,7 +32,7 @@ export function updateTool(state: AcpState, update: JsonObject): AcpReport[] {
   const { printed } = readTerminal(update);
   if (printed !== undefined) {
     const data = { tool_use_id: id, text: printed };
-    reports.push(notice(state, "tool_output", { data, parent: tool.parent }));
+    reports.push(reportNotice(state, "tool_output", { data, parent: tool.parent }));
   }
   if (FINAL.has(tool.status)) return [...reports, ...toReports([finishTool(state, tool, update)])];
   return [...reports, ...progress(state, tool, update)];
@@ -91,7 +91,7 @@ export function hasInput(input: unknown): boolean {
 }
 
 export function readChanges(tool: Tool): Change[] {
-  return changesIn(tool.content, WRITES_WHOLE.test(findName(tool)));
+  return findChanges(tool.content, WRITES_WHOLE.test(findName(tool)));
 }
 
 function mergeTool(state: AcpState, id: string, update: JsonObject): Tool {
@@ -103,7 +103,7 @@ function mergeTool(state: AcpState, id: string, update: JsonObject): Tool {
   tool.title = asText(update["title"]) ?? tool.title;
   tool.kind = asText(update["kind"]) ?? tool.kind;
   tool.status = asText(update["status"]) ?? tool.status;
-  tool.parent = parentIn(state, update) ?? tool.parent;
+  tool.parent = findParent(state, update) ?? tool.parent;
   if (hasInput(update["rawInput"])) tool.input = update["rawInput"];
   // An update without content keeps the earlier content; so does an empty one.
   if (Array.isArray(update["content"]) && update["content"].length > 0) tool.content = update["content"];
@@ -181,7 +181,7 @@ function newInput(state: AcpState, tool: Tool): AcpReport[] {
   if (reported === tool.reported || !hasInput(tool.input)) return [];
   tool.reported = reported;
   const data = { tool_use_id: tool.id, name: findName(tool), input };
-  return [notice(state, "tool_input", { data, parent: tool.parent })];
+  return [reportNotice(state, "tool_input", { data, parent: tool.parent })];
 }
 
 /** Earlier content is what the tool is about to do, not its output. A sub-agent's steps are emitted separately. */
@@ -192,10 +192,10 @@ function progress(state: AcpState, tool: Tool, update: JsonObject): AcpReport[] 
   const isFirst = update["sessionUpdate"] === "tool_call";
   if (isFirst || JSON.stringify(content) === JSON.stringify(tool.progress)) return [];
   tool.progress = content;
-  const shown = contentOutput(content);
+  const shown = readContentOutput(content);
   if (shown === undefined) return [];
   const data = { tool_use_id: tool.id, content: shown };
-  return [notice(state, "tool_progress", { data, parent: tool.parent })];
+  return [reportNotice(state, "tool_progress", { data, parent: tool.parent })];
 }
 
 function finishTool(state: AcpState, tool: Tool, update: JsonObject): AgentEvent {
@@ -233,5 +233,5 @@ function lateUpdate(state: AcpState, id: string, update: JsonObject): AcpReport[
     ...defined({ output: readOutput(update) }),
     is_error: status === "failed",
   };
-  return [notice(state, "late_result", { data, parent: parentIn(state, update) })];
+  return [reportNotice(state, "late_result", { data, parent: findParent(state, update) })];
 }

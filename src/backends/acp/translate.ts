@@ -6,20 +6,20 @@ import type { RpcId } from "../../base/jsonrpc.ts";
 import { asObject, asString, asText } from "../../base/values.ts";
 import { introduce } from "./intro.ts";
 import {
-  agentNotice,
-  commandsNotice,
-  configNotice,
-  infoNotice,
-  modeNotice,
-  otherNotification,
-  planNotice,
-  unknownUpdate,
-  usageNotice,
+  toAgentNotice,
+  toCommandsNotice,
+  toConfigNotice,
+  toInfoNotice,
+  toModeNotice,
+  toOtherNotice,
+  toPlanNotice,
+  toUnknownNotice,
+  toUsageNotice,
 } from "./notices.ts";
 import { toReportsOfRequest, withdraw, withdrawAll } from "./requests.ts";
 import { type Answer, judge } from "./results.ts";
-import { type AcpReport, type AcpState, notice, toReports } from "./state.ts";
-import { closeSubAgent, demianEvent, parentIn } from "./sub-agents.ts";
+import { type AcpReport, type AcpState, reportNotice, toReports } from "./state.ts";
+import { closeSubAgent, findParent, translateDemianEvent } from "./sub-agents.ts";
 import { addChunk, asFinalAnswer, closeText, closeTexts } from "./texts.ts";
 import { closeTools, updateTool } from "./tools.ts";
 
@@ -36,11 +36,11 @@ type Translate = (state: AcpState, update: JsonObject) => AcpReport[];
 const CONTENT: ReadonlyMap<string, Translate> = new Map<string, Translate>([
   [
     "agent_message_chunk",
-    (state, update) => toReports(addChunk(state, "text", update, parentIn(state, update))),
+    (state, update) => toReports(addChunk(state, "text", update, findParent(state, update))),
   ],
   [
     "agent_thought_chunk",
-    (state, update) => toReports(addChunk(state, "thinking", update, parentIn(state, update))),
+    (state, update) => toReports(addChunk(state, "thinking", update, findParent(state, update))),
   ],
   ["user_message_chunk", userChunk],
   ["tool_call", toolUpdate],
@@ -48,13 +48,13 @@ const CONTENT: ReadonlyMap<string, Translate> = new Map<string, Translate>([
 ]);
 
 const UPDATES: ReadonlyMap<string, Translate> = new Map<string, Translate>([
-  ["plan", planNotice],
-  ["usage_update", usageNotice],
-  ["session_info_update", infoNotice],
-  ["available_commands_update", commandsNotice],
-  ["config_option_update", configNotice],
-  ["current_mode_update", modeNotice],
-  ["notice", agentNotice],
+  ["plan", toPlanNotice],
+  ["usage_update", toUsageNotice],
+  ["session_info_update", toInfoNotice],
+  ["available_commands_update", toCommandsNotice],
+  ["config_option_update", toConfigNotice],
+  ["current_mode_update", toModeNotice],
+  ["notice", toAgentNotice],
 ]);
 
 export function translate(state: AcpState, frame: Frame): AcpReport[] {
@@ -96,14 +96,14 @@ function translateFrame(state: AcpState, frame: Frame): AcpReport[] {
   if (frame.kind === "request") return toReportsOfRequest(state, frame);
   const { method, params } = frame;
   if (method === "$/cancel_request") return withdraw(state, params["requestId"]);
-  if (method === "_demian/event") return demianEvent(state, method, params);
-  if (method !== "session/update") return otherNotification(state, method, params);
+  if (method === "_demian/event") return translateDemianEvent(state, method, params);
+  if (method !== "session/update") return toOtherNotice(state, method, params);
   const update = asObject(params["update"]);
   const kind = asString(update["sessionUpdate"]) ?? "";
   const content = CONTENT.get(kind);
   if (content !== undefined)
     return state.turn === undefined ? stray(state, kind, update) : content(state, update);
-  return UPDATES.get(kind)?.(state, update) ?? unknownUpdate(state, kind, update);
+  return UPDATES.get(kind)?.(state, update) ?? toUnknownNotice(state, kind, update);
 }
 
 /** The result is the last event of a turn. */
@@ -133,7 +133,7 @@ function closeWork(state: AcpState, why: string): AcpReport[] {
 /** A tool call ends the speaker's text; so does the end of a sub-agent's call. */
 function toolUpdate(state: AcpState, update: JsonObject): AcpReport[] {
   const id = asText(update["toolCallId"]) ?? "";
-  const parent = parentIn(state, update) ?? state.tools.get(id)?.parent;
+  const parent = findParent(state, update) ?? state.tools.get(id)?.parent;
   const reports = updateTool(state, update);
   const events = reports.flatMap((report) => (report.kind === "event" ? [report.event] : []));
   if (events.length === 0) return reports;
@@ -147,7 +147,7 @@ function toolUpdate(state: AcpState, update: JsonObject): AcpReport[] {
 function userChunk(state: AcpState, update: JsonObject): AcpReport[] {
   const text = asString(asObject(update["content"])["text"]);
   const data = text === undefined ? { native: update } : undefined;
-  return [notice(state, "injected_message", { text, data })];
+  return [reportNotice(state, "injected_message", { text, data })];
 }
 
 /** No turn is running: it belongs to a finished one, or to none. */
@@ -156,12 +156,12 @@ function stray(state: AcpState, kind: string, update: JsonObject): AcpReport[] {
     const id = asText(update["toolCallId"]) ?? "";
     if (state.doneTools.has(id) || state.tools.has(id)) return updateTool(state, update);
     const { sessionUpdate: _kind, ...data } = update;
-    return [notice(state, "acp_unknown_tool_call", { data })];
+    return [reportNotice(state, "acp_unknown_tool_call", { data })];
   }
   const text = asString(asObject(update["content"])["text"]);
   if (text === "") return [];
   const native = text === undefined ? { native: { content: update["content"] } } : {};
-  return [notice(state, "late_text", { text, data: { kind, ...native } })];
+  return [reportNotice(state, "late_text", { text, data: { kind, ...native } })];
 }
 
 function makeReply(answer: Answer): unknown {

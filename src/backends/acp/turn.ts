@@ -1,5 +1,6 @@
 // One prompt, as the run tracks it; the translator's part is `TurnState`.
-import { bootSeconds } from "../../base/boot-clock.ts";
+import { readBootSeconds } from "../../base/boot-clock.ts";
+import { readMonotonicMs } from "../../base/monotonic.ts";
 
 export class AcpTurn {
   /** Seconds since boot at its start. */
@@ -17,15 +18,15 @@ export class AcpTurn {
 
   /** `agoMs`: when it started. */
   constructor(agoMs: number) {
-    this.sinceS = bootSeconds() - agoMs / 1000;
-    this.#startedMs = performance.now() - agoMs;
+    this.sinceS = readBootSeconds() - agoMs / 1000;
+    this.#startedMs = readMonotonicMs() - agoMs;
     this.over = new Promise((resolve) => {
       this.#tellOver = resolve;
     });
   }
 
   get durationMs(): number {
-    return Math.round(performance.now() - this.#startedMs);
+    return Math.round(readMonotonicMs() - this.#startedMs);
   }
 
   end(): void {

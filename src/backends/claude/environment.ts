@@ -6,7 +6,7 @@ import type { Environment } from "../types.ts";
 
 const REMOVED: ReadonlySet<string> = new Set([...SET_BY_CLAUDE, RUN_MARKER]);
 
-export function claudeEnvironment(
+export function buildClaudeEnvironment(
   daemon: Environment,
   order: Environment,
   speaksControl: boolean,

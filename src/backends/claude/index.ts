@@ -3,6 +3,7 @@ import type { RunsHost } from "../runs-host.ts";
 import type { Backend, Environment } from "../types.ts";
 import { ClaudeDetector } from "./detect.ts";
 import { ClaudeOptions, checkClaudeOptions } from "./options.ts";
+import { readClaudeRights } from "./rights.ts";
 import { adoptClaude, startClaude } from "./start.ts";
 import { deleteTranscript, findTranscript, listTranscripts } from "./transcripts.ts";
 
@@ -30,6 +31,7 @@ export function createClaudeBackend(setup: ClaudeBackendOptions): Backend {
       include_partial_messages: true,
       ...(approvals ? { approvals } : {}),
     }),
+    rights: (options) => readClaudeRights(options),
     detect: async () => (await detector.detect())?.version,
     start: async (order, sink) =>
       startClaude({ bin, env, maxLineBytes, runs, detected: await detector.detect() }, order, sink),

@@ -120,7 +120,7 @@ export function checkClaudeOptions(block: Record<string, unknown>): ClaudeOption
   const options = omitNulls(checked.data) as ClaudeOptions;
   if (options.cwd !== undefined) withoutNul(options.cwd, `${AT}/cwd`);
   // Built only to refuse at open what would be refused at start.
-  claudeArgv({ resume: false, id: "0" }, options);
+  buildClaudeArgv({ resume: false, id: "0" }, options);
   return options;
 }
 
@@ -130,7 +130,7 @@ export interface Launch {
 }
 
 /** The arguments, without the program. */
-export function claudeArgv(launch: Launch, options: ClaudeOptions): string[] {
+export function buildClaudeArgv(launch: Launch, options: ClaudeOptions): string[] {
   return [
     "-p",
     "--verbose",

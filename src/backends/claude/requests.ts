@@ -118,7 +118,8 @@ function describe(tool: string, input: JsonObject, place: Place, plan: string | 
   }
   if (tool === "Bash" && typeof input["command"] === "string") {
     const { command } = input as { command: string };
-    return { request_type: "command", command, cwd: place.cwd, title: { text: command } };
+    const where = { cwd: place.cwd, cwd_may_differ: true as const };
+    return { request_type: "command", command, ...where, title: { text: command } };
   }
   if (tool === "ExitPlanMode") return describePlan(input, place, plan);
   const questions = tool === "AskUserQuestion" ? toQuestions(input) : undefined;

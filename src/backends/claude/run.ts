@@ -1,11 +1,11 @@
 // One live claude process: messages in, reports out, and exactly one end. What frames mean is translate.ts; the wire is
 // base/claude-wire.
-import { bootSeconds } from "../../base/boot-clock.ts";
+import { readBootSeconds } from "../../base/boot-clock.ts";
 import type { ChildExit, ChildOrder } from "../../base/child.ts";
 import { ClaudeClient } from "../../base/claude-wire/client.ts";
 import { CodedError } from "../../base/coded-error.ts";
 import { takeSnapshot } from "../../base/descendants.ts";
-import { crashMessage, exitMessage, formatTail } from "../../base/exit-message.ts";
+import { formatCrash, formatExit, formatTail } from "../../base/exit-message.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { LineAside } from "../../base/json-lines.ts";
 import type { Log } from "../../base/log.ts";
@@ -118,7 +118,7 @@ export class ClaudeRun implements Run {
       await this.#client.initialize({}, READY_LIMIT_MS);
       const { hasEnded, lastLines, exit } = this.#client.process;
       if (hasEnded) {
-        const reason = formatTail(lastLines) || exitMessage(exit);
+        const reason = formatTail(lastLines) || formatExit(exit);
         throw new CodedError("spawn_failed", `claude did not start: ${reason}`);
       }
     }
@@ -145,7 +145,7 @@ export class ClaudeRun implements Run {
       throw new CodedError("backend_crashed", "claude has ended; resume the session");
     }
     noteSent(state);
-    this.#turnSinceS = bootSeconds() - agoMs / 1000;
+    this.#turnSinceS = readBootSeconds() - agoMs / 1000;
     try {
       await process.write(line);
     } catch (cause) {
@@ -224,7 +224,7 @@ export class ClaudeRun implements Run {
           runId: child.runId,
           before,
           sinceS: this.#turnSinceS,
-          untilS: bootSeconds() + 0.02,
+          untilS: readBootSeconds() + 0.02,
         });
         return;
       }
@@ -270,7 +270,7 @@ export class ClaudeRun implements Run {
       else if (report.kind === "auth_failed") sink.authFailed(report.message);
       else sink.nativeId(report.id);
     });
-    if (report.kind === "turn_started") this.#turnSinceS = bootSeconds();
+    if (report.kind === "turn_started") this.#turnSinceS = readBootSeconds();
     if (result !== undefined) this.#endTurn();
   }
 
@@ -294,7 +294,7 @@ export class ClaudeRun implements Run {
     if (!expected && isAuthFailure(lastLines)) {
       for (const report of reportAuthFailure(state)) this.#report(report);
     }
-    const message = expected ? exitMessage(exit) : (this.#fault ?? crashMessage(exit, lastLines));
+    const message = expected ? formatExit(exit) : (this.#fault ?? formatCrash(exit, lastLines));
     this.#emit(() => sink.ended({ expected, message, ...exit }));
     this.#endTurn();
   }

@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { claudeConfigDir } from "../../base/claude-wire/environment.ts";
+import { getClaudeConfigDir } from "../../base/claude-wire/environment.ts";
 import type { Environment } from "../types.ts";
 import type { SettingsFiles } from "./suggestions.ts";
 
@@ -13,7 +13,7 @@ const GIT_LIMIT_MS = 2000;
 /** The returned function looks again for each request: the agent may have created a repository meanwhile. */
 export async function locateSettings(env: Environment, cwd: string): Promise<() => SettingsFiles> {
   const files = {
-    userSettings: join(claudeConfigDir(env), "settings.json"),
+    userSettings: join(getClaudeConfigDir(env), "settings.json"),
     projectSettings: join(cwd, ".claude", "settings.json"),
     localSettings: join(cwd, ".claude", "settings.local.json"),
   };

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { access, realpath } from "node:fs/promises";
-import { claudeConfigDir } from "../../base/claude-wire/environment.ts";
+import { getClaudeConfigDir } from "../../base/claude-wire/environment.ts";
 import { MIN_CLAUDE_VERSION } from "../../base/claude-wire/version.ts";
 import { CodedError } from "../../base/coded-error.ts";
 import type { FoundRun } from "../../base/runs/adopt.ts";
@@ -13,14 +13,14 @@ import { type RunsHost, toRunOrder } from "../runs-host.ts";
 import { SinkGate } from "../sink-gate.ts";
 import type { AdoptOrder, BackendSink, Environment, Run, StartOrder } from "../types.ts";
 import type { DetectedClaude } from "./detect.ts";
-import { claudeEnvironment } from "./environment.ts";
-import { type ClaudeOptions, claudeArgv, type Launch } from "./options.ts";
-import { projectsDir } from "./paths.ts";
+import { buildClaudeEnvironment } from "./environment.ts";
+import { buildClaudeArgv, type ClaudeOptions, type Launch } from "./options.ts";
+import { getProjectsDir } from "./paths.ts";
 import type { Place } from "./requests.ts";
 import { ClaudeRun, type ClaudeSnapshot, type KeptRun } from "./run.ts";
 import { locateSettings } from "./settings-files.ts";
-import { newState } from "./state.ts";
-import { transcriptPath } from "./transcript-path.ts";
+import { createState } from "./state.ts";
+import { toTranscriptPath } from "./transcript-path.ts";
 
 export interface Program {
   bin: string;
@@ -37,10 +37,10 @@ export async function startClaude(program: Program, order: StartOrder, sink: Bac
   const options = order.options as ClaudeOptions;
   const speaksControl = program.detected?.speaksControl ?? false;
   if (options.approvals === true && !speaksControl) throw tooOldError(program.detected);
-  const env = claudeEnvironment(program.env, order.env, speaksControl);
+  const env = buildClaudeEnvironment(program.env, order.env, speaksControl);
   const launch = await chooseLaunch(order, { options, env, speaksControl });
   const run = new ClaudeRun({
-    state: newState({ ...order, options, projects: projectsDir(env) }),
+    state: createState({ ...order, options, projects: getProjectsDir(env) }),
     sink,
     log: order.log,
     maxLineBytes: program.maxLineBytes,
@@ -48,7 +48,7 @@ export async function startClaude(program: Program, order: StartOrder, sink: Bac
     place: options.approvals === true ? await findPlace(options, env) : undefined,
     kept: toKept(program.runs, order),
   });
-  const args = claudeArgv(launch, options);
+  const args = buildClaudeArgv(launch, options);
   const place = defined({ cwd: options.cwd, run: program.runs && toRunOrder(program.runs, order.log) });
   await run.start({ command, args, env, ...place });
   return run;
@@ -63,7 +63,7 @@ export async function adoptClaude(
   if (order === undefined) return;
   const options = order.options as ClaudeOptions;
   const { translator, speaksControl, ...before } = order.snapshot.state as ClaudeSnapshot;
-  const env = claudeEnvironment(program.env, order.env, speaksControl);
+  const env = buildClaudeEnvironment(program.env, order.env, speaksControl);
   const gate = new SinkGate(order.past);
   const run = new ClaudeRun({
     state: translator,
@@ -109,7 +109,7 @@ async function hasNothingToResume(order: StartOrder, id: string, context: Contex
   if (!order.began_here) return false;
   if (context.options.session_persistence === false) return true;
   const real = await realCwd(context.options);
-  return access(transcriptPath(projectsDir(context.env), real, id)).then(
+  return access(toTranscriptPath(getProjectsDir(context.env), real, id)).then(
     () => false,
     () => true,
   );
@@ -118,7 +118,7 @@ async function hasNothingToResume(order: StartOrder, id: string, context: Contex
 async function findPlace(options: ClaudeOptions, env: Environment): Promise<() => Place> {
   const cwd = await realCwd(options);
   const settings = await locateSettings(env, cwd);
-  return () => ({ cwd, configDir: claudeConfigDir(env), settings: settings(), exists: existsSync });
+  return () => ({ cwd, configDir: getClaudeConfigDir(env), settings: settings(), exists: existsSync });
 }
 
 /** As claude reports it. */

@@ -47,7 +47,7 @@ export interface ClaudeState {
   spentBefore: JsonObject | undefined;
 }
 
-export function newState(order: {
+export function createState(order: {
   session_id: string;
   native_session_id?: string;
   options: ClaudeOptions;

@@ -6,7 +6,7 @@ import type { AgentEvent } from "../../protocol/events.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import { toSystemNotice } from "./notices.ts";
 import type { ClaudeReport, ClaudeState } from "./state.ts";
-import { transcriptPath } from "./transcript-path.ts";
+import { toTranscriptPath } from "./transcript-path.ts";
 
 const AUTH_ADVICE = "Run `claude auth` to re-authenticate.";
 
@@ -63,7 +63,7 @@ function toSystemInit(state: ClaudeState, frame: JsonObject): AgentEvent {
   const capabilities = defined({
     permission_mode: asString(frame["permissionMode"]) ?? options.permission_mode,
     reasoning_effort: options.effort,
-    rollout_path: cwd === undefined ? undefined : transcriptPath(state.projects, cwd, state.nativeId),
+    rollout_path: cwd === undefined ? undefined : toTranscriptPath(state.projects, cwd, state.nativeId),
   });
   return {
     type: "agent.system_init",

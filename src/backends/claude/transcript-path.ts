@@ -9,7 +9,7 @@ export function toSlug(cwd: string): string {
   return `${slug.slice(0, MAX_SLUG_CHARS)}-${Math.abs(hashText(cwd)).toString(36)}`;
 }
 
-export function transcriptPath(projects: string, cwd: string, id: string): string {
+export function toTranscriptPath(projects: string, cwd: string, id: string): string {
   return `${projects}/${toSlug(cwd)}/${id}.jsonl`;
 }
 

@@ -8,7 +8,7 @@ import { asObject } from "../../base/values.ts";
 import { SessionId, type SessionSummary } from "../../protocol/session.ts";
 import { readHeadRecords } from "../head-lines.ts";
 import type { Environment } from "../types.ts";
-import { projectsDir } from "./paths.ts";
+import { getProjectsDir } from "./paths.ts";
 import { toSlug } from "./transcript-path.ts";
 
 /** The first user line is near the top, but the model comes after two big attachments. */
@@ -27,7 +27,7 @@ export async function listTranscripts(env: Environment, filter: { cwd?: string }
   const { cwd } = filter;
   if (cwd === undefined) return readRows(await listFiles(await listProjectDirs(env)), () => true);
   const real = await realpath(cwd).catch(() => cwd);
-  const dirs = [...new Set([toSlug(real), toSlug(cwd)])].map((slug) => join(projectsDir(env), slug));
+  const dirs = [...new Set([toSlug(real), toSlug(cwd)])].map((slug) => join(getProjectsDir(env), slug));
   // The slug is lossy: /a/b and /a-b share a directory.
   const rows = await readRows(
     await listFiles(dirs),
@@ -60,7 +60,7 @@ export async function deleteTranscript(
 async function findFiles(env: Environment, session_id: string, cwd: string | undefined): Promise<string[]> {
   if (!SessionId.safeParse(session_id).success) return [];
   const real = cwd === undefined ? undefined : await realpath(cwd).catch(() => cwd);
-  const dirs = real === undefined ? await listProjectDirs(env) : [join(projectsDir(env), toSlug(real))];
+  const dirs = real === undefined ? await listProjectDirs(env) : [join(getProjectsDir(env), toSlug(real))];
   const files = dirs.map((dir) => join(dir, `${session_id}.jsonl`));
   const found = await mapBounded(files, PARALLEL_FILES, async (file) =>
     (await isFile(file)) ? file : undefined,
@@ -69,8 +69,8 @@ async function findFiles(env: Environment, session_id: string, cwd: string | und
 }
 
 async function listProjectDirs(env: Environment): Promise<string[]> {
-  const entries = await readdir(projectsDir(env), { withFileTypes: true }).catch(() => []);
-  return entries.filter((entry) => entry.isDirectory()).map((entry) => join(projectsDir(env), entry.name));
+  const entries = await readdir(getProjectsDir(env), { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => join(getProjectsDir(env), entry.name));
 }
 
 async function listFiles(dirs: readonly string[]): Promise<string[]> {

@@ -2,6 +2,7 @@
 // key may be dotted ("a.b.c"), as on Codex's own command line; below it a dot has no meaning.
 import { CodedError } from "../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { withoutNul } from "../argv.ts";
 
 /** Refused unless the daemon's `codex_allow_config` names them, with this reason. */
 const REFUSED: Readonly<Record<string, string>> = {
@@ -49,8 +50,14 @@ export function checkConfig(config: JsonObject, allowed: readonly string[], at: 
   }
 }
 
+/** Entries that are code or rights, by their dotted name: passed on only because the daemon's settings allow it. */
+export function listRefusedKeys(config: JsonObject): Record<string, unknown> {
+  const leaves = listLeaves(config).filter(({ path: [top = ""] }) => Object.hasOwn(REFUSED, top));
+  return Object.fromEntries(leaves.map(({ path, value }) => [`config.${path.join(".")}`, value]));
+}
+
 /** `config.features.<name>` → `--enable <name>` / `--disable <name>`, sorted by name. */
-export function featureFlags(config: JsonObject, at: string): string[] {
+export function toFeatureFlags(config: JsonObject, at: string): string[] {
   const flags = new Map<string, boolean>();
   for (const { path, value } of listLeaves(config)) {
     if (path[0] !== "features" || (path.length === 1 && isObject(value))) continue;
@@ -67,8 +74,20 @@ export function featureFlags(config: JsonObject, at: string): string[] {
   return [...flags].sort().flatMap(([name, on]) => [on ? "--enable" : "--disable", name]);
 }
 
+/** `key=value` for `-c`, without feature flags. Values that are not strings are written as JSON. */
+export function listSettings(config: JsonObject, at: string): string[] {
+  return Object.entries(config).flatMap(([key, value]) => {
+    const where = `${at}/${key}`;
+    if (key.startsWith("-")) {
+      throw new CodedError("unsafe_flag", `${where}: a name that starts with "-" would be read as a flag`);
+    }
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return splitKey(key, at)[0] === "features" ? [] : [`${key}=${withoutNul(text, where)}`];
+  });
+}
+
 /** The config without feature flags, as one nested object: dotted keys are expanded. */
-export function nestedConfig(config: JsonObject): JsonObject {
+export function nestConfig(config: JsonObject): JsonObject {
   const nested: JsonObject = {};
   for (const { path, value } of listLeaves(config)) if (path[0] !== "features") put(nested, path, value);
   return nested;

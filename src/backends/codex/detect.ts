@@ -6,10 +6,10 @@ import { type Log, silentLog } from "../../base/log.ts";
 import { defined } from "../../base/values.ts";
 import { findProgram } from "../find-program.ts";
 import type { Environment } from "../types.ts";
-import { type AppServer, readVersion, startAppServer } from "./app-server/process.ts";
-import { processEnvironment } from "./environment.ts";
-import { detectMcp } from "./mcp-server/detect.ts";
-import { nativeProgram } from "./native.ts";
+import { readVersion, startAppServer } from "./app-server/process.ts";
+import { buildProcessEnvironment } from "./environment.ts";
+import { readVersion as readMcpVersion, startMcpServer } from "./mcp-server/process.ts";
+import { findNativeProgram } from "./native.ts";
 import type { CodexProgram, Transport } from "./program.ts";
 
 export interface Detected {
@@ -28,6 +28,8 @@ export interface DetectorOptions {
 }
 
 const LIMIT_MS = 5000;
+/** The newest first. */
+const TRANSPORTS: readonly Transport[] = ["app-server", "mcp-server"];
 
 export class CodexDetector {
   readonly #options: DetectorOptions;
@@ -56,7 +58,7 @@ export class CodexDetector {
   /** The program itself, whatever it supports. */
   async find(): Promise<string | undefined> {
     const found = await findProgram(this.#options.bin, this.#options.env).catch(() => undefined);
-    return found === undefined ? undefined : nativeProgram(found);
+    return found === undefined ? undefined : findNativeProgram(found);
   }
 
   program(command: string): CodexProgram {
@@ -67,27 +69,29 @@ export class CodexDetector {
   async #ask(path: string): Promise<Detected> {
     const { transport } = this.#options;
     const program = this.program(path);
-    if (transport !== "mcp-server") {
-      const version = await askAppServer(program);
-      if (version !== undefined) return { path, version, transport: "app-server" };
+    for (const candidate of transport === "auto" ? TRANSPORTS : [transport]) {
+      const version = await askVersion(program, candidate);
+      if (version !== undefined) return { path, version, transport: candidate };
     }
-    const version = transport === "app-server" ? undefined : await detectMcp(program);
-    if (version === undefined) throw new Error(`${path} does not speak a known protocol`);
-    return { path, version, transport: "mcp-server" };
+    throw new Error(`${path} does not speak a known protocol`);
   }
 }
 
-async function askAppServer(program: CodexProgram): Promise<string | undefined> {
+/** Undefined if it has no such subcommand, or did not answer in time. Never throws; leaves no process. */
+export async function askVersion(program: CodexProgram, transport: Transport): Promise<string | undefined> {
   const { command, maxLineBytes, log = silentLog } = program;
-  const env = processEnvironment(program.env, {});
-  const order = { command, args: ["app-server"], env, maxLineBytes, log, handshakeMs: LIMIT_MS };
-  let server: AppServer | undefined;
+  const order = { command, args: [transport], env: buildProcessEnvironment(program.env, {}) };
+  const parts = { maxLineBytes, log, handshakeMs: LIMIT_MS };
   try {
-    server = await startAppServer(order);
+    if (transport === "mcp-server") {
+      const server = await startMcpServer({ ...order, ...parts });
+      await server.stop("now");
+      return readMcpVersion(server);
+    }
+    const server = await startAppServer({ ...order, ...parts });
+    await waitAtMost(LIMIT_MS, server.stop("finish"));
     return readVersion(server);
   } catch {
-    return undefined; // no such subcommand, or it failed: the other transport may work
-  } finally {
-    await waitAtMost(LIMIT_MS, server?.stop("finish") ?? Promise.resolve());
+    return undefined; // another transport may work
   }
 }

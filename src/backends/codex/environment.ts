@@ -10,7 +10,7 @@ const OF_ONE_SESSION = "BLEMEES_SESSION_ID";
 const REMOVED: ReadonlySet<string> = new Set([...SET_BY_CODEX, RUN_MARKER, OF_ONE_SESSION]);
 
 /** Of a shared process. */
-export function processEnvironment(
+export function buildProcessEnvironment(
   daemon: Environment,
   order: Environment,
 ): Record<string, string | undefined> {
@@ -22,6 +22,9 @@ export function processEnvironment(
  * Passed to every command of one session by `shell_environment_policy.set`. The marker identifies leftover processes: a
  * shared process has no process of the session to look below.
  */
-export function sessionEnvironment(order: Record<string, string>, marker: string): Record<string, string> {
+export function buildSessionEnvironment(
+  order: Record<string, string>,
+  marker: string,
+): Record<string, string> {
   return { ...order, [RUN_MARKER]: marker };
 }

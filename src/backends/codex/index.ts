@@ -12,10 +12,11 @@ import { findThread, listThreads } from "./app-server/listing.ts";
 import { startAppServer } from "./app-server/process.ts";
 import { startAppServerRun } from "./app-server/start.ts";
 import { CodexDetector } from "./detect.ts";
-import { startMcpRun } from "./mcp-server/start.ts";
+import { startMcpRun } from "./mcp-server/run.ts";
 import { CodexOptions, checkCodexOptions } from "./options.ts";
-import { codexHome } from "./paths.ts";
+import { getCodexHome } from "./paths.ts";
 import type { Transport } from "./program.ts";
+import { readCodexRights } from "./rights.ts";
 import { findRollout, listRollouts } from "./rollouts.ts";
 
 export interface CodexBackendOptions {
@@ -50,7 +51,7 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
   const retryLimitMs = setup.retryLimitMs ?? RETRY_LIMIT_MS;
   const { runs } = setup;
   const hostId = makeLocalId();
-  const home = codexHome(env);
+  const home = getCodexHome(env);
   return {
     name: "codex",
     get provider() {
@@ -67,6 +68,7 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
         allowConfig: setup.allowConfig ?? [],
         transport: detector.transport,
       }),
+    rights: (options) => readCodexRights(options),
     detect: async () => (await detector.detect())?.version,
     start: async (order, sink) => {
       const detected = await detector.detect();

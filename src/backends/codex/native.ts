@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { isExecutable } from "../../base/executable.ts";
 
 /** The best path to start; the given one if there is nothing better. */
-export async function nativeProgram(path: string): Promise<string> {
+export async function findNativeProgram(path: string): Promise<string> {
   const script = await realpath(path).catch(() => path);
   if (basename(script) !== "codex.js") return path;
   const root = dirname(dirname(script));

@@ -6,7 +6,7 @@ import { CodedError } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
 import { omitNulls } from "../../base/values.ts";
 import { withoutNul } from "../argv.ts";
-import { checkConfig, featureFlags } from "./config-keys.ts";
+import { checkConfig, toFeatureFlags } from "./config-keys.ts";
 import type { Transport } from "./program.ts";
 
 export const SANDBOX_MODES = ["read-only", "workspace-write", "danger-full-access"] as const;
@@ -80,10 +80,25 @@ export function checkCodexOptions(block: Record<string, unknown>, limits: Option
   if (options.config !== undefined) {
     checkConfig(options.config, limits.allowConfig, `${AT}/config`);
     // Built here only to refuse at open what start would refuse.
-    featureFlags(options.config, `${AT}/config`);
+    toFeatureFlags(options.config, `${AT}/config`);
   }
   if (limits.transport === "app-server") refuseOnFailure(options);
+  if (limits.transport === "mcp-server") refuseNewOptions(options);
   return options;
+}
+
+/** Options that only the app-server supports. `own_process` is not among them: here every session has its own. */
+const TOO_NEW = ["effort", "collaboration_mode", "output_schema"] as const;
+
+/** No client option is dropped silently. The transport may be known only at start. */
+export function refuseNewOptions(options: CodexOptions): void {
+  const isGranular = typeof options["approval-policy"] === "object";
+  const key = isGranular ? "approval-policy" : TOO_NEW.find((name) => options[name] !== undefined);
+  if (key === undefined) return;
+  throw new CodedError(
+    "invalid_message",
+    `${AT}/${key}: ${isGranular ? "a granular policy is" : "is"} not supported by codex mcp-server; leave it out or use Codex 0.154 or newer`,
+  );
 }
 
 /** The transport may be known only at start. */

@@ -24,6 +24,6 @@ export const SET_BY_CLAUDE: readonly string[] = [
 export const STATE_EVENTS = { CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1" } as const;
 
 /** The directory in which Claude Code keeps its settings, login and transcripts. */
-export function claudeConfigDir(env: Readonly<Record<string, string | undefined>>): string {
+export function getClaudeConfigDir(env: Readonly<Record<string, string | undefined>>): string {
   return env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] || homedir(), ".claude");
 }

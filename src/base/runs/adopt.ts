@@ -3,7 +3,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Child, type ChildExit, type ChildHandlers, type ProcessHandle, RUN_MARKER } from "../child.ts";
 import { toMessage } from "../coded-error.ts";
-import { findByEnvironment, isAlive, killAll, type ProcessId, takeSnapshot } from "../descendants.ts";
+import {
+  findByEnvironment,
+  isAlive,
+  isOfThisBoot,
+  killAll,
+  type ProcessId,
+  takeSnapshot,
+} from "../descendants.ts";
 import { type RunDescription, readDescription, readProcessId } from "./description.ts";
 import {
   checkRunDirectory,
@@ -17,10 +24,11 @@ import { type RunHistory, readRecord } from "./record.ts";
 import { RunFiles } from "./run-files.ts";
 import { readSnapshots, type Snapshot } from "./snapshots.ts";
 
-/** A process that can be adopted. */
+/** A process that can be adopted, or one that has ended since, whose output can be read to its end. */
 export interface FoundRun {
   directory: RunDirectory;
   description: RunDescription;
+  hasEnded: boolean;
   snapshots: Snapshot[];
   /** Entries that no snapshot includes. */
   history: RunHistory;
@@ -32,6 +40,7 @@ export interface LeftRun {
   reason: string;
 }
 
+export const HAS_ENDED = "its process has ended";
 const KILL_GRACE_MS = 500;
 /** A longer line may have been written in part. */
 const ATOMIC_BYTES = 4096;
@@ -58,14 +67,17 @@ export async function findRuns(
 async function inspect(directory: RunDirectory): Promise<FoundRun> {
   checkRunDirectory(directory);
   const description = readDescription(directory);
-  if (!(await isAlive(toProcessId(description)))) throw unusableError("its process has ended");
+  const id = toProcessId(description);
+  const hasEnded = !(await isAlive(id));
+  if (hasEnded && !(await isOfThisBoot(id))) throw unusableError(HAS_ENDED);
   const snapshots = explain("its snapshots", () => readSnapshots(directory.sessions));
   if (snapshots.length === 0) throw unusableError("it serves no session");
   const included = Math.min(...snapshots.map(({ n }) => n));
   const history = explain("its record", () => readRecord(directory.record, included));
+  if (hasEnded) return { directory, description, hasEnded, snapshots, history };
   const torn = history.writes.find(({ isDone, line }) => !isDone && Buffer.byteLength(line) >= ATOMIC_BYTES);
   if (torn !== undefined) throw unusableError("the daemon was killed while writing a long line to its stdin");
-  return { directory, description, snapshots, history };
+  return { directory, description, hasEnded, snapshots, history };
 }
 
 function explain<T>(what: string, read: () => T): T {
@@ -98,11 +110,12 @@ export interface AdoptParts {
   unrecorded(error: unknown): void;
 }
 
-/** Until `files.start`, nothing is read and its exit goes unnoticed. */
+/** Until `files.start`, nothing is read and its exit goes unnoticed. One that has ended exits when all of it was read. */
 export function adoptChild(run: FoundRun, { handlers, from, unrecorded }: AdoptParts): Child {
-  const { directory, description, history } = run;
-  const files = new RunFiles({ directory, handlers, from, lastEntry: history.last, unrecorded });
-  return new Child(toHandle(toProcessId(description), files.started), files, {
+  const { directory, description, history, hasEnded } = run;
+  const files = new RunFiles({ directory, handlers, from, lastEntry: history.last, hasEnded, unrecorded });
+  const id = toProcessId(description);
+  return new Child(hasEnded ? toEndedHandle(id, files) : toHandle(id, files.started), files, {
     runId: directory.id,
     marker: RUN_MARKER,
   });
@@ -122,6 +135,10 @@ function toHandle(id: ProcessId, started: Promise<void>): ProcessHandle {
       });
     },
   };
+}
+
+function toEndedHandle({ pid }: ProcessId, files: RunFiles): ProcessHandle {
+  return { pid, exit: files.allRead.then(() => ({})), kill: () => undefined };
 }
 
 async function untilGone(id: ProcessId): Promise<ChildExit> {

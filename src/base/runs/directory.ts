@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { CodedError, readErrno } from "../coded-error.ts";
-import { systemCalls } from "./system-calls.ts";
+import { loadSystemCalls } from "./system-calls.ts";
 
 export interface RunDirectory {
   /** Also the value of BLEMEES_RUN_ID in the environment of the process and of everything it starts. */
@@ -62,7 +62,7 @@ export function createRunDirectory(root: string): RunDirectory {
   const directory = runDirectory(root, randomUUID());
   mkdirSync(directory.path, { mode: 0o700 });
   try {
-    systemCalls().makeFifo(directory.input);
+    loadSystemCalls().makeFifo(directory.input);
     for (const file of [directory.output, directory.errors, directory.record]) {
       writeFileSync(file, "", { mode: 0o600, flag: "wx" });
     }
@@ -81,7 +81,7 @@ export function openForChild(directory: RunDirectory): number[] {
     // For reading and writing, and blocking: the process is its own writer, so it never sees the end of its input.
     const input = openSync(directory.input, constants.O_RDWR);
     opened.push(input);
-    systemCalls().growFifo(input);
+    loadSystemCalls().growFifo(input);
     for (const file of [directory.output, directory.errors]) opened.push(openSync(file, "a"));
     return opened;
   } catch (error) {

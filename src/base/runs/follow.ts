@@ -6,6 +6,7 @@ export interface FollowParts {
   path: string;
   /** Where to start. */
   offset: number;
+  /** The bytes are valid until it returns. */
   chunk(bytes: Buffer): void;
 }
 
@@ -16,7 +17,7 @@ const TURN_BYTES = 256 * 1024;
 /** Polling interval if inotify is unavailable (no watches left). */
 const POLL_MS = 15;
 
-/** Shared: each read copies what it found. */
+/** Shared by all files: a chunk is handled before the next read. */
 const scratch = Buffer.allocUnsafeSlow(READ_BYTES);
 
 export class Follower {
@@ -138,7 +139,7 @@ export class Follower {
     this.#offset += count;
     this.#isReading = true;
     try {
-      this.#parts.chunk(Buffer.from(scratch.subarray(0, count)));
+      this.#parts.chunk(scratch.subarray(0, count));
     } finally {
       this.#isReading = false;
     }

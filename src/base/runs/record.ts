@@ -3,6 +3,7 @@
 // Never synced: an agent does not survive the machine, and a killed process loses nothing that it wrote.
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { isObject } from "../json.ts";
+import { readMonotonicMs } from "../monotonic.ts";
 
 export interface RecordedCall {
   n: number;
@@ -11,7 +12,7 @@ export interface RecordedCall {
   session_id: string;
   name: string;
   args: unknown[];
-  /** By `machineMs`. */
+  /** By `readMonotonicMs`. */
   at_ms: number;
 }
 
@@ -55,7 +56,7 @@ export class RunRecord {
 
   /** Written by `flush`, or with the next entry. */
   hold(call: Omit<RecordedCall, "n" | "at_ms">): void {
-    this.#held += format({ call: this.#next(), ...call, at_ms: machineMs() });
+    this.#held += format({ call: this.#next(), ...call, at_ms: Math.floor(readMonotonicMs()) });
   }
 
   /** Throws if it cannot be recorded. */
@@ -101,11 +102,6 @@ export class RunRecord {
 
 function format(entry: object): string {
   return `${JSON.stringify(entry)}\n`;
-}
-
-/** Milliseconds on the monotonic clock that all processes of this machine share. */
-export function machineMs(): number {
-  return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
 /** `after`: skips entries up to this number. An incomplete last entry is ignored. */

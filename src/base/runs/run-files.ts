@@ -1,18 +1,20 @@
 // The input and output of an agent process in its run directory: stdin is a FIFO that the process holds open itself,
 // stdout and stderr are files. Nothing closes when this process dies, so the agent continues, and a later daemon
 // continues from the offsets that are stored with the frames.
-import { closeSync, openSync, readlinkSync, rmSync } from "node:fs";
+import { readlinkSync, rmSync } from "node:fs";
 import type { ChildHandlers, ChildIo } from "../child.ts";
 import { splitErrorLines } from "../child-pipes.ts";
 import { Coalescer } from "../coalesce.ts";
 import { readErrno } from "../coded-error.ts";
 import type { LineSplitter } from "../ndjson.ts";
-import { freeBytes, MIN_FREE_BYTES, type RunDirectory, removeRunDirectory } from "./directory.ts";
+import { Brake } from "./brake.ts";
+import type { RunDirectory } from "./directory.ts";
 import { FifoWriter } from "./fifo.ts";
 import { Follower, READ_BYTES } from "./follow.ts";
 import type { RunMark } from "./mark.ts";
+import { Needed, type Place } from "./needed.ts";
 import { type RecordedCall, RunRecord } from "./record.ts";
-import { systemCalls } from "./system-calls.ts";
+import { Repetition } from "./repetition.ts";
 
 export interface RunFilesParts {
   directory: RunDirectory;
@@ -21,27 +23,27 @@ export interface RunFilesParts {
   from?: RunMark;
   /** The last entry of the record so far. */
   lastEntry?: number;
+  /** The process is gone: its files are read to their end, and what is written to it never arrives. */
+  hasEnded?: boolean;
   /** Recording failed: no later daemon can take the process over. */
   unrecorded(error: unknown): void;
 }
 
 const LF = 0x0a;
-/** A file exerts no back-pressure: with more unread output than this, the agent is stopped until most of it was read. */
-const HIGH_BYTES = 4 * 1024 * 1024;
-const LOW_BYTES = 1024 * 1024;
 const CHECK_MS = 250;
-/** Interval of that check while reading is paused. */
-const BRAKE_MS = 10;
+/** Interval at which is checked whether all output of an ended process was read. */
+const READ_CHECK_MS = 5;
 /** Bytes replayed per step when a process is adopted. */
 const STEP_BYTES = 256 * 1024;
-const BLOCK_BYTES = 4096;
-/** Space is freed in pieces of this size. */
-const FREE_BYTES = 256 * 1024;
 
 export class RunFiles implements ChildIo {
   readonly directory: RunDirectory;
+  /** The process had ended before its files were opened. */
+  readonly hasEnded: boolean;
   /** Resolves when reading has started, or the files were closed first. */
   readonly started: Promise<void>;
+  /** Resolves when all output of a process that has ended was read, or the files were closed first. */
+  readonly allRead: Promise<void>;
   readonly record: RunRecord;
   readonly #handlers: ChildHandlers;
   readonly #unrecorded: (error: unknown) => void;
@@ -49,35 +51,32 @@ export class RunFiles implements ChildIo {
   readonly #err: Follower;
   readonly #errors: LineSplitter;
   readonly #coalescer: Coalescer;
-  readonly #fifo: FifoWriter;
-  /** Lines that the earlier daemon wrote: when a repeated call writes one of them, it is dropped. */
-  readonly #written: string[] = [];
-  readonly #snapshots = new Map<string, { out: number; n: number }>();
-  /** Entries of the record that were repeated before `start`, by session. */
-  readonly #repeated = new Map<string, number>();
-  /** Space before these offsets has been freed. */
-  readonly #freed = { out: 0, err: 0 };
+  readonly #brake: Brake;
+  /** Absent: the process has ended. */
+  readonly #fifo: FifoWriter | undefined;
+  readonly #repetition = new Repetition();
+  readonly #needed: Needed;
   #settleStart: () => void = () => undefined;
+  #settleRead: () => void = () => undefined;
   #isRecorded = true;
   #outEnd: number;
   #errEnd: number;
   #check: NodeJS.Timeout | undefined;
-  #braking: NodeJS.Timeout | undefined;
-  #pid: number | undefined;
-  #isStopped = false;
-  #isDiskFull = false;
+  #isStarted = false;
   #hasExited = false;
   #isClosed = false;
 
-  /** The process must have the FIFO open. */
-  constructor({ directory, handlers, from, lastEntry, unrecorded }: RunFilesParts) {
+  /** Unless it has ended, the process must have the FIFO open. */
+  constructor({ directory, handlers, from, lastEntry, hasEnded = false, unrecorded }: RunFilesParts) {
     this.directory = directory;
+    this.hasEnded = hasEnded;
     this.#handlers = handlers;
     this.#unrecorded = unrecorded;
     this.#outEnd = from?.out ?? 0;
     this.#errEnd = from?.err ?? 0;
     this.#errors = splitErrorLines((line) => handlers.errorLine(line));
-    this.#fifo = new FifoWriter(directory.input);
+    this.#fifo = hasEnded ? undefined : new FifoWriter(directory.input);
+    this.#needed = new Needed(directory);
     this.record = new RunRecord(directory.record, lastEntry);
     this.#out = new Follower({
       path: directory.output,
@@ -89,6 +88,12 @@ export class RunFiles implements ChildIo {
       offset: this.#errEnd,
       chunk: (bytes) => this.#onErrors(bytes),
     });
+    this.#brake = new Brake({
+      path: directory.path,
+      unreadBytes: () => this.#out.unreadBytes,
+      diskFull: () =>
+        handlers.errorLine("[blemees] the disk is nearly full; the agent is paused until there is space"),
+    });
     this.#coalescer = new Coalescer({
       pause: () => this.#out.pause(),
       // Before `start`, only `step` reads.
@@ -97,22 +102,26 @@ export class RunFiles implements ChildIo {
     this.started = new Promise((resolve) => {
       this.#settleStart = resolve;
     });
+    this.allRead = new Promise((resolve) => {
+      this.#settleRead = resolve;
+    });
   }
 
   /** Whether output is being read. Until then, an adopted process is being replayed. */
   get isStarted(): boolean {
-    return this.#pid !== undefined;
+    return this.#isStarted;
   }
 
   /** Starts reading. `pid` is the process, which leads its own group. */
   start(pid: number): void {
-    this.#pid = pid;
-    this.#written.length = 0;
-    // The earlier daemon may have died while it was stopped.
-    this.#signal("SIGCONT");
+    this.#isStarted = true;
+    this.#repetition.end();
+    if (!this.hasEnded) this.#brake.start(pid);
     if (!this.#coalescer.isHeld) this.#out.resume();
     this.#err.resume();
-    this.#check = setInterval(() => this.#lookAt(pid), CHECK_MS).unref();
+    this.#check = this.hasEnded
+      ? setInterval(() => this.#lookWhetherRead(), READ_CHECK_MS)
+      : setInterval(() => this.#lookAt(pid), CHECK_MS).unref();
     this.#settleStart();
   }
 
@@ -123,30 +132,30 @@ export class RunFiles implements ChildIo {
 
   /** The same for a session, without calls that are still to be repeated. */
   markOf(session_id: string): RunMark {
-    return this.isStarted ? this.mark : { ...this.mark, n: this.#repeated.get(session_id) ?? 0 };
+    return this.isStarted ? this.mark : { ...this.mark, n: this.#repetition.lastOf(session_id) };
   }
 
   /** The recorded calls after these snapshots are made again; what they need stays until `start`. */
-  startRepeating(snapshots: readonly { session_id: string; out: number; n: number }[]): void {
+  startRepeating(snapshots: readonly (Place & { session_id: string })[]): void {
     for (const { session_id, out, n } of snapshots) {
-      this.#repeated.set(session_id, n);
-      this.#snapshots.set(session_id, { out, n });
+      this.#repetition.note(session_id, n);
+      this.#needed.set(session_id, { out, n });
     }
   }
 
   /** This call of the session was made again. */
   noteRepeated(session_id: string, n: number): void {
-    this.#repeated.set(session_id, n);
+    this.#repetition.note(session_id, n);
   }
 
   /** Drops this line when it is next written: the earlier daemon wrote it. */
   expectWritten(line: string): void {
-    this.#written.push(line);
+    this.#repetition.expect(line);
   }
 
   /** Whether this line is still to come. */
   isExpected(line: string): boolean {
-    return this.#written.includes(line);
+    return this.#repetition.isExpected(line);
   }
 
   /**
@@ -165,32 +174,32 @@ export class RunFiles implements ChildIo {
   }
 
   /** A later daemon can start from here for this session: what no session needs is freed. */
-  noteSnapshot(session_id: string, place: { out: number; n: number }): void {
-    this.#snapshots.set(session_id, place);
+  noteSnapshot(session_id: string, place: Place): void {
+    this.#needed.set(session_id, place);
     this.#trim();
   }
 
-  /** This session has left the process. */
+  /** This session has left the process, or its end is stored. After the last one the directory of an ended process goes. */
   dropSnapshot(session_id: string): void {
-    if (this.#snapshots.delete(session_id)) this.#trim();
+    if (this.#needed.delete(session_id)) this.#trim();
   }
 
   async write(line: string): Promise<void> {
-    const known = this.#written.indexOf(line);
-    if (known !== -1) {
-      this.#written.splice(known, 1);
-      return;
-    }
+    if (this.#repetition.take(line)) return;
+    // Its end is reported soon, and says more than a failed write.
+    if (this.#fifo === undefined) return new Promise(() => undefined);
     let n = 0;
     this.keep(() => {
       n = this.record.write(line);
     });
-    await this.#fifo.write(Buffer.from(`${line}\n`), () => this.keep(() => this.record.done(n)));
+    const written = this.#fifo.write(Buffer.from(`${line}\n`), () => this.keep(() => this.record.done(n)));
+    if (!this.#hasExited) this.#coalescer.expect();
+    await written;
   }
 
   /** Resolves when the process can read everything that was written to it, or will not get it. */
   drained(): Promise<void> {
-    return this.#fifo.drained();
+    return this.#fifo?.drained() ?? Promise.resolve();
   }
 
   /**
@@ -210,54 +219,54 @@ export class RunFiles implements ChildIo {
   pause(): void {
     if (this.#hasExited) return;
     this.#coalescer.hold();
-    // Nothing else notices how much it writes meanwhile.
-    this.#braking ??= setInterval(() => this.#brake(), BRAKE_MS).unref();
+    this.#brake.watch();
   }
 
   resume(): void {
     if (this.#hasExited) return;
-    this.#stopBraking();
+    this.#brake.unwatch();
     this.#coalescer.release();
   }
 
   /** The process itself holds the other end of its input open. */
   endInput(): boolean {
     // A stopped process would not get the signal that follows.
-    this.#signal("SIGCONT");
+    this.#brake.release();
     return false;
   }
 
   async finish(): Promise<void> {
     this.#hasExited = true;
     clearInterval(this.#check);
-    this.#stopBraking();
+    this.#brake.close();
     this.#coalescer.close();
     this.#drain();
   }
 
-  /** Nothing that could write is left: reads the rest and removes the directory. */
+  /** Nothing that could write is left: reads the rest. The directory stays until no session needs it (`dropSnapshot`). */
   close(): void {
     if (this.#isClosed) return;
     this.#drain();
     const rest = this.#errors.rest().toString("utf8");
     if (rest !== "") this.#handlers.errorLine(rest);
     this.detach();
-    removeRunDirectory(this.directory);
+    this.#needed.end();
     this.#handlers.outputEnd?.();
   }
 
   /** Releases the process: nothing more is read, and nothing is removed. */
   detach(): void {
     this.#isClosed = true;
-    if (this.#isStopped) this.#signal("SIGCONT");
+    if (this.#brake.isStopped) this.#brake.release();
     clearInterval(this.#check);
-    this.#stopBraking();
+    this.#brake.close();
     this.#coalescer.close();
     this.#out.close();
     this.#err.close();
-    this.#fifo.close();
+    this.#fifo?.close();
     this.record.close();
     this.#settleStart();
+    this.#settleRead();
   }
 
   #onOutput(bytes: Buffer): void {
@@ -265,9 +274,9 @@ export class RunFiles implements ChildIo {
     const last = bytes.lastIndexOf(LF);
     if (last !== -1) this.#outEnd = this.#out.offset - bytes.length + last + 1;
     this.#handlers.output(bytes);
-    if (this.#pid === undefined || this.#hasExited) return;
+    if (!this.#isStarted || this.#hasExited) return;
     this.#coalescer.note(bytes.length);
-    if (this.#isStopped || bytes.length >= READ_BYTES) this.#brake();
+    if (this.#brake.isStopped || bytes.length >= READ_BYTES) this.#brake.check();
   }
 
   #onErrors(bytes: Buffer): void {
@@ -295,31 +304,16 @@ export class RunFiles implements ChildIo {
   }
 
   #trim(): void {
-    const places = [...this.#snapshots.values()];
-    if (places.length === 0 || this.#isClosed) return;
-    this.keep(() => this.record.forget(Math.min(...places.map(({ n }) => n))));
-    // If it fails, it is tried again at the next snapshot.
-    tryTo(() => this.#free("out", this.directory.output, Math.min(...places.map(({ out }) => out))));
-    tryTo(() => this.#free("err", this.directory.errors, this.#errEnd));
-  }
-
-  #free(which: "out" | "err", path: string, before: number): void {
-    const end = before - (before % BLOCK_BYTES);
-    const from = this.#freed[which];
-    if (end - from < FREE_BYTES) return;
-    const fd = openSync(path, "r+");
-    try {
-      systemCalls().freeSpace(fd, from, end);
-    } finally {
-      closeSync(fd);
-    }
-    this.#freed[which] = end;
+    const { first } = this.#needed;
+    if (first === undefined || this.#isClosed) return;
+    this.keep(() => this.record.forget(first.n));
+    this.#needed.free({ out: first.out, err: this.#errEnd });
   }
 
   /** A file neither blocks its writer nor signals that the writer closed it. */
   #lookAt(pid: number): void {
-    this.#checkDisk();
-    this.#brake();
+    this.#brake.checkDisk();
+    this.#brake.check();
     if (process.platform !== "linux") return;
     try {
       readlinkSync(`/proc/${pid}/fd/1`);
@@ -328,36 +322,8 @@ export class RunFiles implements ChildIo {
     }
   }
 
-  #stopBraking(): void {
-    clearInterval(this.#braking);
-    this.#braking = undefined;
-  }
-
-  #brake(): void {
-    const { unreadBytes } = this.#out;
-    const mustStop = this.#isDiskFull || unreadBytes > (this.#isStopped ? LOW_BYTES : HIGH_BYTES);
-    if (mustStop === this.#isStopped) return;
-    this.#isStopped = mustStop;
-    this.#signal(mustStop ? "SIGSTOP" : "SIGCONT");
-  }
-
-  /** A write that fails would end most agents. */
-  #checkDisk(): void {
-    const isFull = freeBytes(this.directory.path) < MIN_FREE_BYTES / 2;
-    if (isFull && !this.#isDiskFull) {
-      this.#handlers.errorLine("[blemees] the disk is nearly full; the agent is paused until there is space");
-    }
-    this.#isDiskFull = isFull;
-  }
-
-  /** To the whole group: a program may be a script that runs the agent. */
-  #signal(signal: NodeJS.Signals): void {
-    if (this.#pid === undefined || this.#hasExited) return;
-    try {
-      process.kill(-this.#pid, signal);
-    } catch {
-      // It has exited; its end is reported elsewhere.
-    }
+  #lookWhetherRead(): void {
+    if (this.#out.unreadBytes === 0 && this.#err.unreadBytes === 0) this.#settleRead();
   }
 }
 

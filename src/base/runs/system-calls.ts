@@ -10,6 +10,8 @@ export interface SystemCalls {
   growFifo(fd: number): void;
   /** Frees the disk space of these bytes; offsets stay valid. Returns false if the file system does not support it. */
   freeSpace(fd: number, from: number, to: number): boolean;
+  /** Gives memory that malloc holds free back to the system. */
+  trimMemory(): void;
 }
 
 export const FIFO_BYTES = 1024 * 1024;
@@ -22,7 +24,7 @@ type Fn = (...args: unknown[]) => number;
 
 let loaded: SystemCalls | undefined;
 
-export function systemCalls(): SystemCalls {
+export function loadSystemCalls(): SystemCalls {
   loaded ??= load();
   return loaded;
 }
@@ -41,6 +43,7 @@ function load(): SystemCalls {
   const fallocate = isLinux
     ? (libc.func("int fallocate(int fd, int mode, int64_t offset, int64_t length)") as unknown as Fn)
     : undefined;
+  const trim = isLinux ? findTrim(libc) : undefined;
   return {
     makeFifo(path) {
       if (mkfifo(path, OWNER_ONLY) === 0) return;
@@ -52,11 +55,22 @@ function load(): SystemCalls {
       // Fails if the user's limit for pipes is reached; the FIFO then stays small.
       fcntl?.(fd, F_SETPIPE_SZ, "int", FIFO_BYTES);
     },
+    trimMemory: () => void trim?.(0),
     freeSpace: (fd, from, to) => fallocate?.(fd, PUNCH_HOLE, from, to - from) === 0,
   };
 }
 
+/** Only glibc has it. */
+function findTrim(libc: { func(prototype: string): unknown }): Fn | undefined {
+  try {
+    return libc.func("int malloc_trim(size_t pad)") as Fn;
+  } catch {
+    return undefined;
+  }
+}
+
 const PLAIN: SystemCalls = {
+  trimMemory: () => undefined,
   makeFifo: (path) => void execFileSync("mkfifo", ["-m", "600", path], { stdio: "pipe" }),
   growFifo: () => undefined,
   freeSpace: () => false,

@@ -4,7 +4,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, stat
 import { dirname } from "node:path";
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { CodedError, toMessage } from "../coded-error.ts";
-import { timestamp } from "../timestamp.ts";
+import { formatTimestamp } from "../timestamp.ts";
 
 export type Database = DatabaseSyncInstance;
 export type Statement = ReturnType<Database["prepare"]>;
@@ -63,7 +63,7 @@ export function closeDatabase(db: Database): void {
 }
 
 /** Runs `work` in a transaction, which is rolled back if it throws. */
-export function inTransaction<T>(db: Database, work: () => T): T {
+export function runInTransaction<T>(db: Database, work: () => T): T {
   db.exec("BEGIN IMMEDIATE");
   try {
     const result = work();
@@ -85,7 +85,7 @@ export function isRefusal(error: unknown): boolean {
 type Engine = new (path: string) => Database;
 
 /** node:sqlite needs a flag before Node 24, so older versions get its backport. Only the one needed is loaded. */
-async function loadEngine(): Promise<Engine> {
+export async function loadEngine(): Promise<Engine> {
   if (Number.parseInt(process.versions.node, 10) >= 24) {
     const builtin = process.getBuiltinModule("node:sqlite") as unknown as { DatabaseSync: Engine };
     return builtin.DatabaseSync;
@@ -121,7 +121,7 @@ function connect(engine: Engine, opening: Opening): Database {
 
 /** The WAL moves with its database: replayed into a new file, it would break that one too. */
 function moveAside({ path, now, onRecovery }: Opening): void {
-  const aside = `${path}.corrupt-${timestamp(now())}`;
+  const aside = `${path}.corrupt-${formatTimestamp(now())}`;
   const cut_bytes = statSync(path).size;
   renameSync(path, aside);
   for (const suffix of ["-wal", "-shm", "-journal"]) {

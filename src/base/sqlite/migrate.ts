@@ -1,6 +1,6 @@
 // Migrates a database to this program's schema in numbered steps; `user_version` is the number of steps done.
 import { CodedError } from "../coded-error.ts";
-import { type Database, inTransaction } from "./database.ts";
+import { type Database, runInTransaction } from "./database.ts";
 
 /** Step n brings the schema from version n to n + 1. */
 export function runMigrations(db: Database, migrations: readonly string[]): void {
@@ -13,7 +13,7 @@ export function runMigrations(db: Database, migrations: readonly string[]): void
   }
   for (const [at, sql] of migrations.entries()) {
     if (at < found) continue;
-    inTransaction(db, () => {
+    runInTransaction(db, () => {
       db.exec(sql);
       db.exec(`PRAGMA user_version=${at + 1}`);
     });

@@ -4,9 +4,9 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { HttpClient, InputRecord, QueuedMessage, QueueReply } from "../../client/index.ts";
 import { joinText } from "../../protocol/message-text.ts";
 import { truncate } from "../bar.ts";
-import { type Flag, textFlag, UsageError } from "../command.ts";
+import { type Flag, readTextFlag, UsageError } from "../command.ts";
 import { formatDuration } from "../duration.ts";
-import { show, table } from "../output.ts";
+import { formatTable, show } from "../output.ts";
 import { ANY } from "../program.ts";
 import type { BlemeesCommand } from "./command.ts";
 import { CAREFUL, describeSession, findSession } from "./find.ts";
@@ -99,7 +99,7 @@ export const QUEUE: BlemeesCommand = {
   ],
   examples: ["queue fixer", "queue fixer --cancel msg_5a01f0d8", "queue fixer --clear"],
   async run(given, context) {
-    const message_id = textFlag(given, "cancel");
+    const message_id = readTextFlag(given, "cancel");
     if (message_id !== undefined && given.flags["clear"])
       throw new UsageError("use --cancel or --clear, not both");
     const http = await context.connect();
@@ -159,7 +159,7 @@ export function queueLines({ queued, recent, held }: QueueReply, columns: number
       ]),
   ];
   return [
-    ...table([["MESSAGE", "STATE", "FROM", "SENT", "TEXT"], ...rows], columns),
+    ...formatTable([["MESSAGE", "STATE", "FROM", "SENT", "TEXT"], ...rows], columns),
     ...(held === undefined ? [] : [`held: ${sanitizeLine(held)}`]),
   ];
 }

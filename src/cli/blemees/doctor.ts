@@ -1,6 +1,6 @@
 // `sm doctor`: checks everything a session needs, and suggests fixes.
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { table } from "../output.ts";
+import { formatTable } from "../output.ts";
 import type { BlemeesCommand } from "./command.ts";
 import { checkAgents, checkAny, checkLogins } from "./doctor/agents.ts";
 import type { Check, CheckContext } from "./doctor/check.ts";
@@ -8,6 +8,7 @@ import { checkConfigured } from "./doctor/configured.ts";
 import { checkDaemon, checkSocket } from "./doctor/daemon.ts";
 import { checkDemian } from "./doctor/demian.ts";
 import { checkDisk, checkNode, checkRuns, checkState } from "./doctor/machine.ts";
+import { checkAudit, checkPolicy } from "./doctor/policy.ts";
 
 const GLYPHS: Record<Check["status"], string> = { ok: "✓", warn: "!", fail: "✗" };
 const STYLES = { ok: undefined, warn: "yellow", fail: "red" } as const;
@@ -30,7 +31,10 @@ export const DOCTOR: BlemeesCommand = {
       checkDemian(patient),
       checkConfigured(patient),
       checkLogins(patient),
-      Promise.all([checkState(patient), checkRuns(patient), checkDisk(patient)]),
+      Promise.all([
+        ...[checkState(patient), checkRuns(patient), checkDisk(patient)],
+        ...[checkPolicy(patient), checkAudit(patient)],
+      ]),
     ]);
     const [own, ...sandbox] = demian;
     const found = [...agents, ...(own === undefined ? [] : [own]), ...configured];
@@ -42,7 +46,7 @@ export const DOCTOR: BlemeesCommand = {
         `${GLYPHS[status]} ${name}`,
         sanitizeLine(todo === undefined ? text : `${text}; ${todo}`),
       ]);
-      const lines = table(rows, Number.POSITIVE_INFINITY);
+      const lines = formatTable(rows, Number.POSITIVE_INFINITY);
       for (const [at, line] of lines.entries()) {
         const style = STYLES[checks[at]?.status ?? "ok"];
         if (style === undefined) await output.line(line);

@@ -1,12 +1,12 @@
 // Changes of a session's view as lines for `sm tail -f`. Pure. The agent's text has a bar and its actions are cut to one
 // row, so that nothing it writes can imitate our own output or a request.
 import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
-import { noticeText, toolStatusText, toolText, workedMs } from "../../client/view/format.ts";
+import { computeWorkedMs, formatNotice, formatTool, formatToolStatus } from "../../client/view/format.ts";
 import type { Entry, NoticeEntry, RequestEntry, ResultEntry, ToolEntry } from "../../client/view/types.ts";
 import type { EntryChange } from "../../client/view.ts";
-import { barLines, truncate } from "../bar.ts";
+import { drawBarLines, truncate } from "../bar.ts";
 import type { Style } from "../output.ts";
-import { blemeesWords, hintFor, type RequestWords, requestLines } from "../request-text.ts";
+import { createBlemeesWords, formatRequest, makeHint, type RequestWords } from "../request-text.ts";
 
 export interface EntryLine {
   text: string;
@@ -38,10 +38,10 @@ const LINES: { [K in Entry["kind"]]: Lines<K> } = {
 /** Deeper rows are not indented further. */
 const MAX_INDENTS = 4;
 
-export function entryLines(
+export function formatEntry(
   { entry, before }: EntryChange,
   columns: number,
-  words: RequestWords = blemeesWords("sm"),
+  words: RequestWords = createBlemeesWords("sm"),
 ): EntryLine[] {
   // Sub-agents are indented.
   const indent = "  ".repeat(Math.min(entry.depth, MAX_INDENTS));
@@ -55,7 +55,7 @@ export function entryLines(
 function toolLines(tool: ToolEntry, before: ToolEntry | undefined, columns: number): EntryLine[] {
   const isNew = isKnown(tool) && (before === undefined || !isKnown(before));
   return [
-    ...(isNew ? [oneLine(`⚙ ${toolText(tool)}`, columns, "cyan")] : []),
+    ...(isNew ? [oneLine(`⚙ ${formatTool(tool)}`, columns, "cyan")] : []),
     ...(isOver(tool) && (before === undefined || !isOver(before)) ? endLines(tool, columns) : []),
   ];
 }
@@ -71,7 +71,7 @@ function isOver({ status }: ToolEntry): boolean {
 
 function endLines(tool: ToolEntry, columns: number): EntryLine[] {
   const { status, output = "" } = tool;
-  if (status === "not_run") return [oneLine(`  ↳ ${toolStatusText(tool)}`, columns, "yellow")];
+  if (status === "not_run") return [oneLine(`  ↳ ${formatToolStatus(tool)}`, columns, "yellow")];
   const text = short(output);
   const hasFailed = status === "failed";
   if (!hasFailed && text === "") return [];
@@ -91,7 +91,7 @@ function askLines(
   }
   // A changed request is shown again.
   if (before?.request.status === "pending" && before.request.shown_hash === request.shown_hash) return [];
-  return requestLines(request, hintFor(request, words), columns, { words }).map((text) => ({
+  return formatRequest(request, makeHint(request, words), columns, { words }).map((text) => ({
     text,
     style: "yellow" as const,
   }));
@@ -99,12 +99,12 @@ function askLines(
 
 function noticeLine(entry: NoticeEntry, columns: number): EntryLine {
   const sign = entry.category === "blemeesd.error" ? "✗" : "·";
-  return oneLine(`${sign} ${noticeText(entry)}`, columns, entry.level === "error" ? "red" : "dim");
+  return oneLine(`${sign} ${formatNotice(entry)}`, columns, entry.level === "error" ? "red" : "dim");
 }
 
 function resultLine(entry: ResultEntry, columns: number): EntryLine {
   const { subtype, usage, cost_usd, error } = entry;
-  const worked = workedMs(entry);
+  const worked = computeWorkedMs(entry);
   if (subtype !== "success")
     return oneLine(`✗ ${subtype}${error === undefined ? "" : `: ${error}`}`, columns, "red");
   const facts = [
@@ -116,7 +116,7 @@ function resultLine(entry: ResultEntry, columns: number): EntryLine {
 }
 
 function textLines(text: string, columns: number): EntryLine[] {
-  return text.trim() === "" ? [] : barLines(sanitize(text), columns).map((row) => ({ text: row }));
+  return text.trim() === "" ? [] : drawBarLines(sanitize(text), columns).map((row) => ({ text: row }));
 }
 
 /** One row that does not reach the edge of the screen. */

@@ -3,10 +3,10 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { EventsPage, EventView } from "../../client/index.ts";
 import { truncate } from "../bar.ts";
-import { numberFlag } from "../command.ts";
+import { readNumberFlag } from "../command.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { findSession } from "./find.ts";
-import { timeText } from "./tail.ts";
+import { formatTime } from "./tail.ts";
 
 const PAGE = 500;
 const POLL_S = 20;
@@ -31,8 +31,8 @@ export const EVENTS: BlemeesCommand = {
     'With --json one object per line: an event with its frame, or {"gap": …} where events are missing.',
   ],
   async run(given, context) {
-    const since = numberFlag(given, "since", { isWhole: true });
-    const last = numberFlag(given, "last", { isWhole: true });
+    const since = readNumberFlag(given, "since", { isWhole: true });
+    const last = readNumberFlag(given, "last", { isWhole: true });
     const isFollowing = given.flags["follow"] === true;
     const http = await context.connect({ isPatient: isFollowing });
     const { session_id, last_seq } = await findSession(http, given.words[0] ?? "");
@@ -61,9 +61,9 @@ export const EVENTS: BlemeesCommand = {
   },
 };
 
-export function eventLine(event: EventView, columns: number, now: Date): string {
+export function formatEventLine(event: EventView, columns: number, now: Date): string {
   const { seq, timestamp_ms, type, preview } = event;
-  const time = timestamp_ms === null ? "-" : timeText(new Date(timestamp_ms), now);
+  const time = timestamp_ms === null ? "-" : formatTime(new Date(timestamp_ms), now);
   const line = `${String(seq ?? "-").padStart(6)}  ${time}  ${type.padEnd(18)}  ${preview}`;
   return truncate(sanitizeLine(line).trimEnd(), columns - 1);
 }
@@ -85,11 +85,11 @@ class GapReporter {
     if (!isNew) return;
     const { output, isJson } = this.#context;
     if (isJson) await output.json({ gap: { since_seq: cursor, earliest_seq, gap_reason } });
-    else output.error(gapText(cursor, page));
+    else output.error(explainGap(cursor, page));
   }
 }
 
-export function gapText(cursor: number, { gap_reason, earliest_seq }: EventsPage): string {
+export function explainGap(cursor: number, { gap_reason, earliest_seq }: EventsPage): string {
   if (gap_reason === "persistence_error")
     return "· gap: some events could not be stored and are missing here";
   const lost =
@@ -99,5 +99,5 @@ export function gapText(cursor: number, { gap_reason, earliest_seq }: EventsPage
 
 async function print(event: EventView, { output, isJson }: BlemeesContext): Promise<void> {
   if (isJson) await output.json(event);
-  else await output.line(eventLine(event, output.columns, new Date()));
+  else await output.line(formatEventLine(event, output.columns, new Date()));
 }

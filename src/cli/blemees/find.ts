@@ -51,7 +51,7 @@ export function pickSession(sessions: readonly SessionView[], given: string, lea
 }
 
 /** The shortest unambiguous prefix of each UUID, at least 8 characters. */
-export function shortIds(ids: readonly string[]): Map<string, string> {
+export function shortenIds(ids: readonly string[]): Map<string, string> {
   // In sorted order, the id with the longest common prefix is a neighbor.
   const sorted = [...new Set(ids)].sort();
   const shorts = new Map<string, string>();
@@ -72,7 +72,7 @@ function commonLength(id: string, other = ""): number {
 
 /** The short id, with the name or title. */
 export function describeSession({ name, session_id, title }: SessionView): string {
-  const short = shortIds([session_id]).get(session_id) ?? session_id;
+  const short = shortenIds([session_id]).get(session_id) ?? session_id;
   const said = name ?? title;
   return said === undefined ? short : `${short} (${truncate(sanitizeLine(said), 40)})`;
 }
@@ -84,7 +84,7 @@ function unknown(sessions: readonly SessionView[], given: string): CodedError {
 }
 
 function ambiguous(found: readonly SessionView[], given: string): CodedError {
-  const shorts = shortIds(found.map(({ session_id }) => session_id));
+  const shorts = shortenIds(found.map(({ session_id }) => session_id));
   const lines = found
     .slice(0, MAX_NAMED)
     .map((view) =>

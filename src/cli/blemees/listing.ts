@@ -4,20 +4,27 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { isPlainWord } from "../../base/shell-word.ts";
 import { defined } from "../../base/values.ts";
 import type { SessionsFilter, SessionView } from "../../client/index.ts";
-import { type Arguments, didYouMean, type Flag, numberFlag, textFlag, UsageError } from "../command.ts";
+import {
+  type Arguments,
+  didYouMean,
+  type Flag,
+  readNumberFlag,
+  readTextFlag,
+  UsageError,
+} from "../command.ts";
 import { formatDuration } from "../duration.ts";
-import { show, table } from "../output.ts";
+import { formatTable, show } from "../output.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { findSession } from "./find.ts";
 import {
   buildTree,
-  costText,
+  formatCost,
+  formatSessionSheet,
+  formatSessionTable,
+  formatSessionTree,
+  getStateName,
   isWaiting,
   type StyledLine,
-  sessionSheet,
-  sessionTable,
-  sessionTree,
-  stateName,
 } from "./session-lines.ts";
 import { ACTIVITY_STATE_NAMES } from "./states.ts";
 
@@ -45,7 +52,7 @@ export const ALL: BlemeesCommand = {
     const http = await context.connect();
     const sessions = await http.sessions(readFilter(given));
     if (given.flags["ids"]) return show(context, { sessions }, () => listIds(sessions));
-    return showViews(context, { sessions }, sessions, sessionTable);
+    return showViews(context, { sessions }, sessions, formatSessionTable);
   },
 };
 
@@ -67,7 +74,7 @@ export const CHILDREN: BlemeesCommand = {
         : (await http.family((await findSession(http, id)).session_id)).map(({ session }) => session);
     const views = given.flags["live"] ? all.filter((view) => view.activity_state !== "stopped") : all;
     const sessions = buildTree(views).map(({ depth, view }) => ({ depth, session: view }));
-    return showViews(context, { sessions }, views, sessionTree);
+    return showViews(context, { sessions }, views, formatSessionTree);
   },
 };
 
@@ -80,7 +87,7 @@ export const SHOW: BlemeesCommand = {
   examples: ["show fixer"],
   async run({ words }, context) {
     const session = await findSession(await context.connect(), words[0] ?? "");
-    return show(context, session, () => sessionSheet(session, Number.POSITIVE_INFINITY, Date.now()));
+    return show(context, session, () => formatSessionSheet(session, Number.POSITIVE_INFINITY, Date.now()));
   },
 };
 
@@ -100,19 +107,19 @@ export const STATUS: BlemeesCommand = {
     const counts = Object.fromEntries(
       ACTIVITY_STATE_NAMES.map((state) => [
         state,
-        sessions.filter((session) => stateName(session) === state).length,
+        sessions.filter((session) => getStateName(session) === state).length,
       ]),
     );
     const { output } = context;
     const { program } = context.words;
     return show(context, { daemon, sessions: { total: sessions.length, ...counts }, requests }, () => [
-      ...table(
+      ...formatTable(
         [...daemonRows(daemon, http.socket), ["sessions", countText(sessions, counts)]],
         output.columns,
       ),
       ...sessions.filter(isWaiting).flatMap((view) => [
         "",
-        ...sessionTable([view], output.columns, Date.now())
+        ...formatSessionTable([view], output.columns, Date.now())
           .slice(1)
           .map(({ text }) => text),
         ...requests
@@ -150,10 +157,10 @@ export async function showViews(
 }
 
 function readFilter(given: Arguments): SessionsFilter {
-  const agent = textFlag(given, "agent");
-  const cwd = textFlag(given, "cwd");
-  const state = textFlag(given, "state")?.split(",");
-  const limit = numberFlag(given, "limit", { least: 1, isWhole: true });
+  const agent = readTextFlag(given, "agent");
+  const cwd = readTextFlag(given, "cwd");
+  const state = readTextFlag(given, "state")?.split(",");
+  const limit = readNumberFlag(given, "limit", { least: 1, isWhole: true });
   for (const name of state ?? []) {
     if (!ACTIVITY_STATE_NAMES.includes(name as never))
       throw new UsageError(
@@ -191,6 +198,6 @@ function countText(sessions: readonly SessionView[], counts: Record<string, numb
     count === 0 ? [] : [`${count} ${state}`],
   );
   const costs = sessions.flatMap(({ cost_usd }) => (cost_usd === undefined ? [] : [cost_usd]));
-  const cost = costs.length === 0 ? "" : `; ${costText(costs.reduce((sum, one) => sum + one, 0))} in total`;
+  const cost = costs.length === 0 ? "" : `; ${formatCost(costs.reduce((sum, one) => sum + one, 0))} in total`;
   return `${sessions.length}${states.length === 0 ? "" : `: ${states.join(", ")}`}${cost}`;
 }

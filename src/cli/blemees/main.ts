@@ -3,11 +3,11 @@
 import { CodedError } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import type { HttpClient, HttpOptions } from "../../client/index.ts";
-import { type Arguments, type Flag, textFlag, UsageError } from "../command.ts";
+import { type Arguments, type Flag, readTextFlag, UsageError } from "../command.ts";
 import { abortOnInterrupt, confirm, hasInput, readInput } from "../input.ts";
 import { Output } from "../output.ts";
 import { type Program, renameText, runMain, runProgram } from "../program.ts";
-import { blemeesWords } from "../request-text.ts";
+import { createBlemeesWords } from "../request-text.ts";
 import type { BlemeesContext } from "./command.ts";
 import { GROUPS } from "./commands.ts";
 import { SESSION_ID } from "./find.ts";
@@ -107,12 +107,12 @@ function createContext(given: Arguments, options: ProgramOptions): BlemeesContex
   const { name, version, daemonProgram, demianProgram } = options;
   const rename = (text: string): string => renameText(text, { name, textName: "sm" });
   const output = new Output({ stdout, stderr, isQuiet: given.flags["quiet"] === true, rename });
-  const socket = textFlag(given, "socket") ?? (env["BLEMEES_SOCKET"] || undefined);
+  const socket = readTextFlag(given, "socket") ?? (env["BLEMEES_SOCKET"] || undefined);
   if (socket === "") throw new UsageError("--socket needs the path of the daemon's socket");
   const self = env["BLEMEES_SESSION_ID"] || undefined;
   return {
     output,
-    words: blemeesWords(name),
+    words: createBlemeesWords(name),
     isJson: given.flags["json"] === true,
     version,
     self,

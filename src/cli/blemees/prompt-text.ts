@@ -1,7 +1,7 @@
 // The text of a message: arguments, a file, or stdin.
 import { readFile } from "node:fs/promises";
 import { toMessage } from "../../base/coded-error.ts";
-import { type Arguments, type Flag, textFlag, UsageError } from "../command.ts";
+import { type Arguments, type Flag, readTextFlag, UsageError } from "../command.ts";
 import type { BlemeesContext } from "./command.ts";
 
 export const FILE: Flag = {
@@ -18,7 +18,7 @@ export async function readPrompt(
   given: Arguments,
   { readInput }: Pick<BlemeesContext, "readInput">,
 ): Promise<string | undefined> {
-  const file = textFlag(given, "file");
+  const file = readTextFlag(given, "file");
   const isInput = file === "-" || (words.length === 1 && words[0] === "-");
   if (file !== undefined && words.length > 0)
     throw new UsageError("give the text as arguments or with --file, not both");

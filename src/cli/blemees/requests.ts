@@ -1,9 +1,9 @@
 // `requests`, and the commands that answer: approve, decline, answer.
 import type { Answer, HttpClient, RequestRow } from "../../client/index.ts";
 import { REQUEST_ID, type RequestArguments, toAnswers, toDecision, toRefusal } from "../answers.ts";
-import { type Arguments, type Flag, textFlag, UsageError } from "../command.ts";
+import { type Arguments, type Flag, readTextFlag, UsageError } from "../command.ts";
 import { ANY } from "../program.ts";
-import { hintFor } from "../request-text.ts";
+import { makeHint } from "../request-text.ts";
 import {
   answerRequest,
   INPUT,
@@ -72,10 +72,10 @@ export const APPROVE: BlemeesCommand = {
     const decision = flags["always"] ? "acceptAlways" : flags["session"] ? "acceptForSession" : "accept";
     return answerWith(given, context, "approve", (split, row) => {
       if (row.payload.questions !== undefined)
-        throw new UsageError(`this request asks a question. ${hintFor(row, context.words)}`);
+        throw new UsageError(`this request asks a question. ${makeHint(row, context.words)}`);
       return toDecision(decision, split, {
-        option: textFlag(given, "option"),
-        input: textFlag(given, "input"),
+        option: readTextFlag(given, "option"),
+        input: readTextFlag(given, "input"),
       });
     });
   },
@@ -120,7 +120,7 @@ async function answerWith(
   return answerRequest(createPort(await context.connect()), context, {
     verb,
     given: { request, text: words.join(" "), words },
-    shown: textFlag(given, "shown"),
+    shown: readTextFlag(given, "shown"),
     isConfirmed: given.flags["yes"] === true,
     isRefusal: verb === "decline",
     toAnswer,

@@ -4,7 +4,7 @@ import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import type { HttpClient, InputBody, InputReply, SessionView } from "../../client/index.ts";
-import { numberFlag, UsageError } from "../command.ts";
+import { readNumberFlag, UsageError } from "../command.ts";
 import { show } from "../output.ts";
 import { ANY } from "../program.ts";
 import type { BlemeesCommand } from "./command.ts";
@@ -32,7 +32,7 @@ export const SEND: BlemeesCommand = {
     const text = await readPrompt(words, given, context);
     if (text === undefined)
       throw new UsageError("nothing to send: use sm send ID text…, --file FILE, or pipe it in");
-    const timeout = numberFlag(given, "timeout");
+    const timeout = readNumberFlag(given, "timeout");
     const http = await context.connect();
     const session = await findSession(http, id);
     if (given.flags["wait"]) refuseOwnTurn(session, context.self, "send without --wait");

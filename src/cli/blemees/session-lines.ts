@@ -5,8 +5,8 @@ import { cutToWidth, measureWidth } from "../../base/width.ts";
 import type { Action, FilterState, SessionView } from "../../client/index.ts";
 import { getActiveMs } from "../../client/view/fleet.ts";
 import { formatDuration } from "../duration.ts";
-import { type Style, table } from "../output.ts";
-import { shortIds } from "./find.ts";
+import { formatTable, type Style } from "../output.ts";
+import { shortenIds } from "./find.ts";
 
 const MAX_NAME = 24;
 const MIN_NAME = 6;
@@ -17,15 +17,23 @@ export interface StyledLine {
   style?: Style;
 }
 
-export function sessionTable(views: readonly SessionView[], columns: number, nowMs: number): StyledLine[] {
-  const shorts = shortIds(views.map(({ session_id }) => session_id));
+export function formatSessionTable(
+  views: readonly SessionView[],
+  columns: number,
+  nowMs: number,
+): StyledLine[] {
+  const shorts = shortenIds(views.map(({ session_id }) => session_id));
   const rows = views.map((view) => [shorts.get(view.session_id) ?? "", ...cells(view, nowMs)]);
   return styleRows(views, fitTable(rows, columns));
 }
 
 /** Parents with their children below them; the oldest first. */
-export function sessionTree(views: readonly SessionView[], columns: number, nowMs: number): StyledLine[] {
-  const shorts = shortIds(views.map(({ session_id }) => session_id));
+export function formatSessionTree(
+  views: readonly SessionView[],
+  columns: number,
+  nowMs: number,
+): StyledLine[] {
+  const shorts = shortenIds(views.map(({ session_id }) => session_id));
   const nodes = buildTree(views);
   const rows = nodes.map(({ view, branch }) => [
     `${branch}${shorts.get(view.session_id) ?? ""}`,
@@ -46,7 +54,7 @@ function fitTable(rows: readonly string[][], columns: number): string[] {
   const left = columns - width(0) - width(2) - width(3) - gaps - 2;
   const nameWidth = Math.max(MIN_NAME, Math.min(MAX_NAME, left));
   const cut = rows.map((row) => row.map((cell, at) => (at === 1 ? cutToWidth(cell, nameWidth + 1) : cell)));
-  return table([HEADER, ...cut], columns);
+  return formatTable([HEADER, ...cut], columns);
 }
 
 interface Node {
@@ -80,7 +88,7 @@ export function buildTree(views: readonly SessionView[]): Node[] {
   return nodes;
 }
 
-export function sessionSheet(view: SessionView, columns: number, nowMs: number): string[] {
+export function formatSessionSheet(view: SessionView, columns: number, nowMs: number): string[] {
   const { usage, turn, last_result, last_action, budget, cost_usd } = view;
   const agent = [view.provider, ...(view.model === undefined ? [] : [view.model])].join(", ");
   const rows: [string, string | undefined][] = [
@@ -94,7 +102,7 @@ export function sessionSheet(view: SessionView, columns: number, nowMs: number):
       "turn",
       turn === undefined ? undefined : `${turn.turn_id}, for ${formatDuration(nowMs - turn.started_at_ms)}`,
     ],
-    ["last action", last_action === undefined ? undefined : actionText(last_action)],
+    ["last action", last_action === undefined ? undefined : formatAction(last_action)],
     [
       "last result",
       last_result === undefined
@@ -116,14 +124,14 @@ export function sessionSheet(view: SessionView, columns: number, nowMs: number):
       "cost",
       cost_usd === undefined && budget === undefined
         ? undefined
-        : `${costText(cost_usd)}${budget?.max_cost_usd === undefined ? "" : ` of $${budget.max_cost_usd}`}`,
+        : `${formatCost(cost_usd)}${budget?.max_cost_usd === undefined ? "" : ` of $${budget.max_cost_usd}`}`,
     ],
     ["started", new Date(view.started_at_ms).toISOString()],
     ["active", `${formatDuration(Math.max(0, nowMs - getActiveMs(view)))} ago`],
     ["stopped", view.stopped_at_ms === undefined ? undefined : new Date(view.stopped_at_ms).toISOString()],
     ["last event", String(view.last_seq)],
   ];
-  return table(
+  return formatTable(
     rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     columns,
   );
@@ -139,7 +147,7 @@ const GLYPHS: Record<Action["status"], string> = {
   timeout: "✗",
 };
 
-export function actionText(action: Action): string {
+export function formatAction(action: Action): string {
   const { status, action_kind, not_run, started_at_ms, ended_at_ms, waited_ms = 0 } = action;
   // Declined actions neither succeeded nor failed.
   const glyph = not_run === undefined ? (GLYPHS[status] ?? "·") : GLYPHS.cancelled;
@@ -150,7 +158,7 @@ export function actionText(action: Action): string {
   return `${text} (${action_kind === "request" ? "waited " : ""}${formatDuration(tookMs)})`;
 }
 
-export function costText(cost: number | undefined): string {
+export function formatCost(cost: number | undefined): string {
   return cost === undefined ? "-" : `$${cost.toFixed(2)}`;
 }
 
@@ -165,9 +173,9 @@ function cells(view: SessionView, nowMs: number): string[] {
     describeState(view),
     formatDuration(Math.max(0, nowMs - view.started_at_ms)),
     formatDuration(Math.max(0, nowMs - getActiveMs(view))),
-    costText(view.cost_usd),
+    formatCost(view.cost_usd),
     waitsText(view) || "-",
-    view.last_action === undefined ? "" : actionText(view.last_action),
+    view.last_action === undefined ? "" : formatAction(view.last_action),
   ];
 }
 
@@ -177,13 +185,13 @@ function waitsText({ pending_requests: own, family_pending_requests: family }: S
 }
 
 /** A failed session is idle too; this reports it as failed. */
-export function stateName({ activity_state, failed }: SessionView): FilterState {
+export function getStateName({ activity_state, failed }: SessionView): FilterState {
   return failed ? "failed" : activity_state;
 }
 
 function describeState(view: SessionView): string {
   const { stalled, held } = view;
-  return [stateName(view), ...(stalled ? ["stalled"] : []), ...(held === undefined ? [] : ["held"])].join(
+  return [getStateName(view), ...(stalled ? ["stalled"] : []), ...(held === undefined ? [] : ["held"])].join(
     ", ",
   );
 }

@@ -4,12 +4,12 @@ import { resolve } from "node:path";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import type { SessionView, SpawnBody } from "../../client/index.ts";
-import { numberFlag, textFlag, UsageError } from "../command.ts";
+import { readNumberFlag, readTextFlag, UsageError } from "../command.ts";
 import { show } from "../output.ts";
 import { ANY } from "../program.ts";
 import { parseOpenPairs } from "../values.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
-import { findSession, shortIds } from "./find.ts";
+import { findSession, shortenIds } from "./find.ts";
 import { printAnswer } from "./message-wait.ts";
 import { EXIT_NOTES } from "./outcome.ts";
 import { FILE, readPrompt } from "./prompt-text.ts";
@@ -42,6 +42,11 @@ export const SPAWN: BlemeesCommand = {
     { name: "budget-usd", value: "N", summary: "maximum cost, for agents that report it" },
     { name: "no-wake", summary: "do not wake the parent when this session finishes or asks" },
     {
+      name: "ask",
+      summary: "in an agent: let a person decide if the session needs more rights than the agent has",
+    },
+    { name: "may-answer", summary: "let the agent answer requests of the sessions it spawns" },
+    {
       name: "notify",
       value: "URL",
       summary: "webhook for requests and finished turns (see notify_allow_urls)",
@@ -62,21 +67,28 @@ export const SPAWN: BlemeesCommand = {
   async run(given, context) {
     const [agent = "", ...words] = given.words;
     const prompt = await readPrompt(words, given, context);
-    const timeout = numberFlag(given, "timeout");
+    const timeout = readNumberFlag(given, "timeout");
     if (given.flags["wait"] && prompt === undefined)
       throw new UsageError("--wait needs a prompt to wait for");
     const http = await context.connect();
-    const parent = textFlag(given, "parent");
-    const name = textFlag(given, "name");
+    const parent = readTextFlag(given, "parent");
+    const name = readTextFlag(given, "name");
     const body: SpawnBody = {
       ...(agent === "codex-app" ? { provider: agent } : { backend: agent }),
-      cwd: resolve(textFlag(given, "cwd") ?? "."),
-      ...defined({ prompt, model: textFlag(given, "model"), name, notify_url: textFlag(given, "notify") }),
+      cwd: resolve(readTextFlag(given, "cwd") ?? "."),
+      ...defined({
+        prompt,
+        model: readTextFlag(given, "model"),
+        name,
+        notify_url: readTextFlag(given, "notify"),
+      }),
       ...(parent === undefined ? {} : { parent: (await findSession(http, parent)).session_id }),
       ...readOptions(given.many["option"] ?? [], agent),
       ...(given.flags["no-approvals"] ? { approvals: false } : {}),
+      ...(given.flags["ask"] ? { ask: true } : {}),
+      ...(given.flags["may-answer"] ? { may_answer: true } : {}),
       ...(given.flags["no-wake"] ? { wakes_parent: false } : {}),
-      ...toBudget(numberFlag(given, "budget-usd")),
+      ...toBudget(readNumberFlag(given, "budget-usd")),
     };
     const twins = name === undefined ? [] : await http.sessions({ name });
     const reply = await http.spawn(body);
@@ -102,7 +114,7 @@ function warnSameName(
 ): void {
   const others = twins.filter((view) => view.stopped_at_ms === undefined && view.session_id !== session_id);
   if (others.length === 0) return;
-  const ids = [...shortIds(others.map((view) => view.session_id)).values()].join(", ");
+  const ids = [...shortenIds(others.map((view) => view.session_id)).values()].join(", ");
   output.note(`· ${sanitizeLine(name ?? "")} is also the name of ${ids}; use ids, or rename one`);
 }
 

@@ -18,13 +18,13 @@ export function logFileIn(stateDirectory: string): string {
   return join(stateDirectory, "blemeesd.log");
 }
 
-export function configFile(env: Env): string {
+export function getConfigFile(env: Env): string {
   return join(env["XDG_CONFIG_HOME"] || join(getHome(env), ".config"), "blemeesd", "config.toml");
 }
 
 async function readConfigured(env: Env): Promise<string | undefined> {
   try {
-    const text = readFileSync(configFile(env), "utf8");
+    const text = readFileSync(getConfigFile(env), "utf8");
     // Loaded only if there is a file, to keep commands fast.
     const { parse } = await import("smol-toml");
     const { state_dir } = parse(text);

@@ -1,12 +1,12 @@
 // `sm tail`: recent actions of an agent; with -f, its messages and actions as they happen.
 import type { Action, HttpClient, SessionView, StreamItem } from "../../client/index.ts";
 import { applyInputs, changedEntries, emptyView } from "../../client/view.ts";
-import { numberFlag } from "../command.ts";
+import { readNumberFlag } from "../command.ts";
 import { show } from "../output.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
-import { entryLines } from "./entry-lines.ts";
+import { formatEntry } from "./entry-lines.ts";
 import { findSession } from "./find.ts";
-import { actionText } from "./session-lines.ts";
+import { formatAction } from "./session-lines.ts";
 
 const DEFAULT_LINES = 10;
 
@@ -25,31 +25,31 @@ export const TAIL: BlemeesCommand = {
     'With -f and --json one object per line: {"action": …} for past actions, then frames of the session.',
   ],
   async run(given, context) {
-    const limit = numberFlag(given, "lines", { isWhole: true }) ?? DEFAULT_LINES;
+    const limit = readNumberFlag(given, "lines", { isWhole: true }) ?? DEFAULT_LINES;
     const http = await context.connect({ isPatient: given.flags["follow"] === true });
     const session = await findSession(http, given.words[0] ?? "");
     const { session_id } = session;
     const actions = limit === 0 ? [] : (await http.actions(session_id, limit)).reverse();
     if (!given.flags["follow"]) {
       if (actions.length === 0 && limit > 0 && !context.isJson) context.output.note("No actions recorded");
-      return show(context, { session_id, actions }, () => actionLines(actions, new Date()));
+      return show(context, { session_id, actions }, () => formatActions(actions, new Date()));
     }
     if (context.isJson) for (const action of actions) await context.output.json({ action });
-    else for (const line of actionLines(actions, new Date())) await context.output.line(line);
+    else for (const line of formatActions(actions, new Date())) await context.output.line(line);
     return follow(http, session, context);
   },
 };
 
 /** Oldest first, with the time, and the date if it is not today. */
-export function actionLines(actions: readonly Action[], now: Date): string[] {
+export function formatActions(actions: readonly Action[], now: Date): string[] {
   // Actions are ordered by their end.
   return actions.map((action) => {
     const at = new Date(action.ended_at_ms ?? action.started_at_ms);
-    return `${timeText(at, now)}  ${actionText(action)}`;
+    return `${formatTime(at, now)}  ${formatAction(action)}`;
   });
 }
 
-export function timeText(at: Date, now: Date): string {
+export function formatTime(at: Date, now: Date): string {
   const two = (value: number): string => String(value).padStart(2, "0");
   const isToday = at.toDateString() === now.toDateString();
   const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":");
@@ -70,7 +70,7 @@ async function follow(http: HttpClient, session: SessionView, context: BlemeesCo
     else {
       const next = applyInputs(view, [item], LIMITS);
       for (const change of changedEntries(view, next))
-        for (const { text, style } of entryLines(change, output.columns, context.words)) {
+        for (const { text, style } of formatEntry(change, output.columns, context.words)) {
           if (style === undefined) await output.line(text);
           else await output.styledLine(style, text);
         }

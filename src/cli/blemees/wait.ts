@@ -3,7 +3,7 @@
 import { CodedError } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import type { HttpClient, SessionView, WaitReply } from "../../client/index.ts";
-import { numberFlag } from "../command.ts";
+import { readNumberFlag } from "../command.ts";
 import { ANY } from "../program.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { describeSession, findSession } from "./find.ts";
@@ -29,7 +29,7 @@ export const WAIT: BlemeesCommand = {
     "from its queue.",
   ],
   async run(given, context) {
-    const timeout = numberFlag(given, "timeout");
+    const timeout = readNumberFlag(given, "timeout");
     const http = await context.connect();
     const sessions = await findSessions(http, given.words, context);
     if (sessions === undefined) return EXIT.gone;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import type { WebLink } from "../../client/index.ts";
-import { numberFlag } from "../command.ts";
+import { readNumberFlag } from "../command.ts";
 import { formatDuration } from "../duration.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { findStateDirectory } from "./state-directory.ts";
@@ -35,7 +35,7 @@ export const WEB: BlemeesCommand = {
     "opens it again.",
   ],
   async run(given, context) {
-    const port = numberFlag(given, "port", { isWhole: true });
+    const port = readNumberFlag(given, "port", { isWhole: true });
     const http = await context.connect();
     const link = await http.webLink(defined({ port }));
     const { output } = context;
@@ -45,14 +45,14 @@ export const WEB: BlemeesCommand = {
     if (context.isJson) await output.json(link);
     else {
       await output.line(link.url);
-      for (const line of adviceLines(link, context.env, Date.now())) output.note(line);
+      for (const line of formatAdvice(link, context.env, Date.now())) output.note(line);
     }
     if (given.flags["open"]) output.note(await openBrowser(link.url, context.env));
     return 0;
   },
 };
 
-export function adviceLines({ port, expires_at_ms }: WebLink, env: Env, nowMs: number): string[] {
+export function formatAdvice({ port, expires_at_ms }: WebLink, env: Env, nowMs: number): string[] {
   const life = `It works once, within ${formatDuration(Math.max(0, expires_at_ms - nowMs))}.`;
   if (env["SSH_CONNECTION"] === undefined) return [`Open this link in your browser. ${life}`];
   return [
@@ -69,7 +69,7 @@ function sshTarget(env: Env): string {
 }
 
 /** The command that opens a browser; undefined without a display. */
-export function browserCommand(env: Env, platform: NodeJS.Platform): string | undefined {
+export function findBrowserCommand(env: Env, platform: NodeJS.Platform): string | undefined {
   if (env["SSH_CONNECTION"] !== undefined) return undefined;
   if (platform === "darwin") return "open";
   return (env["DISPLAY"] ?? "") !== "" || (env["WAYLAND_DISPLAY"] ?? "") !== "" ? "xdg-open" : undefined;
@@ -77,7 +77,7 @@ export function browserCommand(env: Env, platform: NodeJS.Platform): string | un
 
 /** Arguments are visible to other users, so the browser gets a private file that redirects to the link. */
 async function openBrowser(url: string, env: Env): Promise<string> {
-  const command = browserCommand(env, process.platform);
+  const command = findBrowserCommand(env, process.platform);
   if (command === undefined) return "There is no display to open a browser on.";
   try {
     await start(command, writePage(url, await findStateDirectory(env)));

@@ -8,7 +8,7 @@ import { findMainAgent } from "../../runtime/agents/from-config.ts";
 import type { UserContentPart } from "../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../runtime/session-types.ts";
 import { truncate } from "../bar.ts";
-import { usageLines } from "../program.ts";
+import { formatUsageLines } from "../program.ts";
 import { CHAT_COMMANDS, readTyped } from "./chat-commands.ts";
 import { ProviderPrompt } from "./choose-provider.ts";
 import { formatCompaction } from "./event-text.ts";
@@ -240,7 +240,7 @@ export class Chat {
     if (session === undefined) return;
     if (name === "/exit") this.#leave(0);
     if (name === "/stop") screen.note("· no task is running");
-    if (name === "/help") screen.say(["", ...usageLines(CHAT_COMMANDS), ""].join("\n"));
+    if (name === "/help") screen.say(["", ...formatUsageLines(CHAT_COMMANDS), ""].join("\n"));
     if (name === "/agents") screen.say(formatSubAgents(this.#options.runtime, this.#main).join("\n"));
     if (name === "/use-plan") await this.#sendPlan(session, word);
     if (name === "/agent") await this.#takeAgent(session, word);
@@ -262,7 +262,7 @@ export class Chat {
       const rows = runtime.agents
         .listPrimary()
         .map(({ name, description }) => ({ usage: name, summary: description }));
-      screen.say(usageLines(rows).join("\n"));
+      screen.say(formatUsageLines(rows).join("\n"));
       return;
     }
     await session.use({ agent: word });

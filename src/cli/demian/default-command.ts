@@ -1,7 +1,7 @@
 // demian without a command: one message, or a chat.
 import { CodedError } from "../../base/coded-error.ts";
 import { loadImagePart } from "../../runtime/images.ts";
-import { type Arguments, textFlag, UsageError } from "../command.ts";
+import { type Arguments, readTextFlag, UsageError } from "../command.ts";
 import { Chat } from "./chat.ts";
 import { readTyped } from "./chat-commands.ts";
 import type { DemianContext } from "./command.ts";
@@ -87,7 +87,7 @@ async function refuseCommand(command: string, { io, output, isJson }: DemianCont
 }
 
 function readMessage({ flags, words }: Arguments): string | undefined {
-  const flag = textFlag({ flags }, "prompt");
+  const flag = readTextFlag({ flags }, "prompt");
   if (flag !== undefined && words.length > 0) {
     throw new UsageError("give the message as arguments or with --prompt, not both");
   }

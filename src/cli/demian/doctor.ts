@@ -4,7 +4,7 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import type { RuntimeOrder } from "../../runtime/session-types.ts";
 import { type Arguments, UsageError } from "../command.ts";
-import { table } from "../output.ts";
+import { formatTable } from "../output.ts";
 import type { DemianContext } from "./command.ts";
 import { checkLoaded } from "./doctor/agents.ts";
 import type { DemianCheck } from "./doctor/check.ts";
@@ -83,7 +83,7 @@ async function showChecks(checks: readonly DemianCheck[], { output }: DemianCont
     `${GLYPHS[status]} ${name}`,
     sanitizeLine(todo === undefined ? text : `${text}; ${todo}`),
   ]);
-  for (const [at, line] of table(rows, Number.POSITIVE_INFINITY).entries()) {
+  for (const [at, line] of formatTable(rows, Number.POSITIVE_INFINITY).entries()) {
     const style = STYLES[checks[at]?.status ?? "ok"];
     if (style === undefined) await output.line(line);
     else await output.styledLine(style, line);

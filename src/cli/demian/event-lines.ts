@@ -1,9 +1,10 @@
 // Formats a runtime event as a line of text. Pure. Sub-agents' events are indented below the call that started them and
 // carry their name; tools run by another program carry its badge.
+import { countChangedLines } from "../../base/diff.ts";
 import { revealLine, sanitizeLine } from "../../base/sanitize.ts";
 import type { RuntimeEvent } from "../../runtime/events.ts";
 import type { FileChange } from "../../runtime/workspace/types.ts";
-import { barLines, truncate } from "../bar.ts";
+import { drawBarLines, truncate } from "../bar.ts";
 import { describeEvent, formatBadge, formatCompaction } from "./event-text.ts";
 import { formatSeconds, formatUsage } from "./usage-text.ts";
 
@@ -111,28 +112,8 @@ function formatEnd({ durationMs, metadata }: EventOf<"tool.completed">): string 
 }
 
 function formatChange({ path, oldText, newText }: FileChange): string {
-  const [removed, added] = countChanged(oldText ?? "", newText);
+  const { added, removed } = countChangedLines(oldText ?? "", newText);
   return `${revealLine(path)} (+${added} −${removed}${oldText === undefined ? ", new" : ""})`;
-}
-
-/** Counts all lines from the first to the last difference: a rough size is enough. */
-function countChanged(before: string, after: string): [number, number] {
-  const [old, now] = [splitLines(before), splitLines(after)];
-  let start = 0;
-  while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
-  let end = 0;
-  while (
-    end < old.length - start &&
-    end < now.length - start &&
-    old[old.length - 1 - end] === now[now.length - 1 - end]
-  ) {
-    end += 1;
-  }
-  return [old.length - start - end, now.length - start - end];
-}
-
-function splitLines(text: string): string[] {
-  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
 }
 
 /** Denials and blocks are shown when they happen. */
@@ -147,5 +128,5 @@ function formatFailure(event: EventOf<"tool.failed">, columns: number): EventLin
 function formatPreview(preview: string, columns: number): string[] {
   const lines = preview.trim().split("\n").slice(-MAX_PREVIEW_LINES);
   const short = lines.map((line) => truncate(sanitizeLine(line), MAX_PREVIEW_LINE));
-  return short.flatMap((line) => (line === "" ? [] : barLines(line, columns)));
+  return short.flatMap((line) => (line === "" ? [] : drawBarLines(line, columns)));
 }

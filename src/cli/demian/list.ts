@@ -9,11 +9,11 @@ import { createDelegateTool } from "../../runtime/delegation/delegate-tool.ts";
 import type { Runtime } from "../../runtime/session-types.ts";
 import type { RegisteredTool } from "../../runtime/tools/registry.ts";
 import type { Arguments } from "../command.ts";
-import { table } from "../output.ts";
+import { formatTable } from "../output.ts";
 import type { DemianContext } from "./command.ts";
 import { readOrder } from "./order.ts";
-import { readyMark } from "./settings.ts";
-import { defaultMain, listSubAgents } from "./sub-agents.ts";
+import { formatReadiness } from "./settings.ts";
+import { getDefaultMain, listSubAgents } from "./sub-agents.ts";
 
 export function listAgents(given: Arguments, context: DemianContext): Promise<number> {
   const { all: isAll, main: isMain } = given.flags;
@@ -78,7 +78,7 @@ export function listTools(given: Arguments, context: DemianContext): Promise<num
 function listAllTools(runtime: Runtime): RegisteredTool[] {
   const { tools, config } = runtime;
   if (config.agentMode !== "multi-agent") return tools.list();
-  const callable = listSubAgents(runtime, defaultMain(runtime));
+  const callable = listSubAgents(runtime, getDefaultMain(runtime));
   if (callable.length === 0) return tools.list();
   const tool = createDelegateTool(callable);
   return [...tools.list(), { tool, source: { scope: "builtin", trusted: true } }];
@@ -97,7 +97,7 @@ export function listProviders(given: Arguments, context: DemianContext): Promise
         isDefault,
         ...defined({ problem }),
         cells: [
-          `${isDefault ? "*" : " "} ${readyMark(choice)} ${key}`,
+          `${isDefault ? "*" : " "} ${formatReadiness(choice)} ${key}`,
           type,
           model || "-",
           isReady ? "ready" : (problem ?? "not ready"),
@@ -132,7 +132,7 @@ async function list(
       return 0;
     }
     for (const warning of runtime.warnings) output.note(`! ${sanitizeLine(warning)}`);
-    for (const line of table([head, ...rows.map(({ cells }) => cells)], output.columns)) {
+    for (const line of formatTable([head, ...rows.map(({ cells }) => cells)], output.columns)) {
       await output.line(line);
     }
     return 0;

@@ -4,7 +4,7 @@ import { SANDBOX_MODES } from "../../runtime/sandbox/types.ts";
 import type { Runtime, RuntimeOrder } from "../../runtime/session-types.ts";
 import { type Arguments, didYouMean, UsageError } from "../command.ts";
 import { Output } from "../output.ts";
-import { type Program, runProgram, usageLines } from "../program.ts";
+import { formatUsageLines, type Program, runProgram } from "../program.ts";
 import { CHAT_COMMANDS } from "./chat-commands.ts";
 import type { DemianContext } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
@@ -46,7 +46,7 @@ export function createProgram(options: MainOptions): Program<DemianContext> {
     groups: [{ title: "Commands", commands: COMMANDS }],
     details: [
       "In a chat:",
-      ...usageLines(CHAT_COMMANDS),
+      ...formatUsageLines(CHAT_COMMANDS),
       "  Ctrl-C stops the task; press it twice to exit.",
       "  On the screen, while the input is empty: p selects the provider, m the model, a the agent; ? lists all keys.",
       "  With --daemon, provider, model and agent can be changed until your first message, which starts the session.",

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { defined } from "../../base/values.ts";
 import { SANDBOX_MODES } from "../../runtime/sandbox/types.ts";
-import { type Arguments, didYouMean, numberFlag, textFlag, UsageError } from "../command.ts";
+import { type Arguments, didYouMean, readNumberFlag, readTextFlag, UsageError } from "../command.ts";
 
 export interface Order {
   cwd: string;
@@ -37,7 +37,7 @@ export function readOrder(given: Arguments, cwd: string): Order {
 
 /** Only flags that were given; config files decide the rest. */
 function readConfigLayer(given: Arguments): Record<string, unknown> {
-  const maxTurns = numberFlag(given, "max-turns", { least: 1, isWhole: true });
+  const maxTurns = readNumberFlag(given, "max-turns", { least: 1, isWhole: true });
   const mode = readOneOf(given, "sandbox", SANDBOX_MODES);
   const streams = readEither(given, "stream", "no-stream");
   const keeps = readEither(given, "persistent-grants", "no-persistent-grants");
@@ -63,7 +63,7 @@ function readConfigLayer(given: Arguments): Record<string, unknown> {
 }
 
 function readContextFlags(given: Arguments, flag: string, key: string): Record<string, unknown> {
-  const maxContextTokens = numberFlag(given, `${flag}-max-context-tokens`, { least: 1, isWhole: true });
+  const maxContextTokens = readNumberFlag(given, `${flag}-max-context-tokens`, { least: 1, isWhole: true });
   const compactAtRatio = readRatio(given, `${flag}-compact-at`);
   const said = defined({ maxContextTokens, compactAtRatio });
   return isEmpty(said) ? {} : { [key]: said };
@@ -82,13 +82,13 @@ function readMode(given: Arguments): "single" | "multi" | undefined {
 
 /** Rejects an empty value. */
 function readName(given: Arguments, name: string): string | undefined {
-  const said = textFlag(given, name);
+  const said = readTextFlag(given, name);
   if (said?.trim() === "") throw new UsageError(`--${name} needs a value`);
   return said;
 }
 
 function readOneOf<T extends string>(given: Arguments, name: string, values: readonly T[]): T | undefined {
-  const said = textFlag(given, name);
+  const said = readTextFlag(given, name);
   if (said === undefined) return undefined;
   const found = values.find((value) => value === said);
   if (found !== undefined) return found;
@@ -104,7 +104,7 @@ function readEither(given: Arguments, yes: string, no: string): boolean | undefi
 }
 
 function readRatio(given: Arguments, name: string): number | undefined {
-  const value = numberFlag(given, name);
+  const value = readNumberFlag(given, name);
   if (value === undefined || (value > 0 && value <= 1)) return value;
   throw new UsageError(`--${name} must be greater than 0 and at most 1, not ${value}`);
 }

@@ -3,7 +3,7 @@ import { revealLine } from "../../base/sanitize.ts";
 import { formatPromptLines } from "../../runtime/permissions/prompt.ts";
 import type { Asker, PermissionAnswer, PermissionPrompt } from "../../runtime/permissions/types.ts";
 import type { UserQuestion } from "../../runtime/tools/types.ts";
-import { BAR_WIDTH, barLines, truncate } from "../bar.ts";
+import { BAR_WIDTH, drawBarLines, truncate } from "../bar.ts";
 import type { Screen } from "./screen.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -91,7 +91,7 @@ function isWholeWanted(text: string, { changes = [], invocation }: PermissionPro
 /** Wraps lines itself: a line broken by the terminal could pass for text of demian's own. */
 export function formatPrompt(prompt: PermissionPrompt, columns: number, wholeDiff = false): string[] {
   return formatPromptLines(prompt, { wholeDiff }).flatMap((line) =>
-    barLines(line, columns).map((row, at) => (at === 0 ? row.slice(BAR_WIDTH) : row)),
+    drawBarLines(line, columns).map((row, at) => (at === 0 ? row.slice(BAR_WIDTH) : row)),
   );
 }
 
@@ -110,7 +110,7 @@ export async function askQuestion(
   const { text, options = [] } = question;
   const lines = options.map((option, at) => `  ${at + 1}. ${revealLine(option)}`);
   screen.ask(
-    ["? Question from the agent:", ...barLines(revealText(text), screen.columns), ...lines].join("\n"),
+    ["? Question from the agent:", ...drawBarLines(revealText(text), screen.columns), ...lines].join("\n"),
   );
   const prompt = options.length === 0 ? "answer: " : "answer (a number or text): ";
   const said = await keyboard.ask({ prompt, isFresh: true, signal });

@@ -136,12 +136,12 @@ export function formatProviders(
   return providers.map((choice) => {
     const { key, model, isReady, problem, needsModel } = choice;
     const state = needsModel ? "needs a model name" : isReady ? model : (problem ?? "not ready");
-    const line = `${key === current ? "*" : " "} ${readyMark(choice)} ${key.padEnd(width)}  ${sanitizeLine(state)}`;
+    const line = `${key === current ? "*" : " "} ${formatReadiness(choice)} ${key.padEnd(width)}  ${sanitizeLine(state)}`;
     return truncate(line, columns - 1);
   });
 }
 
-export function readyMark({ isReady, needsModel }: ProviderChoice): string {
+export function formatReadiness({ isReady, needsModel }: ProviderChoice): string {
   if (needsModel) return "•";
   return isReady ? "✓" : "✗";
 }

@@ -3,7 +3,7 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { AgentDefinition } from "../../runtime/agents/types.ts";
 import { listCallableFor } from "../../runtime/delegation/validate.ts";
 import type { Runtime } from "../../runtime/session-types.ts";
-import { usageLines } from "../program.ts";
+import { formatUsageLines } from "../program.ts";
 
 export type Known = Pick<Runtime, "agents" | "config" | "providers">;
 
@@ -14,7 +14,7 @@ export interface Main {
 }
 
 /** The main agent of a session opened without flags. */
-export function defaultMain({ agents, config }: Known): Main {
+export function getDefaultMain({ agents, config }: Known): Main {
   const agent = config.defaultAgent;
   return { agent, provider: agents.find(agent)?.provider?.profile ?? config.defaultProvider };
 }
@@ -43,7 +43,7 @@ export function formatSubAgents(runtime: Known, main: Main): string[] {
   }
   const callable = listSubAgents(runtime, main);
   if (callable.length === 0) return [describeTeam(runtime, main)];
-  return usageLines(callable.map((agent) => ({ usage: agent.name, summary: describeAgent(agent) })));
+  return formatUsageLines(callable.map((agent) => ({ usage: agent.name, summary: describeAgent(agent) })));
 }
 
 function explainAlone(runtime: Known, main: Main): string {

@@ -1,7 +1,7 @@
 // How `demian trust` shows a file: state, size and content, made safe for a terminal.
 import { reveal } from "../../base/sanitize.ts";
 import type { Trustable } from "../../runtime/config/trustable.ts";
-import { barLines } from "../bar.ts";
+import { drawBarLines } from "../bar.ts";
 
 const MAX_LINES = 60;
 /** More would push the text above the prompt off the screen. */
@@ -41,7 +41,7 @@ export function formatContent({ kind, bytes }: Trustable, columns: number): stri
   const lines = text.split("\n");
   const shown = lines.slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
   return [
-    ...barLines(reveal(shown), columns),
+    ...drawBarLines(reveal(shown), columns),
     ...(shown === text ? [] : [`  … ${countHidden(text, shown, lines)}: open the file before you trust it`]),
     `  ${MEANING[kind]}`,
   ];

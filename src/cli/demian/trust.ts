@@ -12,7 +12,7 @@ import { explainNoTrust, type ScopePlace } from "../../runtime/config/scope.ts";
 import { decideTrust, forgetTrust } from "../../runtime/config/trust.ts";
 import { listTrustables, type Trustable } from "../../runtime/config/trustable.ts";
 import { type Arguments, UsageError } from "../command.ts";
-import { table } from "../output.ts";
+import { formatTable } from "../output.ts";
 import type { DemianContext } from "./command.ts";
 import { readOrder } from "./order.ts";
 import { askYes } from "./trust-ask.ts";
@@ -92,7 +92,7 @@ async function list(files: readonly Trustable[], { output, isJson }: DemianConte
     file.decidedAtMs === undefined ? "-" : formatDay(file.decidedAtMs),
     file.path,
   ]);
-  for (const line of table([["STATE", "KIND", "SHA-256", "SINCE", "FILE"], ...rows], output.columns))
+  for (const line of formatTable([["STATE", "KIND", "SHA-256", "SINCE", "FILE"], ...rows], output.columns))
     await output.line(line);
   if (files.some(({ state }) => state === "unknown" || state === "changed"))
     output.note("review and trust a file: demian trust FILE");

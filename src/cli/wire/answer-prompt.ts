@@ -6,7 +6,7 @@ import type { RequestRow, SessionFrame, SessionHandle, WireFrame } from "../../c
 import { isNamed, pickRequest, splitRequest } from "../answers.ts";
 import { truncate } from "../bar.ts";
 import { UsageError } from "../command.ts";
-import { requestLines, verbsFor } from "../request-text.ts";
+import { formatRequest, listVerbs } from "../request-text.ts";
 import type { LineReader, ShellContext } from "./context.ts";
 import { parseLine } from "./parse.ts";
 import { PendingRequests } from "./pending-requests.ts";
@@ -74,7 +74,7 @@ export class AnswerPrompt {
     const [whole = row] = row.is_cut ? await this.#session.requests({ request_id }).catch(() => []) : [];
     this.#asked.put(whole);
     if (this.#current?.request_id === request_id) this.#current = whole;
-    output.ask(requestLines(whole, hint, output.talkColumns, { words }).join("\n"));
+    output.ask(formatRequest(whole, hint, output.talkColumns, { words }).join("\n"));
     this.#shownAt = output.writes;
   }
 
@@ -91,7 +91,7 @@ export class AnswerPrompt {
       const isMistake = error instanceof UsageError;
       const isUnknown = isMistake && /^unknown command/.test(error.message);
       const message = isMistake ? toMessage(error) : revealLine(toMessage(error));
-      output.error(`✗ ${isUnknown ? `not an answer; use ${verbsFor(current)}` : message}`);
+      output.error(`✗ ${isUnknown ? `not an answer; use ${listVerbs(current)}` : message}`);
       // Our own message does not count as other text.
       if (isOnTop) this.#shownAt = output.writes;
     }

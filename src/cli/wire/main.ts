@@ -1,10 +1,10 @@
 // blemeesctl: speaks the protocol by hand. With a verb it runs that and exits; without one it is a prompt, or reads
 // verbs from a pipe.
 import { defined } from "../../base/values.ts";
-import { type Arguments, type Flag, textFlag } from "../command.ts";
+import { type Arguments, type Flag, readTextFlag } from "../command.ts";
 import { abortOnInterrupt, readInput } from "../input.ts";
 import { Output } from "../output.ts";
-import { type Command, type Program, runMain, runProgram, usageLines } from "../program.ts";
+import { type Command, formatUsageLines, type Program, runMain, runProgram } from "../program.ts";
 import { BLEMEESCTL_WORDS } from "../request-text.ts";
 import type { ShellContext } from "./context.ts";
 import { toVerbArguments } from "./parse.ts";
@@ -53,7 +53,7 @@ export function createProgram(options: WireOptions): Program<ShellContext> {
       ["", "a prompt that speaks the protocol"],
     ],
     groups: [{ title: "Commands", commands: VERBS.filter(({ where }) => where !== "prompt").map(toCommand) }],
-    details: ["Only at the prompt:", ...usageLines(VERBS.filter(({ where }) => where === "prompt"))],
+    details: ["Only at the prompt:", ...formatUsageLines(VERBS.filter(({ where }) => where === "prompt"))],
     notes: ["Exit status: 0 done, 1 failed, 2 usage error."],
     commonFlags: COMMON_FLAGS,
     flags: [
@@ -118,5 +118,5 @@ async function prompt(given: Arguments, { name, version }: WireOptions): Promise
 }
 
 function readSocket(given: Arguments): { socket?: string } {
-  return defined({ socket: textFlag(given, "socket") });
+  return defined({ socket: readTextFlag(given, "socket") });
 }

@@ -3,24 +3,33 @@
 // request.
 
 import { sanitize } from "../../base/sanitize.ts";
-import { type RequestRow, readRequest, type SessionFrame, type WireFrame } from "../../client/index.ts";
+import {
+  applyInputs,
+  changedEntries,
+  type Entry,
+  emptyView,
+  type RequestRow,
+  readRequest,
+  type SessionFrame,
+  type WireFrame,
+} from "../../client/index.ts";
+import { computeWorkedMs, formatToolStatus } from "../../client/view/format.ts";
 import { joinText } from "../../protocol/message-text.ts";
-import { formatNotRun } from "../../protocol/not-run.ts";
-import { barLines } from "../bar.ts";
+import { drawBarLines } from "../bar.ts";
 import type { Output } from "../output.ts";
-import { hintFor, type RequestWords, requestLines } from "../request-text.ts";
-import { Decisions } from "./decisions.ts";
-import { PendingRequests } from "./pending-requests.ts";
+import { formatRequest, makeHint, type RequestWords } from "../request-text.ts";
 
 const MAX_DETAIL = 200;
 const MAX_HELD = 8192;
+/** Older entries no longer change. */
+const LIMITS = { maxEntries: 500 };
 
 export class Renderer {
   readonly #output: Output;
   readonly #words: RequestWords;
   readonly #hint: Hint;
-  readonly #asked = new PendingRequests();
-  readonly #decided = new Decisions();
+  /** Knows which requests are pending, which calls were not run, and how long the user was asked. */
+  #view = emptyView();
   #isBarred = false;
   /** The start of a line that is not printed yet. */
   #held = "";
@@ -28,22 +37,28 @@ export class Renderer {
   #hasStreamed = false;
   #isAtLineStart = true;
 
-  constructor(output: Output, words: RequestWords, hint: Hint = (row) => hintFor(row, words)) {
+  constructor(output: Output, words: RequestWords, hint: Hint = (row) => makeHint(row, words)) {
     this.#output = output;
     this.#words = words;
     this.#hint = hint;
   }
 
   async show(frame: SessionFrame): Promise<void> {
-    const isBarred = this.#asked.pending.length > 0;
+    const isBarred = this.#view.requests.length > 0;
     if (isBarred !== this.#isBarred) await this.#endLine();
     this.#isBarred = isBarred;
-    if (!(await this.#ask(frame))) await this.#showFrame(frame);
-    this.#asked.see(frame as unknown as WireFrame);
-    this.#decided.see(frame);
+    const changed = this.#follow(frame);
+    if (!(await this.#ask(frame))) await this.#showFrame(frame, changed);
   }
 
-  async #showFrame(frame: SessionFrame): Promise<void> {
+  #follow(frame: SessionFrame): Entry[] {
+    const before = this.#view;
+    const input = { kind: "frame", seq: null, frame: frame as unknown as WireFrame } as const;
+    this.#view = applyInputs(before, [input], LIMITS);
+    return changedEntries(before, this.#view).map(({ entry }) => entry);
+  }
+
+  async #showFrame(frame: SessionFrame, changed: readonly Entry[]): Promise<void> {
     const isOfSubAgent = "parent_tool_use_id" in frame && frame.parent_tool_use_id !== undefined;
     if (isOfSubAgent && frame.type !== "agent.notice") return;
     if (frame.type === "agent.delta") {
@@ -56,9 +71,15 @@ export class Renderer {
       await this.#endLine();
     } else if (frame.type === "agent.result") {
       await this.#endLine();
-      this.#result(frame);
+      this.#result(
+        frame,
+        changed.find((entry) => entry.kind === "result"),
+      );
     } else {
-      const talk = this.#notRun(frame) ?? describeFrame(frame);
+      const [entry] = changed;
+      const isNotRun =
+        frame.type === "agent.tool_result" && entry?.kind === "tool" && entry.status === "not_run";
+      const talk = isNotRun ? { text: `  ↳ ${formatToolStatus(entry)}` } : describeFrame(frame);
       if (talk === undefined) return;
       await this.#endLine();
       this.#talk(talk);
@@ -70,7 +91,7 @@ export class Renderer {
     const news = readRequest(frame);
     if (news?.status !== "pending") return false;
     await this.#endLine();
-    const lines = requestLines(news, this.#hint(news), this.#output.talkColumns, { words: this.#words });
+    const lines = formatRequest(news, this.#hint(news), this.#output.talkColumns, { words: this.#words });
     this.#output.ask(lines.join("\n"));
     return true;
   }
@@ -89,12 +110,12 @@ export class Renderer {
     this.#held = held.slice(end);
     this.#isAtLineStart = this.#held === "";
     if (end === 0) return;
-    const rows = barLines(sanitize(held.slice(0, end)), this.#output.columns);
+    const rows = drawBarLines(sanitize(held.slice(0, end)), this.#output.columns);
     await this.#output.text(`${rows.join("\n")}\n`);
   }
 
   #talk({ text, isError }: Talk): void {
-    const shown = this.#isBarred ? barLines(sanitize(text), this.#output.talkColumns).join("\n") : text;
+    const shown = this.#isBarred ? drawBarLines(sanitize(text), this.#output.talkColumns).join("\n") : text;
     if (isError) this.#output.error(shown);
     else this.#output.note(shown);
   }
@@ -103,20 +124,17 @@ export class Renderer {
     if (!this.#isAtLineStart) await this.#say("\n");
   }
 
-  #notRun(frame: SessionFrame): Talk | undefined {
-    if (frame.type !== "agent.tool_result" || frame.is_error !== true) return undefined;
-    const reason = this.#decided.notRun(frame.tool_use_id, frame.output);
-    return reason === undefined ? undefined : { text: `  ↳ ${formatNotRun(reason)}` };
-  }
-
-  #result(frame: Extract<SessionFrame, { type: "agent.result" }>): void {
-    const { subtype, duration_ms, usage, error } = frame;
+  #result(
+    { subtype, duration_ms, usage, error }: Extract<SessionFrame, { type: "agent.result" }>,
+    entry: Extract<Entry, { kind: "result" }> | undefined,
+  ): void {
+    const worked = entry === undefined ? duration_ms : computeWorkedMs(entry);
     if (subtype !== "success") {
       this.#talk({ text: `✗ ${subtype}${error === undefined ? "" : `: ${error.message}`}`, isError: true });
       return;
     }
     const parts = [
-      ...(duration_ms === undefined ? [] : [`${(this.#decided.workedMs(duration_ms) / 1000).toFixed(1)} s`]),
+      ...(worked === undefined ? [] : [`${(worked / 1000).toFixed(1)} s`]),
       ...(usage === undefined
         ? []
         : [`${usage.input_tokens ?? 0} tokens in, ${usage.output_tokens ?? 0} out`]),

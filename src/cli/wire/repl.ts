@@ -11,15 +11,15 @@ import {
   type WireFrame,
 } from "../../client/index.ts";
 import { isNamed, pickRequest, splitRequest } from "../answers.ts";
-import { barLines } from "../bar.ts";
+import { drawBarLines } from "../bar.ts";
 import { UsageError } from "../command.ts";
-import { requestLines } from "../request-text.ts";
-import { promptHelp, verbHelp } from "./help.ts";
+import { formatRequest } from "../request-text.ts";
+import { formatPromptHelp, formatVerbHelp } from "./help.ts";
 import { Outstanding } from "./outstanding.ts";
 import { parseLine } from "./parse.ts";
 import { PendingRequests } from "./pending-requests.ts";
 import type { Verb, VerbArguments, VerbFrame } from "./verb.ts";
-import { findVerb, requestId } from "./verbs.ts";
+import { createRequestId, findVerb } from "./verbs.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** A silent daemon is pinged after this time, and given up after the same time again. */
@@ -187,7 +187,7 @@ export class Repl {
     const answer = verb.answer?.(split, row, given.flags);
     const shown_hash = given.flags["shown"] ?? row.shown_hash;
     const source = "blemeesctl";
-    const ids = { type: "blemeesd.respond", id: requestId(), session_id, request_id };
+    const ids = { type: "blemeesd.respond", id: createRequestId(), session_id, request_id };
     await this.#send({ ...ids, answer, shown_hash, source }, false);
   }
 
@@ -228,9 +228,9 @@ export class Repl {
     if (typeof frame.session_id === "string") this.#sessions.add(frame.session_id);
     if (frame.type === "blemeesd.sessions") this.#remember(frame["sessions"]);
     if (this.#isQuiet && frame.type === "agent.delta") return;
-    const line = frameLine(frame, this.#isPretty, new Date());
+    const line = formatFrameLine(frame, this.#isPretty, new Date());
     const { columns } = this.#options;
-    this.#options.print(isBarred && columns !== undefined ? barLines(line, columns).join("\n") : line);
+    this.#options.print(isBarred && columns !== undefined ? drawBarLines(line, columns).join("\n") : line);
     for (const row of asked) this.#show(row);
     if (typeof frame["next"] === "string") this.#note(`more: requests --after ${frame["next"]}`);
   }
@@ -238,7 +238,7 @@ export class Repl {
   #show(row: RequestRow): void {
     const verb = row.payload.questions === undefined ? "accept" : "answer";
     const hint = `Type your choice with its id, such as: ${verb} ${row.request_id}`;
-    this.#options.print(requestLines(row, hint, this.#options.columns ?? Infinity).join("\n"));
+    this.#options.print(formatRequest(row, hint, this.#options.columns ?? Infinity).join("\n"));
   }
 
   #remember(rows: unknown): void {
@@ -260,7 +260,7 @@ const LOCAL: Record<string, Local> = {
   quit: (repl) => repl.quit(),
   help: (repl, { words }) => {
     const verb = words[0] === undefined ? undefined : findVerb(words[0]);
-    repl.print(verb === undefined ? promptHelp() : verbHelp(verb));
+    repl.print(verb === undefined ? formatPromptHelp() : formatVerbHelp(verb));
   },
 };
 
@@ -270,7 +270,7 @@ function isOn(word: string | undefined, verb: string): boolean {
 }
 
 /** `← 12:00:01.123 agent.delta seq=4  {…}` */
-export function frameLine(frame: WireFrame, isPretty: boolean, now: Date): string {
+export function formatFrameLine(frame: WireFrame, isPretty: boolean, now: Date): string {
   const seq = frame["seq"] === undefined ? "" : ` seq=${String(frame["seq"])}`;
   const json = sanitizeJson(JSON.stringify(frame, undefined, isPretty ? 2 : undefined));
   return `← ${clock(now)} ${sanitize(frame.type)}${seq}  ${json}`;

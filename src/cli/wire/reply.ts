@@ -1,16 +1,16 @@
 // The daemon's replies as tables and short lines.
 import type { Reply } from "../../client/index.ts";
 import { formatDuration } from "../duration.ts";
-import { table } from "../output.ts";
+import { formatTable } from "../output.ts";
 
 type Status = Reply<"blemeesd.status">;
 type Sessions = Reply<"blemeesd.list_sessions">["sessions"];
 type Info = Reply<"blemeesd.session_info">;
 
-export function statusLines(status: Status, columns: number): string[] {
+export function formatStatus(status: Status, columns: number): string[] {
   const { sessions, config } = status;
   const backends = Object.entries(status.backends).map(([name, version]) => `${name} ${version}`);
-  return table(
+  return formatTable(
     [
       ["daemon", `${status.daemon}, pid ${status.pid}, up ${formatDuration(status.uptime_s * 1000)}`],
       ["protocol", status.protocol],
@@ -26,7 +26,7 @@ export function statusLines(status: Status, columns: number): string[] {
   );
 }
 
-export function sessionLines(sessions: Sessions, columns: number, nowMs: number): string[] {
+export function formatSessions(sessions: Sessions, columns: number, nowMs: number): string[] {
   const rows = sessions.map((session) => {
     const activeMs = session.last_active_at_ms ?? session.mtime_ms;
     return [
@@ -38,10 +38,10 @@ export function sessionLines(sessions: Sessions, columns: number, nowMs: number)
       session.title ?? session.preview ?? "",
     ];
   });
-  return table([["SESSION", "BACKEND", "STATE", "ACTIVE", "CWD", "TITLE"], ...rows], columns);
+  return formatTable([["SESSION", "BACKEND", "STATE", "ACTIVE", "CWD", "TITLE"], ...rows], columns);
 }
 
-export function infoLines(info: Info, columns: number): string[] {
+export function formatInfo(info: Info, columns: number): string[] {
   const { last_turn_usage: last, cumulative_usage: all } = info;
   const rows: [string, string | undefined][] = [
     ["session", info.session_id],
@@ -66,7 +66,7 @@ export function infoLines(info: Info, columns: number): string[] {
     ["context", `${info.context_tokens} tokens`],
     ["last seq", String(info.last_seq)],
   ];
-  return table(
+  return formatTable(
     rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     columns,
   );

@@ -12,7 +12,7 @@ import { show } from "../output.ts";
 import { claim } from "./claim.ts";
 import { reconnectOptions, type ShellContext } from "./context.ts";
 import type { Parsed } from "./parse.ts";
-import { infoLines, sessionLines, statusLines } from "./reply.ts";
+import { formatInfo, formatSessions, formatStatus } from "./reply.ts";
 import { runAnswer, runRequests } from "./requests.ts";
 import { runTurn, streamTurn, watchSession } from "./stream.ts";
 import type { VerbArguments, VerbFrame } from "./verb.ts";
@@ -63,14 +63,15 @@ const ACTIONS: Record<string, Action> = {
 
   status: async (client, context) => {
     const status = await client.status();
-    return show(context, status, () => statusLines(status, context.output.columns));
+    return show(context, status, () => formatStatus(status, context.output.columns));
   },
 
   sessions: async (client, context, { flags }, frame) => {
     const reply = await client.request(frame as Request<"blemeesd.list_sessions">);
     return show(context, reply, () => {
       if (flags["ids"]) return reply.sessions.map((session) => session.session_id);
-      if (reply.sessions.length > 0) return sessionLines(reply.sessions, context.output.columns, Date.now());
+      if (reply.sessions.length > 0)
+        return formatSessions(reply.sessions, context.output.columns, Date.now());
       context.output.note("No sessions");
       return [];
     });
@@ -78,7 +79,7 @@ const ACTIONS: Record<string, Action> = {
 
   "session-info": async (client, context, { words }) => {
     const info = await client.sessionInfo(words[0] ?? "");
-    return show(context, info, () => infoLines(info, context.output.columns));
+    return show(context, info, () => formatInfo(info, context.output.columns));
   },
 
   requests: runRequests,

@@ -39,8 +39,8 @@ export const RUN: Verb = {
 
 export const VERBS: readonly Verb[] = [
   RUN,
-  simple("ping", "check that the daemon answers", () => ({ type: "blemeesd.ping", id: requestId() })),
-  simple("status", "show the daemon's status", () => ({ type: "blemeesd.status", id: requestId() })),
+  simple("ping", "check that the daemon answers", () => ({ type: "blemeesd.ping", id: createRequestId() })),
+  simple("status", "show the daemon's status", () => ({ type: "blemeesd.status", id: createRequestId() })),
   {
     name: "sessions",
     usage: "sessions [CWD] [--live | --cold] [--ids]",
@@ -55,14 +55,14 @@ export const VERBS: readonly Verb[] = [
     examples: ["sessions --live"],
     frame: ({ words, flags }) => ({
       type: "blemeesd.list_sessions",
-      id: requestId(),
+      id: createRequestId(),
       ...defined({ cwd: words[0] }),
       ...(flags["live"] || flags["cold"] ? { live: flags["live"] === true } : {}),
     }),
   },
   ofSession("session-info", "session-info ID", "show tokens, turns and state of a session", ({ words }) => ({
     type: "blemeesd.session_info",
-    id: requestId(),
+    id: createRequestId(),
     session_id: words[0],
   })),
   {
@@ -130,7 +130,7 @@ export const VERBS: readonly Verb[] = [
     examples: ["watch ID last_seen_seq=0"],
     frame: ({ words }) => ({
       type: "blemeesd.watch",
-      id: requestId(),
+      id: createRequestId(),
       session_id: words[0],
       ...Object.fromEntries(parsePairs(words.slice(1))),
     }),
@@ -138,7 +138,7 @@ export const VERBS: readonly Verb[] = [
   {
     ...ofSession("unwatch", "unwatch ID", "stop following a session", ({ words }) => ({
       type: "blemeesd.unwatch",
-      id: requestId(),
+      id: createRequestId(),
       session_id: words[0],
     })),
     where: "prompt",
@@ -158,7 +158,7 @@ export const VERBS: readonly Verb[] = [
     examples: ["requests --all"],
     frame: ({ words, flags }) => ({
       type: "blemeesd.list_requests",
-      id: requestId(),
+      id: createRequestId(),
       ...(words[0] === undefined
         ? {}
         : { [REQUEST_ID.test(words[0]) ? "request_id" : "session_id"]: words[0] }),
@@ -198,7 +198,7 @@ export function takesSession(verb: Verb): boolean {
   return /[ []ID\b/.test(verb.usage);
 }
 
-export function requestId(): string {
+export function createRequestId(): string {
   return `req_${randomBytes(4).toString("hex")}`;
 }
 
@@ -219,7 +219,7 @@ function openFrame({ words }: VerbArguments, extra: object): VerbFrame {
   const { backend, top, options } = parseOpenPairs(pairs, "claude");
   return {
     type: "blemeesd.open",
-    id: requestId(),
+    id: createRequestId(),
     session_id: id === "new" ? randomUUID() : id,
     backend,
     ...top,

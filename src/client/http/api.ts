@@ -23,9 +23,14 @@ import type {
   InputRecord,
   InputReply,
   InterruptReply,
+  PolicyPreview,
+  PolicyRule,
+  PolicyVerdict,
+  PolicyView,
   QueueReply,
   RequestsReply,
   RespondReply,
+  RuleView,
   SessionsFilter,
   SessionsReply,
   SessionView,
@@ -215,6 +220,36 @@ export class HttpApi {
   ): Promise<RespondReply> {
     const path = toPath(session_id, "requests", request_id, "respond");
     return this.#repeat({ method: "POST", path, body: { ...answer, ...how } });
+  }
+
+  /** The rules for approvals. */
+  policy(): Promise<PolicyView> {
+    return this.#get("/policy");
+  }
+
+  /** Throws `policy_invalid`, `rule_exists`. */
+  addRule(rule: { id: string }): Promise<RuleView> {
+    return this.#send({ method: "POST", path: "/policy/rules", body: rule });
+  }
+
+  removeRule(rule_id: string): Promise<PolicyRule> {
+    return this.#send({ method: "DELETE", path: `/policy/rules/${encodeURIComponent(rule_id)}` });
+  }
+
+  /** Which of the latest requests the rule would have decided. Saves nothing. */
+  previewRule(rule: { id: string }): Promise<PolicyPreview> {
+    return this.#repeat({ method: "POST", path: "/policy/preview", body: rule });
+  }
+
+  /** What the rules say about a request now. */
+  explainRequest(session_id: string, request_id: string): Promise<PolicyVerdict> {
+    return this.#get(toPath(session_id, "requests", request_id, "policy"));
+  }
+
+  /** Rules that would have given the request's answer, narrowest first. */
+  async suggestRules(session_id: string, request_id: string): Promise<PolicyPreview[]> {
+    const path = toPath(session_id, "requests", request_id, "rules");
+    return (await this.#get<{ suggestions: PolicyPreview[] }>(path)).suggestions;
   }
 
   /** Newest first. */

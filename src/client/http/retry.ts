@@ -1,6 +1,6 @@
 // Repeats requests whose connection was lost, until a restarted daemon is back.
 import { CodedError } from "../../base/coded-error.ts";
-import { type Backoff, delayMs, wait } from "../backoff.ts";
+import { type Backoff, computeDelayMs, wait } from "../backoff.ts";
 
 export interface RetryOptions {
   backoff: Backoff | false;
@@ -42,7 +42,7 @@ export async function retryUntilBack<T>(
   if (backoff === false) throw cause;
   for (let count = 1; count <= (backoff.attempts ?? Number.POSITIVE_INFINITY); count += 1) {
     onRetry?.(cause, count);
-    await wait(delayMs(backoff, count), signal).catch(() => {
+    await wait(computeDelayMs(backoff, count), signal).catch(() => {
       throw new CodedError("aborted", "aborted by the caller");
     });
     try {

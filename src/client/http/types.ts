@@ -4,6 +4,13 @@ import type * as wire from "../../protocol/wire/http.ts";
 import type { WireFrame } from "../frames.ts";
 
 export type { Action } from "../../protocol/actions.ts";
+export type {
+  PolicyPreview,
+  PolicyRule,
+  PolicyVerdict,
+  PolicyView,
+  RuleView,
+} from "../../protocol/policy.ts";
 export type { InputRecord, QueuedMessage } from "../../protocol/queue.ts";
 export type { ActivityState, FilterState } from "../../protocol/session.ts";
 export type { Stats, ToolStat, TurnStat, WaitStat } from "../../protocol/stats.ts";

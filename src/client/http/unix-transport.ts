@@ -5,7 +5,7 @@ import { defined } from "../../base/values.ts";
 import { explainConnectError } from "../discover.ts";
 import type { Order, Transport } from "./transport.ts";
 
-export function unixTransport(socket: string): Transport {
+export function createUnixTransport(socket: string): Transport {
   return {
     async send(order) {
       const response = await sendRequest(socket, order);

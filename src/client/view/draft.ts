@@ -2,7 +2,7 @@
 import { asNumber, asObject, asText, defined } from "../../base/values.ts";
 import type { WireFrame } from "../frames.ts";
 import type { Limits } from "./limits.ts";
-import { copyMemory, emptyMemory, type Memory, remember } from "./memory.ts";
+import { copyMemory, createMemory, type Memory, remember } from "./memory.ts";
 import type { Entry, ToolEntry, View } from "./types.ts";
 
 export interface Draft {
@@ -29,7 +29,7 @@ export function openDraft(view: View, limits: Limits): Draft {
   return {
     view: { ...view },
     entries: [...view.entries],
-    memory: view.memory === undefined ? emptyMemory() : copyMemory(view.memory),
+    memory: view.memory === undefined ? createMemory() : copyMemory(view.memory),
     limits,
     hasChanged: false,
   };
@@ -87,7 +87,7 @@ function trim({ entries, view, limits, memory }: Draft, seq: number | null): voi
 }
 
 /** Undefined if no longer kept. */
-export function entryAt({ entries, view }: Draft, at: number | undefined): Entry | undefined {
+export function getEntryAt({ entries, view }: Draft, at: number | undefined): Entry | undefined {
   return at === undefined ? undefined : entries[at - view.dropped];
 }
 
@@ -99,9 +99,9 @@ export function replace(draft: Draft, at: number, entry: Entry): void {
 }
 
 /** The newest call with this id, running or recently ended. */
-export function toolAt(draft: Draft, id: string): { at: number; tool: ToolEntry } | undefined {
+export function findToolAt(draft: Draft, id: string): { at: number; tool: ToolEntry } | undefined {
   const at = draft.memory.tools.get(id) ?? draft.memory.calls.get(id);
-  const tool = entryAt(draft, at);
+  const tool = getEntryAt(draft, at);
   return at !== undefined && tool?.kind === "tool" ? { at, tool } : undefined;
 }
 
@@ -110,7 +110,7 @@ function findDepth(draft: Draft, parent: string): number {
   const { depths } = draft.memory;
   const known = depths.get(parent);
   if (known !== undefined) return known;
-  const depth = (toolAt(draft, parent)?.tool.depth ?? 0) + 1;
+  const depth = (findToolAt(draft, parent)?.tool.depth ?? 0) + 1;
   remember(depths, parent, depth);
   return depth;
 }

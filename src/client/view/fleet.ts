@@ -26,7 +26,7 @@ export interface FleetRow {
   isWaiting: boolean;
 }
 
-export function emptyFleet(): Fleet {
+export function createFleet(): Fleet {
   return { sessions: new Map(), requests: new Map(), link: { state: "connecting" } };
 }
 
@@ -45,7 +45,7 @@ export function applyChanges(fleet: Fleet, inputs: readonly FleetInput[]): Fleet
 }
 
 /** Waiting sessions with their families first, then working ones, then by last activity. */
-export function fleetRows(fleet: Fleet): FleetRow[] {
+export function listFleetRows(fleet: Fleet): FleetRow[] {
   const below = groupByParent(fleet);
   const seen = new Set<string>();
   const family = (session: SessionView): Family => {

@@ -1,5 +1,5 @@
 // Text shared by all screens: states, durations, counts, costs. Not sanitized; each screen does that when it draws.
-import { NO_WAIT, waitedMs } from "../../base/wait-clock.ts";
+import { computeWaitedMs, NO_WAIT } from "../../base/wait-clock.ts";
 import { formatNotRun } from "../../protocol/not-run.ts";
 import type { SessionView } from "../../protocol/views.ts";
 import type { NoticeEntry, ResultEntry, ToolEntry, ToolStatus, View } from "./types.ts";
@@ -19,7 +19,7 @@ export const STATE_LABELS: Readonly<Record<State, string>> = {
   starting: "starting",
 };
 
-export function stateText(session: SessionView): string {
+export function formatState(session: SessionView): string {
   const { activity_state, stalled, held, pending_requests } = session;
   if (session.failed && pending_requests === 0) return held === undefined ? "failed" : "failed, held";
   const isWaiting = activity_state === "waiting_input" || activity_state === "waiting_permission";
@@ -29,7 +29,7 @@ export function stateText(session: SessionView): string {
 }
 
 /** Name, title or start of the id. */
-export function sessionName({ name, title, session_id }: SessionView): string {
+export function getSessionName({ name, title, session_id }: SessionView): string {
   return name ?? title ?? session_id.slice(0, 8);
 }
 
@@ -43,24 +43,24 @@ export const TOOL_STATUS_LABELS: Readonly<Record<ToolStatus, string>> = {
 };
 
 /** The status, or why the tool did not run. */
-export function toolStatusText({ status, not_run }: Pick<ToolEntry, "status" | "not_run">): string {
+export function formatToolStatus({ status, not_run }: Pick<ToolEntry, "status" | "not_run">): string {
   return not_run === undefined ? TOOL_STATUS_LABELS[status] : formatNotRun(not_run);
 }
 
 /** Working time of the running turn, without the time spent waiting for the user. */
-export function turnMs(startedMs: number, turn: View["turn"], nowMs: number): number {
-  return Math.max(0, nowMs - startedMs - waitedMs(turn?.waits ?? NO_WAIT, nowMs));
+export function computeTurnMs(startedMs: number, turn: View["turn"], nowMs: number): number {
+  return Math.max(0, nowMs - startedMs - computeWaitedMs(turn?.waits ?? NO_WAIT, nowMs));
 }
 
 /** The same for a finished turn. */
-export function workedMs({ duration_ms, waited_ms = 0 }: ResultTimes): number | undefined {
+export function computeWorkedMs({ duration_ms, waited_ms = 0 }: ResultTimes): number | undefined {
   return duration_ms === undefined ? undefined : Math.max(0, duration_ms - waited_ms);
 }
 
 type ResultTimes = Pick<ResultEntry, "duration_ms" | "waited_ms">;
 
 /** Running time of a tool, without the time spent waiting for the user. */
-export function tookMs({ status, at_ms, ended_at_ms, waited_ms = 0 }: ToolTimes): number | undefined {
+export function computeTookMs({ status, at_ms, ended_at_ms, waited_ms = 0 }: ToolTimes): number | undefined {
   return status === "not_run" || at_ms === undefined || ended_at_ms === undefined
     ? undefined
     : Math.max(0, ended_at_ms - at_ms - waited_ms);
@@ -69,13 +69,13 @@ export function tookMs({ status, at_ms, ended_at_ms, waited_ms = 0 }: ToolTimes)
 type ToolTimes = Pick<ToolEntry, "status" | "at_ms" | "ended_at_ms" | "waited_ms">;
 
 /** "Bash: npm test", "Task explorer: look around" */
-export function toolText({ name, title, agent }: { name: string; title: string; agent?: string }): string {
+export function formatTool({ name, title, agent }: { name: string; title: string; agent?: string }): string {
   const who = agent === undefined || agent === title ? name : `${name} ${agent}`;
   return title === "" ? who : `${who}: ${title}`;
 }
 
 /** The text with its category, unless the text already implies it. */
-export function noticeText({ category, text }: Pick<NoticeEntry, "category" | "text">): string {
+export function formatNotice({ category, text }: Pick<NoticeEntry, "category" | "text">): string {
   if (category === "blemeesd.stderr") return `agent: ${text}`;
   return category === "local" || category.includes(".") ? text : `${category}: ${text}`;
 }
@@ -87,7 +87,7 @@ const NOTICE_LEADS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The same for a row whose style shows the category. */
-export function noticeRowText({ category, text }: Pick<NoticeEntry, "category" | "text">): string {
+export function formatNoticeRow({ category, text }: Pick<NoticeEntry, "category" | "text">): string {
   return `${NOTICE_LEADS.get(category) ?? ""}${text}`;
 }
 
@@ -98,14 +98,14 @@ const UNITS: readonly (readonly [number, string])[] = [
 ];
 
 /** An age in one unit: `3s`, `12m`, `5h`, `3d`. */
-export function ageText(ms: number): string {
+export function formatAge(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const [size, name] = UNITS.find(([unit]) => seconds >= unit) ?? [1, "s"];
   return `${Math.floor(seconds / size)}${name}`;
 }
 
 /** A duration: `80ms`, `1.5s`, `42s`, `2m 03s`, `1h 05m`. */
-export function durationText(ms: number): string {
+export function formatDuration(ms: number): string {
   const length = Math.max(0, ms);
   if (length < 100) return `${Math.round(length)}ms`;
   if (length < 9_950) return `${(length / 1000).toFixed(1)}s`;
@@ -117,7 +117,7 @@ export function durationText(ms: number): string {
 }
 
 /** `950`, `12.3k`, `1.2M`. */
-export function tokensText(count: number): string {
+export function formatTokens(count: number): string {
   if (count < 1_000) return String(Math.max(0, Math.round(count)));
   if (count < 99_950) return `${short(count / 1_000)}k`;
   if (count < 999_500) return `${Math.round(count / 1_000)}k`;
@@ -125,7 +125,7 @@ export function tokensText(count: number): string {
 }
 
 /** `$0.12`, `<$0.01` */
-export function costText(usd: number): string {
+export function formatCost(usd: number): string {
   if (usd > 0 && usd < 0.005) return "<$0.01";
   return `$${usd.toFixed(2)}`;
 }

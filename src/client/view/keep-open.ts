@@ -1,6 +1,6 @@
 // Reopens a stream whenever it is lost, and reports its state.
 import { toMessage } from "../../base/coded-error.ts";
-import { type Backoff, delayMs, RESTART_BACKOFF, wait } from "../backoff.ts";
+import { type Backoff, computeDelayMs, RESTART_BACKOFF, wait } from "../backoff.ts";
 import type { LinkState } from "./types.ts";
 
 export interface StreamState {
@@ -60,7 +60,7 @@ export async function keepOpen(
       else grace ??= setTimeout(reportLoss, GRACE_MS);
       const usual = failures <= RESTART_BACKOFF.attempts ? RESTART_BACKOFF : LONG_BACKOFF;
       // On abort the loop ends.
-      await wait(delayMs(backoff ?? usual, failures), signal).catch(() => undefined);
+      await wait(computeDelayMs(backoff ?? usual, failures), signal).catch(() => undefined);
     }
   } finally {
     clearTimeout(grace);

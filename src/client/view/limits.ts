@@ -46,7 +46,7 @@ function takeHead(shown: string, isCut: boolean, more: string, chars: number): s
 }
 
 /** A tool's input with long strings truncated; the same object if nothing is long. */
-export function boundInput(value: unknown, max: number): unknown {
+export function limitInput(value: unknown, max: number): unknown {
   const budget = { left: max };
   const cut = boundValue(value, budget, max, 0);
   return budget.left >= 0 ? value : cut;

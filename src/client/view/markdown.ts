@@ -54,7 +54,7 @@ export type Block =
 const MAX_NESTING = 24;
 const NESTED = new RegExp(`^[ \\t]*(?:(?:>|[-*+]|\\d{1,9}[.)])[ \\t]*){${MAX_NESTING}}`, "m");
 
-export function markdownBlocks(text: string): Block[] {
+export function parseMarkdownBlocks(text: string): Block[] {
   return splitParts(text, 0).flatMap(readBlocks);
 }
 

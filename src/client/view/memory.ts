@@ -58,7 +58,7 @@ export interface Memory extends ViewMemory {
 /** Per map, so that a stream that never ends anything uses bounded memory. */
 const MAX_REMEMBERED = 1_000;
 
-export function emptyMemory(): Memory {
+export function createMemory(): Memory {
   return {
     open: new Map(),
     tools: new Map(),

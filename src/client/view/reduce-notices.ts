@@ -8,9 +8,9 @@ import { describeNotice } from "./notice-text.ts";
 import { reduceRequest } from "./reduce-requests.ts";
 import { addOutput, changeInput, endTool, setAgent, setChanges } from "./reduce-tools.ts";
 import { beginTurn, reduceDelivered } from "./reduce-turns.ts";
-import { outputText } from "./tool-output.ts";
+import { formatOutput } from "./tool-output.ts";
 import type { NoticeEntry } from "./types.ts";
-import { jsonText } from "./values.ts";
+import { formatJson } from "./values.ts";
 
 type Reduce = (draft: Draft, frame: WireFrame, moment: Moment) => void;
 
@@ -32,7 +32,7 @@ export function reduceNotice(draft: Draft, notice: WireFrame, moment: Moment): v
   if (update !== undefined || reduceRequest(draft, frame, moment)) return;
   if (category === "subagent_started") nameAgent(draft, frame, moment);
   const level = toLevel(frame["level"]);
-  const text = describeNotice(category, frame) ?? (level === "info" ? undefined : jsonText(frame["data"]));
+  const text = describeNotice(category, frame) ?? (level === "info" ? undefined : formatJson(frame["data"]));
   // Info notices without text are for programs.
   if (text !== undefined && !isRepeated(draft, moment, { level, category, text }))
     addNotice(draft, moment, { level, category, text });
@@ -85,7 +85,7 @@ function outputPiece(draft: Draft, frame: WireFrame): void {
 }
 
 function toolProgress(draft: Draft, frame: WireFrame): void {
-  withTool(frame, (id, { content }) => addOutput(draft, id, outputText(content), true));
+  withTool(frame, (id, { content }) => addOutput(draft, id, formatOutput(content), true));
 }
 
 function toolInput(draft: Draft, frame: WireFrame): void {

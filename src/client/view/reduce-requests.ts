@@ -4,7 +4,7 @@ import { endWait, NO_WAIT, startWait, type WaitClock } from "../../base/wait-clo
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionFrame, WireFrame } from "../frames.ts";
 import { type RequestUpdate, readRequest } from "../requests.ts";
-import { type Draft, type Moment, push, replace, toolAt } from "./draft.ts";
+import { type Draft, findToolAt, type Moment, push, replace } from "./draft.ts";
 import { judgeTool, setChanges, setWaiting } from "./reduce-tools.ts";
 import { isRow } from "./request-shape.ts";
 import type { RequestEntry } from "./types.ts";
@@ -32,7 +32,7 @@ export function reduceRequest(draft: Draft, frame: WireFrame, moment: Moment): b
 
 /** A sub-agent's request is shown with its tool call. */
 function byAsker(draft: Draft, moment: Moment, { item_id }: RequestRow): Moment {
-  const parent = item_id === undefined ? undefined : toolAt(draft, item_id)?.tool.parent;
+  const parent = item_id === undefined ? undefined : findToolAt(draft, item_id)?.tool.parent;
   return parent === undefined ? moment : { ...moment, parent };
 }
 

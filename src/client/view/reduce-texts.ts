@@ -4,12 +4,12 @@
 import type { JsonObject } from "../../base/json.ts";
 import { asNumber, asObjects, asString, asText, defined } from "../../base/values.ts";
 import type { WireFrame } from "../frames.ts";
-import { type Draft, entryAt, type Moment, push, replace } from "./draft.ts";
+import { type Draft, getEntryAt, type Moment, push, replace } from "./draft.ts";
 import { appendText, truncate } from "./limits.ts";
 import type { OpenBlock } from "./memory.ts";
 import { addToolInput, completeToolInput, endTool } from "./reduce-tools.ts";
 import type { TextEntry, ThinkingEntry } from "./types.ts";
-import { jsonText } from "./values.ts";
+import { formatJson } from "./values.ts";
 
 type Kind = OpenBlock["kind"];
 
@@ -49,7 +49,7 @@ function toKey(
   item_id: string | undefined,
   index: number | undefined,
 ): string {
-  return jsonText([kind, parent ?? null, item_id ?? index ?? null]);
+  return formatJson([kind, parent ?? null, item_id ?? index ?? null]);
 }
 
 function grow(draft: Draft, moment: Moment, block: OpenBlock, text: string): void {
@@ -164,7 +164,7 @@ function findOpen(
 }
 
 function spokenAt(draft: Draft, at: number | undefined): TextEntry | ThinkingEntry | undefined {
-  const entry = entryAt(draft, at);
+  const entry = getEntryAt(draft, at);
   return entry?.kind === "text" || entry?.kind === "thinking" ? entry : undefined;
 }
 

@@ -5,14 +5,14 @@ import { asNumber, asObject, asString, asText, defined } from "../../base/values
 import { isCut } from "../../protocol/cut-calls.ts";
 import { findNotRunReason, type NotRunReason, toVerdict } from "../../protocol/not-run.ts";
 import type { WireFrame } from "../frames.ts";
-import { type Draft, entryAt, type Moment, push, replace, toolAt } from "./draft.ts";
-import { appendOutput, boundInput, truncate, truncateMiddle } from "./limits.ts";
+import { type Draft, findToolAt, getEntryAt, type Moment, push, replace } from "./draft.ts";
+import { appendOutput, limitInput, truncate, truncateMiddle } from "./limits.ts";
 import { remember } from "./memory.ts";
 import { findChanges, toChanges } from "./tool-changes.ts";
-import { findExitCode, outputText } from "./tool-output.ts";
-import { toolTitle } from "./tool-title.ts";
+import { findExitCode, formatOutput } from "./tool-output.ts";
+import { makeToolTitle } from "./tool-title.ts";
 import type { FileChange, ToolEntry } from "./types.ts";
-import { jsonText } from "./values.ts";
+import { formatJson } from "./values.ts";
 
 /** Tools that start a sub-agent, and the input fields that name it. */
 const AGENT_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -36,7 +36,7 @@ export function reduceToolUse(draft: Draft, frame: WireFrame, moment: Moment): v
 export function completeToolInput(draft: Draft, block: JsonObject, moment: Moment): void {
   const id = asText(block["id"]);
   if (id === undefined) return;
-  const known = toolAt(draft, id);
+  const known = findToolAt(draft, id);
   if (known === undefined) addCall(draft, moment, { id, name: block["name"], input: block["input"] });
   else setInput(draft, known.at, known.tool, block["input"]);
 }
@@ -50,7 +50,7 @@ interface Call {
 /** Some models reuse ids in every answer: the id of an ended call may be a new one. */
 function addCall(draft: Draft, moment: Moment, { id, name, input }: Call): void {
   const at = draft.memory.tools.get(id);
-  const running = entryAt(draft, at);
+  const running = getEntryAt(draft, at);
   if (at !== undefined && running?.kind === "tool") {
     if (!isEmpty(input)) setInput(draft, at, running, input);
     return;
@@ -73,11 +73,11 @@ function addCall(draft: Draft, moment: Moment, { id, name, input }: Call): void 
 type Facts = Pick<ToolEntry, "title" | "input" | "changes" | "agent">;
 
 function readFacts({ limits, view }: Draft, name: string, input: unknown): Facts {
-  const kept = boundInput(input, limits.maxOutput);
+  const kept = limitInput(input, limits.maxOutput);
   const agent = findAgent(name, kept);
   return {
     input: kept,
-    title: truncate(toolTitle(kept, view.agent.cwd ?? view.session?.cwd), limits.maxOutput),
+    title: truncate(makeToolTitle(kept, view.agent.cwd ?? view.session?.cwd), limits.maxOutput),
     ...defined({
       changes: findChanges(name, kept),
       agent: agent === undefined ? undefined : truncate(agent, MAX_NAME_CHARS),
@@ -108,7 +108,7 @@ export function addToolInput(draft: Draft, frame: WireFrame, moment: Moment): vo
   const place = toKey(moment.parent, asNumber(frame["index"]));
   const id = asText(frame["item_id"]) ?? (place === undefined ? undefined : memory.inputs.get(place));
   const at = id === undefined ? findLast(draft, moment.parent) : memory.tools.get(id);
-  const tool = entryAt(draft, at);
+  const tool = getEntryAt(draft, at);
   if (piece === "" || at === undefined || tool?.kind !== "tool") return;
   const before = tool.partialInput ?? "";
   if (before.length >= limits.maxOutput) return;
@@ -123,7 +123,7 @@ function findLast({ memory, entries, view }: Draft, parent: string | undefined):
 /** `isWhole`: the complete output so far, not a delta. */
 export function addOutput(draft: Draft, id: string, text: string, isWhole = false): void {
   const at = draft.memory.tools.get(id);
-  const tool = entryAt(draft, at);
+  const tool = getEntryAt(draft, at);
   if (at === undefined || tool?.kind !== "tool" || text === "") return;
   const { maxOutput } = draft.limits;
   const chars = isWhole ? 0 : (draft.memory.outputs.get(id) ?? 0);
@@ -134,14 +134,14 @@ export function addOutput(draft: Draft, id: string, text: string, isWhole = fals
 
 /** The input was changed, for example by an approval. */
 export function changeInput(draft: Draft, id: string, input: unknown): void {
-  const known = toolAt(draft, id);
+  const known = findToolAt(draft, id);
   if (known !== undefined && !isEmpty(input)) setInput(draft, known.at, known.tool, input);
 }
 
 /** Changes from a source that is more accurate than the input. */
 export function setChanges(draft: Draft, id: string, changes: unknown): void {
   const at = draft.memory.tools.get(id);
-  const tool = entryAt(draft, at);
+  const tool = getEntryAt(draft, at);
   const list: readonly FileChange[] | undefined = toChanges(changes);
   if (at !== undefined && tool?.kind === "tool" && list !== undefined)
     replace(draft, at, { ...tool, changes: list });
@@ -149,7 +149,7 @@ export function setChanges(draft: Draft, id: string, changes: unknown): void {
 
 /** Marks a call as running a sub-agent. */
 export function setAgent(draft: Draft, id: string, name: string | undefined): void {
-  const known = toolAt(draft, id);
+  const known = findToolAt(draft, id);
   if (known === undefined || (known.tool.agent !== undefined && name === undefined)) return;
   const agent = truncate(name ?? UNNAMED_AGENT, MAX_NAME_CHARS);
   if (known.tool.agent !== agent) replace(draft, known.at, { ...known.tool, agent });
@@ -159,9 +159,9 @@ export function setAgent(draft: Draft, id: string, name: string | undefined): vo
 export function endTool(draft: Draft, result: JsonObject, moment: Moment): void {
   const id = asText(result["tool_use_id"]);
   if (id === undefined) return;
-  const known = toolAt(draft, id) ?? addUnknownCall(draft, id, moment);
+  const known = findToolAt(draft, id) ?? addUnknownCall(draft, id, moment);
   const { partialInput, ...tool } = known.tool;
-  const output = outputText(result["output"] ?? result["content"]);
+  const output = formatOutput(result["output"] ?? result["content"]);
   const hasFailed = result["is_error"] === true;
   const exit_code = findExitCode(tool.name, output, hasFailed);
   const written = partialInput === undefined ? undefined : parseJson(partialInput);
@@ -193,13 +193,13 @@ function addUnknownCall(draft: Draft, tool_use_id: string, moment: Moment): { at
     status: "running",
   });
   remember(draft.memory.calls, tool_use_id, at);
-  return { at, tool: entryAt(draft, at) as ToolEntry };
+  return { at, tool: getEntryAt(draft, at) as ToolEntry };
 }
 
 /** At the end of a turn: calls without a result did not run, or their outcome is unknown. */
 export function loseTools(draft: Draft, cause: NotRunReason): void {
   for (const at of draft.memory.tools.values()) {
-    const tool = entryAt(draft, at);
+    const tool = getEntryAt(draft, at);
     if (tool?.kind !== "tool") continue;
     const over = endBadly(draft, tool, cause);
     replace(draft, at, over.status === "not_run" ? over : { ...tool, status: "unknown" });
@@ -223,7 +223,7 @@ function explainWithdrawn(draft: Draft, not_run: NotRunReason): void {
 
 export function setWaiting(draft: Draft, id: string, isWaiting: boolean): void {
   const at = draft.memory.tools.get(id);
-  const tool = entryAt(draft, at);
+  const tool = getEntryAt(draft, at);
   const status = isWaiting ? "waiting" : "running";
   if (at !== undefined && tool?.kind === "tool" && tool.status !== status)
     replace(draft, at, { ...tool, status });
@@ -238,7 +238,7 @@ export function judgeTool(
 ): void {
   const verdicts = new Map(draft.memory.verdicts.get(id));
   remember(draft.memory.verdicts, id, verdicts.set(request.request_id, toVerdict(request)));
-  const known = toolAt(draft, id);
+  const known = findToolAt(draft, id);
   if (known === undefined) return;
   const waited_ms = (known.tool.waited_ms ?? 0) + Math.max(0, asNumber(waited) ?? 0);
   const tool = waited_ms > 0 ? { ...known.tool, waited_ms } : known.tool;
@@ -259,7 +259,7 @@ function endBadly(draft: Draft, tool: ToolEntry, cause: NotRunReason): ToolEntry
 }
 
 function toKey(parent: string | undefined, index: number | undefined): string | undefined {
-  return index === undefined ? undefined : jsonText([parent ?? null, index]);
+  return index === undefined ? undefined : formatJson([parent ?? null, index]);
 }
 
 function parseJson(json: string): unknown {

@@ -2,11 +2,11 @@
 
 import { isObject } from "../../base/json.ts";
 import { asNumber, asObject, asObjects, asString, asText, defined } from "../../base/values.ts";
-import { NO_WAIT, waitedMs } from "../../base/wait-clock.ts";
+import { computeWaitedMs, NO_WAIT } from "../../base/wait-clock.ts";
 import type { NotRunReason } from "../../protocol/not-run.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { WireFrame } from "../frames.ts";
-import { type Draft, entryAt, type Moment, push, readData, replace } from "./draft.ts";
+import { type Draft, getEntryAt, type Moment, push, readData, replace } from "./draft.ts";
 import { truncate } from "./limits.ts";
 import { closeBlocks } from "./reduce-texts.ts";
 import { loseTools } from "./reduce-tools.ts";
@@ -44,7 +44,7 @@ export function assumeTurn(draft: Draft): void {
 
 export function reduceResult(draft: Draft, frame: WireFrame, moment: Moment): void {
   const { waits = NO_WAIT } = draft.view.turn ?? {};
-  const waited = waitedMs(waits, moment.at_ms ?? waits.sinceMs);
+  const waited = computeWaitedMs(waits, moment.at_ms ?? waits.sinceMs);
   closeAll(draft, moment.at_ms, frame["subtype"] === "interrupted" ? "interrupted" : "withdrawn");
   draft.memory.isTurnKnown = true;
   const error = asObject(frame["error"]);
@@ -111,7 +111,7 @@ export function reduceEcho(draft: Draft, frame: WireFrame, moment: Moment): void
     if (text !== "" || attachments > 0) push(draft, moment, { kind: "user", text: kept, ...more });
     return;
   }
-  const entry = entryAt(draft, found.at);
+  const entry = getEntryAt(draft, found.at);
   if (entry?.kind === "user")
     replace(draft, found.at, { ...entry, text: kept === "" ? entry.text : kept, ...more });
 }

@@ -1,13 +1,14 @@
 // A request as a card, as data: what is asked, why, and the choices. Drawn by the CLI, the terminal UI and the dashboard.
 // Quotes hold untrusted text; screens draw them so that they cannot pass for our own. Ids, JSON and everything else the
-// agent sent are in `requestDetails`, collapsed at first.
+// agent sent are in `toRequestDetails`, collapsed at first.
 
 import { revealLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import type { Answer, Choice, Decision, FileChange, Question, RequestRow } from "../../protocol/requests.ts";
+import { formatAnswerer } from "./answerer.ts";
 import { parseDiff } from "./diff.ts";
 import { getChangeLabel } from "./format.ts";
-import { inputText, newlineNotes } from "./request-input.ts";
+import { formatInput, listNewlineNotes } from "./request-input.ts";
 
 export interface RequestCard {
   /** Our text after the session name: "asks to run a command". */
@@ -60,7 +61,7 @@ const MEANINGS: Record<Decision, string> = {
   cancel: "the turn ends",
 };
 
-export function requestCard(row: RequestRow): RequestCard {
+export function toRequestCard(row: RequestRow): RequestCard {
   const { payload, path } = row;
   const { command, changes = [], plan, questions } = payload;
   return {
@@ -71,9 +72,9 @@ export function requestCard(row: RequestRow): RequestCard {
       ...quote(undefined, command, "command"),
       ...quote("in", payload.cwd),
       ...changes.flatMap(changeParts),
-      ...newlineNotes(payload).map((text) => ({ kind: "words" as const, text })),
+      ...listNewlineNotes(payload).map((text) => ({ kind: "words" as const, text })),
       ...quote(undefined, plan),
-      ...quote("input", inputText(payload)),
+      ...quote("input", formatInput(payload)),
       ...quote("reason", payload.reason),
     ],
     questions: (questions ?? []).flatMap(questionParts),
@@ -82,7 +83,7 @@ export function requestCard(row: RequestRow): RequestCard {
 }
 
 /** What the card omits: ids, unchanged diff lines, and everything the agent sent, as JSON. */
-export function requestDetails(row: RequestRow): RequestPart[] {
+export function toRequestDetails(row: RequestRow): RequestPart[] {
   const { payload, thread_id, turn_id, item_id } = row;
   const ids = {
     request: row.request_id,
@@ -92,6 +93,7 @@ export function requestDetails(row: RequestRow): RequestPart[] {
     turn: turn_id,
     item: item_id,
     hash: row.shown_hash,
+    "answered by": formatAnswerer(row, { isFull: true }),
   };
   const cut = (payload.changes ?? []).filter((change) => diffParts(change).length > 1);
   return [

@@ -18,23 +18,23 @@ const IN_DIFF: Readonly<Record<string, "-" | "+">> = {
   new_source: "+",
 };
 
-export function inputText(payload: RequestPayload): string | undefined {
+export function formatInput(payload: RequestPayload): string | undefined {
   const { input, questions } = payload;
   if (input === undefined || questions !== undefined) return undefined;
   if (!isObject(input)) return JSON.stringify(input, undefined, 2);
   const rest = Object.entries(input).filter(([key, value]) => !isShown(payload, key, value));
-  return entriesText(Object.fromEntries(rest));
+  return formatEntries(Object.fromEntries(rest));
 }
 
 /** Strings unquoted, so that line breaks are readable; the rest as JSON. */
-export function entriesText(entries: Record<string, unknown>): string {
+export function formatEntries(entries: Record<string, unknown>): string {
   return Object.entries(entries)
     .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join("\n");
 }
 
 /** Notes newlines added or removed at the end, unless the diff shows them. */
-export function newlineNotes({ input, changes = [] }: RequestPayload): string[] {
+export function listNewlineNotes({ input, changes = [] }: RequestPayload): string[] {
   if (!isObject(input) || changes.some(({ diff }) => diff !== undefined && /^\\/m.test(diff))) return [];
   const edits = [input, ...(Array.isArray(input["edits"]) ? input["edits"] : [])].filter(isObject);
   return edits.flatMap(({ old_string: before, new_string: after }) => {

@@ -2,7 +2,7 @@
 
 import { isObject } from "../../base/json.ts";
 import { asString } from "../../base/values.ts";
-import { jsonText } from "./values.ts";
+import { formatJson } from "./values.ts";
 
 /** Tools that run commands, in all agents. */
 const COMMANDS: ReadonlySet<string> = new Set([
@@ -19,12 +19,12 @@ const AT_END = /\[(?:no output; )?exit code (-?\d{1,9})(?:: [^\]\n]{1,40})?\](?:
 /** How far from the end to search. */
 const EDGE_CHARS = 400;
 
-export function outputText(output: unknown): string {
+export function formatOutput(output: unknown): string {
   if (typeof output === "string") return output;
   if (output === undefined || output === null) return "";
-  if (!Array.isArray(output)) return jsonText(output, 2);
+  if (!Array.isArray(output)) return formatJson(output, 2);
   const isBlocks = output.every((block) => isObject(block) && typeof block["type"] === "string");
-  return isBlocks ? output.map(blockText).join("\n") : jsonText(output, 2);
+  return isBlocks ? output.map(blockText).join("\n") : formatJson(output, 2);
 }
 
 function blockText(block: unknown): string {

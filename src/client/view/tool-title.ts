@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { asObjects, asString } from "../../base/values.ts";
-import { jsonText } from "./values.ts";
+import { formatJson } from "./values.ts";
 
 /** Input fields that identify the subject, best first. */
 const MAIN_FIELDS = ["command", "file_path", "filePath", "notebook_path", "path", "pattern", "url", "query"];
@@ -14,7 +14,7 @@ const SHELL = /^(?:\/\S*\/)?(?:ba|z|da)?sh$/;
 const MAX_JSON_CHARS = 400;
 
 /** One line; empty if the tool name is enough. Paths below `cwd` are shortened. */
-export function toolTitle(input: unknown, cwd: string | undefined): string {
+export function makeToolTitle(input: unknown, cwd: string | undefined): string {
   if (typeof input === "string") return oneLine(unwrapShell(input));
   if (Array.isArray(input)) return oneLine(unwrapShell(toText(input))) || shortJson(input);
   if (!isObject(input)) return "";
@@ -68,7 +68,7 @@ function changedPaths(changes: unknown, cwd: string | undefined): string {
 }
 
 function shortJson(value: object): string {
-  const text = oneLine(jsonText(value));
+  const text = oneLine(formatJson(value));
   if (text === "{}" || text === "[]") return "";
   return text.length > MAX_JSON_CHARS ? `${text.slice(0, MAX_JSON_CHARS - 1)}…` : text;
 }

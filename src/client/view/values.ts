@@ -1,7 +1,7 @@
 // Shows a value as JSON.
 
 /** Empty for a value that has no JSON form. */
-export function jsonText(value: unknown, indent?: number): string {
+export function formatJson(value: unknown, indent?: number): string {
   try {
     return JSON.stringify(value, undefined, indent) ?? "";
   } catch {

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { Action } from "../actions.ts";
 import { UserMessage } from "../content.ts";
+import { PolicyPreview } from "../policy.ts";
 import { InputRecord, QueuedMessage } from "../queue.ts";
 import { ANSWER_SOURCES, GivenAnswer, RequestRow } from "../requests.ts";
 import { Budget, SessionId } from "../session.ts";
@@ -51,6 +52,10 @@ export const SpawnBody = z.strictObject({
   budget: Budget.optional(),
   /** Whether to wake the parent (default true). */
   wakes_parent: z.boolean().optional(),
+  /** Whether the agent may answer requests of its own descendants (default false). An agent can pass on only its own right. */
+  may_answer: z.boolean().optional(),
+  /** An agent whose child would have more rights than itself: let a person decide instead of refusing (default false). */
+  ask: z.boolean().optional(),
   notify_url: z.url().optional(),
   idempotency_key: IdempotencyKey.optional(),
 });
@@ -190,3 +195,16 @@ export type WebLink = z.infer<typeof WebLink>;
 
 export const EnterBody = z.strictObject({});
 export const EnterReply = z.strictObject({ token: z.string() });
+
+export const SuggestionsReply = z.strictObject({ suggestions: z.array(PolicyPreview) });
+
+/** Each line has `n`, `at_ms`, `kind` and `prev`; the rest depends on the kind (docs/policy.md). */
+export const AuditReply = z.strictObject({ lines: z.array(z.record(z.string(), z.unknown())) });
+
+export const AuditReport = z.strictObject({
+  lines: z.int(),
+  first_n: z.int().optional(),
+  last_n: z.int().optional(),
+  /** The first line that does not fit. Absent: the audit is intact. */
+  fault: z.strictObject({ n: z.int(), file: z.string(), line: z.int(), fault: z.string() }).optional(),
+});

@@ -15,12 +15,12 @@ import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { UserQuestion } from "../tools/types.ts";
 import {
-  boundInput,
   chooseKind,
   findLocations,
+  limitInput,
   readChanges,
-  textContent,
   toDiffs,
+  toTextContent,
   toTitleLine,
 } from "./tool-view.ts";
 
@@ -46,7 +46,7 @@ export function buildPermissionRequest(
     executor === undefined ? undefined : `${executor} runs it itself, outside demian.`,
     ...(invocation === undefined ? [] : describeStart(invocation)),
   ].filter((line) => line !== undefined);
-  const content: ToolCallContent[] = [...toDiffs(view.cwd, changes), ...lines.map(textContent)];
+  const content: ToolCallContent[] = [...toDiffs(view.cwd, changes), ...lines.map(toTextContent)];
   return {
     sessionId: view.sessionId,
     toolCall: {
@@ -65,7 +65,7 @@ export function buildPermissionRequest(
           ...(view.parentToolCallId !== undefined && { parentToolCallId: view.parentToolCallId }),
           ...(executor !== undefined && { executor }),
           ...(prompt.widens && { widens: true }),
-          ...(invocation !== undefined && { invocation: boundInput(invocation) }),
+          ...(invocation !== undefined && { invocation: limitInput(invocation) }),
           ...(command !== undefined && { command }),
           ...(cwd !== undefined && { cwd }),
           ...(sandbox !== undefined && { sandbox }),
@@ -88,14 +88,14 @@ function describeStart(invocation: NonNullable<PermissionPrompt["invocation"]>):
  * of the handoff, which itself is in the content.
  */
 function buildRawInput({ input, invocation }: PermissionPrompt): unknown {
-  if (invocation === undefined) return boundInput(input);
+  if (invocation === undefined) return limitInput(input);
   const { provider, model, handoff } = invocation;
   const decided = {
     provider,
     model,
     handoff: `sha256 ${createHash("sha256").update(handoff).digest("hex")}`,
   };
-  return boundInput({ ...(isObject(input) ? input : { input }), invocation: decided });
+  return limitInput({ ...(isObject(input) ? input : { input }), invocation: decided });
 }
 
 function listOptions(always: string | undefined): PermissionOption[] {

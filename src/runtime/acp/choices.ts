@@ -6,7 +6,7 @@ import type {
   SessionModeState,
 } from "@agentclientprotocol/sdk";
 import type { DemianSession, Runtime } from "../session-types.ts";
-import { authRequired, invalidParams } from "./errors.ts";
+import { authRequiredError, invalidParamsError } from "./errors.ts";
 
 type Available = Pick<Runtime, "agents" | "providers">;
 type Chosen = Pick<DemianSession, "agent" | "provider" | "model">;
@@ -75,10 +75,10 @@ export function parseModelId({ providers }: Available, modelId: string): { provi
   const model = slash < 0 ? choice?.model : modelId.slice(slash + 1);
   if (choice === undefined || model === undefined || model === "") {
     const known = providers.map((one) => `${one.key}/${one.model}`).join(", ");
-    throw invalidParams(`no model "${modelId}"; use provider/model, for example: ${known}`);
+    throw invalidParamsError(`no model "${modelId}"; use provider/model, for example: ${known}`);
   }
   if (!choice.isReady) {
-    throw authRequired(choice.problem ?? `the provider ${key} is not ready`);
+    throw authRequiredError(choice.problem ?? `the provider ${key} is not ready`);
   }
   return { provider: key, model };
 }

@@ -26,7 +26,7 @@ export function toRequestError(error: unknown): RequestError {
   if (error instanceof ProviderError) return toFailureError(error.failure);
   if (error instanceof CodedError) {
     const code = REQUEST_FAULTS[error.code] ?? INTERNAL;
-    if (code === AUTH_REQUIRED) return authRequired(error.message, { code: error.code });
+    if (code === AUTH_REQUIRED) return authRequiredError(error.message, { code: error.code });
     return new RequestError(code, error.message, { code: error.code });
   }
   return new RequestError(INTERNAL, `demian failed: ${toMessage(error)}`);
@@ -42,26 +42,26 @@ export function toFailureError(failure: ProviderFailure, spent: object = {}): Re
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...spent,
   };
-  if (kind === "auth") return authRequired(message, data);
+  if (kind === "auth") return authRequiredError(message, data);
   return new RequestError(INTERNAL, message, data);
 }
 
 /** No login is offered; the message names the variable for the key. */
-export function authRequired(message: string, data: object = {}): RequestError {
+export function authRequiredError(message: string, data: object = {}): RequestError {
   return new RequestError(AUTH_REQUIRED, message, { ...data, authMethods: [] });
 }
 
-export function unknownSession(sessionId: string): RequestError {
+export function unknownSessionError(sessionId: string): RequestError {
   return new RequestError(NOT_FOUND, `no session "${sessionId}"`, { sessionId });
 }
 
-export function promptRunning(what: string): RequestError {
+export function promptRunningError(what: string): RequestError {
   return new RequestError(
     INVALID_REQUEST,
     `a prompt is running in this session; ${what} after it ends, or send session/cancel`,
   );
 }
 
-export function invalidParams(message: string): RequestError {
+export function invalidParamsError(message: string): RequestError {
   return new RequestError(INVALID_PARAMS, message);
 }

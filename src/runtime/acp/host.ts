@@ -11,7 +11,7 @@ import { KeyedLock } from "../../base/keyed-lock.ts";
 import type { Message } from "../messages.ts";
 import type { SessionOrder } from "../session-types.ts";
 import type { Choices } from "./choices.ts";
-import { promptRunning, unknownSession } from "./errors.ts";
+import { promptRunningError, unknownSessionError } from "./errors.ts";
 import {
   type Cwd,
   checkCwd,
@@ -109,16 +109,16 @@ export class AcpHost {
     const cwd = await checkCwd(params.cwd);
     const unlock = await this.#locks.lock(id);
     try {
-      if (!this.#options.store.has(id)) throw unknownSession(id);
+      if (!this.#options.store.has(id)) throw unknownSessionError(id);
       const before = this.#open.get(id);
-      if (before?.session.isBusy) throw promptRunning("load it");
+      if (before?.session.isBusy) throw promptRunningError("load it");
       // Reopen it: directory or environment may differ.
       if (before !== undefined) await this.#end(id, before);
       return await this.#begin({ id, cwd, params, client, withReplay }, async () => {
         const opened = await this.#options.store.open(id, newMeta(cwd.given), (problem) =>
           this.#notice(id, problem),
         );
-        if (opened === undefined) throw unknownSession(id);
+        if (opened === undefined) throw unknownSessionError(id);
         const { record, history, lostLines } = opened;
         const problems =
           lostLines === 0 ? [] : [`${lostLines} lines of the stored history could not be read`];
@@ -132,7 +132,7 @@ export class AcpHost {
   /** Throws -32002. */
   get(id: string): AcpSession {
     const open = this.#open.get(id);
-    if (open === undefined) throw unknownSession(id);
+    if (open === undefined) throw unknownSessionError(id);
     return open.session;
   }
 
@@ -163,7 +163,7 @@ export class AcpHost {
     const unlock = await this.#locks.lock(id);
     try {
       const open = this.#open.get(id);
-      if (open === undefined) throw unknownSession(id);
+      if (open === undefined) throw unknownSessionError(id);
       await this.#end(id, open);
     } finally {
       unlock();
@@ -177,7 +177,7 @@ export class AcpHost {
       const open = this.#open.get(id);
       if (open !== undefined) await this.#end(id, open);
       const existed = await this.#options.store.remove(id);
-      if (!existed && open === undefined) throw unknownSession(id);
+      if (!existed && open === undefined) throw unknownSessionError(id);
     } finally {
       unlock();
     }

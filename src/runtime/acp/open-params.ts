@@ -6,7 +6,7 @@ import { readErrno, toMessage } from "../../base/coded-error.ts";
 import { isObject } from "../../base/json.ts";
 import type { DemianConfig } from "../config/schema.ts";
 import type { ProviderChoice, SessionOrder } from "../session-types.ts";
-import { invalidParams } from "./errors.ts";
+import { invalidParamsError } from "./errors.ts";
 
 export interface OpenParams {
   cwd: string;
@@ -23,16 +23,16 @@ export interface Cwd {
 
 /** Throws -32602. */
 export async function checkCwd(given: string): Promise<Cwd> {
-  if (!isAbsolute(given)) throw invalidParams(`cwd must be an absolute path, not "${given}"`);
+  if (!isAbsolute(given)) throw invalidParamsError(`cwd must be an absolute path, not "${given}"`);
   try {
     const real = await realpath(given);
-    if (!(await stat(real)).isDirectory()) throw invalidParams(`cwd is not a directory: ${given}`);
+    if (!(await stat(real)).isDirectory()) throw invalidParamsError(`cwd is not a directory: ${given}`);
     return { given: resolve(given), real };
   } catch (error) {
     const errno = readErrno(error);
     if (errno === undefined) throw error;
     const why = errno === "ENOENT" ? "no such directory" : toMessage(error);
-    throw invalidParams(`cannot use cwd ${given}: ${why}`);
+    throw invalidParamsError(`cannot use cwd ${given}: ${why}`);
   }
 }
 
@@ -42,17 +42,17 @@ export function readSessionOptions(
 ): Pick<SessionOrder, "env" | "yes" | "transcript"> {
   const ours = meta?.["blemees"];
   if (ours === undefined) return {};
-  if (!isObject(ours)) throw invalidParams("_meta.blemees must be an object");
+  if (!isObject(ours)) throw invalidParamsError("_meta.blemees must be an object");
   const { env, approvals, transcript } = ours;
   if (
     env !== undefined &&
     !(isObject(env) && Object.values(env).every((value) => typeof value === "string"))
   ) {
-    throw invalidParams("_meta.blemees.env must be an object of strings");
+    throw invalidParamsError("_meta.blemees.env must be an object of strings");
   }
   for (const [name, value] of Object.entries({ approvals, transcript })) {
     if (value === undefined || typeof value === "boolean") continue;
-    throw invalidParams(`_meta.blemees.${name} must be true or false`);
+    throw invalidParamsError(`_meta.blemees.${name} must be true or false`);
   }
   return {
     ...(env !== undefined && { env: env as Record<string, string> }),
@@ -68,7 +68,7 @@ export function readAgentMode(
   const ours = meta?.["blemees"];
   const mode = isObject(ours) ? ours["agent_mode"] : undefined;
   if (mode === undefined || mode === "single-agent" || mode === "multi-agent") return mode;
-  throw invalidParams('_meta.blemees.agent_mode must be "single-agent" or "multi-agent"');
+  throw invalidParamsError('_meta.blemees.agent_mode must be "single-agent" or "multi-agent"');
 }
 
 /** `_meta.blemees.mode` and `.model`: for clients that cannot wait for `session/set_model`. */
@@ -80,7 +80,7 @@ export function readInitialChoice(
   const { mode, model } = isObject(ours) ? ours : {};
   for (const [name, value] of Object.entries({ mode, model })) {
     if (value === undefined || (typeof value === "string" && value !== "")) continue;
-    throw invalidParams(`_meta.blemees.${name} must be a non-empty string`);
+    throw invalidParamsError(`_meta.blemees.${name} must be a non-empty string`);
   }
   return {
     ...(typeof mode === "string" && { agent: mode }),

@@ -3,7 +3,7 @@ import type { ContentBlock, EmbeddedResourceResource } from "@agentclientprotoco
 import { toMessage } from "../../base/coded-error.ts";
 import { createImagePart } from "../images.ts";
 import type { ImageDetail, UserContentPart } from "../messages.ts";
-import { invalidParams } from "./errors.ts";
+import { invalidParamsError } from "./errors.ts";
 
 export interface ImageLimits {
   maxImageBytes: number;
@@ -28,7 +28,7 @@ export function parsePrompt(blocks: readonly ContentBlock[], limits: ImageLimits
   if (contexts.length > 0) addText(segments, `\n\n${contexts.join("\n")}`);
   const first = segments[0];
   if (first === undefined || segments.every((part) => part.type === "text" && part.text.trim() === "")) {
-    throw invalidParams("the prompt is empty; send at least one block with text or an image");
+    throw invalidParamsError("the prompt is empty; send at least one block with text or an image");
   }
   if (first.type === "text") return { text: first.text, parts: segments.slice(1) };
   // A message starts with text, so text after the images moves before them.
@@ -48,7 +48,8 @@ function addBlock(block: ContentBlock, gathered: PromptDraft): void {
   else if (block.type === "image") segments.push(toImagePart(block.data, limits));
   else if (block.type === "resource_link") addText(segments, formatMention(block.uri, block.name));
   else if (block.type === "resource") addResource(block.resource, gathered);
-  else throw invalidParams(`blocks of type "${block.type}" are not supported; send text, images or files`);
+  else
+    throw invalidParamsError(`blocks of type "${block.type}" are not supported; send text, images or files`);
 }
 
 function addResource(resource: EmbeddedResourceResource, { segments, contexts, limits }: PromptDraft): void {
@@ -89,10 +90,10 @@ function filePath(uri: string): string {
 }
 
 function toImagePart(data: string, limits: ImageLimits): UserContentPart {
-  if (data === "" || !BASE64.test(data)) throw invalidParams("image data is not base64");
+  if (data === "" || !BASE64.test(data)) throw invalidParamsError("image data is not base64");
   try {
     return createImagePart(Buffer.from(data, "base64"), limits);
   } catch (error) {
-    throw invalidParams(toMessage(error));
+    throw invalidParamsError(toMessage(error));
   }
 }

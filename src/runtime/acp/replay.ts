@@ -2,7 +2,7 @@
 import type { ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Message, UserMessage } from "../messages.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
-import { newCall, textContent } from "./tool-view.ts";
+import { createCall, toTextContent } from "./tool-view.ts";
 
 export interface ReplayOptions {
   cwd: string;
@@ -33,7 +33,7 @@ export function replay(history: readonly Message[], options: ReplayOptions): Ses
         const calls = (message.toolCalls ?? []).map(({ id, name, input }): SessionUpdate => {
           const toolCallId = options.reserve(id);
           names.set(id, toolCallId);
-          return newCall(toolCallId, { name, input }, options);
+          return createCall(toolCallId, { name, input }, options);
         });
         return [...texts, ...calls];
       }
@@ -45,7 +45,7 @@ export function replay(history: readonly Message[], options: ReplayOptions): Ses
             sessionUpdate: "tool_call_update",
             toolCallId,
             status: message.isError ? "failed" : "completed",
-            content: [textContent(message.content)],
+            content: [toTextContent(message.content)],
           },
         ];
       }

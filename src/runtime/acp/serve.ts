@@ -10,7 +10,7 @@ import {
 import { waitAtMost } from "../../base/child.ts";
 import { isObject } from "../../base/json.ts";
 import { MODE_OPTION, MODEL_OPTION, parseModelId } from "./choices.ts";
-import { invalidParams, toRequestError } from "./errors.ts";
+import { invalidParamsError, toRequestError } from "./errors.ts";
 import { EVENT, NOTICE } from "./extensions.ts";
 import { AcpHost } from "./host.ts";
 import type { AcpOptions } from "./options.ts";
@@ -134,16 +134,16 @@ async function run<T>(handle: () => T | Promise<T>): Promise<T> {
 function readSetModelParams(value: unknown): { sessionId: string; modelId: string } {
   const { sessionId, modelId } = isObject(value) ? value : {};
   if (typeof sessionId !== "string" || typeof modelId !== "string") {
-    throw invalidParams("session/set_model needs sessionId and modelId, both strings");
+    throw invalidParamsError("session/set_model needs sessionId and modelId, both strings");
   }
   return { sessionId, modelId };
 }
 
 function readConfigChange(session: AcpSession, { configId, value }: SetSessionConfigOptionRequest) {
-  if (typeof value !== "string") throw invalidParams(`the value of ${configId} must be a string`);
+  if (typeof value !== "string") throw invalidParamsError(`the value of ${configId} must be a string`);
   if (configId === MODE_OPTION) return { agent: value };
   if (configId === MODEL_OPTION) return parseModelId(session.runtime, value);
-  throw invalidParams(`no option "${configId}"; known: ${MODE_OPTION}, ${MODEL_OPTION}`);
+  throw invalidParamsError(`no option "${configId}"; known: ${MODE_OPTION}, ${MODEL_OPTION}`);
 }
 
 function toSessionDefaults({ agent: name, provider, model, yes, dryRun, noTranscript }: AcpOptions["flags"]) {

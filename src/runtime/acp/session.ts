@@ -18,7 +18,7 @@ import { askForm, buildPermissionRequest, readPermissionAnswer } from "./ask.ts"
 import { isFromSubAgent } from "./children.ts";
 import { type Choices, listChoices } from "./choices.ts";
 import { AVAILABLE_COMMANDS, COMPACT, readArguments, USE_PLAN } from "./commands.ts";
-import { promptRunning, toRequestError } from "./errors.ts";
+import { promptRunningError, toRequestError } from "./errors.ts";
 import { NOTICE, supportsNotification } from "./extensions.ts";
 import { Outbound } from "./outbound.ts";
 import { type PromptInput, parsePrompt } from "./prompt.ts";
@@ -133,7 +133,7 @@ export class AcpSession {
   }
 
   prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
-    if (this.#turn !== undefined) throw promptRunning("send the next one");
+    if (this.#turn !== undefined) throw promptRunningError("send the next one");
     const input = parsePrompt(blocks, this.#options.runtime.config.multimodal);
     const abort = new AbortController();
     const stop = () => abort.abort();
@@ -153,7 +153,7 @@ export class AcpSession {
 
   /** Between prompts only. Resolves when the updates are written. */
   async change(change: Change): Promise<void> {
-    if (this.#turn !== undefined) throw promptRunning("change this");
+    if (this.#turn !== undefined) throw promptRunningError("change this");
     const changing = this.#changing.then(() => this.#session.use(change));
     // A prompt that arrives meanwhile waits for the change, even if it fails.
     this.#changing = changing.catch(() => undefined);

@@ -7,10 +7,11 @@ import { join } from "node:path";
 import { readErrno } from "../../base/coded-error.ts";
 import { isObject } from "../../base/json.ts";
 import { mapBounded } from "../../base/map-bounded.ts";
+import { ensurePrivateDir } from "../../base/private-file.ts";
 import { completeToolCalls } from "../history.ts";
 import type { Message } from "../messages.ts";
 import { takeLock } from "../process-lock.ts";
-import { type Env, ensurePrivateDir, getStateDir } from "../state-dir.ts";
+import { type Env, getStateDir } from "../state-dir.ts";
 import { HISTORY_FILE, META_FILE, type SessionMeta, SessionRecord } from "./record.ts";
 
 /** Only our own ids are used in paths. */

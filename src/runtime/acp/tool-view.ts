@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import type { SessionUpdate, ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
-import { excerpt } from "../../base/excerpt.ts";
+import { cutExcerpt } from "../../base/excerpt.ts";
 import { isObject } from "../../base/json.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
@@ -74,7 +74,7 @@ export interface ViewedCall {
 }
 
 /** The first update of a call, before its plan is known. */
-export function newCall(
+export function createCall(
   toolCallId: string,
   call: ViewedCall,
   { cwd, tools }: { cwd: string; tools: ToolRegistry },
@@ -87,7 +87,7 @@ export function newCall(
     title: makeTitle(name, input),
     kind: chooseKind(tools, call),
     status: "pending",
-    rawInput: boundInput(input),
+    rawInput: limitInput(input),
     locations: findLocations(cwd, input),
   };
 }
@@ -156,28 +156,28 @@ export function toDiffs(cwd: string, changes: readonly FileChange[] = []): ToolC
   return changes.map(({ path, oldText, newText }) => {
     const chars = (oldText?.length ?? 0) + newText.length;
     if (chars > MAX_DIFF_CHARS)
-      return textContent(`${path}: a change of ${chars} characters, too large to show`);
+      return toTextContent(`${path}: a change of ${chars} characters, too large to show`);
     return { type: "diff", path: resolve(cwd, path), oldText: oldText ?? null, newText };
   });
 }
 
-export function textContent(text: string): ToolCallContent {
-  return { type: "content", content: { type: "text", text: excerpt(text, MAX_TEXT_CHARS) } };
+export function toTextContent(text: string): ToolCallContent {
+  return { type: "content", content: { type: "text", text: cutExcerpt(text, MAX_TEXT_CHARS) } };
 }
 
 /**
  * Truncates long texts in the input. They end with a digest, so that a client that stores an "always" by this value never
  * confuses two texts.
  */
-export function boundInput(input: unknown): unknown {
+export function limitInput(input: unknown): unknown {
   if (typeof input === "string") return boundText(input);
-  if (Array.isArray(input)) return input.map(boundInput);
+  if (Array.isArray(input)) return input.map(limitInput);
   if (!isObject(input)) return input;
-  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, boundInput(value)]));
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, limitInput(value)]));
 }
 
 function boundText(text: string): string {
   if (text.length <= MAX_TEXT_CHARS) return text;
   const digest = createHash("sha256").update(text).digest("hex");
-  return `${excerpt(text, MAX_TEXT_CHARS)} [sha256 of all: ${digest}]`;
+  return `${cutExcerpt(text, MAX_TEXT_CHARS)} [sha256 of all: ${digest}]`;
 }

@@ -11,12 +11,12 @@ import { EVENT } from "./extensions.ts";
 import type { Outgoing } from "./outbound.ts";
 import { Speech } from "./speech.ts";
 import {
-  boundInput,
+  createCall,
   findLocations,
-  newCall,
+  limitInput,
   readChanges,
-  textContent,
   toDiffs,
+  toTextContent,
   toTitleLine,
 } from "./tool-view.ts";
 
@@ -188,7 +188,7 @@ export class Translator {
     const written = [...this.#open.values()].flatMap((tool): SessionUpdate[] => {
       if (!tool.isOutputNew) return [];
       tool.isOutputNew = false;
-      const content = [...toDiffs(this.#cwd, tool.changes), textContent(tool.output)];
+      const content = [...toDiffs(this.#cwd, tool.changes), toTextContent(tool.output)];
       return [this.#toCallUpdate(tool, { status: "in_progress", content })];
     });
     return [...said, ...written.map(toOutgoing)];
@@ -199,7 +199,7 @@ export class Translator {
     const said = this.#children.flush().map((piece) => this.#toTextEvent(piece));
     // A sub-agent's calls come after the call that started it, and end before it.
     const updates = [...this.#open.values()].reverse().map((tool): SessionUpdate => {
-      const content = [...toDiffs(this.#cwd, tool.changes), textContent(reason)];
+      const content = [...toDiffs(this.#cwd, tool.changes), toTextContent(reason)];
       return this.#toCallUpdate(tool, { status: "failed", content });
     });
     this.#open.clear();
@@ -277,7 +277,7 @@ export class Translator {
     this.#wireIds.set(callId, wireId);
     const meta = { ...this.#describeAgent(event), ...(executor !== undefined && { executor }) };
     this.#open.set(callId, { wireId, meta, changes: [], output: "", isOutputNew: false });
-    const call = newCall(wireId, { name, input, executor }, { cwd: this.#cwd, tools: this.#tools });
+    const call = createCall(wireId, { name, input, executor }, { cwd: this.#cwd, tools: this.#tools });
     return [{ ...call, ...(Object.keys(meta).length > 0 && { _meta: { demian: meta } }) }];
   }
 
@@ -293,7 +293,7 @@ export class Translator {
       status: "in_progress",
       title: toTitleLine(event.title),
       // The permission request for a delegation showed more than its input.
-      ...(name !== DELEGATE_TOOL && { rawInput: boundInput(input) }),
+      ...(name !== DELEGATE_TOOL && { rawInput: limitInput(input) }),
       locations: findLocations(this.#cwd, input, tool.changes),
       ...(diffs.length > 0 && { content: diffs }),
     });
@@ -319,7 +319,7 @@ export class Translator {
     if (tool === undefined) return [];
     this.#open.delete(event.callId);
     const changes = event.ok ? (event.metadata?.changes ?? tool.changes) : tool.changes;
-    const content: ToolCallContent[] = [...toDiffs(this.#cwd, changes), textContent(event.content)];
+    const content: ToolCallContent[] = [...toDiffs(this.#cwd, changes), toTextContent(event.content)];
     tool.meta = { ...tool.meta, durationMs: event.durationMs, ...(event.ok ? {} : { reason: event.reason }) };
     return [this.#toCallUpdate(tool, { status, content, ...rawOutput(event.metadata) })];
   }

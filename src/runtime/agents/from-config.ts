@@ -2,7 +2,7 @@
 // one is skipped and reported; the others work.
 
 import { CodedError, toMessage } from "../../base/coded-error.ts";
-import { nearest } from "../../base/nearest.ts";
+import { pickNearest } from "../../base/nearest.ts";
 import { defined } from "../../base/values.ts";
 import { limitWarnings } from "../config/fewer.ts";
 import type { LoadedConfig } from "../config/load.ts";
@@ -151,7 +151,7 @@ function findFault({ name, config }: Candidate, order: AgentRegistryOrder): Faul
 }
 
 function formatGuess(word: string, known: readonly string[]): string {
-  const near = nearest(word, known);
+  const near = pickNearest(word, known);
   return near === undefined ? `; known: ${known.join(", ")}` : `; did you mean "${near}"?`;
 }
 

@@ -1,7 +1,7 @@
 // All agents: built-in, from the configuration and files, and from an embedding program.
 
 import { CodedError } from "../../base/coded-error.ts";
-import { nearest } from "../../base/nearest.ts";
+import { pickNearest } from "../../base/nearest.ts";
 import type { AgentDefinition, RegistrySource } from "./types.ts";
 
 export interface RegisteredAgent {
@@ -37,7 +37,7 @@ export class AgentRegistry {
     const found = this.find(name);
     if (found !== undefined) return found;
     const names = [...this.#agents.keys()];
-    const guess = nearest(name, names);
+    const guess = pickNearest(name, names);
     const hint = guess === undefined ? `known: ${names.join(", ")}` : `did you mean ${guess}?`;
     throw new CodedError("unknown_agent", `there is no agent "${name}"; ${hint}`);
   }

@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { CodedError } from "../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { nearest } from "../../base/nearest.ts";
+import { pickNearest } from "../../base/nearest.ts";
 import { DemianConfig } from "./schema.ts";
 
 const MAX_SHOWN = 5;
@@ -64,7 +64,7 @@ export function explainIssue(
 }
 
 function suggestKey(key: string, known: readonly string[]): string {
-  const guess = nearest(key, known);
+  const guess = pickNearest(key, known);
   return guess === undefined ? `known keys: ${known.join(", ")}` : `did you mean "${guess}"?`;
 }
 

@@ -1,10 +1,10 @@
 // Agents and tool modules from files. Agents are data; tool modules are code and are loaded only if their current
 // content is trusted. What is faulty, changed or untrusted is skipped and reported; the rest works.
 import { toMessage } from "../../base/coded-error.ts";
-import { shellWord } from "../../base/shell-word.ts";
+import { quoteShellWord } from "../../base/shell-word.ts";
 import { type FileAgent, readAgentFile } from "../agents/files.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
-import { builtinTools } from "../tools/builtin.ts";
+import { createBuiltinTools } from "../tools/builtin.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import { joinNames } from "./fewer.ts";
 import type { DemianConfig } from "./schema.ts";
@@ -112,7 +112,7 @@ async function loadTools(
   warnings: string[],
 ): Promise<RegisteredTool[]> {
   const loaded: RegisteredTool[] = [];
-  const reserved = [...builtinTools().map(({ name }) => name), DELEGATE_TOOL, ...toolNames];
+  const reserved = [...createBuiltinTools().map(({ name }) => name), DELEGATE_TOOL, ...toolNames];
   for (const module of modules) {
     const { path } = module;
     const refusal = explainRefusal(module, trust, scope.name === "user" && config.trust.userTools);
@@ -149,7 +149,7 @@ function explainRefusal(
   if (state === "refused") return "";
   if (isWritableByOthers) return "it is writable by everyone; run chmod go-w on it";
   if (state === "trusted" || isTrustedByConfig) return undefined;
-  return `it is code that ${describeState(state, trust, module)}. Read it, then run \`demian trust ${shellWord(path)}\``;
+  return `it is code that ${describeState(state, trust, module)}. Read it, then run \`demian trust ${quoteShellWord(path)}\``;
 }
 
 function describeState(state: TrustState, trust: TrustRecords, module: ScopeFile): string {
@@ -166,7 +166,7 @@ async function readAgents(
   warnings: string[],
 ): Promise<FileAgent[]> {
   const names = tools.map(({ tool }) => tool.name);
-  const known = [...builtinTools().map(({ name }) => name), DELEGATE_TOOL, ...toolNames, ...names];
+  const known = [...createBuiltinTools().map(({ name }) => name), DELEGATE_TOOL, ...toolNames, ...names];
   const projectTools = tools.flatMap(({ tool, source }) => (source.scope === "project" ? [tool.name] : []));
   const agents: FileAgent[] = [];
   for (const file of files) {

@@ -2,6 +2,7 @@
 // settings: everything else is ignored and reported. The table below lists everything that is accepted.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { UNKNOWN_BUDGET_TOKENS } from "../context/budget.ts";
+import { resolveLimits } from "../sandbox/limits.ts";
 import { limitWarnings } from "./fewer.ts";
 import { restrictAgents } from "./project-agents.ts";
 import type { DemianConfig } from "./schema.ts";
@@ -47,6 +48,11 @@ const TIGHTENS: Readonly<Record<string, Tightens>> = {
   "sandbox.network": towards("inherit", "deny"),
   "sandbox.allowEnvOnly": towards(true, false),
   "sandbox.writableGit": towards(true, false),
+  "sandbox.maxProcesses": atMost,
+  // Without a value it depends on the machine.
+  "sandbox.maxMemoryMb": (value, base) =>
+    Number(value) * 1024 ** 2 <= resolveLimits({ maxMemoryMb: base as number | undefined }).memoryBytes,
+  "sandbox.maxTemporaryMb": atMost,
   "persistentGrants.enabled": towards(true, false),
   "persistentGrants.ttlMs": atMost,
   "transcript.enabled": towards(true, false),

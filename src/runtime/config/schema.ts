@@ -3,12 +3,13 @@
 import * as z from "zod";
 import { HOOK_EVENTS } from "../hooks/types.ts";
 import { DECISIONS } from "../permissions/types.ts";
-import { SANDBOX_MODES } from "../sandbox/types.ts";
+import { DEFAULT_PROCESSES, DEFAULT_TEMPORARY_MB, SANDBOX_MODES } from "../sandbox/types.ts";
 import { ClaudeCode, Codex } from "./login-providers.ts";
 import { modelSettings, tokens } from "./model-settings.ts";
 
 const decision = z.enum(DECISIONS);
 const ratio = z.number().gt(0).max(1);
+const places = z.array(z.string().regex(/^(\/|~\/)[^\0]*$/, "expected a path that begins with / or ~/"));
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, "expected a name of letters, digits, _ and -");
 
 export const PermissionRule = z.strictObject({
@@ -279,10 +280,33 @@ export const DemianConfig = z.strictObject({
         .default(false)
         .describe("Run commands without a sandbox if none works here. Otherwise they are refused."),
       writableGit: z.boolean().default(false).describe("Let commands write to `.git`."),
-      writable: z
-        .array(z.string().regex(/^(\/|~\/)[^\0]*$/, "expected a path that begins with / or ~/"))
+      writable: places.default([]).describe("More directories that commands may write to. They must exist."),
+      readable: places
         .default([])
-        .describe("More directories that commands may write to. They must exist."),
+        .describe(
+          "More files and directories of your home directory that commands may read. They must exist.",
+        ),
+      env: z
+        .array(z.string().regex(/^[A-Za-z_]\w*$/, "expected the name of a variable"))
+        .default([])
+        .describe("More environment variables that commands get, by name."),
+      maxProcesses: z
+        .int()
+        .min(16)
+        .max(1_000_000)
+        .default(DEFAULT_PROCESSES)
+        .describe("Maximum processes and threads of a command."),
+      maxMemoryMb: z
+        .int()
+        .min(64)
+        .optional()
+        .describe("Maximum memory of a command, in MiB. Default: three quarters of the machine's."),
+      maxTemporaryMb: z
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .default(DEFAULT_TEMPORARY_MB)
+        .describe("Maximum size of a command's `/tmp`, in MiB. It is in memory."),
     })
     .prefault({}),
   persistentGrants: z

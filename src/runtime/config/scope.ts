@@ -3,7 +3,7 @@
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { readErrno, toMessage } from "../../base/coded-error.ts";
-import { isBelow } from "../permissions/grantable.ts";
+import { isBelow } from "../../base/commands/executables.ts";
 import { type Env, getHomeDir, getProjectDir, getStateDir, resolveRealPath } from "../state-dir.ts";
 import { type FileBytes, readBoundedFile } from "./bounded-file.ts";
 import { limitWarnings } from "./fewer.ts";

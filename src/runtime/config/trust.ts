@@ -3,9 +3,10 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
-import { shellWord } from "../../base/shell-word.ts";
+import { ensurePrivateDir } from "../../base/private-file.ts";
+import { quoteShellWord } from "../../base/shell-word.ts";
 import { withFileLock } from "../file-lock.ts";
-import { ensurePrivateDir, readStateFile, writeStateFile } from "../state-dir.ts";
+import { readStateFile, writeStateFile } from "../state-dir.ts";
 
 const TRUST_KINDS = ["config", "agent", "tool"] as const;
 export type TrustKind = (typeof TRUST_KINDS)[number];
@@ -86,7 +87,7 @@ export async function forgetTrust(directory: string, path: string): Promise<bool
 
 /** How the user can grant trust: "If you want it, …" */
 export function explainHowToTrust(path: string): string {
-  return `read it and run \`demian trust ${shellWord(path)}\``;
+  return `read it and run \`demian trust ${quoteShellWord(path)}\``;
 }
 
 export function getTrustPath(directory: string): string {

@@ -25,7 +25,7 @@ export interface ModelRoom {
   learnedTokens?: number | undefined;
 }
 
-export function contextPolicy(limits: ContextLimits, room: ModelRoom): ContextPolicy {
+export function deriveContextPolicy(limits: ContextLimits, room: ModelRoom): ContextPolicy {
   const { maxContextTokens: configured } = limits;
   const budget = configured ?? computeBudget(room);
   const maxContextTokens = Math.min(budget, room.learnedTokens ?? budget);

@@ -7,8 +7,8 @@ import type { CompactReport } from "../session-types.ts";
 import { cutAnswer, cutResults, fitResults } from "./cut.ts";
 import { estimateMessage, estimateMessages, estimateText } from "./estimate.ts";
 import { type LedgerPolicy, withLedger } from "./ledger.ts";
-import { type Step, toMessages, toSteps, turnStarts } from "./steps.ts";
-import { emptySummary, extendSummary, parseSummary, renderSummary, type Summary } from "./summary.ts";
+import { findTurnStarts, type Step, toMessages, toSteps } from "./steps.ts";
+import { createSummary, extendSummary, parseSummary, renderSummary, type Summary } from "./summary.ts";
 
 /** `context.main` of the configuration. */
 export interface ContextPolicy extends LedgerPolicy {
@@ -91,7 +91,7 @@ export function compactHistory(
 ): { history: Message[]; report: CompactReport } | undefined {
   const whole = split(history);
   const measure = (draft: Draft) => estimateMessages(toHistory(draft), policy.reserveForImagesTokens);
-  const starts = turnStarts(whole.steps);
+  const starts = findTurnStarts(whole.steps);
   const turn = starts.at(-policy.minRecentTurns) ?? 0;
   // Few but long turns: fold their beginning too.
   const step = whole.steps.length - policy.recentTurns * STEPS_PER_TURN;
@@ -109,7 +109,7 @@ export function foldTurns(
   policy: Pick<ContextPolicy, "recentTurns" | "summaryTargetTokens">,
 ): Message[] | undefined {
   const whole = split(history);
-  const count = turnStarts(whole.steps).at(-policy.recentTurns) ?? 0;
+  const count = findTurnStarts(whole.steps).at(-policy.recentTurns) ?? 0;
   const folded = fold(whole, count, policy.summaryTargetTokens);
   return folded === whole ? undefined : toHistory(folded);
 }
@@ -198,7 +198,7 @@ function choose(whole: Draft, policy: ContextPolicy, measure: Measure): Draft {
 function* softDrafts(whole: Draft, policy: ContextPolicy, goal: number): Generator<Draft> {
   const { steps } = whole;
   const { summaryTargetTokens: target, maxRawMessages } = policy;
-  const starts = turnStarts(steps);
+  const starts = findTurnStarts(steps);
   for (let turns = Math.min(policy.recentTurns, starts.length); turns >= policy.minRecentTurns; turns -= 1) {
     const count = starts.at(-turns) ?? 0;
     if (count === 0) continue;
@@ -257,7 +257,7 @@ function fold(whole: Draft, count: number, targetTokens: number): Draft {
   const gone = steps.slice(0, count).filter((_, index) => index !== current);
   const text = whole.summary?.text ?? "";
   if (gone.length === 0 && estimateText(text) <= targetTokens) return whole;
-  const content = extendSummary(whole.summary?.content ?? emptySummary(), gone);
+  const content = extendSummary(whole.summary?.content ?? createSummary(), gone);
   const kept = steps.filter((_, index) => index === current || index >= count);
   return {
     summary: { content, text: renderSummary(content, targetTokens) },

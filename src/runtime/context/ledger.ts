@@ -4,7 +4,7 @@ import { DELEGATE_TOOL } from "../delegation/types.ts";
 import type { ToolCall, ToolMessage } from "../messages.ts";
 import { capText } from "./cut-text.ts";
 import { estimateText } from "./estimate.ts";
-import { oneLine } from "./one-line.ts";
+import { toOneLine } from "./one-line.ts";
 import type { Step } from "./steps.ts";
 
 export interface LedgerPolicy {
@@ -30,8 +30,8 @@ interface LineLength {
 }
 
 /** The last line of a report that says where to find the rest. */
-export function referenceLine(reference: string): string {
-  return `[Reference: ${oneLine(reference, MAX_REFERENCE_CHARS)}]`;
+export function formatReference(reference: string): string {
+  return `[Reference: ${toOneLine(reference, MAX_REFERENCE_CHARS)}]`;
 }
 
 /** Returns the same steps if nothing changes, as without delegation. */
@@ -55,8 +55,8 @@ export function withLedger(steps: readonly Step[], policy: LedgerPolicy): readon
 }
 
 /** For a summary; also for a result that is already a line. */
-export function delegationLine(call: ToolCall, result: ToolMessage): string {
-  if (isLine(result.content)) return oneLine(result.content.slice(MARK.length), MAX_LINE_CHARS);
+export function formatDelegation(call: ToolCall, result: ToolMessage): string {
+  if (isLine(result.content)) return toOneLine(result.content.slice(MARK.length), MAX_LINE_CHARS);
   return renderLine(call, result, SHORT);
 }
 
@@ -105,9 +105,9 @@ function lineWithin({ call, result }: Place, maxTokens: number): string {
 function renderLine({ input }: ToolCall, { content, isError }: ToolMessage, length: LineLength): string {
   const { agent, task } = (typeof input === "object" ? (input ?? {}) : {}) as Record<string, unknown>;
   const { body, reference } = splitReference(content);
-  const outcome = length.outcome === 0 ? "" : `: ${oneLine(body, length.outcome)}`;
-  const who = oneLine(typeof agent === "string" ? agent : "?", 64);
-  const what = oneLine(typeof task === "string" ? task : "", length.task);
+  const outcome = length.outcome === 0 ? "" : `: ${toOneLine(body, length.outcome)}`;
+  const who = toOneLine(typeof agent === "string" ? agent : "?", 64);
+  const what = toOneLine(typeof task === "string" ? task : "", length.task);
   const where = reference === undefined ? "" : ` (${reference})`;
   return `${who}: ${what} → ${isError === true ? "failed" : "done"}${outcome}${where}`;
 }
@@ -128,7 +128,7 @@ function shorter(content: string, maxTokens: number): string {
   if (estimateText(content) <= maxTokens) return content;
   const { body, reference } = splitReference(content);
   if (reference === undefined) return capText(content, maxTokens);
-  const line = `\n\n${referenceLine(reference)}`;
+  const line = `\n\n${formatReference(reference)}`;
   const room = maxTokens - estimateText(line) - 1;
   return room > estimateText(line) ? `${capText(body, room)}${line}` : capText(content, maxTokens);
 }

@@ -11,7 +11,7 @@ export function shorten(text: string, maxChars: number): string {
 }
 
 /** The same for untrusted text: control and invisible characters are made visible. */
-export function oneLine(text: string, maxChars: number): string {
+export function toOneLine(text: string, maxChars: number): string {
   return cutLine(sanitizeLine(shorten(text, maxChars)), maxChars);
 }
 

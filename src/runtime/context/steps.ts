@@ -29,7 +29,7 @@ export function toMessages(steps: readonly Step[]): Message[] {
 }
 
 /** Where turns start: at each user message, and at the beginning. */
-export function turnStarts(steps: readonly Step[]): number[] {
+export function findTurnStarts(steps: readonly Step[]): number[] {
   return steps.flatMap((step, index) => (index === 0 || step.kind === "user" ? [index] : []));
 }
 

@@ -2,7 +2,7 @@
 // the same turns always give the same text. It can be parsed, so that a later summary includes an earlier one.
 import { readUserText, type ToolCall, type ToolMessage } from "../messages.ts";
 import { estimateText } from "./estimate.ts";
-import { delegationLine, isDelegation } from "./ledger.ts";
+import { formatDelegation, isDelegation } from "./ledger.ts";
 import { shorten } from "./one-line.ts";
 import type { Step } from "./steps.ts";
 
@@ -37,7 +37,7 @@ const ASK_CHARS = 400;
 const ANSWER_CHARS = 300;
 const LINE_CHARS = 160;
 
-export function emptySummary(): Summary {
+export function createSummary(): Summary {
   const lines = (): Lines => ({ items: [], omitted: 0 });
   return {
     messages: 0,
@@ -90,7 +90,7 @@ export function parseSummary(text: string): Summary | undefined {
   const [head, count, ...lines] = text.split("\n");
   const messages = Number(/^(\d+) messages\./.exec(count ?? "")?.[1]);
   if (head !== HEAD || !Number.isSafeInteger(messages)) return undefined;
-  const summary = emptySummary();
+  const summary = createSummary();
   summary.messages = messages;
   let section: Lines | undefined;
   for (const line of lines) {
@@ -107,7 +107,7 @@ export function parseSummary(text: string): Summary | undefined {
 function addCall({ sections }: Summary, call: ToolCall, result: ToolMessage | undefined): void {
   const { name, input } = call;
   if (isDelegation(call) && result !== undefined) {
-    add(sections.delegated, delegationLine(call, result));
+    add(sections.delegated, formatDelegation(call, result));
     return;
   }
   const readInput = (key: string) => {

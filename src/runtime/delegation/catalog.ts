@@ -2,7 +2,7 @@
 // like another entry.
 import type { AgentDefinition } from "../agents/types.ts";
 import { estimateText } from "../context/estimate.ts";
-import { oneLine } from "../context/one-line.ts";
+import { toOneLine } from "../context/one-line.ts";
 import { DELEGATE_TOOL } from "./types.ts";
 
 const HEAD = `Available sub agents (use ${DELEGATE_TOOL} to invoke):`;
@@ -36,13 +36,13 @@ function renderEntry(
   hasHints: boolean,
 ): string {
   const labels = [catalog?.category, catalog?.cost].flatMap((label) => {
-    const line = oneLine(label ?? "", LABEL_CHARS);
+    const line = toOneLine(label ?? "", LABEL_CHARS);
     return line === "" ? [] : [line];
   });
-  const head = `- ${oneLine(name, HINT_CHARS)}`;
+  const head = `- ${toOneLine(name, HINT_CHARS)}`;
   if (chars === 0) return head;
   const kind = labels.length === 0 ? "" : ` (${labels.join(", ")})`;
-  const first = `${head}${kind}: ${oneLine(description, chars)}`;
+  const first = `${head}${kind}: ${toOneLine(description, chars)}`;
   if (!hasHints) return first;
   return [
     first,
@@ -52,6 +52,6 @@ function renderEntry(
 }
 
 function renderHint(title: string, items: readonly string[] = []): string[] {
-  const lines = items.map((item) => oneLine(item, HINT_CHARS)).filter((line) => line !== "");
+  const lines = items.map((item) => toOneLine(item, HINT_CHARS)).filter((line) => line !== "");
   return lines.length === 0 ? [] : [`  ${title}: ${lines.join("; ")}`];
 }

@@ -2,7 +2,7 @@
 // the permission gate and the sub-agent's own calls decide what is allowed.
 import * as z from "zod";
 import type { AgentDefinition } from "../agents/types.ts";
-import { oneLine } from "../context/one-line.ts";
+import { toOneLine } from "../context/one-line.ts";
 import { defineTool } from "../tools/define.ts";
 import { type ToolDefinition, ToolError } from "../tools/types.ts";
 import { DELEGATE_TOOL, type Delegator } from "./types.ts";
@@ -32,7 +32,7 @@ export function createDelegateTool(callables: readonly AgentDefinition[]): ToolD
       const { agent, provider, digest } = planned;
       const target = { kind: "agent", agent: agent.name, provider: provider.key } as const;
       return {
-        title: `${DELEGATE_TOOL}: ${agent.name}: ${oneLine(input.task, TITLE_TASK_CHARS)}`,
+        title: `${DELEGATE_TOOL}: ${agent.name}: ${toOneLine(input.task, TITLE_TASK_CHARS)}`,
         targets: [digest === undefined ? target : { ...target, digest }],
         invocation: planned,
       };

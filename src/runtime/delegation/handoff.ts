@@ -1,7 +1,7 @@
 // Renders the handoff to a sub-agent: the fields given for its task, nothing of the conversation. Never longer than the
 // limit: the task comes first, and the text says what was cut or omitted.
 import { capText } from "../context/cut-text.ts";
-import { oneLine } from "../context/one-line.ts";
+import { toOneLine } from "../context/one-line.ts";
 import type { HandoffContext, HandoffLimits } from "./types.ts";
 
 export interface Handoff {
@@ -42,7 +42,7 @@ export function renderHandoff(context: HandoffContext, limits: HandoffLimits): H
 }
 
 function renderHead({ childAgent, parentAgent }: HandoffContext): string {
-  const [child, parent] = [childAgent, parentAgent].map((name) => oneLine(name, NAME_CHARS));
+  const [child, parent] = [childAgent, parentAgent].map((name) => toOneLine(name, NAME_CHARS));
   return `You are the agent ${child}. The agent ${parent} gives you this task.`;
 }
 
@@ -57,7 +57,7 @@ function listParts({ delegation, currentUserRequest, cwd }: HandoffContext, limi
     createListPart("Relevant files", "relevant file paths", relevantFiles),
     createListPart("Context references", "context refs", contextRefs),
     createTextPart("What the user asked for, as background", "the current user request", currentUserRequest),
-    createTextPart("Working directory", "the working directory", oneLine(cwd, PATH_CHARS)),
+    createTextPart("Working directory", "the working directory", toOneLine(cwd, PATH_CHARS)),
   ];
   return parts
     .filter(({ body }) => body !== "")

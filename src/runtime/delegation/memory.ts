@@ -3,7 +3,7 @@
 import type { DemianConfig } from "../config/schema.ts";
 import type { ContextPolicy } from "../context/compact.ts";
 import { estimateText } from "../context/estimate.ts";
-import { oneLine } from "../context/one-line.ts";
+import { toOneLine } from "../context/one-line.ts";
 import { readReport } from "./report.ts";
 import type { AgentMemory } from "./types.ts";
 
@@ -33,12 +33,12 @@ export function createMemory(): AgentMemory {
 /** Does not change `before`. */
 export function extendMemory(before: AgentMemory, { task, answer, ts, files }: TaskRecord): AgentMemory {
   const report = readReport(answer);
-  const note = (text: string) => oneLine(text, NOTE_CHARS);
+  const note = (text: string) => toOneLine(text, NOTE_CHARS);
   // A report with this section replaces the open questions; one without it leaves them.
   const open = report.openQuestions === undefined ? before.openQuestions : [];
   const result = {
-    task: oneLine(task, TASK_CHARS),
-    resultPreview: oneLine(answer, PREVIEW_CHARS),
+    task: toOneLine(task, TASK_CHARS),
+    resultPreview: toOneLine(answer, PREVIEW_CHARS),
     ts,
   };
   return {

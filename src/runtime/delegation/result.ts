@@ -2,7 +2,7 @@
 import { toMessage } from "../../base/coded-error.ts";
 import { capText } from "../context/cut-text.ts";
 import { estimateText } from "../context/estimate.ts";
-import { referenceLine } from "../context/ledger.ts";
+import { formatReference } from "../context/ledger.ts";
 import type { AgentInvocationInput } from "./types.ts";
 
 export interface ResultOrder {
@@ -38,7 +38,7 @@ export async function compactResult(order: ResultOrder): Promise<string> {
 }
 
 function appendReference(text: string, reference: string): string {
-  return `${text}\n\n${referenceLine(reference)}`;
+  return `${text}\n\n${formatReference(reference)}`;
 }
 
 async function saveReport({ keep }: ResultOrder, answer: string): Promise<string> {

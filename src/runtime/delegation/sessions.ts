@@ -5,7 +5,7 @@ import type { DemianConfig } from "../config/schema.ts";
 import { compactHistory, foldTurns } from "../context/compact.ts";
 import { cutResults } from "../context/cut.ts";
 import { estimateMessages, estimateText } from "../context/estimate.ts";
-import { toMessages, toSteps, turnStarts } from "../context/steps.ts";
+import { findTurnStarts, toMessages, toSteps } from "../context/steps.ts";
 import { parseSummary } from "../context/summary.ts";
 import { History } from "../history.ts";
 import type { Message } from "../messages.ts";
@@ -118,7 +118,7 @@ function compress(history: readonly Message[], policy: SubAgentContext): readonl
 
 function keepRecent(history: readonly Message[], turns: number): readonly Message[] {
   const steps = toSteps(history);
-  const start = turnStarts(steps).at(-turns) ?? 0;
+  const start = findTurnStarts(steps).at(-turns) ?? 0;
   return start === 0 ? history : toMessages(steps.slice(start));
 }
 

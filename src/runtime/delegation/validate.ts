@@ -1,5 +1,5 @@
 // Checks who may delegate to whom, before the user is asked. The messages are for the model and name the alternatives.
-import { nearest } from "../../base/nearest.ts";
+import { pickNearest } from "../../base/nearest.ts";
 import { type AgentRegistry, isCallable } from "../agents/registry.ts";
 import type { AgentDefinition } from "../agents/types.ts";
 import { ToolError } from "../tools/types.ts";
@@ -80,7 +80,7 @@ function getDepthLimit({ caller, agents, maxDepth }: Omit<DelegationOrder, "targ
 
 function explainUnknown({ targetName, caller, agents, maxDepth }: DelegationOrder): string {
   const names = listCallableFor(caller, agents, maxDepth).map(({ name }) => name);
-  const guess = nearest(targetName, names);
+  const guess = pickNearest(targetName, names);
   return `There is no agent "${targetName}".${guess === undefined ? "" : ` Did you mean "${guess}"?`}`;
 }
 

@@ -1,7 +1,7 @@
 // Decides whether an agent with its own tools may use one of them, by the same gate as for ours.
 import { defined } from "../../base/values.ts";
 import type { Decision } from "../permissions/types.ts";
-import { explainDenial, requestPermission } from "../permitted.ts";
+import { explainDenial, obtainPermission } from "../permitted.ts";
 import type { ExternalProvider } from "../providers/types.ts";
 import type { Services } from "../services.ts";
 import type { ExternalCall, ExternalDecision, ExternalDefault } from "./types.ts";
@@ -24,7 +24,7 @@ export async function decideExternal(
     };
   }
   const agentPath = [...(invocation.agentPath ?? []), ...(call.agentPath ?? [])];
-  const verdict = await requestPermission(
+  const verdict = await obtainPermission(
     services,
     {
       tool: call.tool,

@@ -1,6 +1,6 @@
 // Runs one message to an agent with its own loop, with the same events, hooks and history as for ours.
 import { defined } from "../../base/values.ts";
-import { buildCommandEnv } from "../command-env.ts";
+import { buildOpenEnv } from "../command-env.ts";
 import { endBlocked, explainTurnLimit, guardAnswer, refuseToStop, submitMessage } from "../message-hooks.ts";
 import type { UserContentPart, UserMessage } from "../messages.ts";
 import type { TokenUsage } from "../providers/types.ts";
@@ -138,7 +138,7 @@ function toEnd({ services }: Turn, report: ExternalReport): End {
 /** Our environment without the keys of other providers; environment.ts handles those of its own vendor. */
 function toHostEnv({ host, config }: ExternalServices): Readonly<Record<string, string | undefined>> {
   const own = Object.entries(host.env).filter(([name]) => /^(ANTHROPIC|CLAUDE)_/.test(name));
-  return { ...buildCommandEnv(host.env, config.providers), ...Object.fromEntries(own) };
+  return { ...buildOpenEnv(host.env, config.providers), ...Object.fromEntries(own) };
 }
 
 function listImages({ content }: UserMessage): UserContentPart[] {

@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { type ChildExit, startChild } from "../../base/child.ts";
-import { excerpt } from "../../base/excerpt.ts";
+import { cutExcerpt } from "../../base/excerpt.ts";
 import { explainIssues } from "../../base/schema.ts";
 import { defined } from "../../base/values.ts";
 import { type Hook, type HookConfig, type HookInput, type HookResult, MAX_TIMEOUT_MS } from "./types.ts";
@@ -85,7 +85,7 @@ async function runCommand(
 function describeExit({ code, signal }: ChildExit, errors: readonly string[]): string {
   const end = signal === undefined ? `it exited with code ${code}` : `it was killed by ${signal}`;
   const output = errors.join("\n").trim();
-  return output === "" ? end : `${end}: ${excerpt(output, MAX_SHOWN)}`;
+  return output === "" ? end : `${end}: ${cutExcerpt(output, MAX_SHOWN)}`;
 }
 
 function parseResult(output: string): HookResult {
@@ -94,7 +94,7 @@ function parseResult(output: string): HookResult {
   try {
     value = JSON.parse(output);
   } catch {
-    throw new Error(`its output is not JSON: ${excerpt(output.trim(), MAX_SHOWN)}`);
+    throw new Error(`its output is not JSON: ${cutExcerpt(output.trim(), MAX_SHOWN)}`);
   }
   const result = Result.safeParse(value);
   if (!result.success) throw new Error(`its output is invalid: ${explainIssues(result.error.issues)}`);

@@ -1,10 +1,10 @@
 // Matches rules with `commandPrefix` against a command. An allow rule needs certainty; for a denial, suspicion is enough.
-import { parsePlain } from "./command.ts";
+import { parsePlain } from "../../base/commands/plain.ts";
 import {
   APPENDERS,
-  baseName,
   EVALUATORS,
   GIT_READERS,
+  getBaseName,
   hasExecutingOption,
   INTERPRETERS,
   isIn,
@@ -12,7 +12,7 @@ import {
   runsOtherPrograms,
   SHELLS,
   WRAPPERS,
-} from "./programs.ts";
+} from "../../base/commands/programs.ts";
 import { splitCommands, type Word } from "./shell-words.ts";
 import type { ResolvedCommand } from "./types.ts";
 
@@ -34,11 +34,15 @@ export function allowsCommand(prefix: string, resolved: ResolvedCommand | undefi
   if (!wanted.every((word, index) => argv[index] === word)) return false;
   const rest = argv.slice(wanted.length);
   if (rest.length === 0) return true;
-  if (runsOtherPrograms(argv[0] ?? "") || runsOtherPrograms(executable) || baseName(argv[0] ?? "") === "sed")
+  if (
+    runsOtherPrograms(argv[0] ?? "") ||
+    runsOtherPrograms(executable) ||
+    getBaseName(argv[0] ?? "") === "sed"
+  )
     return false;
   if (hasExecutingOption(argv)) return false;
   if (isIn(READERS, argv[0] ?? "")) return true;
-  if (baseName(argv[0] ?? "") !== "git") return rest.every((word) => OPERAND.test(word));
+  if (getBaseName(argv[0] ?? "") !== "git") return rest.every((word) => OPERAND.test(word));
   // The rule must name the git command, unless it is one that only reads.
   if (GIT_READERS.has(argv[1] ?? "")) return true;
   return wanted.length > 1 && rest.every((word) => OPERAND.test(word));
@@ -111,7 +115,7 @@ function mayContainCommand({ text }: Word): boolean {
 }
 
 function isName({ text }: Word, name: string): boolean {
-  return text === name || baseName(text) === name.toLowerCase();
+  return text === name || getBaseName(text) === name.toLowerCase();
 }
 
 /** The program depends on an expansion. */

@@ -1,33 +1,24 @@
 // Resolves a command to its words and executable, and decides whether it can be granted for longer than once. A command
 // can be granted only if the agent cannot change what it does.
-import { constants } from "node:fs";
-import { access, realpath, stat } from "node:fs/promises";
-import { delimiter, isAbsolute, join, resolve, sep } from "node:path";
-import { parsePlain } from "./command.ts";
+import { realpath } from "node:fs/promises";
+import { type ExecutableContext, findExecutable, SHARED_DIRS } from "../../base/commands/executables.ts";
+import { parsePlain } from "../../base/commands/plain.ts";
 import {
   BUILTINS,
-  baseName,
   GIT_READERS,
+  getBaseName,
   hasExecutingOption,
   isIn,
   READERS,
   runsOtherPrograms,
-} from "./programs.ts";
+} from "../../base/commands/programs.ts";
 import type { ResolvedCommand } from "./types.ts";
 
-export interface ResolveContext {
-  /** Real path. Undefined if unknown, as in a shell that stays open; then relative programs cannot be resolved. */
-  cwd: string | undefined;
-  /** Directories where the agent can create programs, as real paths. */
-  writable: readonly string[];
-  /** The command's PATH. */
-  path: string | undefined;
+export interface ResolveContext extends ExecutableContext {
   /** Runs in an OS sandbox ("linux-bwrap", "macos-sandbox-exec"). */
   isSandboxed: boolean;
 }
 
-/** World-writable directories on Linux and macOS. */
-const SHARED = ["/tmp", "/var/tmp", "/dev/shm"];
 /** Only prints lines. */
 const SED_PRINT = /^\d+(,\d+)?p$/;
 
@@ -37,7 +28,7 @@ export async function listWritableDirs(
   temporary: string,
   more: readonly string[] = [],
 ): Promise<string[]> {
-  const named = [root, temporary, ...SHARED, ...more];
+  const named = [root, temporary, ...SHARED_DIRS, ...more];
   const real = await Promise.all(named.map((path) => realpath(path).catch(() => path)));
   return [...new Set([...named, ...real])];
 }
@@ -57,41 +48,6 @@ export async function resolveCommand(
   return { argv, executable, isGrantable: isGrantable(argv, executable, context.isSandboxed) };
 }
 
-/** The real path; undefined if there is none, or the agent could have created it. */
-async function findExecutable(name: string, context: ResolveContext): Promise<string | undefined> {
-  if (name.includes("/")) {
-    if (context.cwd === undefined && !isAbsolute(name)) return undefined;
-    return findTrustedFile(resolve(context.cwd ?? "/", name), context.writable);
-  }
-  const folders = (context.path ?? "").split(delimiter);
-  // With a relative entry in PATH, the program depends on the directory.
-  if (context.path === undefined || folders.some((folder) => !isAbsolute(folder))) return undefined;
-  for (const folder of folders) {
-    const file = join(folder, name);
-    if (await isExecutable(file)) return findTrustedFile(file, context.writable);
-  }
-  return undefined;
-}
-
-async function findTrustedFile(file: string, writable: readonly string[]): Promise<string | undefined> {
-  const real = await realpath(file).catch(() => undefined);
-  if (real === undefined || !(await isExecutable(real))) return undefined;
-  return [file, real].some((path) => writable.some((root) => isBelow(path, root))) ? undefined : real;
-}
-
-async function isExecutable(file: string): Promise<boolean> {
-  try {
-    await access(file, constants.X_OK);
-    return (await stat(file)).isFile();
-  } catch {
-    return false;
-  }
-}
-
-export function isBelow(path: string, root: string): boolean {
-  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
-}
-
 function isGrantable(argv: readonly string[], executable: string, isSandboxed: boolean): boolean {
   const [program = "", ...rest] = argv;
   const isPlain = !program.includes("/") || program === executable;
@@ -99,16 +55,16 @@ function isGrantable(argv: readonly string[], executable: string, isSandboxed: b
   if (isIn(READERS, program)) return true;
   // The rest depends on files that the agent can write, so it must run in a sandbox.
   if (!isSandboxed) return false;
-  if (baseName(program) === "git") return GIT_READERS.has(rest[0] ?? "");
-  if (baseName(program) === "find") return true;
-  if (baseName(program) === "sed")
+  if (getBaseName(program) === "git") return GIT_READERS.has(rest[0] ?? "");
+  if (getBaseName(program) === "find") return true;
+  if (getBaseName(program) === "sed")
     return rest[0] === "-n" && SED_PRINT.test(rest[1] ?? "") && areOperands(rest.slice(2));
   return ![program, executable].some((word) => runsOtherPrograms(word) && !isApplet(program, word));
 }
 
 /** busybox under the name of an applet is that applet. */
 function isApplet(program: string, word: string): boolean {
-  return word !== program && /^(busybox|toybox|coreutils)/.test(baseName(word));
+  return word !== program && /^(busybox|toybox|coreutils)/.test(getBaseName(word));
 }
 
 function areOperands(words: readonly string[]): boolean {

@@ -4,12 +4,13 @@ import { rename, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { toMessage } from "../../base/coded-error.ts";
+import { isBelow } from "../../base/commands/executables.ts";
+import { ensurePrivateDir, readPrivate } from "../../base/private-file.ts";
 import { explainIssues } from "../../base/schema.ts";
 import { Serial } from "../../base/serial.ts";
 import { withFileLock } from "../file-lock.ts";
-import { ensurePrivateDir, readPrivate, resolveRealPath, writeStateFile } from "../state-dir.ts";
+import { resolveRealPath, writeStateFile } from "../state-dir.ts";
 import { isSameKey } from "./grant-key.ts";
-import { isBelow } from "./grantable.ts";
 import type { Grant, GrantKey } from "./types.ts";
 
 export interface GrantOptions {

@@ -1,6 +1,6 @@
 // Finds every simple command that a command line may run, including those after wrappers ("sudo rm …") and in quoted code
 // for a shell or another language ("bash -c '…'"). For blocking and denying only.
-import { EVALUATORS, INTERPRETERS, isIn, SHELLS, WRAPPERS } from "./programs.ts";
+import { EVALUATORS, INTERPRETERS, isIn, SHELLS, WRAPPERS } from "../../base/commands/programs.ts";
 import { splitCommands, type Word } from "./shell-words.ts";
 
 const MAX_DEPTH = 6;

@@ -10,7 +10,7 @@ export interface PermissionRule {
   match?:
     | {
         pathGlob?: string | undefined;
-        /** First words of a command. In an allow rule it matches plain commands only (permissions/command.ts). */
+        /** First words of a command. In an allow rule it matches plain commands only (base/commands/plain.ts). */
         commandPrefix?: string | undefined;
       }
     | undefined;

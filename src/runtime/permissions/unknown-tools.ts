@@ -1,5 +1,5 @@
 // Finds rules for tools that do not exist. They match nothing, and a denial that matches nothing is a hidden hole.
-import { nearest } from "../../base/nearest.ts";
+import { pickNearest } from "../../base/nearest.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import type { PermissionRule } from "./types.ts";
 
@@ -18,7 +18,7 @@ export function findUnknownTools(
   return [...names].flatMap((given) => {
     const name = given.replace(/^(demian|\*)\./, "");
     if (name === "*" || known.includes(name)) return [];
-    const guess = known.find((tool) => tool === name.toLowerCase()) ?? nearest(name, known);
+    const guess = known.find((tool) => tool === name.toLowerCase()) ?? pickNearest(name, known);
     const hint = guess === undefined ? `known tools: ${toolNames.join(", ")}` : `did you mean "${guess}"?`;
     const other = /^[A-Z]/.test(name) ? ` Claude Code's tool is "claudecode.${name}".` : "";
     return [`${where}: the rule for "${given}" matches no tool; ${hint}${other}`];

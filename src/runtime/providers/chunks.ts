@@ -1,7 +1,7 @@
 // Reads the chunks of an answer. Servers send JSON for streams, events for whole answers and wrong content types, so the
 // first character decides how the body is read.
 import { setTimeout as wait } from "node:timers/promises";
-import { excerpt } from "../../base/excerpt.ts";
+import { cutExcerpt } from "../../base/excerpt.ts";
 import { type Endpoint, protocolError, redact } from "./failure.ts";
 import { readEvents } from "./sse.ts";
 import { readErrorBody } from "./vendor-error.ts";
@@ -92,7 +92,7 @@ function parse(text: string, endpoint: Endpoint): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const shown = excerpt(redact(text, endpoint.secrets), SHOWN_CHARS);
+    const shown = cutExcerpt(redact(text, endpoint.secrets), SHOWN_CHARS);
     throw protocolError(endpoint, `sent invalid JSON: "${shown}"`, cause);
   }
 }

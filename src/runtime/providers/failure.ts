@@ -1,7 +1,7 @@
 // Describes provider failures for users: what happened, where, and what to do. Messages are bounded and redacted.
 
 import { readErrno, toMessage } from "../../base/coded-error.ts";
-import { excerpt } from "../../base/excerpt.ts";
+import { cutExcerpt } from "../../base/excerpt.ts";
 import { defined } from "../../base/values.ts";
 import { ProviderError, type ProviderFailure, type ProviderFailureKind } from "./types.ts";
 import { classifyError, readErrorBody, type VendorError } from "./vendor-error.ts";
@@ -39,7 +39,7 @@ export function answerFailure(
     ...vendorFailure(endpoint, vendor, answer.status),
     ...(requestId === undefined || requestId === null
       ? {}
-      : { requestId: excerpt(redact(requestId, endpoint.secrets), 100) }),
+      : { requestId: cutExcerpt(redact(requestId, endpoint.secrets), 100) }),
     ...defined({ retryAfterMs }),
   };
 }
@@ -167,7 +167,7 @@ function chooseNetworkAdvice(code: string | undefined, endpoint: Endpoint): stri
 
 function formatMessage(endpoint: Endpoint, what: string, advice: string): string {
   const clean = redact(what.replaceAll(/\s+/g, " "), endpoint.secrets);
-  return `${excerpt(clean, MAX_MESSAGE_CHARS).replace(/[.;\s]+$/, "")}; ${advice}`;
+  return `${cutExcerpt(clean, MAX_MESSAGE_CHARS).replace(/[.;\s]+$/, "")}; ${advice}`;
 }
 
 function describeProvider({ key }: Endpoint): string {

@@ -1,7 +1,7 @@
 // Resolves a provider key to a provider, or to an error that says what is missing.
 
 import { CodedError, toMessage } from "../../base/coded-error.ts";
-import { nearest } from "../../base/nearest.ts";
+import { pickNearest } from "../../base/nearest.ts";
 import { defined } from "../../base/values.ts";
 import type { DemianConfig, ProviderConfig } from "../config/schema.ts";
 import type { ProviderChoice } from "../session-types.ts";
@@ -62,7 +62,7 @@ function findConfig(key: string, providers: DemianConfig["providers"]): Provider
   const config = Object.hasOwn(providers, key) ? providers[key] : undefined;
   if (config !== undefined) return config;
   const names = Object.keys(providers);
-  const guess = nearest(key, names);
+  const guess = pickNearest(key, names);
   const hint = guess === undefined ? `known: ${names.join(", ")}` : `did you mean ${guess}?`;
   throw new CodedError("unknown_provider", `no provider "${key}"; ${hint}`);
 }

@@ -11,7 +11,7 @@ import {
 type Attempt = (request: ChatRequest, stream: boolean) => AsyncGenerator<ChatStreamEvent>;
 
 /** Builds a provider from a single attempt. `chat` reads the last event of a stream. */
-export function retryingProvider(
+export function createRetryingProvider(
   id: string,
   attempt: Attempt,
   retry: Omit<RetryOptions, "signal" | "onRetry">,

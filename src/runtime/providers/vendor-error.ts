@@ -1,6 +1,6 @@
 // Reads the errors of vendors, which all have shapes of their own, as a message, codes and a kind.
 
-import { excerpt } from "../../base/excerpt.ts";
+import { cutExcerpt } from "../../base/excerpt.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { defined } from "../../base/values.ts";
 import type { ProviderFailureKind } from "./types.ts";
@@ -21,12 +21,12 @@ export function readErrorBody(text: string): VendorError {
   const body = tryParseJson(text);
   const error = body === undefined ? undefined : findVendorError(body);
   if (error !== undefined) return error;
-  if (body !== undefined) return toVendorError(excerpt(JSON.stringify(body) ?? "", MAX_MESSAGE_CHARS));
+  if (body !== undefined) return toVendorError(cutExcerpt(JSON.stringify(body) ?? "", MAX_MESSAGE_CHARS));
   if (/^\s*<(!doctype|html)/i.test(text)) {
     const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1]?.trim();
-    return toVendorError(`it returned a web page${title ? ` ("${excerpt(title, 200)}")` : ""}`);
+    return toVendorError(`it returned a web page${title ? ` ("${cutExcerpt(title, 200)}")` : ""}`);
   }
-  return toVendorError(excerpt(text.trim(), MAX_MESSAGE_CHARS));
+  return toVendorError(cutExcerpt(text.trim(), MAX_MESSAGE_CHARS));
 }
 
 /** Finds the error in a body or in a chunk of a stream. */
@@ -126,7 +126,7 @@ function readMessage(error: JsonObject, codes: readonly string[]): string {
   const text = typeof said === "string" ? said : said === undefined ? codes.join(", ") : JSON.stringify(said);
   // OpenRouter's message is only "Provider returned error"; the upstream error is in `metadata.raw`.
   const raw = isObject(error["metadata"]) ? error["metadata"]["raw"] : undefined;
-  return excerpt(typeof raw === "string" && raw !== "" ? `${text}: ${raw}` : text, MAX_MESSAGE_CHARS);
+  return cutExcerpt(typeof raw === "string" && raw !== "" ? `${text}: ${raw}` : text, MAX_MESSAGE_CHARS);
 }
 
 /** Azure lists the categories of its filter: `{violence: {filtered: true}}`. */

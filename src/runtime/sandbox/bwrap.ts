@@ -1,7 +1,7 @@
-// Builds bubblewrap's arguments. Everything is readable and only the workspace is writable; no capabilities, and no
-// processes or sockets of the host. Later mounts cover earlier ones, so their order matters.
+// Builds bubblewrap's arguments. The system is readable, the home directory nearly empty, and only the workspace writable;
+// no capabilities, and no processes or sockets of the host. Later mounts cover earlier ones, so their order matters.
+import type { HomeView } from "./home.ts";
 import { isWithin, type PathKind, type ProtectedPaths } from "./protected-paths.ts";
-import type { CacheMount } from "./writable.ts";
 
 export interface BwrapProfile {
   root: string;
@@ -10,14 +10,18 @@ export interface BwrapProfile {
   hasUserNamespace: boolean;
   hidden: readonly { path: string; kind: PathKind }[];
   protectedPaths: ProtectedPaths;
-  caches?: readonly CacheMount[];
+  /** Outer ones first. */
+  homes?: readonly HomeView[];
   /** Outside the workspace. */
   writable?: readonly string[];
+  readable?: readonly string[];
   /** Visible (read-only) although below /tmp. */
   visible?: readonly string[];
   /** Existing parts of /proc that uid 0 could write. */
   kernelFiles: readonly string[];
   cwd: string;
+  /** Of temporary directories; undefined if this version of bubblewrap cannot limit them. */
+  temporaryBytes?: number | undefined;
   /** Variables removed from the command's environment. */
   unset: readonly string[];
 }
@@ -39,17 +43,22 @@ export const KERNEL_FILES = [
 ] as const;
 
 export function buildBwrapArguments(profile: BwrapProfile): string[] {
-  const { root, hidden, protectedPaths } = profile;
+  const { root, hidden, protectedPaths, homes = [] } = profile;
   const above = hidden.filter(({ path }) => isWithin(path, root));
   const others = hidden.filter(({ path }) => !isWithin(path, root));
   return [
     ...["--ro-bind", "/", "/"],
     ...["--dev", "/dev"],
+    ...limitSize(profile.temporaryBytes),
+    ...["--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ...["--proc", "/proc"],
-    ...profile.kernelFiles.flatMap((path) => bindReadOnly(path)),
+    ...profile.kernelFiles.flatMap(bindReadOnly),
+    ...limitSize(profile.temporaryBytes),
     ...["--tmpfs", "/tmp"],
-    ...(profile.visible ?? []).flatMap((path) => bindReadOnly(path)),
-    ...(profile.isWritable ? bindWritable(profile) : []),
+    ...(profile.visible ?? []).flatMap(bindReadOnly),
+    ...homes.flatMap(fillHome),
+    ...(profile.readable ?? []).flatMap(bindReadOnly),
+    ...(profile.isWritable ? (profile.writable ?? []).flatMap((path) => ["--bind", path, path]) : []),
     // A workspace below a hidden directory is mounted again inside it.
     ...above.flatMap(({ path }) => ["--tmpfs", path]),
     ...(profile.isWritable ? ["--bind", root, root] : bindReadOnly(root)),
@@ -58,7 +67,7 @@ export function buildBwrapArguments(profile: BwrapProfile): string[] {
     ...protectedPaths.maskedDirectories.flatMap(maskDirectory),
     ...others.flatMap(({ path, kind }) => (kind === "file" ? maskFile(path) : maskDirectory(path))),
     // Last, because mount points were created in them until now.
-    ...above.flatMap(({ path }) => ["--remount-ro", path]),
+    ...[...above, ...homes].flatMap(({ path }) => ["--remount-ro", path]),
     ...["--cap-drop", "ALL"],
     ...(profile.hasUserNamespace ? ["--unshare-user"] : []),
     ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
@@ -72,20 +81,26 @@ export function buildBwrapArguments(profile: BwrapProfile): string[] {
   ];
 }
 
-function bindWritable({ caches = [], writable = [] }: BwrapProfile): string[] {
+/** Applies to the next argument. The others become read-only, so nothing can fill them. */
+function limitSize(bytes: number | undefined): string[] {
+  return bytes === undefined ? [] : ["--size", String(bytes)];
+}
+
+/** What was removed since the plan was made is left out. */
+function fillHome({ path, readable, caches, shared, masked }: HomeView): string[] {
   return [
-    ...caches.flatMap(({ source, target, readable }) => [
-      ...["--bind", source, target],
-      ...readable.flatMap((path) => ["--ro-bind-try", path, path]),
-    ]),
-    ...writable.flatMap((path) => ["--bind", path, path]),
+    ...["--tmpfs", path],
+    ...readable.flatMap((one) => ["--ro-bind-try", one, one]),
+    ...caches.flatMap(({ source, target }) => ["--bind-try", source, target]),
+    ...shared.flatMap((one) => ["--ro-bind-try", one, one]),
+    ...masked.flatMap(maskFile),
   ];
 }
 
 function bindWorkspaceParts(protectedPaths: ProtectedPaths): string[] {
   return [
     ...protectedPaths.writable.flatMap((path) => ["--bind", path, path]),
-    ...protectedPaths.readOnly.flatMap((path) => bindReadOnly(path)),
+    ...protectedPaths.readOnly.flatMap(bindReadOnly),
   ];
 }
 

@@ -5,13 +5,15 @@ import { checkCwd } from "../../base/child.ts";
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import { ToolError } from "../tools/types.ts";
+import { planHomes } from "./homes.ts";
 import { type Bounds, createDirectLauncher, type Launcher } from "./launchers.ts";
-import { findLauncher, type Host, thisHost } from "./probe.ts";
+import { describeGaps, describeLimits, type Limits, resolveLimits } from "./limits.ts";
+import { describeHost, findLauncher, type Host } from "./probe.ts";
 import { isWithin } from "./protected-paths.ts";
 import { runLaunch } from "./run.ts";
 import { Tree } from "./tree.ts";
 import type { CommandRequest, CommandResult, Sandbox, SandboxConfig } from "./types.ts";
-import { prepareCaches, resolveWritable } from "./writable.ts";
+import { resolveReadable, resolveWritable } from "./writable.ts";
 
 const KERNEL_PLACES = /^\/(proc|sys|dev(?!\/shm))(\/|$)/;
 
@@ -24,6 +26,8 @@ export interface SandboxPaths {
   maskFiles?: readonly string[];
   /** The user's home; default: that of the process. */
   home?: string;
+  /** The user's environment: names directories with programs. */
+  env?: Readonly<Record<string, string | undefined>>;
   /** Where caches written by commands are stored; without it, caches are not writable. */
   cacheDirectory?: string;
 }
@@ -32,36 +36,43 @@ export interface SandboxPaths {
 export async function createSandbox(
   config: SandboxConfig,
   paths: SandboxPaths,
-  host: Host = thisHost(),
+  host: Host = describeHost(),
 ): Promise<Sandbox> {
   const isHome = isWithin(paths.root, paths.home ?? homedir());
   const mode = config.mode === "workspace-write" && isHome ? "read-only" : config.mode;
   const choice = await choose(config, paths, host);
   const { launcher } = choice;
   const problem = choice.problem ?? (mode === config.mode ? undefined : describeHomeProblem(paths.root));
-  const { root, cacheDirectory } = paths;
-  const home = paths.home ?? homedir();
+  const places = { home: paths.home ?? homedir(), hide: paths.hide };
   const isNetworkDenied = config.network === "deny";
-  const writable = await resolveWritable(config.writable ?? [], { home, hide: paths.hide });
+  const isWritable = mode === "workspace-write";
+  const writable = await resolveWritable(config.writable ?? [], places);
+  const readable = await resolveReadable(config.readable ?? [], places);
+  const homes = await planHomes(paths, { isNetworkDenied, isWritable, named: [...writable, ...readable] });
+  const limits = resolveLimits(config);
   const bounds: Bounds = {
+    limits,
     root: paths.root,
     tree: new Tree(paths.root),
-    isWritable: mode === "workspace-write",
-    isNetworkDenied,
-    writable,
-    ...(cacheDirectory === undefined
-      ? {}
-      : { caches: () => prepareCaches({ home, directory: cacheDirectory, root, isNetworkDenied }) }),
+    ...{ isWritable, isNetworkDenied, writable, readable, homes: homes.planned },
     writableGit: config.writableGit,
-    hide: paths.hide,
+    hide: [...paths.hide, ...homes.hide],
     maskFiles: paths.maskFiles ?? [],
   };
   return {
     mode,
     adapter: launcher?.adapter,
     ...defined({ problem }),
+    ...describeUse(limits, launcher),
     run: (request) => run(request, bounds, launcher, problem),
   };
+}
+
+function describeUse(limits: Limits, launcher: Launcher | undefined): Pick<Sandbox, "limits" | "gaps"> {
+  const abilities = launcher?.abilities;
+  if (abilities === undefined) return {};
+  const { processLimit, hasSizes } = abilities;
+  return { limits: describeLimits(limits, processLimit), gaps: describeGaps(processLimit, hasSizes) };
 }
 
 function describeHomeProblem(root: string): string {

@@ -1,15 +1,25 @@
 // Launchers turn a command into the process to execute, one per sandbox adapter. probe.ts finds out which one works.
 
 import { access } from "node:fs/promises";
-import { defined } from "../../base/values.ts";
+import { delimiter, join } from "node:path";
+import { toMessage } from "../../base/coded-error.ts";
+import { ToolError } from "../tools/types.ts";
 import { buildBwrapArguments, KERNEL_FILES } from "./bwrap.ts";
-import { findProtected, isWithin, type ProtectedPaths, resolvePath } from "./protected-paths.ts";
+import type { HomeView } from "./home.ts";
+import type { Limits, ProcessLimit } from "./limits.ts";
+import { createProcessGroup } from "./process-group.ts";
+import {
+  findProtected,
+  isWithin,
+  type ProtectedPaths,
+  resolvePath,
+  resolvePathNow,
+} from "./protected-paths.ts";
 import { COMMAND_MARKER, type Launch } from "./run.ts";
 import { buildSeatbeltProfile } from "./seatbelt.ts";
-import { buildShellArgv, findShell, removeStartupVariables, wrapWithPipe } from "./shell.ts";
+import { buildShellArgv, findShell, limitProcess, removeStartupVariables, wrapWithPipe } from "./shell.ts";
 import type { Tree } from "./tree.ts";
 import type { CommandRequest, SandboxAdapter } from "./types.ts";
-import type { Caches } from "./writable.ts";
 
 /** What commands may access. */
 export interface Bounds {
@@ -23,13 +33,26 @@ export interface Bounds {
   maskFiles: readonly string[];
   /** Additional writable directories, if the workspace is writable. */
   writable?: readonly string[];
-  caches?: () => Promise<Caches>;
+  readable?: readonly string[];
+  /** Home directories, which commands see as planned; outer ones first. */
+  homes?: readonly HomeView[];
+  /** Default: none. */
+  limits?: Limits;
   /** Visible although below the temporary directory. */
   visible?: readonly string[];
 }
 
+/** What bubblewrap and the kernel can do here. */
+export interface Abilities {
+  hasUserNamespace: boolean;
+  /** Can limit the size of temporary directories. */
+  hasSizes: boolean;
+  processLimit: ProcessLimit;
+}
+
 export interface Launcher {
   readonly adapter: SandboxAdapter;
+  readonly abilities?: Abilities;
   launch(request: CommandRequest, bounds: Bounds): Promise<Launch>;
 }
 
@@ -50,45 +73,52 @@ export function createDirectLauncher(adapter: "off" | "env-only"): Launcher {
   };
 }
 
-export function createBwrapLauncher(bwrap: string, seccomp: Buffer, hasUserNamespace: boolean): Launcher {
+export function createBwrapLauncher(bwrap: string, seccomp: Buffer, abilities: Abilities): Launcher {
   const adapter = "linux-bwrap";
+  const { hasUserNamespace, hasSizes, processLimit } = abilities;
   return {
-    adapter,
+    ...{ adapter, abilities },
     launch: async (request, bounds) => {
-      const [shell, hidden, protectedPaths, kernelFiles, caches] = await Promise.all([
+      const hidden = keepOutermost(bounds.hide);
+      const [shell, protectedPaths, kernelFiles] = await Promise.all([
         findShell(),
-        keepOutermost(bounds.hide),
         findProtectedPaths(bounds, request),
         filterExisting(KERNEL_FILES),
-        bounds.isWritable ? bounds.caches?.() : undefined,
       ]);
-      const { visible } = bounds;
       const profile = {
         ...bounds,
-        ...defined({ visible }),
-        caches: caches?.mounts ?? [],
-        hasUserNamespace,
-        hidden,
-        protectedPaths,
+        ...{ hasUserNamespace, protectedPaths },
+        hidden: hidden.filter((one) => isVisible(one.path, bounds)),
       };
+      const { limits } = bounds;
       const args = buildBwrapArguments({
         ...profile,
         kernelFiles,
+        temporaryBytes: hasSizes ? limits?.temporaryBytes : undefined,
         cwd: request.cwd,
         unset: [COMMAND_MARKER],
       });
-      const env = { ...removeStartupVariables(request.env), ...caches?.env };
+      const env = addHomeVariables(removeStartupVariables(request.env), bounds.homes);
       // The sandbox has a private /tmp; no other temporary directory is writable.
       for (const name of TEMPORARY_VARIABLES) if (env[name] !== undefined) env[name] = "/tmp";
+      const setUp = limitProcess(shell, processLimit.kind === "rlimit" ? limits?.processes : undefined);
+      const group = await createGroup(processLimit, limits);
       return {
         adapter,
-        words: wrapWithPipe(shell, [bwrap, ...args, ...buildShellArgv(shell, request.command)]),
+        words: wrapWithPipe(shell, [bwrap, ...args, ...buildShellArgv(shell, request.command, setUp)], group),
         cwd: "/",
-        env,
-        seccomp,
+        ...{ env, seccomp, limits, group },
       };
     },
   };
+}
+
+async function createGroup(limit: ProcessLimit, limits: Limits | undefined): Promise<string | undefined> {
+  if (limit.kind !== "group" || limits === undefined) return undefined;
+  return createProcessGroup(limit.parent, limits.processes).catch((cause: unknown) => {
+    const what = `the command was not run: its control group could not be created in ${limit.parent}`;
+    throw new ToolError("sandbox_failed", `${what}: ${toMessage(cause)}`);
+  });
 }
 
 export function createSeatbeltLauncher(): Launcher {
@@ -96,9 +126,9 @@ export function createSeatbeltLauncher(): Launcher {
   return {
     adapter,
     launch: async (request, bounds) => {
-      const [shell, hidden, protectedPaths, own] = await Promise.all([
+      const hidden = keepOutermost(bounds.hide);
+      const [shell, protectedPaths, own] = await Promise.all([
         findShell(),
-        keepOutermost(bounds.hide),
         findProtectedPaths(bounds, request),
         resolveAll(request.env["TMPDIR"] === undefined ? [] : [request.env["TMPDIR"]]),
       ]);
@@ -113,6 +143,27 @@ export function createSeatbeltLauncher(): Launcher {
       };
     },
   };
+}
+
+/** Whether a path has to be hidden: in an emptied home directory most things are absent. */
+function isVisible(path: string, { homes = [], root, writable = [], readable = [] }: Bounds): boolean {
+  if (!homes.some((home) => isWithin(home.path, path))) return true;
+  const mounted = homes.flatMap((home) => [...home.readable, ...home.shared]);
+  return [root, ...writable, ...readable, ...mounted].some(
+    (one) => isWithin(one, path) || isWithin(path, one),
+  );
+}
+
+/** Programs installed by commands come last, so that they replace none. */
+function addHomeVariables(
+  env: Record<string, string>,
+  homes: readonly HomeView[] = [],
+): Record<string, string> {
+  const added: Record<string, string> = Object.assign({}, ...homes.map((home) => home.env));
+  const base = added["PYTHONUSERBASE"];
+  const path = env["PATH"];
+  if (base === undefined || path === undefined) return { ...env, ...added };
+  return { ...env, ...added, PATH: [path, join(base, "bin")].join(delimiter) };
 }
 
 async function findProtectedPaths(bounds: Bounds, { isOfSubAgent }: CommandRequest): Promise<ProtectedPaths> {
@@ -130,8 +181,8 @@ async function resolveAll(paths: readonly string[]) {
 }
 
 /** Drops paths below another one: no mount point can be created in an empty, read-only directory. */
-async function keepOutermost(paths: readonly string[]) {
-  const all = await resolveAll(paths);
+function keepOutermost(paths: readonly string[]) {
+  const all = paths.map(resolvePathNow).filter((entry) => entry !== undefined);
   const unique = all.filter(({ path }, index) => all.findIndex((other) => other.path === path) === index);
   return unique.filter(
     ({ path }) => !unique.some((other) => other.path !== path && isWithin(other.path, path)),

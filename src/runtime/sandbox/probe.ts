@@ -12,6 +12,7 @@ import {
   createSeatbeltLauncher,
   type Launcher,
 } from "./launchers.ts";
+import { chooseProcessLimit, resolveLimits } from "./limits.ts";
 import { runLaunch } from "./run.ts";
 import { buildSeccompFilter } from "./seccomp.ts";
 import { Tree } from "./tree.ts";
@@ -36,7 +37,7 @@ const BWRAP_PATHS = [
 const PROBE_LIMIT_MS = 10_000;
 const SECRET = "only to be seen outside";
 
-export function thisHost(): Host {
+export function describeHost(): Host {
   const { platform, arch } = process;
   return { platform, arch, isRoot: process.getuid?.() === 0, bwrapPaths: BWRAP_PATHS };
 }
@@ -65,16 +66,28 @@ async function search(host: Host): Promise<ProbeResult> {
   let problem = "bubblewrap is not installed: apt install bubblewrap (or dnf, pacman, zypper, apk)";
   for (const path of host.bwrapPaths) {
     if (!(await isExecutable(path))) continue;
-    // Root can do without a user namespace, if the kernel or a container refuses them.
-    const ways = host.isRoot ? [true, false] : [true];
-    const result = await tryLaunchers(
-      ways.map((hasUserNamespace) => createBwrapLauncher(path, filter, hasUserNamespace)),
-      explainBwrap,
-    );
+    const result = await tryBwrap(path, filter, host);
     if ("launcher" in result) return result;
     problem = result.problem;
   }
   return { problem };
+}
+
+/** Root can do without a user namespace, if the kernel or a container refuses them. */
+async function tryBwrap(path: string, filter: Buffer, { isRoot }: Host): Promise<ProbeResult> {
+  let why = "";
+  for (const hasUserNamespace of isRoot ? [true, false] : [true]) {
+    for (const hasSizes of [true, false]) {
+      const processLimit = await chooseProcessLimit(isRoot, hasUserNamespace);
+      const launcher = createBwrapLauncher(path, filter, { hasUserNamespace, hasSizes, processLimit });
+      const fault = await tryLauncher(launcher);
+      if (fault === undefined) return { launcher };
+      why ||= fault;
+      // Older than 0.7: "Unknown option --size".
+      if (!fault.includes("--size")) break;
+    }
+  }
+  return { problem: explainBwrap(why) };
 }
 
 async function tryLaunchers(
@@ -102,7 +115,7 @@ async function tryLauncher(launcher: Launcher): Promise<string | undefined> {
     await writeFile(join(hidden, "secret"), SECRET);
     const bounds: Bounds = {
       ...{ root, tree: new Tree(root), isWritable: true, isNetworkDenied: true, writableGit: false },
-      ...{ hide: [hidden], maskFiles: [], visible: [outside] },
+      ...{ hide: [hidden], maskFiles: [], visible: [outside], limits: resolveLimits({}) },
     };
     const control = await attempt(createDirectLauncher("off"), bounds, outside);
     if (control !== "written escaped seen") return `the probe itself failed in ${base}: "${control}"`;

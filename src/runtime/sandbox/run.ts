@@ -3,7 +3,10 @@ import { readFile } from "node:fs/promises";
 import { type Child, type ChildPipe, startChild, waitAtMost } from "../../base/child.ts";
 import { CodedError } from "../../base/coded-error.ts";
 import { ToolError } from "../tools/types.ts";
+import type { Limits } from "./limits.ts";
+import { removeProcessGroup } from "./process-group.ts";
 import type { CommandRequest, CommandResult, SandboxAdapter } from "./types.ts";
+import { type Exceeded, Watch } from "./watch.ts";
 
 /** The process to execute for a command. */
 export interface Launch {
@@ -13,6 +16,10 @@ export interface Launch {
   env: Readonly<Record<string, string>>;
   /** The program for `--seccomp`; present only for bubblewrap, with its two descriptors. */
   seccomp?: Buffer;
+  /** Watched while it runs. */
+  limits?: Limits | undefined;
+  /** The control group that it joins; removed after it. */
+  group?: string | undefined;
 }
 
 /** Marks a command's processes. The daemon's marker is shared by all commands, and by us. */
@@ -23,6 +30,15 @@ const NAMESPACE_LIMIT_MS = 2000;
 
 /** Resolves when the shell and all its processes have ended, even if its output is still open. */
 export async function runLaunch(launch: Launch, request: CommandRequest): Promise<CommandResult> {
+  try {
+    return await runOnce(launch, request);
+  } finally {
+    // Nobody waits for it: the kernel may need a moment.
+    if (launch.group !== undefined) void removeProcessGroup(launch.group);
+  }
+}
+
+async function runOnce(launch: Launch, request: CommandRequest): Promise<CommandResult> {
   const { adapter } = launch;
   const result = (more: Partial<CommandResult>): CommandResult => ({
     timedOut: false,
@@ -37,10 +53,11 @@ export async function runLaunch(launch: Launch, request: CommandRequest): Promis
     pipes: launch.seccomp === undefined ? [] : [{ input: launch.seccomp }, status],
     complain: (line) => complaints.length < MAX_COMPLAINTS && complaints.push(line),
   });
-  const cause = await waitForEnd(child, request);
+  const cause = await waitForEnd(child, request, (end) => watch(launch, status, end));
   await status.waitForNamespace();
   if (cause === "timeout") return result({ timedOut: true });
   if (cause === "abort") return result({ aborted: true });
+  if (cause !== "exit") return result({ exceeded: cause });
   const exit = await child.exit;
   if (launch.seccomp === undefined || status.hasRun) return result(exit);
   // Killed from outside, for example out of memory: the command may have run in part.
@@ -80,9 +97,17 @@ function describeTooLong({ command, env }: CommandRequest): string {
   return `the environment has ${total} characters, more than the system allows; restart without ${largest?.name}, its largest variable`;
 }
 
-type Cause = "exit" | "timeout" | "abort";
+type Cause = "exit" | "timeout" | "abort" | Exceeded;
 
-async function waitForEnd(child: Child, request: CommandRequest): Promise<Cause> {
+function watch({ limits }: Launch, status: StatusReader, end: (why: Exceeded) => void): Watch | undefined {
+  return limits === undefined ? undefined : new Watch(limits, () => status.pid, end);
+}
+
+async function waitForEnd(
+  child: Child,
+  request: CommandRequest,
+  watchUse: (end: (why: Exceeded) => void) => Watch | undefined,
+): Promise<Cause> {
   let cause: Cause = "exit";
   let hasExited = false;
   void child.exit.then(() => {
@@ -97,8 +122,10 @@ async function waitForEnd(child: Child, request: CommandRequest): Promise<Cause>
     const timer = setTimeout(end("timeout"), request.timeoutMs);
     const abort = end("abort");
     request.signal.addEventListener("abort", abort, { once: true });
+    const use = watchUse((why) => end(why)());
     void child.done.then(() => {
       clearTimeout(timer);
+      use?.close();
       request.signal.removeEventListener("abort", abort);
     });
     if (request.signal.aborted) abort();
@@ -120,9 +147,14 @@ class StatusReader implements ChildPipe {
     return /"exit-code"/.test(this.#text);
   }
 
+  /** The first process of the pid namespace. */
+  get pid(): string | undefined {
+    return /"child-pid": (\d+)/.exec(this.#text)?.[1];
+  }
+
   /** Waits for the first process of the pid namespace, which ends after all others. */
   async waitForNamespace(): Promise<void> {
-    const pid = /"child-pid": (\d+)/.exec(this.#text)?.[1];
+    const { pid } = this;
     if (pid === undefined) return;
     const deadline = performance.now() + NAMESPACE_LIMIT_MS;
     while (performance.now() < deadline && (await isRunning(pid)))

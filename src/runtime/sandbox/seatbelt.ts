@@ -1,4 +1,5 @@
 // Builds the profile for macOS's sandbox-exec, with the same rules as bwrap.ts. The last matching rule wins.
+import type { HomeView } from "./home.ts";
 import { isWithin, type PathKind, type ProtectedPaths } from "./protected-paths.ts";
 
 export interface SeatbeltProfile {
@@ -9,8 +10,10 @@ export interface SeatbeltProfile {
   protectedPaths: ProtectedPaths;
   /** Temporary directories, as real paths. */
   temporary: readonly string[];
+  homes?: readonly HomeView[];
   /** Outside the workspace. */
   writable?: readonly string[];
+  readable?: readonly string[];
 }
 
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/tty", "/dev/stdout", "/dev/stderr", "/dev/dtracehelper"];
@@ -23,6 +26,7 @@ export function buildSeatbeltProfile(profile: SeatbeltProfile): string {
   return [
     "(version 1)",
     "(allow default)",
+    ...hideHomes(profile),
     // A hidden directory around the workspace hides everything except the workspace.
     ...rule("deny file-read*", above.map(place)),
     ...rule("allow file-read*", above.length === 0 ? [] : [directory(root)]),
@@ -33,6 +37,7 @@ export function buildSeatbeltProfile(profile: SeatbeltProfile): string {
       ...others.map(place),
       ...protectedPaths.maskedDirectories.map(directory),
       ...protectedPaths.maskedFiles.map(file),
+      ...(profile.homes ?? []).flatMap((home) => home.masked.map(file)),
     ]),
     "(deny signal)",
     "(allow signal (target same-sandbox))",
@@ -43,6 +48,22 @@ export function buildSeatbeltProfile(profile: SeatbeltProfile): string {
     profile.isNetworkDenied ? "(deny network*)" : "(deny network-outbound (remote unix-socket))",
     "",
   ].join("\n");
+}
+
+/** Contents cannot be read except where allowed; that a file exists can be seen, because paths lead through there. */
+function hideHomes({ homes = [], root, writable = [], readable = [] }: SeatbeltProfile): string[] {
+  const places = homes.map(({ path }) => directory(path));
+  const visible = [
+    root,
+    ...writable,
+    ...readable,
+    ...homes.flatMap((home) => [...home.readable, ...home.shared]),
+  ];
+  return [
+    ...rule("deny file-read*", places),
+    ...rule("allow file-read-metadata", places),
+    ...rule("allow file-read*", homes.length === 0 ? [] : visible.map(directory)),
+  ];
 }
 
 function rule(what: string, filters: readonly string[]): string[] {

@@ -5,6 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { readErrno } from "../../base/coded-error.ts";
 import { ToolError } from "../tools/types.ts";
 import { isSecretPath } from "../workspace/protected.ts";
+import { HardLinks, type Listed, readLinkedIdentity } from "./hard-links.ts";
 
 /** A directory costs about 50 µs at first and 10 µs later; beyond this every command would take seconds. */
 const MAX_DIRECTORIES = 250_000;
@@ -19,8 +20,8 @@ const SETTLED_MS = 2000;
 
 export interface Finds {
   /**
-   * Files, directories and links named like environment files; and directories that cannot be read now, or that contain
-   * such files under a path that cannot be passed as an argument.
+   * Files, directories and links named like environment files; other names (hard links) of such files; and directories
+   * that cannot be read now, or that contain such files under a path that cannot be passed as an argument.
    */
   secrets: string[];
   /** Named `.git`. */
@@ -41,6 +42,7 @@ interface Listing extends Finds {
 export class Tree {
   readonly root: string;
   readonly #maxDirectories: number;
+  readonly #hardLinks = new HardLinks();
   #known = new Map<string, Listing>();
 
   constructor(root: string, maxDirectories = MAX_DIRECTORIES) {
@@ -52,6 +54,7 @@ export class Tree {
   async search(): Promise<Finds> {
     const found: Finds = { secrets: [], gits: [] };
     const known = new Map<string, Listing>();
+    const listed: Listed[] = [];
     const open = [this.root];
     let seen = 0;
     for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
@@ -66,12 +69,26 @@ export class Tree {
         found.secrets.push(directory);
         continue;
       }
+      listed.push({ path: directory, stamp: listing.stamp });
       for (const path of listing.secrets) found.secrets.push(path);
       for (const path of listing.gits) found.gits.push(path);
       for (const path of listing.directories) open.push(path);
     }
     this.#known = known;
+    for (const path of await this.#findHardLinks(found.secrets, listed)) found.secrets.push(path);
     return found;
+  }
+
+  /** Other names of environment files. Throws `workspace_too_odd` for one that is not UTF-8. */
+  async #findHardLinks(secrets: readonly string[], listed: readonly Listed[]): Promise<string[]> {
+    const identities = new Set(secrets.flatMap((path) => readLinkedIdentity(path) ?? []));
+    if (identities.size === 0) return [];
+    const known = new Set(secrets);
+    const links = await this.#hardLinks.find(identities, listed);
+    return links.flatMap((path) => {
+      if (typeof path !== "string") throw createTooOddError(this.root, path.toString("latin1"));
+      return known.has(path) ? [] : [path];
+    });
   }
 
   /** Then the whole directory has to be masked. Throws `workspace_too_odd` if it is the workspace. */

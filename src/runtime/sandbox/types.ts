@@ -1,7 +1,12 @@
 // The contract of the sandbox. Every result records the adapter that was used.
 
+import type { Exceeded } from "./watch.ts";
+
 export const SANDBOX_MODES = ["off", "read-only", "workspace-write"] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
+
+export const DEFAULT_PROCESSES = 1500;
+export const DEFAULT_TEMPORARY_MB = 2048;
 
 export type SandboxAdapter = "off" | "macos-sandbox-exec" | "linux-bwrap" | "env-only";
 
@@ -14,6 +19,12 @@ export interface SandboxConfig {
   writableGit: boolean;
   /** Additional writable directories. */
   writable?: readonly string[] | undefined;
+  /** Additional readable paths in the home directory. */
+  readable?: readonly string[] | undefined;
+  maxProcesses?: number | undefined;
+  maxMemoryMb?: number | undefined;
+  /** Of /tmp. */
+  maxTemporaryMb?: number | undefined;
 }
 
 export interface Sandbox {
@@ -22,6 +33,10 @@ export interface Sandbox {
   readonly adapter: SandboxAdapter | undefined;
   /** Why the requested isolation is not available, and what to do. */
   readonly problem?: string;
+  /** How much a command may use, as a sentence. */
+  readonly limits?: string;
+  /** Limits that cannot be enforced here, and why. */
+  readonly gaps?: readonly string[];
   /** Runs `command` with a shell. Rejects with `ToolError` if it cannot be started. */
   run(request: CommandRequest): Promise<CommandResult>;
 }
@@ -44,5 +59,7 @@ export interface CommandResult {
   signal?: string;
   timedOut: boolean;
   aborted: boolean;
+  /** Why it was ended. */
+  exceeded?: Exceeded;
   adapter: SandboxAdapter;
 }

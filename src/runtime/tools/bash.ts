@@ -97,24 +97,32 @@ function formatTitle(command: string): string {
 }
 
 function toResult(result: CommandResult, output: CappedOutput, timeoutMs: number): ToolResult {
-  const { code, signal, timedOut, aborted, adapter } = result;
+  const { code, signal, timedOut, aborted, exceeded, adapter } = result;
   const { content, truncated, outputFile } = output;
   const gap = content === "" || content.endsWith("\n") ? "" : "\n";
   return {
-    ok: code === 0 && !timedOut && !aborted,
+    ok: code === 0 && !timedOut && !aborted && exceeded === undefined,
     content: `${content}${gap}[${content === "" ? "no output; " : ""}${describeEnd(result, timeoutMs)}]`,
     metadata: {
       sandbox: adapter,
       ...defined({ exitCode: code, signal }),
       ...(timedOut ? { timedOut } : {}),
       ...(aborted ? { aborted } : {}),
+      ...defined({ exceeded }),
       ...(truncated ? { truncated } : {}),
       ...defined({ outputFile }),
     },
   };
 }
 
-function describeEnd({ code, signal, timedOut, aborted }: CommandResult, timeoutMs: number): string {
+const EXCEEDED = {
+  processes: "ended: it started too many processes; the user's limit is sandbox.maxProcesses",
+  memory: "ended: it used too much memory; the user's limit is sandbox.maxMemoryMb",
+};
+
+function describeEnd(result: CommandResult, timeoutMs: number): string {
+  const { code, signal, timedOut, aborted, exceeded } = result;
+  if (exceeded !== undefined) return EXCEEDED[exceeded];
   if (timedOut)
     return `timed out after ${timeoutMs} ms and was killed; set a larger timeoutMs if it needs longer`;
   if (aborted) return "aborted";

@@ -7,6 +7,6 @@ import { readFileTool } from "./read-file.ts";
 import type { ToolDefinition } from "./types.ts";
 import { writeFileTool } from "./write-file.ts";
 
-export function builtinTools(): ToolDefinition[] {
+export function createBuiltinTools(): ToolDefinition[] {
   return [readFileTool, writeFileTool, editFileTool, bashTool, grepTool, globTool];
 }

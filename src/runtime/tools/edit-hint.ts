@@ -1,5 +1,5 @@
 // Explains why a string was not found in a file: the most likely mistake, with the actual text.
-import { nearest } from "../../base/nearest.ts";
+import { pickNearest } from "../../base/nearest.ts";
 
 const MAX_COMPARED_LINES = 5000;
 const MAX_COMPARED_CHARS = 200;
@@ -57,7 +57,7 @@ function findNearest(text: string, wanted: string): string | undefined {
   if (first === undefined || first.length > MAX_COMPARED_CHARS) return undefined;
   const lines = text.split("\n", MAX_COMPARED_LINES);
   const candidates = lines.map((line) => line.trim());
-  const near = nearest(
+  const near = pickNearest(
     first,
     candidates.filter((line) => line !== "" && line.length <= MAX_COMPARED_CHARS),
   );

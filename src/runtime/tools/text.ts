@@ -30,10 +30,3 @@ export function checkSurrogates(text: string): void {
   if (!/\p{Surrogate}/u.test(text)) return;
   throw new ToolError("invalid_text", "the text contains a lone surrogate; send the whole character");
 }
-
-/** Number of lines, as an editor counts them. */
-export function countLines(text: string): number {
-  let lines = 0;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;
-  return text === "" || text.endsWith("\n") ? lines : lines + 1;
-}

@@ -1,9 +1,11 @@
 // write_file: creates or replaces a whole file.
+
 import * as z from "zod";
+import { countLines } from "../../base/diff.ts";
 import type { FileChange, FileContent, Located, Workspace } from "../workspace/types.ts";
 import { defineTool } from "./define.ts";
 import { checkWritable, formatPath, formatTitle, isProtected, toPathTarget } from "./guard.ts";
-import { checkSurrogates, countLines, isBinary } from "./text.ts";
+import { checkSurrogates, isBinary } from "./text.ts";
 import { ToolError } from "./types.ts";
 
 export const MAX_WRITE_BYTES = 10 * 1024 * 1024;

@@ -88,7 +88,7 @@ class Walk {
   #step(name: string): Found | undefined {
     const { at } = this.#origin;
     const parent = this.#currentDirectory();
-    const stats = statOrUndefined(at, parent, name);
+    const stats = tryStat(at, parent, name);
     if (stats === undefined) return this.#endMissing(name);
     if (stats.isSymbolicLink()) return this.#follow(name);
     if (stats.isDirectory()) return this.#enter(name);
@@ -153,7 +153,7 @@ class Walk {
   }
 }
 
-export function statOrUndefined(at: At, directory: number, name: string): Stats | undefined {
+export function tryStat(at: At, directory: number, name: string): Stats | undefined {
   try {
     return at.stat(directory, name);
   } catch (error) {

@@ -7,6 +7,7 @@ import { CodedError, readErrno, toMessage } from "../../base/coded-error.ts";
 import { ToolError } from "../tools/types.ts";
 import type { At } from "./at.ts";
 import { joinPath, normalizePath } from "./lexical.ts";
+import { LinkedSecrets } from "./linked-secrets.ts";
 import { type Found, lookUp, type Origin } from "./look-up.ts";
 import {
   changedSinceError,
@@ -43,12 +44,14 @@ class HandleWorkspace implements Workspace {
   readonly root: string;
   readonly #origin: Origin;
   readonly #roots: readonly string[];
+  readonly #linkedSecrets: LinkedSecrets;
   #isClosed = false;
 
   constructor(origin: Origin, roots: readonly string[]) {
     this.root = origin.path;
     this.#origin = origin;
     this.#roots = roots;
+    this.#linkedSecrets = new LinkedSecrets(origin.path);
   }
 
   async locate(path: string): Promise<Located> {
@@ -76,6 +79,15 @@ class HandleWorkspace implements Workspace {
   }
 
   async openFile(path: string): Promise<OpenFile> {
+    const { fd, stats, located } = this.#openFile(path);
+    if (stats.nlink > 1 && (await this.#linkedSecrets.has(fd))) {
+      this.#origin.at.close(fd);
+      throw hardLinkedError(path);
+    }
+    return createOpenFile(this.#origin.at, fd, stats, located);
+  }
+
+  #openFile(path: string): { fd: number; stats: Stats; located: Located } {
     return this.#lookUp(path, (found, lexical) => {
       if (found.kind === "missing") throw new ToolError("not_found", `${path} does not exist`);
       if (found.kind !== "file")
@@ -84,7 +96,7 @@ class HandleWorkspace implements Workspace {
       try {
         const stats = fstatSync(fd);
         checkReadable(stats, found.real, path);
-        return createOpenFile(this.#origin.at, fd, stats, toLocated(found, lexical));
+        return { fd, stats, located: toLocated(found, lexical) };
       } catch (error) {
         this.#origin.at.close(fd);
         throw error;

@@ -1,10 +1,12 @@
 // Paths no tool may touch, whatever the rules say. Relative to the workspace, with "/"; check both the lexical and the
 // real path of a file.
 
-/** Including the backup copies of editors. */
-const SECRET = /^\.env(\..*)?~?$/;
+/** Also direnv's `.envrc`, and the backup copies of editors. */
+const SECRET = /^\.env(rc)?(\..*)?~?$/;
 /** Templates without secrets. */
-const HARMLESS = new Set([".env.example", ".env.sample", ".env.template"]);
+const HARMLESS = new Set(
+  [".env", ".envrc"].flatMap((name) => ["example", "sample", "template"].map((kind) => `${name}.${kind}`)),
+);
 const WRITE_PROTECTED = new Set([".git", ".demian", "node_modules"]);
 /** Characters that some file systems ignore in names: `.g\u200cit` is `.git` there. */
 const IGNORED = /[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff]/g;

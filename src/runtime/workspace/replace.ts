@@ -4,7 +4,7 @@ import { constants, fchmodSync, fchownSync, fstatSync, readSync, type Stats, wri
 import { readErrno } from "../../base/coded-error.ts";
 import { ToolError } from "../tools/types.ts";
 import type { At } from "./at.ts";
-import { statOrUndefined } from "./look-up.ts";
+import { tryStat } from "./look-up.ts";
 
 const { O_CREAT, O_EXCL, O_RDONLY, O_WRONLY } = constants;
 const NEW_MODE = 0o644;
@@ -21,7 +21,7 @@ export interface Replacement {
 
 /** Throws `changed_since`, `hard_linked`, `not_a_file`, `read_only`. */
 export function replaceFile(at: At, directory: number, order: Replacement): void {
-  const old = statOrUndefined(at, directory, order.name);
+  const old = tryStat(at, directory, order.name);
   if (old !== undefined) checkReplaceable(old, order.shown);
   const temporary = `.demian-${randomBytes(8).toString("hex")}.tmp`;
   const fd = at.openFile(directory, temporary, O_CREAT | O_EXCL | O_WRONLY, NEW_MODE);

@@ -1,7 +1,7 @@
 // Gives up a slow reply when its client disconnects or the daemon shuts down.
 
 /** Rejects with the signal's reason; the work itself continues unobserved. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function awaitUnlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { CodedError } from "../../base/coded-error.ts";
 import { SessionId } from "../../protocol/session.ts";
 import { IdempotencyKey } from "../../protocol/wire/http.ts";
+import { type Caller, findOwnSession, LOCAL, narrowCaller } from "../../sessions/index.ts";
 import { readBody } from "./body.ts";
 import { toErrorReply } from "./errors.ts";
 import { type FoundRoute, findRoute } from "./find-route.ts";
@@ -21,6 +22,8 @@ const NOTHING = z.strictObject({});
 export interface DispatchOptions {
   routes: readonly Route[];
   services: Services;
+  /** Who is at the other end of this connection. */
+  caller(socket: Socket): Caller | Promise<Caller>;
   maxBodyBytes: number;
   /** Aborted when the daemon shuts down. */
   dismissed: AbortSignal;
@@ -54,6 +57,14 @@ async function run(
   checkPart(PathParams, params, "path");
   const query = checkPart(row.query ?? NOTHING, readQuery(search), "query");
   const headers = checkPart(CallHeaders, incoming.headers, "header");
+  const isOpen = row.isOpen === true;
+  const caller = isOpen
+    ? LOCAL
+    : narrowCaller(await options.caller(incoming.socket), headers["x-blemees-session"]);
+  const services = isOpen
+    ? options.services
+    : { ...options.services, manager: options.services.manager.as(caller) };
+  if (row.personOnly !== undefined) services.manager.requirePerson(row.personOnly);
   const body =
     row.body === undefined
       ? undefined
@@ -66,13 +77,14 @@ async function run(
     param: (name) => params[name] ?? "",
     query,
     body,
-    asker: headers["x-blemees-session"],
+    asker: findOwnSession(caller),
+    isAgent: caller.isAgent,
     key: headers["idempotency-key"],
     signal: createSignal(incoming.socket, outgoing, options.dismissed),
     incoming,
     outgoing,
   };
-  return row.handle(call, options.services);
+  return row.handle(call, services);
 }
 
 /** Aborted when the client disconnects or the daemon shuts down. A queued response does not see its socket close. */

@@ -2,6 +2,7 @@
 import type { Socket } from "node:net";
 import { toMessage } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
+import type { Caller } from "../../sessions/index.ts";
 import { replyAndClose } from "./plain.ts";
 import type { HttpServer } from "./server.ts";
 import { readToken } from "./token.ts";
@@ -9,7 +10,7 @@ import type { HttpContext, HttpLimits } from "./types.ts";
 
 export interface HttpDoor {
   /** Takes a connection whose first byte was a capital letter; `first` is the data read so far. */
-  take(socket: Socket, first: Buffer): void;
+  take(socket: Socket, first: Buffer, caller: () => Caller): void;
   dismiss(): void;
   close(): Promise<void>;
 }
@@ -18,7 +19,7 @@ export function createHttpDoor(context: HttpContext, limits: HttpLimits, load = 
   let loading: Promise<HttpServer> | undefined;
   let isDismissed = false;
   return {
-    take(socket, first) {
+    take(socket, first, caller) {
       socket.pause();
       socket.unshift(first);
       loading ??= load(context, limits);
@@ -26,7 +27,7 @@ export function createHttpDoor(context: HttpContext, limits: HttpLimits, load = 
         (http) => {
           if (isDismissed) http.dismiss();
           if (socket.destroyed) return;
-          http.take(socket);
+          http.take(socket, caller);
           socket.resume();
         },
         (error: unknown) => {

@@ -1,6 +1,6 @@
 // Finds the route for a request. Errors name the allowed methods, or the nearest route.
 import { CodedError } from "../../base/coded-error.ts";
-import { nearest } from "../../base/nearest.ts";
+import { pickNearest } from "../../base/nearest.ts";
 import type { Route } from "./route.ts";
 
 export interface FoundRoute {
@@ -57,6 +57,6 @@ function suggest(path: string, routes: readonly Route[]): string {
     .filter((template) => template.length === parts.length)
     .filter((template) => !template.some((part, at) => part.startsWith("{") && parts[at] === ""))
     .map((template) => template.map((part, at) => (part.startsWith("{") ? parts[at] : part)).join("/"));
-  const guess = nearest(parts.join("/"), [...new Set(filled)]);
+  const guess = pickNearest(parts.join("/"), [...new Set(filled)]);
   return guess === undefined ? "; see GET /openapi.json" : `; did you mean ${guess}?`;
 }

@@ -4,12 +4,12 @@ import { CodedError } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
 
 /** Digits and a sign only: `Number` would also accept 0x10, 1e3 and whitespace. */
-export function wholeNumber(min: number, max: number): z.ZodType<number, unknown> {
+export function defineWholeNumber(min: number, max: number): z.ZodType<number, unknown> {
   return numberIn(/^-?\d+$/, z.int().min(min).max(max));
 }
 
 /** Seconds, with an optional fraction. */
-export function seconds(max: number): z.ZodType<number, unknown> {
+export function defineSeconds(max: number): z.ZodType<number, unknown> {
   return numberIn(/^\d+(?:\.\d+)?$/, z.number().min(0).max(max));
 }
 
@@ -20,12 +20,12 @@ function numberIn(digits: RegExp, schema: z.ZodNumber): z.ZodType<number, unknow
   );
 }
 
-export const Cursor = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+export const Cursor = defineWholeNumber(0, Number.MAX_SAFE_INTEGER);
 
 export const Flag = z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1");
 
 /** `a,b` */
-export function commaList<const T extends readonly [string, ...string[]]>(words: T) {
+export function defineCommaList<const T extends readonly [string, ...string[]]>(words: T) {
   return z
     .string()
     .transform((text) => text.split(","))

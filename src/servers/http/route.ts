@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as z from "zod";
 import type { ErrorCode } from "../../protocol/errors.ts";
+import { RuleId } from "../../protocol/policy.ts";
 import { SessionId } from "../../protocol/session.ts";
 import type { ChangeFeed } from "./changes.ts";
 import type { Streams } from "./streams.ts";
@@ -14,6 +15,7 @@ export const PARAMS = {
   file: z.string().min(1).max(200).describe("A file name of the dashboard."),
   message_id: z.string().min(1).max(200).describe("The message id, from the reply to its input."),
   request_id: z.string().min(1).max(200).describe("The request."),
+  rule_id: RuleId.describe("The policy rule."),
 };
 export type ParamName = keyof typeof PARAMS;
 
@@ -24,8 +26,10 @@ export interface Call<Q, B> {
   param(name: ParamName): string;
   query: Q;
   body: B;
-  /** The session whose agent sent the request (`X-Blemees-Session`). */
+  /** The session whose agent sent the request, from its process or from `X-Blemees-Session`. */
   asker: string | undefined;
+  /** The client is an agent's: the manager is limited to its rights. */
+  isAgent: boolean;
   /** `Idempotency-Key` */
   key: string | undefined;
   /** Aborted when the client disconnects or the daemon shuts down. */
@@ -66,6 +70,10 @@ export interface Route<Q = unknown, B = unknown> {
   errors?: readonly ErrorCode[];
   /** What `X-Blemees-Session` means here, if it is used. */
   asker?: string;
+  /** Agents may not use it: what it does, after "may not". */
+  personOnly?: string;
+  /** It shows nothing of any session: the client is not identified. */
+  isOpen?: true;
   /** Whether `Idempotency-Key` is used. */
   keyed?: true;
   handle(call: Call<Q, B>, services: Services): Reply | Promise<Reply>;
@@ -85,6 +93,6 @@ export function route<Q, B>(row: Route<Q, B>): Route {
   return row as unknown as Route;
 }
 
-export function json(meaning: string, name: string, schema: z.ZodType): ReplyShape {
+export function defineJsonReply(meaning: string, name: string, schema: z.ZodType): ReplyShape {
   return { meaning, name, schema };
 }

@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import { CodedError, readErrno } from "../../base/coded-error.ts";
 import { StallDetector } from "../../base/outbox.ts";
 import { RateLimit } from "../../base/rate-limit.ts";
-import { shutdownError } from "../../sessions/index.ts";
+import { type Caller, shutdownError } from "../../sessions/index.ts";
 import { oversizeError } from "./body.ts";
 import { ChangeFeed } from "./changes.ts";
 import { dispatch } from "./dispatch.ts";
@@ -17,6 +17,7 @@ import { createOpenApi } from "./openapi.ts";
 import { replyAndClose } from "./plain.ts";
 import { ROUTES } from "./routes/index.ts";
 import { Streams } from "./streams.ts";
+import { identifyTcpPeer } from "./tcp-peer.ts";
 import type { HttpContext, HttpLimits, Place } from "./types.ts";
 import { findAccess } from "./web/access.ts";
 
@@ -38,7 +39,7 @@ export interface HttpServer {
   /** Open sockets. */
   readonly connections: number;
   /** Serves a socket accepted elsewhere; bytes already read have been put back. */
-  take(socket: Socket): void;
+  take(socket: Socket, caller: () => Caller): void;
   /** Ends streams and waits; from now on every request gets `daemon_shutdown`. */
   dismiss(): void;
   close(): Promise<void>;
@@ -56,6 +57,7 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
   const dismissed = new AbortController();
   setMaxListeners(0, dismissed.signal); // one per request in progress
   const sockets = new Set<Socket>();
+  const callers = new WeakMap<Socket, () => Caller | Promise<Caller>>();
   const streams = new Streams(limits);
   const changes = new ChangeFeed(context.manager);
   const order = new InOrder();
@@ -134,10 +136,19 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) outgoing.setHeader(name, value);
     void dispatch(incoming, outgoing, {
       routes: ROUTES,
+      caller: findCaller,
       services,
       maxBodyBytes,
       dismissed: dismissed.signal,
     });
+  }
+
+  /** Identified with the first request that needs it, once per connection. */
+  function findCaller(socket: Socket): Caller | Promise<Caller> {
+    const look = callers.get(socket) ?? (() => identifyTcpPeer(socket, context.identify));
+    const caller = look();
+    callers.set(socket, () => caller);
+    return caller;
   }
 
   function refuse(
@@ -200,7 +211,10 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
     get connections() {
       return sockets.size;
     },
-    take: (socket) => void server.emit("connection", socket),
+    take(socket, caller) {
+      callers.set(socket, caller);
+      server.emit("connection", socket);
+    },
     dismiss() {
       dismissed.abort(shutdownError());
       streams.close();

@@ -2,13 +2,17 @@
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { WebLink } from "../../protocol/wire/http.ts";
-import type { SessionCounts } from "../../sessions/index.ts";
+import type { IdentifyPeer, Policy, SessionCounts } from "../../sessions/index.ts";
 import type { Manager } from "../../sessions/manager-types.ts";
 import type { DaemonFacts } from "../types.ts";
 import type { WebFiles } from "./web/files.ts";
 
 export interface HttpContext {
   manager: Manager;
+  /** Who a client is, from its process. */
+  identify: IdentifyPeer;
+  /** Absent: every request is asked. */
+  policy?: Policy | undefined;
   metrics: Metrics;
   hub: { counts(): SessionCounts; runningAgents(): number };
   facts: DaemonFacts;

@@ -11,7 +11,7 @@ import { defined } from "../../base/values.ts";
 import { ERRORS, type ErrorCode } from "../../protocol/errors.ts";
 import { FEATURES, INBOUND, type InboundType } from "../../protocol/wire/blemees2.ts";
 import type { Outbound } from "../../protocol/wire/blemees2-outbound.ts";
-import type { Attachment, Client, Subscriber } from "../../sessions/index.ts";
+import type { Attachment, Caller, Client, Subscriber } from "../../sessions/index.ts";
 import { toCoded } from "../errors.ts";
 import type { ServerContext } from "../types.ts";
 import type { Dialect } from "./dialect.ts";
@@ -26,6 +26,12 @@ const COSTS: Partial<Record<InboundType, number>> = {
   "blemeesd.list_sessions": MAX_REQUESTS / 4,
   "blemeesd.list_requests": MAX_REQUESTS / 4,
 };
+/** Frames that need no rights. */
+export const FOR_ANYONE: ReadonlySet<InboundType> = new Set([
+  "blemeesd.hello",
+  "blemeesd.ping",
+  "blemeesd.status",
+]);
 /** How long the hello of a first start waits for agent detection, so that its reply has the complete list. */
 const DETECTION_WAIT_MS = 250;
 /** How long a client that has closed its side may wait for its replies. */
@@ -43,6 +49,8 @@ export interface ConnectionOptions {
   siblings(): number;
   /** The client's process, from the kernel. */
   peer(): Peer;
+  /** Who the client is. Takes up to a millisecond. */
+  caller(): Caller;
   /** A valid hello arrived. */
   greeted(): void;
   closed(connection: Connection): void;
@@ -63,6 +71,8 @@ export class Connection implements Client {
   readonly #intake: Intake<() => Record<string, unknown>>;
   readonly #splitter: LineSplitter;
   #dialect: Dialect | undefined;
+  /** With the hub limited to the caller's rights. */
+  #guarded: ServerContext | undefined;
   /** The hello has not been answered yet; later lines wait. */
   #isGreeting = false;
   /** Total cost of requests in progress. */
@@ -244,7 +254,7 @@ export class Connection implements Client {
       frame: unknown,
       context: ServerContext,
     ) => void | Promise<void>;
-    const running = handle(this, request.frame, this.#options.context);
+    const running = handle(this, request.frame, this.#contextFor(request.type));
     if (running === undefined) return;
     const cost = COSTS[request.type] ?? 1;
     this.#requests += cost;
@@ -254,6 +264,14 @@ export class Connection implements Client {
         this.#requests -= cost;
         this.#advance();
       });
+  }
+
+  /** The caller is identified with the first frame that needs it, once. */
+  #contextFor(type: InboundType): ServerContext {
+    const { context } = this.#options;
+    if (FOR_ANYONE.has(type)) return context;
+    this.#guarded ??= { ...context, hub: context.hub.as(this.#options.caller()) };
+    return this.#guarded;
   }
 
   /** The only place that turns an error into an error frame. */

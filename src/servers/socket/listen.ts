@@ -3,11 +3,13 @@ import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { CodedError, readErrno } from "../../base/coded-error.ts";
 import { makeLocalId } from "../../base/id.ts";
+import { readStartTime } from "../../base/lineage.ts";
 import type { Log } from "../../base/log.ts";
 import { StallDetector } from "../../base/outbox.ts";
 import { RateLimit } from "../../base/rate-limit.ts";
 import { checkSocketPath, prepareSocketDirectory } from "../../base/socket-path.ts";
-import { shutdownError } from "../../sessions/index.ts";
+import { defined } from "../../base/values.ts";
+import { type Caller, shutdownError } from "../../sessions/index.ts";
 import type { HttpDoor } from "../http/index.ts";
 import type { Listening, ServerContext } from "../types.ts";
 import { blemees1 } from "./blemees1.ts";
@@ -18,6 +20,8 @@ import { loadPeerLookup, type Peer } from "./peer.ts";
 const BACKLOG = 1024;
 const STALL_CHECK_MS = 1_000;
 const PEER_LOOKUP_MS = 30;
+/** No pid is reused sooner. A client that only says hello does not wait for this, and has often left by then. */
+const PEER_START_MS = 100;
 /** During shutdown, a client that sends nothing gets its `daemon_shutdown` after this. */
 const SILENT_SHUTDOWN_MS = 250;
 /** Accept failures are logged this often: they come in bursts. */
@@ -36,20 +40,23 @@ export interface SocketListening extends Listening {
   waitingBytes(): number;
 }
 
+/** `started`: read soon after the pid, because pids are reused. */
+type KnownPeer = Peer & { started?: number };
+
 /** Without `http`, every client is expected to send frames. */
 export async function listenOnSocket(
   options: SocketOptions,
   context: ServerContext,
   http?: HttpDoor,
 ): Promise<SocketListening> {
-  const { hub, log } = context;
+  const { hub, identify, log } = context;
   /** All open sockets, including those being closed. */
   const sockets = new Set<Socket>();
   /** Clients that speak frames. */
   const connections = new Map<Socket, Connection>();
   /** Sockets that have sent nothing yet, each with a function that refuses it. */
   const silent = new Map<Socket, (error: CodedError) => void>();
-  const peers = new WeakMap<Socket, Peer>();
+  const peers = new WeakMap<Socket, KnownPeer>();
   let findPeer: ((socket: Socket) => Peer) | undefined;
   const early: (() => void)[] = [];
   /** Connections identify owners of sessions, so their ids are never used again. */
@@ -80,7 +87,7 @@ export async function listenOnSocket(
     };
     const open = (): Connection => {
       silent.delete(socket);
-      socket.off("data", identify).off("end", hangUp);
+      socket.off("data", detectProtocol).off("end", hangUp);
       const connection = new Connection({
         id,
         socket,
@@ -89,8 +96,12 @@ export async function listenOnSocket(
         limits: options,
         siblings: () => connections.size + silent.size,
         peer: () => getPeer(socket),
+        caller: () => identifyPeer(socket, "socket"),
         greeted: () => {
           isGreeted = true;
+          setTimeout(() => {
+            if (!socket.destroyed) getStartedPeer(socket);
+          }, PEER_START_MS).unref();
         },
         closed: (gone) => {
           connections.delete(socket);
@@ -103,12 +114,12 @@ export async function listenOnSocket(
     };
     const refuse = (error: CodedError): void =>
       (silent.has(socket) ? open() : connections.get(socket))?.fail(error);
-    const identify = (first: Buffer): void => {
+    const detectProtocol = (first: Buffer): void => {
       if (http !== undefined && isHttp(first)) {
         silent.delete(socket);
         socket.off("end", hangUp);
         clearTimeout(helloTimer);
-        http.take(socket, first);
+        http.take(socket, first, () => identifyPeer(socket, "http"));
         return;
       }
       if (isDismissed) refuse(shutdownError());
@@ -124,7 +135,7 @@ export async function listenOnSocket(
       });
     }, options.helloTimeoutMs);
     silent.set(socket, refuse);
-    socket.once("data", identify).once("end", hangUp);
+    socket.once("data", detectProtocol).once("end", hangUp);
     if (isDismissed) refuseIfSilent(socket);
   });
 
@@ -133,11 +144,26 @@ export async function listenOnSocket(
     setTimeout(() => afterReading(refuse), SILENT_SHUTDOWN_MS).unref();
   }
 
-  function getPeer(socket: Socket): Peer {
+  function getPeer(socket: Socket): KnownPeer {
     findPeer ??= loadPeerLookup();
-    const peer = peers.get(socket) ?? findPeer(socket);
+    const known = peers.get(socket);
+    if (known !== undefined) return known;
+    const peer = findPeer(socket);
     peers.set(socket, peer);
     return peer;
+  }
+
+  /** Later than the pid, because it takes longer. */
+  function getStartedPeer(socket: Socket): KnownPeer {
+    const peer = getPeer(socket);
+    if (peer.pid !== undefined) peer.started ??= readStartTime(peer.pid);
+    return peer;
+  }
+
+  function identifyPeer(socket: Socket, wire: "socket" | "http"): Caller {
+    const { pid, started } = getStartedPeer(socket);
+    if (pid === undefined) return identify({ wire });
+    return identify({ processes: [{ pid, ...defined({ started }) }], wire });
   }
 
   /** Logs the client's process, once the lookup is loaded. */

@@ -1,5 +1,5 @@
-// The client's process at the other end of a Unix socket, from the kernel (SO_PEERCRED, LOCAL_PEERPID). Informational: if
-// it is not available, the fields are absent, never guessed.
+// The client's process at the other end of a Unix socket, from the kernel (SO_PEERCRED, LOCAL_PEERPID). If it is not
+// available, the fields are absent, never guessed.
 import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 

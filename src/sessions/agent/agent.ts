@@ -4,6 +4,7 @@
 import type { Backend, BackendSink, Ended, RecordedName, Run } from "../../backends/types.ts";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
+import { endMark } from "../../base/runs/mark.ts";
 import { defined } from "../../base/values.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { RunEffect } from "../core/effects.ts";
@@ -13,7 +14,7 @@ import { makeTitle } from "../core/title.ts";
 import type { Ledger } from "../requests/ledger.ts";
 import type { Asker } from "../requests/types.ts";
 import type { Stream } from "../stream/stream.ts";
-import { untilEnded } from "./run-sink.ts";
+import { muteAfterEnd } from "./run-sink.ts";
 import { startOrder } from "./start-order.ts";
 import { StderrRate } from "./stderr-rate.ts";
 
@@ -176,7 +177,7 @@ export class Agent {
 
   #sink(ended: (why: Ended) => void): Parameters<Backend["start"]>[1] {
     const { report, event, ending, looked } = this.#parts;
-    return untilEnded({
+    return muteAfterEnd({
       event: (said) => {
         event(said);
         looked();
@@ -198,12 +199,16 @@ export class Agent {
   }
 
   #onExit(generation: string, why: Ended): void {
-    const { backend, log, report } = this.#parts;
+    const { backend, log, report, stream } = this.#parts;
+    const keeper = this.#run?.keeper;
     this.#run = undefined;
-    this.#parts.stream.mark = undefined;
+    // Stored with what its end leads to: a later daemon must not report it again.
+    const mark = keeper === undefined ? undefined : endMark(keeper.mark.run_id);
+    stream.mark = mark && (() => mark);
     const { code, signal, expected } = why;
     log.info("backend.exit", { backend: backend.name, code, signal, expected });
     report({ kind: "ended", generation, why });
+    if (keeper !== undefined) void stream.settled().then(() => keeper.release());
   }
 
   async #stop({ generation, how }: RunEffect & { kind: "stop" }): Promise<void> {

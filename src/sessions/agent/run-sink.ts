@@ -2,7 +2,7 @@
 // run's.
 import type { BackendSink } from "../../backends/types.ts";
 
-export function untilEnded(sink: BackendSink): BackendSink {
+export function muteAfterEnd(sink: BackendSink): BackendSink {
   let isOver = false;
   const alive = <A extends unknown[]>(handle: (...args: A) => void) => {
     return (...args: A) => {

@@ -2,10 +2,10 @@
 import { defined } from "../../base/values.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import type { AdoptedRun } from "./inputs.ts";
-import { closeTurn, TURN_CUT } from "./restore.ts";
+import { closeTurn } from "./restore.ts";
 import { getQueue, isBusy, type Turn } from "./state.ts";
 import type { Step } from "./step.ts";
-import { createTurn } from "./turn.ts";
+import { createTurn, TURN_CUT } from "./turn.ts";
 import { beginTurn, setTurn } from "./turn-steps.ts";
 
 type StoredTurn = NonNullable<SessionRow["turn"]>;
@@ -16,9 +16,10 @@ const NOT_GIVEN = "the daemon stopped before the agent received the message; sen
 
 export function onAdopted(
   step: Step,
-  { generation, isBusy: isBusyNow, hasInit, open, toRepeat, ...turns }: AdoptedRun,
+  { generation, isBusy: isBusyNow, hasInit, open, toRepeat, isGone, ...turns }: AdoptedRun,
 ): void {
-  const run = { generation, isUp: true, hasInit, isBusy: isBusyNow, isPaused: false, toRepeat };
+  const gone = defined({ isGone });
+  const run = { generation, isUp: true, hasInit, isBusy: isBusyNow, isPaused: false, toRepeat, ...gone };
   const owner = { left_at_ms: step.at_ms, isAwaited: true } as const; // mutation: clients-may-reconnect
   step.set({ run, phase: { name: "ready" }, owner, requests: open });
   step.emit({ kind: "set_timer", name: "reconnect", ms: RECONNECT_MS });
@@ -40,7 +41,8 @@ function continueTurn(
     // Until its message is given again, a result is of a turn that the agent began by itself.
     return { ...toCurrent(step, turn ?? createTurn("", 0, "user"), wanted), isGiven: false }; // mutation: own-turns-before-given
   }
-  if (wanted?.undelivered !== undefined && wanted.undelivered.generation === step.state.run?.generation)
+  const { run } = step.state;
+  if (wanted?.undelivered !== undefined && wanted.undelivered.generation === run?.generation && !run.isGone)
     return giveNow(step, turn, wanted, wanted.undelivered);
   if (wanted !== undefined) endLost(step, wanted, NOT_GIVEN);
   return turn === undefined ? undefined : toCurrent(step, turn, wanted === undefined ? stored : undefined);

@@ -39,7 +39,7 @@ const LATER: ReadonlySet<string> = new Set(["session_busy", "pending_structured_
 const REFUSALS: ReadonlySet<string> = new Set(["invalid_message", "store_failed"]);
 
 /** The message that can be delivered now. */
-export function nextMessage(state: SessionState): QueuedMessage | undefined {
+export function findNextMessage(state: SessionState): QueuedMessage | undefined {
   if (isClosing(state) || state.around.isQuiet || getTurn(state) !== undefined || isAsking(state))
     return undefined;
   if (isRepeating(state)) return undefined; // mutation: repeated-before-delivered

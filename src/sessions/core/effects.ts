@@ -39,7 +39,7 @@ export type LedgerEffect =
   /** The turn was interrupted: withdraw all of its requests. */
   | { kind: "withdraw_all" }
   /** This process is gone: nobody can receive answers to its requests. */
-  | { kind: "orphan"; generation: string; message: string }
+  | { kind: "orphan"; generation: string; message: string; code?: "server_restarted" }
   | { kind: "settle_ledger"; job_id: string };
 
 export type ReplyEffect =

@@ -42,7 +42,7 @@ export type RunInput =
   /** A call of the earlier daemon that led to nothing stored was made again. */
   | { readonly kind: "repeated"; readonly call: "send" | "interrupt" };
 
-/** An agent of an earlier daemon that is still running. */
+/** An agent of an earlier daemon that is still running, or whose output was not read to its end. */
 export interface AdoptedRun {
   readonly generation: string;
   readonly isBusy: boolean;
@@ -57,6 +57,8 @@ export interface AdoptedRun {
   readonly isGiven: boolean;
   /** How many inputs `repeated` follow. */
   readonly toRepeat: number;
+  /** It has ended meanwhile: `ended` follows, after the rest of its output. */
+  readonly isGone?: true;
 }
 
 /** The outcome of an effect. */

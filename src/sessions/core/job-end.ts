@@ -2,15 +2,16 @@
 import { become, finishJob, refuseJob } from "./job-moves.ts";
 import type { CloseCondition, CloseJob, HaltJob, Job, ReleaseJob, RestJob } from "./jobs.ts";
 import { wakeAgain } from "./queue.ts";
-import { unknownSession } from "./refusals.ts";
+import { unknownSessionError } from "./refusals.ts";
 import { interruptNow, stopRun } from "./run-steps.ts";
-import { hasInput, idleSince, isClosing, isUnneeded, type SessionState } from "./state.ts";
+import { getIdleSince, hasInput, isClosing, isUnneeded, type SessionState } from "./state.ts";
 import type { Step } from "./step.ts";
-import { idleNotice } from "./turn.ts";
+import { makeIdleNotice } from "./turn.ts";
 
 export function rest(step: Step, job: RestJob): void {
   if (job.stage === undefined) {
-    const isIdle = !isClosing(step.state) && idleSince(step.state) !== undefined && step.turn === undefined;
+    const isIdle =
+      !isClosing(step.state) && getIdleSince(step.state) !== undefined && step.turn === undefined;
     if (!isIdle) {
       finishJob(step);
       step.reply(job.job_id, false);
@@ -70,7 +71,7 @@ export function close(step: Step, job: CloseJob): void {
         return;
       }
       if (job.reason === "idle_timeout" && step.turn !== undefined)
-        step.publish(idleNotice(state.row.backend));
+        step.publish(makeIdleNotice(state.row.backend));
       if (state.held !== undefined) step.emit({ kind: "clear_timer", name: "retry" });
       const { turn } = step;
       // Its turn is cut, and nothing else would wake this session: the next daemon delivers the wake again.
@@ -114,7 +115,7 @@ export function onLedgerSettled(step: Step, job_id: string): void {
 
 function mayClose(state: SessionState, condition: CloseCondition): boolean {
   if (condition === "always") return true;
-  if (condition === "idle") return idleSince(state) !== undefined;
+  if (condition === "idle") return getIdleSince(state) !== undefined;
   if (condition === "abandoned") return state.owner.client_id === undefined && !hasInput(state);
   return state.owner.client_id === condition.owner;
 }
@@ -128,7 +129,7 @@ function refuseLater(step: Step, job: Job): void {
   else if (job.kind === "interrupt") interruptNow(step, job.job_id, job.client_id);
   else if (job.kind === "warm") for (const job_id of job.waiters) step.reply(job_id);
   else if (job.kind === "open" || job.kind === "send" || job.kind === "begin") {
-    step.refuse(job.job_id, unknownSession(session_id));
+    step.refuse(job.job_id, unknownSessionError(session_id));
   }
 }
 

@@ -3,7 +3,7 @@ import { defined } from "../../base/values.ts";
 import { releaseNow } from "./job-end.ts";
 import { become, finishJob, refuseJob } from "./job-moves.ts";
 import type { BeginJob, OpenJob } from "./jobs.ts";
-import { clientGoneError, NOT_STORED, unknownSession } from "./refusals.ts";
+import { clientGoneError, NOT_STORED, unknownSessionError } from "./refusals.ts";
 import { startRun } from "./run-steps.ts";
 import { type CoreRow, type Failure, isClosing } from "./state.ts";
 import type { Step } from "./step.ts";
@@ -12,7 +12,7 @@ export function open(step: Step, job: OpenJob): void {
   const { state } = step;
   if (job.stage === undefined) {
     if (isClosing(state)) {
-      refuseJob(step, job, unknownSession(state.row.session_id));
+      refuseJob(step, job, unknownSessionError(state.row.session_id));
       return;
     }
     if (job.isGone) {
@@ -75,7 +75,7 @@ export function refuseOpen(step: Step, { job_id }: OpenJob, failure: Failure): v
 export function begin(step: Step, job: BeginJob): void {
   if (job.stage === undefined) {
     if (isClosing(step.state)) {
-      refuseJob(step, job, unknownSession(step.state.row.session_id));
+      refuseJob(step, job, unknownSessionError(step.state.row.session_id));
       return;
     }
     become(step, { ...job, stage: "starting" });

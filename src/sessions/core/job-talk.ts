@@ -1,8 +1,8 @@
 // Jobs that give the agent work or take it away: the owner's message, the next queued message, an interrupt.
-import { handOver, nextMessage } from "./delivery.ts";
+import { findNextMessage, handOver } from "./delivery.ts";
 import { become, finishJob, refuseJob } from "./job-moves.ts";
 import type { DeliverJob, SendJob, WarmJob } from "./jobs.ts";
-import { busyError, unknownSession, waitsFor } from "./refusals.ts";
+import { busyError, unknownSessionError, waitingError } from "./refusals.ts";
 import { startRun } from "./run-steps.ts";
 import { isAsking, isClosing, isRepeating, isUnattended } from "./state.ts";
 import type { Step } from "./step.ts";
@@ -12,7 +12,7 @@ export function send(step: Step, job: SendJob): void {
   const { state } = step;
   const waiting = state.requests.find(({ isShown }) => isShown);
   if (isClosing(state) || state.owner.client_id !== job.client_id) {
-    refuseJob(step, job, unknownSession(state.row.session_id));
+    refuseJob(step, job, unknownSessionError(state.row.session_id));
     return;
   }
   if (step.turn !== undefined) {
@@ -20,7 +20,7 @@ export function send(step: Step, job: SendJob): void {
     return;
   }
   if (waiting !== undefined) {
-    refuseJob(step, job, waitsFor(waiting));
+    refuseJob(step, job, waitingError(waiting));
     return;
   }
   if (isAsking(state) || isRepeating(state)) {
@@ -39,7 +39,7 @@ export function send(step: Step, job: SendJob): void {
 
 export function deliver(step: Step, job: DeliverJob): void {
   const { state } = step;
-  const entry = nextMessage(state);
+  const entry = findNextMessage(state);
   const needsAgent = entry !== undefined && state.run === undefined; // mutation: one-agent-at-a-time
   if (needsAgent && job.stage === undefined) {
     become(step, { ...job, stage: "starting" });

@@ -2,13 +2,13 @@
 // or id generation. session.ts is the shell that feeds inputs and performs effects.
 
 import { onAdopted, onAwaited, onRepeated } from "./adoption.ts";
-import { nextMessage, onCancel, onEnqueue, onNotTaken, onQueueWritten, retryNow } from "./delivery.ts";
+import { findNextMessage, onCancel, onEnqueue, onNotTaken, onQueueWritten, retryNow } from "./delivery.ts";
 import type { Effect } from "./effects.ts";
 import type { Happening, Input, TimerName } from "./inputs.ts";
 import { onLedgerSettled, releaseNow, reportEnd } from "./job-end.ts";
 import { advance, failStart } from "./job-steps.ts";
 import type { Job } from "./jobs.ts";
-import { NOT_STORED, unknownSession } from "./refusals.ts";
+import { NOT_STORED, unknownSessionError } from "./refusals.ts";
 import {
   hurryStop,
   interruptNow,
@@ -96,7 +96,7 @@ const TAKE: { [K in Happening["kind"]]: (step: Step, input: Taken<K>) => void } 
 /** A session that is closing accepts no more changes. */
 function unlessClosing(step: Step, job_id: string, change: () => void): void {
   if (isClosing(step.state))
-    step.refuse(job_id, unknownSession(step.state.row.session_id)); // mutation: closed-stays-closed
+    step.refuse(job_id, unknownSessionError(step.state.row.session_id)); // mutation: closed-stays-closed
   else change();
 }
 
@@ -112,7 +112,7 @@ function proceed(step: Step): void {
   if (isOver(state)) {
     reportEnd(step, false);
     step.save();
-  } else if (state.held === undefined && !has(state, "deliver") && nextMessage(state) !== undefined) {
+  } else if (state.held === undefined && !has(state, "deliver") && findNextMessage(state) !== undefined) {
     step.set({ jobs: [...state.jobs, { kind: "deliver" }] });
   } else if (state.jobs.length === 0 && canRelease(state)) {
     step.set({ jobs: [{ kind: "release", how: "finish" }] });

@@ -5,17 +5,17 @@ import type { Failure, OpenRequest } from "./state.ts";
 
 type Waiting = Pick<OpenRequest, "request_id" | "request_type" | "requested_at_ms" | "title">;
 
-export function unknownSession(session_id: string): CodedError {
+export function unknownSessionError(session_id: string): CodedError {
   return new CodedError("session_unknown", `no session ${session_id}, or another client owns it`);
 }
 
 /** `waiting`: the request that blocks the turn. */
 export function busyError(waiting?: Waiting): CodedError {
-  if (waiting !== undefined) return waitsFor(waiting, "session_busy");
+  if (waiting !== undefined) return waitingError(waiting, "session_busy");
   return new CodedError("session_busy", "a turn is in flight; wait for its agent.result or interrupt it");
 }
 
-export function waitsFor(
+export function waitingError(
   { request_id, request_type, requested_at_ms, title }: Waiting,
   code: "session_busy" | "pending_structured_request" = "pending_structured_request",
 ): CodedError {

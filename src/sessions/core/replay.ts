@@ -4,7 +4,7 @@ import type { SessionRow } from "../../protocol/session.ts";
 import { deriveActivity } from "./activity.ts";
 import type { Input } from "./inputs.ts";
 import { reduce } from "./reduce.ts";
-import { initialState } from "./restore.ts";
+import { createInitialState } from "./restore.ts";
 import { getQueue, getTurn, type SessionState } from "./state.ts";
 
 export interface ReplayedStep {
@@ -27,7 +27,7 @@ export function* replay(lines: Iterable<string>): Generator<ReplayedStep> {
     if (line.row !== undefined) {
       // The session was loaded again: a new life in the same file.
       const { row, left_at_ms } = line;
-      state = initialState(row, defined({ left_at_ms }));
+      state = createInitialState(row, defined({ left_at_ms }));
       continue;
     }
     if (state === undefined || line.input === undefined) throw notRecordingError(number);

@@ -2,17 +2,15 @@
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import { RETRY_MS } from "./delivery.ts";
-import { markDone, wakeAgain } from "./queue.ts";
+import { markDone } from "./queue.ts";
 import type { Reduced } from "./reduce.ts";
 import { type CoreRow, getQueue, isBusy, type Owner, type SessionState } from "./state.ts";
 import { Step } from "./step.ts";
-import { syntheticResult, toLastResult } from "./turn.ts";
-import { publishError } from "./turn-steps.ts";
-
-export const TURN_CUT = "the daemon stopped during this turn; send again to continue";
+import { makeSyntheticResult, TURN_CUT, toLastResult } from "./turn.ts";
+import { publishError, wakeOnceMore } from "./turn-steps.ts";
 
 /** For a row without a turn. */
-export function initialState(row: SessionRow, owner: Owner = {}): SessionState {
+export function createInitialState(row: SessionRow, owner: Owner = {}): SessionState {
   const { turn: _turn, last_seq: _seq, lost_after: _lost, wakes: _wakes, ...core } = row;
   return {
     phase: { name: "cold" },
@@ -36,7 +34,7 @@ export function restore(
   row: SessionRow,
   { at_ms, result, owner }: { at_ms: number; result?: ResultEvent & { turn_id: string }; owner?: Owner },
 ): Reduced {
-  const step = new Step(initialState(row, owner), { at_ms, id: "" });
+  const step = new Step(createInitialState(row, owner), { at_ms, id: "" });
   if (row.turn !== undefined) closeTurn(step, row.turn, TURN_CUT, result); // mutation: restart-ends-turns
   return { state: step.state, effects: step.effects };
 }
@@ -49,10 +47,9 @@ export function closeTurn(
   found?: ResultEvent & { turn_id: string },
 ): ResultEvent {
   const { row } = step.state;
-  const isWokenAgain = found === undefined && wake !== undefined && row.stopped_at_ms === undefined;
-  if (isWokenAgain) step.set({ row: wakeAgain(row, wake, step.at_ms) });
+  if (found === undefined && wake !== undefined) wakeOnceMore(step, wake);
   const error = { code: "backend_crashed", message };
-  const result = found ?? { ...syntheticResult(row.backend, "error", error), turn_id };
+  const result = found ?? { ...makeSyntheticResult(row.backend, "error", error), turn_id };
   step.set({ row: markDone(step.state.row, result).row });
   step.setRow({ last_result: toLastResult(result, step.at_ms) });
   const goesOn = getQueue(step.state.row).length > 0 || isBusy(step.state);

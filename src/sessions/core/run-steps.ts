@@ -4,7 +4,8 @@ import type { RunEffect } from "./effects.ts";
 import type { CoreRow, Failure, InterruptingPhase, RunFacts, Surroundings } from "./state.ts";
 import { isBusy, isClosing, isUnattended } from "./state.ts";
 import type { Step } from "./step.ts";
-import { cutTurn, publishError, restPhase, setTurn } from "./turn-steps.ts";
+import { TURN_CUT } from "./turn.ts";
+import { cutTurn, getRestPhase, publishError, setTurn, wakeOnceMore } from "./turn-steps.ts";
 
 interface StartHow extends Pick<RunEffect & { kind: "start" }, "resume" | "needsRoom"> {
   /** Absent: the stored ones. */
@@ -70,13 +71,16 @@ export function onStopped(step: Step, generation: string): void {
 
 /** The process has exited, requested or not. */
 export function onEnded(step: Step, generation: string, why: Ended): void {
-  if (step.state.run?.generation !== generation) return;
+  const { run } = step.state;
+  if (run?.generation !== generation) return;
   const { turn } = step;
   loseRun(step, `the agent has ended (${why.message})`);
   if (why.expected || turn?.isInterrupted === true) cutTurn(step, "interrupted");
-  else if (turn !== undefined || why.code !== 0) {
-    if (turn?.verdict === undefined) publishError(step, "backend_crashed", why.message);
-    cutTurn(step, "error", { code: "backend_crashed", message: why.message });
+  else if (turn !== undefined || (why.code !== 0 && !run.isGone)) {
+    if (run.isGone && turn?.wake !== undefined) wakeOnceMore(step, turn.wake);
+    const message = run.isGone ? TURN_CUT : why.message;
+    if (turn?.verdict === undefined) publishError(step, "backend_crashed", message);
+    cutTurn(step, "error", { code: "backend_crashed", message });
   }
   const { name } = step.state.phase;
   if (name === "ready" || name === "starting") step.set({ phase: { name: "cold" } });
@@ -85,7 +89,8 @@ export function onEnded(step: Step, generation: string, why: Ended): void {
 function loseRun(step: Step, message: string): void {
   const { run } = step.state;
   if (run === undefined) return;
-  step.emit({ kind: "orphan", generation: run.generation, message });
+  const code = run.isGone === true ? ({ code: "server_restarted" } as const) : {};
+  step.emit({ kind: "orphan", generation: run.generation, message, ...code });
   const calmed = run.isBusy ? { calmed_at_ms: step.at_ms } : {};
   step.set({ run: undefined, requests: [], ...calmed }); // mutation: dead-agents-ask-nothing
 }
@@ -161,7 +166,7 @@ export function onInterrupted(step: Step, generation: string): void {
     askToStop(step, run, { name: "interrupting", waiters: phase.waiters, turn, target: turn.turn_id });
     return;
   }
-  step.set({ phase: turn === undefined ? restPhase(run) : { name: "turn", turn } });
+  step.set({ phase: turn === undefined ? getRestPhase(run) : { name: "turn", turn } });
   balance(step);
   // Someone will continue the conversation, so restart a killed agent right away.
   if (run === undefined && !isUnattended(step.state) && !isClosing(step.state)) {

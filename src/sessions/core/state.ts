@@ -64,6 +64,8 @@ export interface RunFacts {
   readonly isPaused: boolean;
   /** Calls of an earlier daemon that are still to be repeated; nothing new is given to the agent before that. */
   readonly toRepeat?: number;
+  /** It ended while no daemon was running; its output is being read to the end. */
+  readonly isGone?: true;
 }
 
 /**
@@ -172,9 +174,9 @@ export function isBusy({ run }: SessionState): boolean {
   return run?.isBusy === true;
 }
 
-/** What an earlier daemon asked of the agent is not repeated yet. */
+/** What an earlier daemon asked of the agent is not repeated yet, or only what the agent has said is read. */
 export function isRepeating({ run }: SessionState): boolean {
-  return (run?.toRepeat ?? 0) > 0;
+  return (run?.toRepeat ?? 0) > 0 || run?.isGone === true;
 }
 
 /** A request is waiting for an answer, or its answer is being delivered. */
@@ -232,7 +234,7 @@ export function isSettling({ writes }: SessionState): boolean {
  * When the session last had anything to do; undefined while something is going on. `heard_at_ms`: the agent's last
  * output.
  */
-export function idleSince(state: SessionState, heard_at_ms = 0): number | undefined {
+export function getIdleSince(state: SessionState, heard_at_ms = 0): number | undefined {
   const { owner, row, around } = state;
   if (owner.client_id !== undefined || isClaimed(state)) return undefined;
   // A pending loss report must come from this session, and background work continues unattended.

@@ -4,7 +4,7 @@ import { defined } from "../../base/values.ts";
 import type { AgentEvent, ResultEvent, SystemInitEvent } from "../../protocol/events.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
-import { markDone } from "./queue.ts";
+import { markDone, wakeAgain } from "./queue.ts";
 import {
   type Failure,
   getQueue,
@@ -16,12 +16,12 @@ import {
 } from "./state.ts";
 import type { Step } from "./step.ts";
 import {
-  closingResults,
   createTurn,
+  makeClosingResults,
+  makeStartedNotice,
+  makeSyntheticResult,
   noteEvent,
   stampResult,
-  startedNotice,
-  syntheticResult,
   toLastResult,
 } from "./turn.ts";
 import { addUsage } from "./usage.ts";
@@ -147,8 +147,8 @@ export function cutTurn(
 ): void {
   if (step.turn === undefined) return;
   const { backend } = step.state.row;
-  for (const closing of closingResults(step.turn, backend)) step.publish(closing);
-  finishTurn(step, syntheticResult(backend, subtype, error));
+  for (const closing of makeClosingResults(step.turn, backend)) step.publish(closing);
+  finishTurn(step, makeSyntheticResult(backend, subtype, error));
 }
 
 /** The only place where a turn ends. */
@@ -178,6 +178,12 @@ function finishTurn(step: Step, result: ResultEvent): void {
   step.write({ for: "result" });
 }
 
+/** Its turn was cut by the daemon's death: it is delivered again. */
+export function wakeOnceMore(step: Step, wake: QueuedMessage): void {
+  const { row } = step.state;
+  if (row.stopped_at_ms === undefined) step.set({ row: wakeAgain(row, wake, step.at_ms) });
+}
+
 export function publishError(step: Step, code: string, message: string): void {
   step.emit({ kind: "log", level: "info", event: "error.emitted", fields: { code } });
   step.publish({ type: "blemeesd.error", backend: step.state.row.backend, code, message });
@@ -185,7 +191,7 @@ export function publishError(step: Step, code: string, message: string): void {
 
 function announce(step: Step, turn: Turn): void {
   setTurn(step, { ...turn, isAnnounced: true });
-  step.publish(startedNotice(turn, step.state.row.backend));
+  step.publish(makeStartedNotice(turn, step.state.row.backend));
   step.save(); // with the notice: an adopted turn is announced once
 }
 
@@ -201,11 +207,11 @@ function dropTurn(step: Step): void {
   if (phase.name === "interrupting") {
     const { turn: _ended, ...rest } = phase;
     step.set({ phase: rest });
-  } else step.set({ phase: restPhase(run) });
+  } else step.set({ phase: getRestPhase(run) });
 }
 
 /** The phase of a session without a turn. */
-export function restPhase(run: RunFacts | undefined): SessionState["phase"] {
+export function getRestPhase(run: RunFacts | undefined): SessionState["phase"] {
   if (run === undefined) return { name: "cold" };
   return { name: run.isUp ? "ready" : "starting" };
 }

@@ -5,6 +5,9 @@ import { readText } from "../../protocol/message-text.ts";
 import type { LastResult } from "../../protocol/session.ts";
 import type { OpenTool, Turn } from "./state.ts";
 
+/** The message of a turn whose agent ended with the daemon, or after it. */
+export const TURN_CUT = "the daemon stopped during this turn; send again to continue";
+
 export function createTurn(turn_id: string, started_at_ms: number, origin: Turn["origin"]): Turn {
   return {
     turn_id,
@@ -18,7 +21,7 @@ export function createTurn(turn_id: string, started_at_ms: number, origin: Turn[
   };
 }
 
-export function startedNotice(turn: Turn, backend: string): NoticeEvent {
+export function makeStartedNotice(turn: Turn, backend: string): NoticeEvent {
   return {
     type: "agent.notice",
     backend,
@@ -33,7 +36,7 @@ export function startedNotice(turn: Turn, backend: string): NoticeEvent {
 }
 
 /** Published when the idle timeout ends a running turn. */
-export function idleNotice(backend: string): NoticeEvent {
+export function makeIdleNotice(backend: string): NoticeEvent {
   const text =
     "the session had no owner for idle_timeout_s, so its running turn was ended; resume the session to continue";
   return { type: "agent.notice", backend, level: "warn", category: "idle_timeout", text };
@@ -82,7 +85,7 @@ function without(tools: readonly OpenTool[], tool_use_id: string): readonly Open
 }
 
 /** Results for tool calls that were cut off, so that none stays open when we end a turn. */
-export function closingResults({ openTools }: Turn, backend: string): AgentEvent[] {
+export function makeClosingResults({ openTools }: Turn, backend: string): AgentEvent[] {
   // Newest first: a sub-agent's calls end before the call that started it.
   return openTools.toReversed().map((tool) => ({
     type: "agent.tool_result",
@@ -110,7 +113,7 @@ export function stampResult(turn: Turn, result: ResultEvent): ResultEvent & { tu
 }
 
 /** The result of a turn whose agent will not report one. */
-export function syntheticResult(
+export function makeSyntheticResult(
   backend: string,
   subtype: "interrupted" | "error",
   error?: { code: string; message: string },

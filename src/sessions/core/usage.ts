@@ -8,7 +8,7 @@ export type UsageFields = Pick<
   "turns" | "last_turn_at_ms" | "last_turn_usage" | "cumulative_usage" | "cost_usd"
 >;
 
-export function noUsage(): UsageFields {
+export function createUsage(): UsageFields {
   return {
     turns: 0,
     last_turn_usage: {},
@@ -42,7 +42,7 @@ export function addUsage(fields: UsageFields, result: ResultEvent, nowMs: number
 }
 
 /** The input side of the last turn: what the model's context window held. */
-export function contextTokens(lastTurn: Usage): number {
+export function countContextTokens(lastTurn: Usage): number {
   return (
     (lastTurn.input_tokens ?? 0) +
     (lastTurn.cache_read_input_tokens ?? 0) +

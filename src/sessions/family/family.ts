@@ -1,6 +1,7 @@
 // Parents and children. What happens to a child is recorded in its row in the same write, and its parent is informed
 // once (wake-delivery.ts). Also enforces family limits and detects stalled turns.
 import { toMessage } from "../../base/coded-error.ts";
+import { makeId } from "../../base/id.ts";
 import type { Action } from "../../protocol/actions.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
@@ -10,12 +11,12 @@ import { checkSpawn, type FamilyLimits } from "./kin.ts";
 import { type Running, Stalls } from "./stalls.ts";
 import { type DeliveryParts, dropWake, putWake, WakeDelivery } from "./wake-delivery.ts";
 import {
-  inputWake,
   makeStallId,
-  removedWake,
-  requestWake,
-  stallWake,
-  turnWake,
+  toInputWake,
+  toRemovedWake,
+  toRequestWake,
+  toStallWake,
+  toTurnWake,
   type WakeFacts,
   wakeId,
   wakesParent,
@@ -75,7 +76,7 @@ export class Family implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
     }
     const isParentsWish =
       result.subtype === "interrupted" && stopped !== undefined && stopped === result.turn_id;
-    const wake = isParentsWish ? undefined : turnWake(row, result, this.#facts(session_id));
+    const wake = isParentsWish ? undefined : toTurnWake(row, result, this.#facts(session_id));
     const held = this.#delivery.release(session_id);
     if (held !== undefined && held !== wake?.wake_id) dropWake(row, held); // the turn continued to this end
     if (wake === undefined || (goesOn && (row.queue ?? []).length > 0)) return;
@@ -87,14 +88,15 @@ export class Family implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
 
   /** A queued message that could not be delivered, so no turn will start. The caller stores the row. */
   onInputFailed(row: SessionRow, message_id: string, error: { code: string; message: string }): void {
-    const wake = inputWake(row, message_id, error, this.#facts(row.session_id));
+    const wake = toInputWake(row, message_id, error, this.#facts(row.session_id));
     if (wake === undefined) return;
     putWake(row, wake);
     this.#delivery.deliver(row.session_id);
   }
 
   onRequest(row: SessionRow, request: RequestRow): void {
-    const wake = requestWake(row, request, this.#facts(row.session_id));
+    const mayAnswer = row.parent !== undefined && this.#parts.row(row.parent)?.may_answer === true;
+    const wake = toRequestWake(row, request, { ...this.#facts(row.session_id), mayAnswer });
     if (wake !== undefined) this.#delivery.add(row.session_id, wake);
   }
 
@@ -113,7 +115,7 @@ export class Family implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
 
   /** The session was deleted while working; `by` as below. Its own row can no longer hold a wake. */
   async onRemoved(row: SessionRow, by: string | undefined): Promise<void> {
-    const wake = removedWake(row, this.#facts(row.session_id));
+    const wake = toRemovedWake(row, this.#facts(row.session_id));
     if (wake === undefined || row.parent === undefined || row.parent === by) return;
     const { log, now } = this.#parts;
     try {
@@ -127,6 +129,19 @@ export class Family implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
     } catch (error) {
       log.warn("wake.dropped", { session_id: row.session_id, message: toMessage(error) });
     }
+  }
+
+  /** Sends a session's agent a message from the daemon. */
+  async report(session_id: string, text: string): Promise<void> {
+    await this.#parts.enqueue(session_id, {
+      message_id: makeId("msg"),
+      kind: "wake",
+      message: {
+        role: "user",
+        content: `[blemees] Automatic message from the session manager, not from the user. ${text}`,
+      },
+      queued_at_ms: this.#parts.now(),
+    });
   }
 
   /**
@@ -160,7 +175,7 @@ export class Family implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
       const { session_id } = row;
       this.#parts.log.warn("session.stalled", { session_id, silent_ms: silence.silentMs });
       this.#parts.stalled?.(row, silence.silentMs);
-      const wake = stallWake(row, silence, { ...this.#facts(session_id), nowMs });
+      const wake = toStallWake(row, silence, { ...this.#facts(session_id), nowMs });
       if (wake !== undefined) this.#delivery.add(session_id, wake);
     }
   }

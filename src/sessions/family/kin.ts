@@ -1,8 +1,8 @@
 // Ancestry and size limits of session families. Pure.
 import { CodedError } from "../../base/coded-error.ts";
 import type { SessionRow } from "../../protocol/session.ts";
-import { unknownSession } from "../core/refusals.ts";
-import { childrenIndex, listFamily } from "../views/view.ts";
+import { unknownSessionError } from "../core/refusals.ts";
+import { indexChildren, listFamily } from "../views/view.ts";
 
 type Kin = Pick<SessionRow, "session_id" | "parent" | "started_at_ms">;
 
@@ -16,13 +16,13 @@ export interface FamilyLimits {
 }
 
 /** All descendants of a session, parents before children, older siblings first. */
-export function descendants<R extends Kin>(
+export function listDescendants<R extends Kin>(
   session_id: string,
   rows: Iterable<R>,
 ): { depth: number; row: R }[] {
   const known = new Map<string, R>();
   for (const row of rows) known.set(row.session_id, row);
-  const [, ...below] = listFamily(session_id, childrenIndex(known.values()));
+  const [, ...below] = listFamily(session_id, indexChildren(known.values()));
   return below.flatMap(({ session_id: id, depth }) => {
     const row = known.get(id);
     return row === undefined ? [] : [{ depth, row }];
@@ -30,7 +30,7 @@ export function descendants<R extends Kin>(
 }
 
 /** The session's ancestors, parent first; ends at a deleted one. */
-export function ancestors<R extends Kin>(start: R, row: (session_id: string) => R | undefined): R[] {
+export function listAncestors<R extends Kin>(start: R, row: (session_id: string) => R | undefined): R[] {
   const line: R[] = [];
   const seen = new Set([start.session_id]);
   for (let id = start.parent; id !== undefined && !seen.has(id); ) {
@@ -50,15 +50,15 @@ export function checkSpawn(
   limits: FamilyLimits,
 ): void {
   const parent = known.get(parent_id);
-  if (parent === undefined) throw unknownSession(parent_id);
-  const line = ancestors(parent, (id) => known.get(id));
+  if (parent === undefined) throw unknownSessionError(parent_id);
+  const line = listAncestors(parent, (id) => known.get(id));
   if (line.length + 1 > limits.maxDepth) {
     throw tooManyError(
       `session ${parent_id} is ${line.length} generations below its root; the limit is ${limits.maxDepth} (max_family_depth). Do the work in this session, or let its parent spawn the session`,
     );
   }
   const root = line.at(-1) ?? parent;
-  const all = descendants(root.session_id, known.values())
+  const all = listDescendants(root.session_id, known.values())
     .map(({ row }) => row)
     .filter((row) => row.stopped_at_ms === undefined);
   const children = all.filter((row) => row.parent === parent_id);

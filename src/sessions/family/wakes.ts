@@ -1,6 +1,6 @@
 // Builds wakes: the message to a parent about a child's result, request or stall. Pure. Ids are derived from the event,
 // so they are the same after a restart.
-import { excerpt } from "../../base/excerpt.ts";
+import { cutExcerpt } from "../../base/excerpt.ts";
 import { revealLine, sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import type { Action } from "../../protocol/actions.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
@@ -15,6 +15,8 @@ const MAX_LINE_CHARS = 200;
 export interface WakeFacts {
   nowMs: number;
   lastAction?: Action | undefined;
+  /** The parent may answer requests below it. */
+  mayAnswer?: boolean;
 }
 
 /** Wording for each result. */
@@ -32,7 +34,7 @@ export function wakesParent(row: SessionRow): row is SessionRow & { parent: stri
 }
 
 /** Reads `row.last_result`, which already belongs to this turn. */
-export function turnWake(row: SessionRow, result: ResultEvent, facts: WakeFacts): Wake | undefined {
+export function toTurnWake(row: SessionRow, result: ResultEvent, facts: WakeFacts): Wake | undefined {
   if (!wakesParent(row) || result.turn_id === undefined) return undefined;
   const [kind, words] = ENDS[result.subtype];
   const last = row.last_result?.turn_id === result.turn_id ? row.last_result : undefined;
@@ -47,7 +49,7 @@ export function turnWake(row: SessionRow, result: ResultEvent, facts: WakeFacts)
 }
 
 /** Deleted with its history, so there is nothing to look at. */
-export function removedWake(row: SessionRow, facts: WakeFacts): Wake | undefined {
+export function toRemovedWake(row: SessionRow, facts: WakeFacts): Wake | undefined {
   if (!wakesParent(row)) return undefined;
   const words = "was deleted before its work was done";
   return wake(row, `removed_${row.started_at_ms}`, {
@@ -60,7 +62,7 @@ export function removedWake(row: SessionRow, facts: WakeFacts): Wake | undefined
 }
 
 /** A message that could not be delivered; no turn will report it. */
-export function inputWake(
+export function toInputWake(
   row: SessionRow,
   message_id: string,
   error: { code: string; message: string },
@@ -73,25 +75,30 @@ export function inputWake(
   return wake(row, message_id, { kind: "failed", words, lines, facts, commands });
 }
 
-export function requestWake(row: SessionRow, request: RequestRow, facts: WakeFacts): Wake | undefined {
+export function toRequestWake(row: SessionRow, request: RequestRow, facts: WakeFacts): Wake | undefined {
   if (!wakesParent(row)) return undefined;
   const { request_id, request_type, payload } = request;
   const isPermission = REQUEST_TYPES[request_type] === "permission";
   const words = isPermission ? "waits for a permission" : "waits for an answer";
   // Basis of a decision, so nothing may be disguised.
-  const lines = [`It asks (${request_type}):`, `> ${excerpt(revealLine(payload.title), MAX_LINE_CHARS)}`];
+  const lines = [
+    `It asks (${request_type}):`,
+    `> ${cutExcerpt(revealLine(payload.title), MAX_LINE_CHARS)}`,
+    ...(facts.mayAnswer === true ? [] : ["A person answers it; you may not."]),
+  ];
+  const answers = isPermission
+    ? [`sm approve ${request_id}`, `sm decline ${request_id}`]
+    : [`sm answer ${request_id} 1=TEXT`];
   const commands = [
     `sm requests ${row.session_id}`,
-    ...(isPermission
-      ? [`sm approve ${request_id}`, `sm decline ${request_id}`]
-      : [`sm answer ${request_id} 1=TEXT`]),
+    ...(facts.mayAnswer === true ? answers : []),
     `sm tail ${row.session_id}`,
   ];
   return wake(row, request_id, { kind: "blocked", words, lines, facts, commands });
 }
 
 /** The `number`th stall of a turn. */
-export function stallWake(
+export function toStallWake(
   row: SessionRow,
   silence: { turn_id: string; number: number; silentMs: number },
   facts: WakeFacts,
@@ -149,7 +156,7 @@ function lookFurther({ session_id }: SessionRow): string[] {
 
 /** Every line is marked, so that none looks like ours. */
 function quote(text: string): string[] {
-  const lines = sanitize(excerpt(text.trim(), MAX_EXCERPT_CHARS))
+  const lines = sanitize(cutExcerpt(text.trim(), MAX_EXCERPT_CHARS))
     .split("\n")
     .filter((line) => line.trim() !== "");
   const shown = lines.slice(0, MAX_EXCERPT_LINES).map((line) => `> ${line}`);
@@ -158,7 +165,7 @@ function quote(text: string): string[] {
 }
 
 function oneLine(text: string): string {
-  return excerpt(sanitizeLine(text), MAX_LINE_CHARS);
+  return cutExcerpt(sanitizeLine(text), MAX_LINE_CHARS);
 }
 
 function duration(ms: number): string {

@@ -12,7 +12,7 @@ import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import { wakesParent } from "../family/wakes.ts";
 import type { SessionHooks } from "../hooks.ts";
-import { stalledPayload, turnPayload, waitsPayload } from "./payload.ts";
+import { toStalledPayload, toTurnPayload, toWaitsPayload } from "./payload.ts";
 
 const COMMAND_LIMIT_MS = 10_000;
 const POST_LIMIT_MS = 5_000;
@@ -82,17 +82,17 @@ export class Notifier implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
   }
 
   onRequest(row: SessionRow, request: RequestRow): void {
-    this.#notify(row, waitsPayload(row, request, this.#parts.now()));
+    this.#notify(row, toWaitsPayload(row, request, this.#parts.now()));
   }
 
   onTurnEnd(row: SessionRow, result: ResultEvent, goesOn: boolean): void {
     // An interrupt is known to its sender; everything else is done or failed.
     if (goesOn || result.subtype === "interrupted") return;
-    this.#notify(row, turnPayload(row, result, this.#parts.now()));
+    this.#notify(row, toTurnPayload(row, result, this.#parts.now()));
   }
 
   onStall(row: SessionRow, silentMs: number): void {
-    this.#notify(row, stalledPayload(row, silentMs, this.#parts.now()));
+    this.#notify(row, toStalledPayload(row, silentMs, this.#parts.now()));
   }
 
   /** Ends running notifications and drops waiting ones. */
@@ -178,7 +178,11 @@ export class Notifier implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
     const [program = "", ...args] = command;
     const limitMs = this.#parts.commandLimitMs ?? COMMAND_LIMIT_MS;
     const handlers = makeOutputLog(this.#parts.log.with({ session_id: payload.session_id }));
-    const child = await startChild({ command: program, args, env: this.#environment(payload) }, handlers);
+    const child = await startChild(
+      // Not marked as an agent's: the user configured it, and it may answer.
+      { command: program, args, env: this.#environment(payload), marker: "BLEMEES_NOTIFY_ID" },
+      handlers,
+    );
     const hurry = () => void child.stop();
     signal.addEventListener("abort", hurry);
     if (signal.aborted) hurry();

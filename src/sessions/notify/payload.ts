@@ -1,6 +1,6 @@
 // Payload of the notify hook. Pure; no text is longer than a screen.
 
-import { excerpt } from "../../base/excerpt.ts";
+import { cutExcerpt } from "../../base/excerpt.ts";
 import { defined } from "../../base/values.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { NotifyPayload } from "../../protocol/notify.ts";
@@ -10,19 +10,19 @@ import type { SessionRow } from "../../protocol/session.ts";
 const MAX_TEXT_CHARS = 1000;
 const MAX_TITLE_CHARS = 300;
 
-export function waitsPayload(row: SessionRow, request: RequestRow, nowMs: number): NotifyPayload {
+export function toWaitsPayload(row: SessionRow, request: RequestRow, nowMs: number): NotifyPayload {
   const { request_id, request_type, payload } = request;
   const isPermission = REQUEST_TYPES[request_type] === "permission";
   return {
     event: "waits",
     ...about(row, nowMs),
     state: isPermission ? "waiting_permission" : "waiting_input",
-    request: { request_id, request_type, title: excerpt(payload.title, MAX_TITLE_CHARS) },
+    request: { request_id, request_type, title: cutExcerpt(payload.title, MAX_TITLE_CHARS) },
   };
 }
 
 /** Reads `row.last_result`, which already belongs to this turn. */
-export function turnPayload(row: SessionRow, result: ResultEvent, nowMs: number): NotifyPayload {
+export function toTurnPayload(row: SessionRow, result: ResultEvent, nowMs: number): NotifyPayload {
   const { subtype, turn_id } = result;
   const last = row.last_result?.turn_id === turn_id ? row.last_result : undefined;
   const error = last?.error ?? findError(result);
@@ -33,15 +33,15 @@ export function turnPayload(row: SessionRow, result: ResultEvent, nowMs: number)
     result: {
       subtype,
       ...defined({ turn_id }),
-      ...(last?.text === undefined ? {} : { text: excerpt(last.text, MAX_TEXT_CHARS) }),
+      ...(last?.text === undefined ? {} : { text: cutExcerpt(last.text, MAX_TEXT_CHARS) }),
       ...(error === undefined
         ? {}
-        : { error: { code: error.code, message: excerpt(error.message, MAX_TEXT_CHARS) } }),
+        : { error: { code: error.code, message: cutExcerpt(error.message, MAX_TEXT_CHARS) } }),
     },
   };
 }
 
-export function stalledPayload(row: SessionRow, silentMs: number, nowMs: number): NotifyPayload {
+export function toStalledPayload(row: SessionRow, silentMs: number, nowMs: number): NotifyPayload {
   return { event: "stalled", ...about(row, nowMs), state: "working", silent_s: Math.round(silentMs / 1000) };
 }
 

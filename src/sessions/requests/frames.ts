@@ -3,11 +3,24 @@ import { CodedError } from "../../base/coded-error.ts";
 import { toDeliverable } from "../../protocol/deliverable.ts";
 import type { NoticeEvent } from "../../protocol/events.ts";
 import type { Answer, RequestRow } from "../../protocol/requests.ts";
-import { orphan, withoutSecrets } from "./states.ts";
+import { orphan, withoutMark, withoutSecrets } from "./states.ts";
 
 /** A request of an earlier run, no longer pending. */
 export function toLost(row: RequestRow): RequestRow {
   return orphan(row, "server_restarted", "the agent that asked is gone");
+}
+
+/** The daemon that would have started the session is gone; its agent is not. */
+export function toLostSpawn(row: RequestRow): RequestRow {
+  return orphan(row, "server_restarted", "the daemon restarted; the agent has to ask again");
+}
+
+/** Ids of requests that the daemon makes in an agent's name: to start a session with more rights than the agent's. */
+export const SPAWN_ID = "spawn";
+
+/** Its answer gives rights that no agent has: only people give it. */
+export function isSpawnRequest({ native_request_id }: Pick<RequestRow, "native_request_id">): boolean {
+  return native_request_id?.startsWith(`${SPAWN_ID}_`) === true;
 }
 
 /** The frame that announces a request's new state. Only the first one contains the request itself. */
@@ -22,6 +35,27 @@ export function toRequestNotice(row: RequestRow): NoticeEvent {
     text: isGood ? row.payload.title : `${row.payload.title}: ${row.error_message ?? row.status}`,
     data: { request: row.status === "pending" ? row : rest },
   };
+}
+
+/** The notice that an undecided row still owes: it comes first in the same append as its next state. */
+export function toOwedNotice(row: RequestRow): NoticeEvent | undefined {
+  return row.undecided === true ? toRequestNotice(withoutMark(row)) : undefined;
+}
+
+/** A request that was declined without asking anyone. */
+export function toRefusedNotice(backend: string, title: string, why: string): NoticeEvent {
+  return {
+    type: "agent.notice",
+    backend,
+    level: "warn",
+    category: "request_refused",
+    text: `"${title}" was refused without asking: ${why}`,
+  };
+}
+
+export function toPolicyNotice(backend: string, fault: string): NoticeEvent {
+  const text = `${fault}. The last good rules apply; see \`sm policy list\``;
+  return { type: "agent.notice", backend, level: "warn", category: "policy_invalid", text };
 }
 
 export interface Responded {

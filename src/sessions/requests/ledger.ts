@@ -7,30 +7,35 @@ import { makeId } from "../../base/id.ts";
 import type { Log } from "../../base/log.ts";
 import { Serial } from "../../base/serial.ts";
 import { isSettled, type RequestRow } from "../../protocol/requests.ts";
-import { toWaiting } from "../core/refusals.ts";
 import type { OpenRequest } from "../core/state.ts";
 import type { RequestsFilter, RequestsPage } from "../types.ts";
 import {
   changedError,
+  isSpawnRequest,
   pickIds,
   type Responded,
   toLost,
+  toLostSpawn,
+  toOwedNotice,
+  toPolicyNotice,
+  toRefusedNotice,
   toRepeatedResponse,
   toRequestNotice,
   toResponded,
 } from "./frames.ts";
-import { pageOfPending, pageOfStored } from "./list.ts";
+import { RequestReader } from "./reader.ts";
 import {
   checkAnswer,
+  createPendingRow,
   expire,
   hashPayload,
+  makePolicyAnswer,
   markDispatched,
   orphan,
-  pendingRow,
-  policyAnswer,
   resolve,
+  toUndelivered,
   withdraw,
-  withoutSecrets,
+  withoutMark,
 } from "./states.ts";
 import type { AdoptedAsks, Asker, LedgerOptions, OpenEntry, RespondOrder } from "./types.ts";
 
@@ -48,6 +53,7 @@ export class Ledger {
   readonly #options: LedgerOptions;
   readonly #log: Log;
   readonly #open = new Map<string, OpenEntry>();
+  readonly #reader: RequestReader;
   /** Runs that have ended, and why: their requests can no longer be answered. */
   readonly #gone = new WeakMap<Asker, { code: string; message: string }>();
   #isClosed = false;
@@ -55,11 +61,12 @@ export class Ledger {
   constructor(options: LedgerOptions) {
     this.#options = options;
     this.#log = options.log;
+    this.#reader = new RequestReader(options.store, this.#open);
   }
 
   /** Never throws: a request that cannot be asked is refused, so that the agent does not wait forever. */
   ask(asker: Asker, ask: Ask): void {
-    const mine = this.#of(asker).filter((open) => open.row.status === "pending");
+    const mine = this.#reader.ofAsker(asker).filter((open) => open.row.status === "pending");
     if (mine.some((open) => open.native_id === ask.native_id)) {
       // Refusing the duplicate would also refuse the first.
       this.#log.warn("request.asked_twice", { session_id: asker.stream.session_id });
@@ -77,7 +84,7 @@ export class Ledger {
     }
     const { row } = asker.stream;
     const open: OpenEntry = {
-      row: pendingRow(ask, {
+      row: createPendingRow(ask, {
         request_id: makeId("req"),
         session_id: row.session_id,
         backend: row.backend,
@@ -108,11 +115,14 @@ export class Ledger {
   #adoptOne(asker: Asker, row: RequestRow, { withdrawals, answered }: AdoptedAsks): void {
     const native_id = row.native_request_id ?? "";
     const chars = JSON.stringify(row.payload).length;
-    const open: OpenEntry = { row, asker, native_id, chars, steps: new Serial(), isShown: true };
+    const isShown = row.undecided !== true;
+    const open: OpenEntry = { row, asker, native_id, chars, steps: new Serial(), isShown };
     this.#open.set(row.request_id, open);
     const reason = withdrawals.get(native_id);
     if (row.generation !== asker.generation) this.#step(open, () => this.#settle(open, toLost(row)));
+    else if (isSpawnRequest(row)) this.#step(open, () => this.#settle(open, toLostSpawn(row)));
     else if (row.status === "pending" && reason !== undefined) this.#withdraw(open, reason);
+    else if (!isShown) this.#step(open, () => this.#decide(open));
     else if (row.status !== "pending" && answered.has(native_id)) {
       this.#step(open, () => this.#onDelivered(open));
     } else if (row.status !== "pending") {
@@ -121,19 +131,20 @@ export class Ledger {
   }
 
   withdrawn(asker: Asker, native_id: string, reason: string): void {
-    for (const open of this.#of(asker)) if (open.native_id === native_id) this.#withdraw(open, reason); // mutation: agent-withdraws
+    for (const open of this.#reader.ofAsker(asker))
+      if (open.native_id === native_id) this.#withdraw(open, reason); // mutation: agent-withdraws
   }
 
   /** The agent was interrupted and no longer waits for anything. */
   withdrawAll(asker: Asker): void {
-    for (const open of this.#of(asker)) this.#withdraw(open, "the turn was interrupted");
+    for (const open of this.#reader.ofAsker(asker)) this.#withdraw(open, "the turn was interrupted");
   }
 
-  /** This run of the agent has ended. */
-  orphanAll(asker: Asker, message: string): void {
-    const code = this.#isClosed ? "server_restarted" : "agent_gone";
+  /** This run of the agent has ended. `code`: `agent_gone`, unless the daemon's end is the reason. */
+  orphanAll(asker: Asker, { message, code: known }: { message: string; code?: string }): void {
+    const code = this.#isClosed ? "server_restarted" : (known ?? "agent_gone");
     this.#gone.set(asker, { code, message });
-    for (const open of this.#of(asker)) {
+    for (const open of this.#reader.ofAsker(asker)) {
       // After answers in progress, so that only undelivered ones remain.
       this.#step(open, async () => {
         if (!isSettled(open.row)) await this.#settle(open, orphan(open.row, code, message)); // mutation: death-settles-requests
@@ -145,14 +156,14 @@ export class Ledger {
   async respond(order: RespondOrder): Promise<Responded> {
     const open = this.#open.get(order.request_id);
     if (open?.isShown !== true || open.row.session_id !== order.session_id)
-      return this.#respondSettled(order); // mutation: request-of-this-session
+      return this.#reader.respondSettled(order); // mutation: request-of-this-session
     return open.steps.begin(async () => {
       const { row } = open;
       if (row.status !== "pending") return toRepeatedResponse(row, order.answer); // mutation: first-answer-wins
       const answer = checkAnswer(row, order.answer); // mutation: answer-is-checked
       if (order.shown_hash !== undefined && order.shown_hash !== row.shown_hash) throw changedError(row); // mutation: answer-names-what-was-shown
-      await this.#write(open, resolve(row, answer, order.source, Date.now()));
-      this.#log.info("request.resolved", { ...pickIds(row), source: order.source });
+      await this.#write(open, resolve(row, answer, order, Date.now()));
+      this.#log.info("request.resolved", { ...pickIds(row), source: order.source, ...order.answered_by });
       await waitAtMost(DISPATCH_LIMIT_MS, this.#dispatch(open));
       if (open.row.status !== "resolved") return toRepeatedResponse(open.row, order.answer);
       return toResponded(open.row, order.answer, false);
@@ -166,40 +177,22 @@ export class Ledger {
 
   /** Pending requests of all sessions. */
   pending(): RequestRow[] {
-    const shown = [...this.#open.values()].filter(({ row, isShown }) => isShown && row.status === "pending");
-    return shown.map(({ row }) => row);
+    return this.#reader.pending();
   }
 
   /** Unsettled requests of this run, oldest first. */
   listOpen(asker: Asker): OpenRequest[] {
-    const mine = this.#of(asker).filter(({ row }) => !isSettled(row));
-    return mine.map(({ row, isShown }) => ({
-      ...toWaiting(row),
-      isShown: isShown && row.status === "pending",
-    }));
+    return this.#reader.listOpen(asker);
   }
 
   /** One page of pending requests, optionally with settled ones. */
   list(filter: RequestsFilter): Promise<RequestsPage> {
-    if (filter.orphaned !== true && filter.settled !== true) {
-      const shown = [...this.#open.values()].filter(({ isShown }) => isShown);
-      return pageOfPending(
-        shown.map(({ row }) => row),
-        filter,
-      );
-    }
-    return pageOfStored(this.#options.store, filter, (row) => withoutSecrets(this.#toCurrent(row)));
+    return this.#reader.list(filter);
   }
 
   /** One request in full, in any state. */
-  async find(session_id: string | undefined, request_id: string): Promise<RequestRow | undefined> {
-    const open = this.#open.get(request_id);
-    if (open?.isShown === true && (session_id ?? open.row.session_id) === open.row.session_id) {
-      return withoutSecrets(open.row);
-    }
-    if (session_id === undefined) return undefined;
-    const row = await this.#options.store.request(session_id, request_id);
-    return row === undefined ? undefined : withoutSecrets(this.#toCurrent(row));
+  find(session_id: string | undefined, request_id: string): Promise<RequestRow | undefined> {
+    return this.#reader.find(session_id, request_id);
   }
 
   /** Resolves when all steps started so far for the session's requests are done. */
@@ -237,12 +230,47 @@ export class Ledger {
   }
 
   async #show(open: OpenEntry, ask: Ask): Promise<void> {
-    const failure = await this.#store(open, open.row);
-    if (failure !== undefined) {
-      this.#open.delete(open.row.request_id);
-      this.#refuse(open.asker, ask, `the request could not be stored: ${failure}`);
-      return;
+    const mayDecide = this.#options.policy?.mayDecide(open.row) === true;
+    const failure = await this.#store(open, mayDecide ? { ...open.row, undecided: true } : open.row);
+    if (failure === undefined) await (mayDecide ? this.#decide(open) : this.#onShown(open));
+    else this.#onUnstored(open, ask, failure);
+  }
+
+  #onUnstored(open: OpenEntry, ask: Pick<Ask, "request_type" | "payload">, failure: string): void {
+    this.#open.delete(open.row.request_id);
+    this.#refuse(
+      open.asker,
+      { ...ask, native_id: open.native_id },
+      `the request could not be stored: ${failure}`,
+    );
+  }
+
+  /** Between stored and shown: a rule may answer, in the same way as a person. Otherwise the request is shown. */
+  async #decide(open: OpenEntry): Promise<void> {
+    const { stream } = open.asker;
+    const { policy, publisher } = this.#options;
+    const ruling = await policy?.decide(open.row, stream.row);
+    const fault = policy?.takeFault();
+    if (fault !== undefined) publisher.publish(stream, toPolicyNotice(stream.row.backend, fault));
+    const isGone = this.#gone.has(open.asker);
+    if (ruling !== undefined && !isGone) {
+      const { answer, rule_id } = ruling;
+      const by = { source: "policy", answered_by: { actor: "daemon", via: "policy" }, rule_id } as const;
+      const failure = await this.#store(open, resolve(open.row, answer, by, Date.now()));
+      if (failure === undefined) {
+        open.isShown = true;
+        this.#log.info("request.resolved", { ...pickIds(open.row), source: "policy", rule_id });
+        await waitAtMost(DISPATCH_LIMIT_MS, this.#dispatch(open));
+        return;
+      }
     }
+    ruling?.release();
+    const failure = await this.#store(open, withoutMark(open.row));
+    if (failure === undefined) await this.#onShown(open);
+    else this.#onUnstored(open, open.row, failure);
+  }
+
+  async #onShown(open: OpenEntry): Promise<void> {
     open.isShown = true;
     open.asker.changed();
     this.#log.info("request.pending", { ...pickIds(open.row), request_type: open.row.request_type });
@@ -281,7 +309,8 @@ export class Ledger {
     const stored = await this.#readStored(open);
     const isIntact = stored !== undefined && hashPayload(stored.payload) === open.row.shown_hash; // mutation: stored-is-what-was-shown
     if (!isIntact) this.#log.error("request.changed", pickIds(open.row));
-    const answer = isIntact ? (stored.answer ?? policyAnswer(open.row)) : policyAnswer(open.row);
+    const answer = isIntact ? (stored.answer ?? makePolicyAnswer(open.row)) : makePolicyAnswer(open.row);
+    await this.#options.audit?.recordAnswer({ ...open.row, answer });
     const outcome = await open.asker.answer(open.native_id, answer).catch((error: unknown) => {
       this.#log.warn("request.dispatch_failed", { ...pickIds(open.row), message: toMessage(error) });
       return "unreachable" as const;
@@ -289,16 +318,7 @@ export class Ledger {
     // Its agent ended before accepting the answer.
     if (isSettled(open.row)) return; // mutation: dispatched-once
     if (outcome === true && isIntact) await this.#onDelivered(open);
-    else await this.#settle(open, this.#toUndelivered(open, outcome));
-  }
-
-  #toUndelivered({ row, asker }: OpenEntry, outcome: boolean | "unreachable"): RequestRow {
-    if (outcome === true)
-      return orphan(row, "request_changed", "the stored request differs from what was shown");
-    const gone = this.#gone.get(asker);
-    if (gone !== undefined) return orphan(row, gone.code, gone.message);
-    if (outcome === "unreachable") return orphan(row, "agent_gone", "the agent could not be reached");
-    return withdraw(row, "the agent withdrew it first");
+    else await this.#settle(open, toUndelivered(open.row, outcome, this.#gone.get(open.asker)));
   }
 
   async #onDelivered(open: OpenEntry): Promise<void> {
@@ -332,11 +352,12 @@ export class Ledger {
   /** Final. It holds even while it cannot be stored; storing is retried. */
   async #finish(open: OpenEntry, next: RequestRow, isNews: boolean): Promise<void> {
     clearTimeout(open.timer);
+    open.owed ??= toOwedNotice(open.row);
     open.row = next;
     open.asker.changed();
     const { publisher } = this.#options;
     const notice = isNews ? toRequestNotice(next) : undefined;
-    const failure = await publisher.publishRequest(open.asker.stream, next, notice);
+    const failure = await publisher.publishRequest(open.asker.stream, next, notice, open.owed);
     if (failure === undefined) {
       this.#open.delete(next.request_id);
       return;
@@ -354,47 +375,20 @@ export class Ledger {
 
   async #store(open: OpenEntry, next: RequestRow): Promise<string | undefined> {
     const { stream } = open.asker;
-    const failure = await this.#options.publisher.publishRequest(stream, next, toRequestNotice(next)); // mutation: row-with-its-notice
+    const notice = next.undecided === true ? undefined : toRequestNotice(next); // mutation: undecided-is-not-shown
+    const owed = next.status === "pending" ? undefined : toOwedNotice(open.row);
+    const failure = await this.#options.publisher.publishRequest(stream, next, notice, owed); // mutation: row-with-its-notice
     if (failure !== undefined) return failure;
     open.row = next;
     open.asker.changed();
     return undefined;
   }
 
-  #of(asker: Asker): OpenEntry[] {
-    return [...this.#open.values()].filter((open) => open.asker === asker);
-  }
-
-  #refuse(asker: Asker, ask: Ask, why: string): void {
+  #refuse(asker: Asker, ask: Pick<Ask, "native_id" | "request_type" | "payload">, why: string): void {
     this.#log.warn("request.refused", { session_id: asker.stream.session_id, why });
     const { backend } = asker.stream.row;
-    const text = `"${ask.payload.title}" was refused without asking: ${why}`;
-    this.#options.publisher.publish(asker.stream, {
-      type: "agent.notice",
-      backend,
-      level: "warn",
-      category: "request_refused",
-      text,
-    });
+    this.#options.publisher.publish(asker.stream, toRefusedNotice(backend, ask.payload.title, why));
     asker.changed();
-    void asker.answer(ask.native_id, policyAnswer(ask)).catch(() => undefined);
-  }
-
-  async #respondSettled({ session_id, request_id, answer }: RespondOrder): Promise<Responded> {
-    const row = await this.#options.store.request(session_id, request_id);
-    if (row === undefined) {
-      throw new CodedError("request_unknown", `session ${session_id} has no request ${request_id}`);
-    }
-    return toRepeatedResponse(this.#toCurrent(row), answer);
-  }
-
-  /**
-   * The current state of a stored row: a pending request without a run here lost its agent, even if that could not be
-   * stored.
-   */
-  #toCurrent(row: RequestRow): RequestRow {
-    const open = this.#open.get(row.request_id);
-    if (open !== undefined) return open.row;
-    return isSettled(row) ? row : toLost(row);
+    void asker.answer(ask.native_id, makePolicyAnswer(ask)).catch(() => undefined);
   }
 }

@@ -18,7 +18,7 @@ const MAX_PAGE_CHARS = 4 * 1024 * 1024;
 const STEP = 200;
 
 /** From memory: pending requests. */
-export function pageOfPending(rows: RequestRow[], filter: RequestsFilter): Promise<RequestsPage> {
+export function listPendingPage(rows: RequestRow[], filter: RequestsFilter): Promise<RequestsPage> {
   const pending = rows
     .filter((row) => row.status === "pending" && matchesSession(row, filter))
     .sort(compareAge);
@@ -29,7 +29,7 @@ export function pageOfPending(rows: RequestRow[], filter: RequestsFilter): Promi
 }
 
 /** From the store: pending requests and those the filter includes. `known` brings them up to date. */
-export function pageOfStored(
+export function listStoredPage(
   store: Store,
   filter: RequestsFilter,
   known: (row: RequestRow) => RequestRow,
@@ -42,7 +42,7 @@ export function pageOfStored(
   };
   return readPage(filter, more, (row) => {
     const { status } = row;
-    if (!matchesSession(row, filter)) return false;
+    if (!matchesSession(row, filter) || row.undecided === true) return false; // mutation: undecided-is-not-listed
     if (status === "pending") return true;
     return status === "orphaned" ? orphaned : settled;
   });

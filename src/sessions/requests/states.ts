@@ -3,9 +3,11 @@
 import { createHash } from "node:crypto";
 import type { Ask } from "../../backends/types.ts";
 import { CodedError } from "../../base/coded-error.ts";
+import { defined } from "../../base/values.ts";
 import { toDeliverable } from "../../protocol/deliverable.ts";
 import {
   type Answer,
+  type AnsweredBy,
   type Choice,
   type Decision,
   type Question,
@@ -28,7 +30,7 @@ export interface Asked {
   expiresInMs?: number;
 }
 
-export function pendingRow(ask: Ask, asked: Asked): RequestRow {
+export function createPendingRow(ask: Ask, asked: Asked): RequestRow {
   const { native_id: native_request_id, payload, ...where } = ask;
   const { nowMs, expiresInMs, ...ids } = asked;
   return {
@@ -51,10 +53,16 @@ export function hashPayload(payload: RequestPayload): string {
 export function resolve(
   row: RequestRow,
   answer: Answer,
-  source: ResolutionSource,
+  by: { source: ResolutionSource; answered_by?: AnsweredBy; rule_id?: string },
   nowMs: number,
 ): RequestRow {
-  const change = { status: "resolved", answer, resolved_at_ms: nowMs, resolution_source: source } as const;
+  const change = {
+    status: "resolved",
+    answer,
+    resolved_at_ms: nowMs,
+    resolution_source: by.source,
+    ...defined({ answered_by: by.answered_by, rule_id: by.rule_id }),
+  } as const;
   return step(row, ["pending"], change); // mutation: only-pending-is-resolved
 }
 
@@ -62,7 +70,8 @@ export function resolve(
 export function expire(row: RequestRow): RequestRow {
   return step(row, ["pending"], {
     status: "expired",
-    answer: policyAnswer(row),
+    answer: makePolicyAnswer(row),
+    answered_by: { actor: "daemon", via: "expiry" },
     error_code: "request_expired",
     error_message: "not answered in time",
   });
@@ -100,7 +109,7 @@ export function orphan(row: RequestRow, error_code: string, message: string): Re
 }
 
 /** The policy's answer. */
-export function policyAnswer(row: Pick<RequestRow, "request_type">): Answer {
+export function makePolicyAnswer(row: Pick<RequestRow, "request_type">): Answer {
   return REQUEST_TYPES[row.request_type] === "input" ? { answers: {} } : { decision: "decline" };
 }
 
@@ -170,7 +179,25 @@ function step(row: RequestRow, from: readonly RequestStatus[], change: Partial<R
       `request ${row.request_id} is ${row.status} and cannot become ${change.status ?? "dispatched"}`,
     );
   }
-  return { ...row, ...change };
+  return { ...withoutMark(row), ...change };
+}
+
+/** The row once policy has decided: it may be shown. */
+export function withoutMark({ undecided: _decided, ...row }: RequestRow): RequestRow {
+  return row;
+}
+
+/** The end of a request whose answer the agent did not take. */
+export function toUndelivered(
+  row: RequestRow,
+  outcome: boolean | "unreachable",
+  gone: { code: string; message: string } | undefined,
+): RequestRow {
+  if (outcome === true)
+    return orphan(row, "request_changed", "the stored request differs from what was shown");
+  if (gone !== undefined) return orphan(row, gone.code, gone.message);
+  if (outcome === "unreachable") return orphan(row, "agent_gone", "the agent could not be reached");
+  return withdraw(row, "the agent withdrew it first");
 }
 
 function describeOffered({ choices }: Pick<RequestPayload, "choices">): string {

@@ -19,10 +19,15 @@ export interface Publisher {
   /** Stores and sends what this stream has now, unless another write is in progress. */
   flush(stream: Stream): void;
   /**
-   * A ledger row and the frame that announces it: stored together, before any client sees the frame. Returns the reason
-   * if it could not be stored; then nothing was sent.
+   * A ledger row and the frame that announces it: stored together, before any client sees the frame. `owed` is a frame
+   * that comes first. Returns the reason if it could not be stored; then nothing was sent.
    */
-  publishRequest(stream: Stream, row: RequestRow, frame: object | undefined): Promise<string | undefined>;
+  publishRequest(
+    stream: Stream,
+    row: RequestRow,
+    frame: object | undefined,
+    owed?: object,
+  ): Promise<string | undefined>;
   /**
    * Ignores every later call; a later `publishRequest` never resolves, because nothing may follow from it. Resolves when
    * everything published before is stored, or known to be lost.
@@ -71,7 +76,7 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
     const order: AppendOrder = { batches: [], rows: [], sync: false };
     for (const stream of waiting) {
       if (!stream.hasWork) continue;
-      const part = stream.take(recoveredNotice);
+      const part = stream.take(makeRecoveredNotice);
       taken.push([stream, part]);
       if (part.tails.length > 0) order.batches.push(part.batch);
       if (part.row !== undefined) order.rows.push(part.row);
@@ -158,14 +163,16 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
     flush(stream) {
       if (!isClosed && !writing && stream.hasWork) flush();
     },
-    publishRequest(stream, row, frame) {
+    publishRequest(stream, row, frame, owed) {
       return new Promise((resolve) => {
         if (isClosed) return;
+        if (owed !== undefined) stream.addRequest(row, owed, () => undefined);
         stream.addRequest(row, frame, (failure) => {
           resolve(failure);
-          if (failure === undefined) observer?.request(row);
+          if (failure === undefined && row.undecided !== true) observer?.request(row);
         });
         mark(stream);
+        if (owed !== undefined) observer?.frame(stream.row, owed);
         if (frame !== undefined) observer?.frame(stream.row, frame);
       });
     },
@@ -195,7 +202,7 @@ function makeCounters(metrics: Metrics | undefined): Counters | undefined {
 }
 
 /** The first frame after failed writes: reports what the history lacks. */
-export function recoveredNotice(backend: string, lost: number | undefined, after_seq: number): object {
+export function makeRecoveredNotice(backend: string, lost: number | undefined, after_seq: number): object {
   return {
     type: "agent.notice",
     backend,

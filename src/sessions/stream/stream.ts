@@ -245,6 +245,11 @@ export class Stream {
     return (this.ring.firstSeq ?? this.last_seq + 1) - 1;
   }
 
+  /** Frees the frames that the store can return. */
+  dropStored(): void {
+    if (this.#store.durable) this.ring.clear();
+  }
+
   /** Stored frames after `after_seq`, from the ring or, where it does not reach, from the store. */
   async after(after_seq: number, maxBytes: number): Promise<TimedBatch | LogBatch | undefined> {
     const inRing = this.ring.firstSeq;

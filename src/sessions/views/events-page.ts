@@ -5,7 +5,7 @@ import type { LogBatch, Store } from "../../store/types.ts";
 import type { EventsOrder } from "../manager-types.ts";
 import type { Stream, TimedBatch } from "../stream/stream.ts";
 import { previewFrame } from "./preview.ts";
-import { turnBefore, turnIds } from "./turn-ids.ts";
+import { findTurnBefore, findTurnIds } from "./turn-ids.ts";
 
 const READ_BYTES = 256 * 1024;
 /** Size limit of a page; it always has at least one frame. */
@@ -185,12 +185,12 @@ async function eventViews(
   const [first] = found;
   const last = found.at(-1);
   if (first === undefined || last === undefined) return [];
-  const { ids, after } = await turnIds(
+  const { ids, after } = await findTurnIds(
     found.map(({ frame }) => frame),
     async () => {
       // The page matters more than the id of its first turn: if the store cannot be read further back, the id is left
       // out.
-      const turn_id = await turnBefore(stream, first.seq).catch(() => undefined);
+      const turn_id = await findTurnBefore(stream, first.seq).catch(() => undefined);
       // A turn longer than what was searched: the running one, if this is the newest page.
       return turn_id === undefined && last.seq === latest_seq ? stream.row.turn?.turn_id : turn_id;
     },
@@ -210,7 +210,7 @@ async function lostViews(stream: Stream, cursor: number): Promise<EventView[]> {
   const frames = lost.map(({ line }) => JSON.parse(line) as Record<string, unknown>);
   const { turn } = stream.row;
   const isNow = turn !== undefined && (lost[0]?.at_ms ?? 0) >= turn.started_at_ms;
-  const { ids } = await turnIds(frames, async () => (isNow ? turn.turn_id : null));
+  const { ids } = await findTurnIds(frames, async () => (isNow ? turn.turn_id : null));
   return frames.map((frame, index) => ({
     session_id: stream.session_id,
     seq: null,

@@ -5,7 +5,7 @@ import type { Backend } from "../../backends/types.ts";
 import { defined } from "../../base/values.ts";
 import type { SessionRow, SessionSummary } from "../../protocol/session.ts";
 import type { Store } from "../../store/types.ts";
-import { contextTokens } from "../core/usage.ts";
+import { countContextTokens } from "../core/usage.ts";
 import type { Session } from "../session.ts";
 import type { SessionInfo } from "../types.ts";
 
@@ -43,7 +43,7 @@ export async function listSessions(sources: ListSources, filter: ListFilter): Pr
   return rows.sort((a, b) => activeAt(b) - activeAt(a));
 }
 
-export function liveInfo(session: Session): SessionInfo {
+export function getLiveInfo(session: Session): SessionInfo {
   return {
     ...rowInfo(session.row),
     attached: session.owner !== undefined,
@@ -52,7 +52,7 @@ export function liveInfo(session: Session): SessionInfo {
 }
 
 /** A session that is not in memory: its stored row over the agent's transcript. */
-export async function coldInfo(
+export async function getColdInfo(
   sources: Omit<ListSources, "live">,
   session_id: string,
 ): Promise<SessionInfo | undefined> {
@@ -89,7 +89,7 @@ function rowInfo(row: SessionRow): SessionInfo {
     ...defined({ last_turn_at_ms: row.last_turn_at_ms }),
     last_turn_usage: row.last_turn_usage,
     cumulative_usage: row.cumulative_usage,
-    context_tokens: contextTokens(row.last_turn_usage),
+    context_tokens: countContextTokens(row.last_turn_usage),
     attached: false,
     subprocess_running: false,
     last_seq: row.last_seq,

@@ -17,7 +17,7 @@ export interface NowKnown {
  * An unfinished turn or request counts only while its session has it, because a killed daemon can lose an end. What is
  * running or pending now is included even if it started before the requested time.
  */
-export function settledStats(observed: Stats, known: NowKnown): Stats {
+export function settleStats(observed: Stats, known: NowKnown): Stats {
   const { rows, limit } = known;
   const findTurnId = (session_id: string): string | undefined => rows.get(session_id)?.turn?.turn_id;
   const turns = observed.turns

@@ -14,7 +14,7 @@ interface Boundary {
 }
 
 /** One id per frame; `before` returns the turn of the first frames if they do not contain it. */
-export async function turnIds(
+export async function findTurnIds(
   frames: readonly Frame[],
   before: () => Promise<string | null | undefined>,
 ): Promise<{ ids: (string | null)[]; after: string | null | undefined }> {
@@ -30,7 +30,7 @@ export async function turnIds(
 }
 
 /** The turn of frame `seq`, from the frames stored before it. Undefined if that is too far away. */
-export async function turnBefore(stream: Stream, seq: number): Promise<string | null | undefined> {
+export async function findTurnBefore(stream: Stream, seq: number): Promise<string | null | undefined> {
   if (stream.turnMark?.seq === seq - 1) return stream.turnMark.turn_id;
   let end = seq;
   for (const frames of LOOK_BACK) {

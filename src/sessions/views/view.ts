@@ -5,7 +5,7 @@ import type { RequestRow } from "../../protocol/requests.ts";
 import type { ActivityState, SessionRow } from "../../protocol/session.ts";
 import type { SessionView } from "../../protocol/views.ts";
 import type { RowPlace } from "../../store/types.ts";
-import { contextTokens } from "../core/usage.ts";
+import { countContextTokens } from "../core/usage.ts";
 import type { ViewFilter } from "../manager-types.ts";
 
 /** Fields that only a session in memory has. */
@@ -30,7 +30,7 @@ export interface ViewParts {
 export interface ViewWorld {
   /** Number of pending requests by session, where there are any. */
   pending: ReadonlyMap<string, number>;
-  /** The same including all descendants; see `familyPending`. */
+  /** The same including all descendants; see `sumFamilyPending`. */
   familyPending: ReadonlyMap<string, number>;
   children: ChildrenIndex;
   lastAction(session_id: string): Action | undefined;
@@ -62,7 +62,7 @@ export function toView({ row, live }: ViewParts, world: ViewWorld): SessionView 
     queued: row.queue?.length ?? 0,
     turns: row.turns,
     usage: row.cumulative_usage,
-    context_tokens: contextTokens(row.last_turn_usage),
+    context_tokens: countContextTokens(row.last_turn_usage),
     started_at_ms: row.started_at_ms,
     last_active_at_ms: row.last_active_at_ms,
     last_seq: row.last_seq,
@@ -76,7 +76,7 @@ export function toView({ row, live }: ViewParts, world: ViewWorld): SessionView 
   if (row.parent !== undefined) view.parent = row.parent;
   if (turn !== undefined) view.turn = { turn_id: turn.turn_id, started_at_ms: turn.started_at_ms };
   if (row.last_result !== undefined) view.last_result = row.last_result;
-  if (lastAction !== undefined) view.last_action = settledAction(lastAction, view);
+  if (lastAction !== undefined) view.last_action = settleAction(lastAction, view);
   if (live?.held !== undefined) view.held = live.held;
   if (row.cost_usd !== undefined) view.cost_usd = row.cost_usd;
   if (row.budget !== undefined) view.budget = row.budget;
@@ -89,7 +89,7 @@ export function toView({ row, live }: ViewParts, world: ViewWorld): SessionView 
  * A killed daemon can lose the end of the last action, but nothing is running or waiting in a session without a turn
  * and without requests.
  */
-export function settledAction(
+export function settleAction(
   action: Action,
   { turn, pending_requests, last_result }: Pick<SessionView, "turn" | "pending_requests" | "last_result">,
 ): Action {
@@ -111,11 +111,11 @@ function hasFailed({ row, live }: ViewParts): boolean {
 
 /** Sessions that pass the filter, most recently active first. */
 export function selectParts(all: readonly ViewParts[], filter: ViewFilter): ViewParts[] {
-  return all.filter((parts) => isMeant(parts, filter)).sort((a, b) => byActivity(a.row, b.row));
+  return all.filter((parts) => isMeant(parts, filter)).sort((a, b) => compareActivity(a.row, b.row));
 }
 
 /** Most recently active first; the order does not depend on the clock. */
-export function byActivity(a: RowPlace, b: RowPlace): number {
+export function compareActivity(a: RowPlace, b: RowPlace): number {
   const byTime = b.last_active_at_ms - a.last_active_at_ms || b.started_at_ms - a.started_at_ms;
   return byTime || (a.session_id < b.session_id ? -1 : Number(a.session_id > b.session_id));
 }
@@ -131,7 +131,7 @@ export function isStalled(
 }
 
 /** Parent to children, oldest first. */
-export function childrenIndex(
+export function indexChildren(
   rows: Iterable<Pick<SessionRow, "session_id" | "parent" | "started_at_ms">>,
 ): ChildrenIndex {
   const index = new Map<string, string[]>();
@@ -144,7 +144,7 @@ export function childrenIndex(
   return index;
 }
 
-export function pendingCounts(
+export function countPending(
   requests: Iterable<Pick<RequestRow, "session_id" | "status">>,
 ): Map<string, number> {
   const counts = new Map<string, number>();
@@ -155,7 +155,7 @@ export function pendingCounts(
 }
 
 /** Adds each count to all ancestors, once each even if a family is circular. */
-export function familyPending(
+export function sumFamilyPending(
   pending: ReadonlyMap<string, number>,
   above: (session_id: string) => readonly string[],
 ): Map<string, number> {

@@ -5,19 +5,19 @@ import type { Observer } from "../../observe/types.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import type { SessionView } from "../../protocol/views.ts";
 import type { RowFilter, RowPlace, Store } from "../../store/types.ts";
-import { unknownSession } from "../core/refusals.ts";
+import { unknownSessionError } from "../core/refusals.ts";
 import type { ViewFilter, ViewsPage } from "../manager-types.ts";
 import type { Ledger } from "../requests/ledger.ts";
 import type { SessionTable } from "../table.ts";
 import {
-  byActivity,
   type ChildrenIndex,
-  childrenIndex,
-  familyPending,
+  compareActivity,
+  countPending,
+  indexChildren,
   isMeant,
   listFamily,
-  pendingCounts,
   selectParts,
+  sumFamilyPending,
   toView,
   type ViewParts,
   type ViewWorld,
@@ -45,7 +45,7 @@ export class Views {
   async of(session_id: string): Promise<SessionView> {
     await this.#parts.observer.warm([session_id]);
     const view = await this.find(session_id);
-    if (view === undefined) throw unknownSession(session_id);
+    if (view === undefined) throw unknownSessionError(session_id);
     return view;
   }
 
@@ -66,7 +66,7 @@ export class Views {
     const [kin] = await Promise.all([table.kin(ids), observer.warm(ids)]);
     // Sessions may have been loaded or unloaded meanwhile: each is taken once, as it is now.
     const now = [...table.withLive(rows).values()].filter(
-      (row) => place === undefined || byActivity(row, place) > 0,
+      (row) => place === undefined || compareActivity(row, place) > 0,
     );
     const all = selectParts(
       now.map((row) => this.#toParts(row)),
@@ -88,7 +88,7 @@ export class Views {
     const stored = await table.select({ family: session_id });
     await observer.warm(stored.map((row) => row.session_id));
     const rows = table.withLive(stored);
-    const children = childrenIndex(rows.values());
+    const children = indexChildren(rows.values());
     const world = this.#world(children);
     return listFamily(session_id, children).flatMap((member) => {
       const row = rows.get(member.session_id);
@@ -166,10 +166,10 @@ export class Views {
 
   #world(children: ChildrenIndex): ViewWorld {
     const { table, ledger, observer, stallMs } = this.#parts;
-    const pending = pendingCounts(ledger.pending());
+    const pending = countPending(ledger.pending());
     return {
       pending,
-      familyPending: familyPending(pending, (session_id) => this.above(session_id)),
+      familyPending: sumFamilyPending(pending, (session_id) => this.above(session_id)),
       children,
       lastAction: (session_id) => observer.lastAction(session_id),
       provider: (backend) => table.provider(backend),

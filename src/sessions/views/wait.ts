@@ -4,7 +4,7 @@ import { CodedError } from "../../base/coded-error.ts";
 import type { InputRecord } from "../../protocol/queue.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import type { SessionView, WaitReply } from "../../protocol/views.ts";
-import { unknownSession } from "../core/refusals.ts";
+import { unknownSessionError } from "../core/refusals.ts";
 import type { WaitOrder } from "../manager-types.ts";
 import type { Changes } from "./changes.ts";
 
@@ -40,7 +40,7 @@ export async function waitFor(order: WaitOrder, parts: WaitParts): Promise<WaitR
       const found = parts.state(session_id);
       // Synchronously: the row is live.
       const state = found instanceof Promise ? await found : found;
-      if (state === undefined) throw unknownSession(session_id);
+      if (state === undefined) throw unknownSessionError(session_id);
       const input = findInput(order, state);
       const reason = findReason(order, state, input) ?? (alarm.isOver ? "timeout" : undefined);
       if (reason !== undefined) {

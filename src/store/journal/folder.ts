@@ -2,12 +2,12 @@
 // which they are stored is saved in the same transaction. Runs in the store thread.
 import { dirname } from "node:path";
 import { toMessage } from "../../base/coded-error.ts";
-import { timestamp } from "../../base/timestamp.ts";
+import { formatTimestamp } from "../../base/timestamp.ts";
 import type { FileSystem } from "../disk/file-system.ts";
 import { setAside } from "../disk/torn.ts";
 import { noteDamage } from "../sqlite/damage.ts";
 import type { DriverOptions } from "../types.ts";
-import { journalNumbers, journalPath } from "./names.ts";
+import { listJournalNumbers, toJournalPath } from "./names.ts";
 import { JournalReader } from "./reader.ts";
 import type { FoldTarget, JournalEnd, JournalPlace } from "./types.ts";
 
@@ -24,6 +24,7 @@ export class Folder {
   /** The database rejected records of this file, so the file is kept. */
   #isRefused = false;
   #isFailing = false;
+  #foldedBytes = 0;
 
   constructor(options: FolderOptions) {
     this.#options = options;
@@ -35,10 +36,15 @@ export class Folder {
     return this.#at.n;
   }
 
+  /** Bytes that were stored since the start. */
+  get foldedBytes(): number {
+    return this.#foldedBytes;
+  }
+
   /** Stores the journal of a daemon that died. Afterwards there is no journal file. */
   recover(): void {
     const { fs, databasePath } = this.#options;
-    const found = journalNumbers(databasePath, fs.readdirSync(dirname(databasePath)));
+    const found = listJournalNumbers(databasePath, fs.readdirSync(dirname(databasePath)));
     const old = found.filter((n) => n < this.#at.n);
     for (const n of found.slice(old.length)) {
       if (n > this.#at.n) this.#at = { n, offset: 0 };
@@ -97,9 +103,9 @@ export class Folder {
     this.#move(size);
     const cut_bytes = size - this.#at.offset;
     if (cut_bytes > 0) {
-      const path = journalPath(databasePath, this.#at.n);
+      const path = toJournalPath(databasePath, this.#at.n);
       const torn = { fd: reader.fd, path, start: this.#at.offset };
-      const aside = setAside(fs, torn, `torn-${timestamp(now())}`);
+      const aside = setAside(fs, torn, `torn-${formatTimestamp(now())}`);
       onRecovery({ kept_seq: 0, cut_bytes, aside, message: "the end of the journal was damaged" });
     }
     this.#finish();
@@ -109,7 +115,7 @@ export class Folder {
     this.#move(end);
     if (this.#at.offset >= end) return;
     throw new Error(
-      `${journalPath(this.#options.databasePath, this.#at.n)} is damaged at ${this.#at.offset}`,
+      `${toJournalPath(this.#options.databasePath, this.#at.n)} is damaged at ${this.#at.offset}`,
     );
   }
 
@@ -122,6 +128,7 @@ export class Folder {
       if (records.length === 0) return;
       const place = { n: this.#at.n, offset };
       const refused = target.fold(records, place, false);
+      this.#foldedBytes += offset - this.#at.offset;
       this.#at = place;
       if (refused.length > 0) this.#isRefused = true;
       for (const one of refused) onRecovery(one);
@@ -142,14 +149,14 @@ export class Folder {
 
   #open(): JournalReader {
     const { fs, databasePath } = this.#options;
-    this.#reader ??= new JournalReader(fs, journalPath(databasePath, this.#at.n));
+    this.#reader ??= new JournalReader(fs, toJournalPath(databasePath, this.#at.n));
     return this.#reader;
   }
 
   #remove(n: number): void {
     const { fs, databasePath } = this.#options;
     try {
-      fs.unlinkSync(journalPath(databasePath, n));
+      fs.unlinkSync(toJournalPath(databasePath, n));
     } catch {
       // Already stored; the next start removes the file.
     }
@@ -157,8 +164,8 @@ export class Folder {
 
   #keep(n: number): void {
     const { fs, databasePath, now, onRecovery } = this.#options;
-    const path = journalPath(databasePath, n);
-    const aside = `${path}.refused-${timestamp(now())}`;
+    const path = toJournalPath(databasePath, n);
+    const aside = `${path}.refused-${formatTimestamp(now())}`;
     try {
       fs.renameSync(path, aside);
       onRecovery({

@@ -4,7 +4,7 @@ import * as nodeFs from "node:fs";
 import { dirname } from "node:path";
 import { toMessage } from "../../base/coded-error.ts";
 import type { FileSystem } from "../disk/file-system.ts";
-import { journalPath } from "./names.ts";
+import { toJournalPath } from "./names.ts";
 import { RecordWriter } from "./record.ts";
 import type { JournalEnd, JournalRecord } from "./types.ts";
 
@@ -115,7 +115,7 @@ export class Journal {
   #open(): number {
     if (this.#fd !== undefined && this.#length <= this.#maxFileBytes) return this.#fd;
     // The old file stays the journal's end until there is a new one, or its records would never be moved.
-    const fd = this.#fs.openSync(journalPath(this.#databasePath, this.#n + 1), "wx", 0o600);
+    const fd = this.#fs.openSync(toJournalPath(this.#databasePath, this.#n + 1), "wx", 0o600);
     this.release();
     this.#n += 1;
     this.#fd = fd;

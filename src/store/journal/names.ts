@@ -1,12 +1,12 @@
 // Names of journal files: `blemees.journal-<n>` beside `blemees.db`. A number is used once.
 import { basename, dirname, join } from "node:path";
 
-export function journalPath(databasePath: string, n: number): string {
+export function toJournalPath(databasePath: string, n: number): string {
   return join(dirname(databasePath), `${getStem(databasePath)}${n}`);
 }
 
 /** The numbers of the files found, oldest first. Files that were put aside do not count. */
-export function journalNumbers(databasePath: string, names: string[]): number[] {
+export function listJournalNumbers(databasePath: string, names: string[]): number[] {
   const start = getStem(databasePath);
   return names
     .filter((name) => name.startsWith(start) && /^[1-9]\d{0,14}$/.test(name.slice(start.length)))

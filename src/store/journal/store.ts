@@ -37,14 +37,16 @@ export interface JournaledOptions {
   marks?: SeqMarks | undefined;
   /** The thread also writes JSONL files: a synced append waits until they have it too. */
   isExported?: boolean;
+  /** Called now and then, with the number of bytes that the database has got since the start. */
+  onFolded?: ((bytes: number) => void) | undefined;
 }
 
 export function createJournaledStore(
   thread: FoldingThread,
   journal: Journal,
-  { marks, isExported = false }: JournaledOptions = {},
+  { marks, isExported = false, onFolded }: JournaledOptions = {},
 ): Store {
-  const journaled = new JournaledStore(thread, journal, marks);
+  const journaled = new JournaledStore(thread, journal, { marks, onFolded });
   const store = createStore(
     (op, args) => journaled.call(op, args),
     () => journaled.close(),
@@ -64,6 +66,7 @@ class JournaledStore {
   readonly #thread: FoldingThread;
   readonly #journal: Journal;
   readonly #marks: SeqMarks | undefined;
+  readonly #onFolded: ((bytes: number) => void) | undefined;
   readonly #seqs = new KnownSeqs();
   /** Must settle before the next append or call starts. */
   #tail: Promise<void> | undefined;
@@ -76,10 +79,11 @@ class JournaledStore {
   #timer: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(thread: FoldingThread, journal: Journal, marks: SeqMarks | undefined) {
+  constructor(thread: FoldingThread, journal: Journal, { marks, onFolded }: JournaledOptions) {
     this.#thread = thread;
     this.#journal = journal;
     this.#marks = marks;
+    this.#onFolded = onFolded;
     this.#foldedNumber = journal.number + 1;
   }
 
@@ -253,6 +257,7 @@ class JournaledStore {
     this.#timer = undefined;
     const done = () => {
       this.#folding = undefined;
+      if (this.#foldFault === undefined) this.#onFolded?.(this.#foldedBytes);
       if (this.#unfoldedBytes > 0) this.#schedule();
     };
     const retry = () => {

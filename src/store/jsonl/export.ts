@@ -3,7 +3,7 @@
 // store thread; keeps no frames in memory. See docs/decisions/0020.
 import { join } from "node:path";
 import { toMessage } from "../../base/coded-error.ts";
-import { timestamp } from "../../base/timestamp.ts";
+import { formatTimestamp } from "../../base/timestamp.ts";
 import type { FileSystem } from "../disk/file-system.ts";
 import { setAside } from "../disk/torn.ts";
 import {
@@ -16,7 +16,7 @@ import {
 } from "../disk/whole.ts";
 import { EMPTY, type Exports, type Place, REMOVED } from "../sqlite/exports.ts";
 import type { Driver, DriverOptions } from "../types.ts";
-import { logPath, matchFiles, sidecarPath } from "./paths.ts";
+import { logPath, matchFiles, toSidecarPath } from "./paths.ts";
 import { readFirstFrame } from "./scan.ts";
 
 export interface ExportOptions extends DriverOptions {
@@ -172,7 +172,7 @@ export class JsonlExport {
     if (fd !== undefined) {
       try {
         this.#checkOwner(fd, session_id);
-        const aside = setAside(fs, { fd, path, start: 0 }, `replaced-${timestamp(now())}`);
+        const aside = setAside(fs, { fd, path, start: 0 }, `replaced-${formatTimestamp(now())}`);
         const message = "found a file that is not this session's log; kept it under another name";
         onRecovery({ session_id, kept_seq: 0, cut_bytes: fs.fstatSync(fd).size, aside, message });
       } finally {
@@ -269,7 +269,7 @@ export class JsonlExport {
 
   #writeSidecar(session_id: string, text: string): void {
     const { fs, dir } = this.#options;
-    const path = sidecarPath(dir, session_id);
+    const path = toSidecarPath(dir, session_id);
     const bytes = Buffer.from(text);
     if (readWhole(fs, path)?.bytes.equals(bytes) === true) return;
     replaceFile(fs, path, (temp) => writeAll(fs, temp, bytes, 0));

@@ -2,7 +2,7 @@
 // lost, and new frames at the end of a known file. The originals stay.
 import { toMessage } from "../../base/coded-error.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { timestamp } from "../../base/timestamp.ts";
+import { formatTimestamp } from "../../base/timestamp.ts";
 import { asObject } from "../../base/values.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import type { FileSystem } from "../disk/file-system.ts";
@@ -124,7 +124,7 @@ function importFrames(options: ImportOptions, { session_id, fd, place, row }: Fo
     // Before the place is stored: the export cuts the file there.
     if (fd !== undefined && stat.size > next.bytes) {
       const torn = { fd, path: logPath(dir, session_id), start: next.bytes };
-      aside = setAside(fs, torn, `torn-${timestamp(now())}`);
+      aside = setAside(fs, torn, `torn-${formatTimestamp(now())}`);
     }
     exports.save(session_id, next);
   });

@@ -1,13 +1,13 @@
 // Reads the request ledger of versions in which the JSONL files were the store: `<id>.requests.json` with the open rows
 // and the latest settled ones, `<id>.settled.ndjson` with the rest.
 import { isObject } from "../../base/json.ts";
-import { timestamp } from "../../base/timestamp.ts";
+import { formatTimestamp } from "../../base/timestamp.ts";
 import { asObject, asObjects } from "../../base/values.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { FileSystem } from "../disk/file-system.ts";
 import { readWhole } from "../disk/whole.ts";
 import type { DriverOptions } from "../types.ts";
-import { ledgerPath, settledPath } from "./paths.ts";
+import { toLedgerPath, toSettledPath } from "./paths.ts";
 import { parseObject } from "./scan.ts";
 
 interface Options extends DriverOptions {
@@ -23,9 +23,9 @@ export function readLedger(
   session_id: string,
   last_seq: number,
 ): RequestRow[] {
-  const settled = readWhole(fs, settledPath(dir, session_id))?.bytes.toString("utf8").split("\n") ?? [];
+  const settled = readWhole(fs, toSettledPath(dir, session_id))?.bytes.toString("utf8").split("\n") ?? [];
   const found = settled.filter((line) => line !== "").map((line) => parseObject(Buffer.from(line)));
-  const open = readWhole(fs, ledgerPath(dir, session_id));
+  const open = readWhole(fs, toLedgerPath(dir, session_id));
   const file = open === undefined ? {} : parseObject(open.bytes);
   if (file === undefined) found.push(undefined);
   const { rows, next } = file ?? {};
@@ -43,8 +43,8 @@ export function readLedger(
 
 /** Renames the files, so that they are never imported again. */
 export function keepLedgerFiles({ fs, dir, now }: Options, session_id: string): void {
-  for (const path of [ledgerPath(dir, session_id), settledPath(dir, session_id)]) {
-    if (readWhole(fs, path) !== undefined) fs.renameSync(path, `${path}.imported-${timestamp(now())}`);
+  for (const path of [toLedgerPath(dir, session_id), toSettledPath(dir, session_id)]) {
+    if (readWhole(fs, path) !== undefined) fs.renameSync(path, `${path}.imported-${formatTimestamp(now())}`);
   }
 }
 

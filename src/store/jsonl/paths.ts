@@ -17,15 +17,15 @@ export function logPath(dir: string, session_id: string): string {
   return join(dir, checkId(session_id) + LOG);
 }
 
-export function sidecarPath(dir: string, session_id: string): string {
+export function toSidecarPath(dir: string, session_id: string): string {
   return join(dir, checkId(session_id) + SIDECAR);
 }
 
-export function ledgerPath(dir: string, session_id: string): string {
+export function toLedgerPath(dir: string, session_id: string): string {
   return join(dir, checkId(session_id) + LEDGER);
 }
 
-export function settledPath(dir: string, session_id: string): string {
+export function toSettledPath(dir: string, session_id: string): string {
   return join(dir, checkId(session_id) + SETTLED);
 }
 

@@ -3,9 +3,9 @@ import { toMessage } from "../../base/coded-error.ts";
 import {
   closeDatabase,
   type Database,
-  inTransaction,
   isRefusal,
   openDatabase,
+  runInTransaction,
   type Statement,
 } from "../../base/sqlite/database.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
@@ -27,6 +27,7 @@ import type {
   RequestFilter,
   Retention,
   RowFilter,
+  RuleUses,
   SessionRunMark,
 } from "../types.ts";
 import { createOutcome, getSessionId, markUnit, toUnits, type Unit } from "../units.ts";
@@ -136,7 +137,7 @@ export class SqliteDriver implements Driver, FoldTarget {
       saveRequest: (row) => this.#requests.save(row),
     };
     try {
-      inTransaction(this.#db, () => work(into));
+      runInTransaction(this.#db, () => work(into));
     } finally {
       this.#events.forget();
     }
@@ -145,7 +146,7 @@ export class SqliteDriver implements Driver, FoldTarget {
   fold(records: JournalRecord[], place: JournalPlace, sync: boolean): Recovery[] {
     try {
       if (sync) this.#db.exec("PRAGMA synchronous=FULL");
-      return inTransaction(this.#db, () => {
+      return runInTransaction(this.#db, () => {
         const refused = records.flatMap((record) => this.#foldRecord(record));
         this.#savePlace ??= this.#db.prepare('UPDATE journal SET n = ?, "offset" = ?');
         this.#savePlace.run(place.n, place.offset);
@@ -213,6 +214,10 @@ export class SqliteDriver implements Driver, FoldTarget {
     return this.#requests.find(filter);
   }
 
+  ruleUses(): RuleUses[] {
+    return this.#requests.ruleUses();
+  }
+
   request(session_id: string, request_id: string): RequestRow | undefined {
     return this.#requests.load(session_id, request_id);
   }
@@ -222,7 +227,7 @@ export class SqliteDriver implements Driver, FoldTarget {
   }
 
   delete(session_id: string): void {
-    inTransaction(this.#db, () => {
+    runInTransaction(this.#db, () => {
       this.#requests.delete(session_id);
       this.#runMarks.delete(session_id);
       this.#events.delete(session_id);
@@ -247,6 +252,11 @@ export class SqliteDriver implements Driver, FoldTarget {
     }
   }
 
+  /** Frees pages of the database that are kept in memory. */
+  shrinkMemory(): void {
+    this.#db.exec("PRAGMA shrink_memory");
+  }
+
   close(): void {
     this.#marks.close();
     closeDatabase(this.#db);
@@ -266,7 +276,7 @@ export class SqliteDriver implements Driver, FoldTarget {
 
   #tryTogether(units: Unit[], outcome: AppendOutcome): boolean {
     try {
-      inTransaction(this.#db, () => {
+      runInTransaction(this.#db, () => {
         for (const unit of units) markUnit(outcome, unit, this.#store(unit, this.#now()));
       });
       return true;
@@ -282,7 +292,7 @@ export class SqliteDriver implements Driver, FoldTarget {
       markUnit(
         outcome,
         unit,
-        inTransaction(this.#db, () => this.#store(unit, this.#now())),
+        runInTransaction(this.#db, () => this.#store(unit, this.#now())),
       );
     } catch (error) {
       this.#events.forget();

@@ -3,8 +3,8 @@
 import {
   closeDatabase,
   type Database,
-  inTransaction,
   openDatabase,
+  runInTransaction,
   type Statement,
 } from "../../base/sqlite/database.ts";
 import { runMigrations } from "../../base/sqlite/migrate.ts";
@@ -42,7 +42,7 @@ export class MarkTable {
       "INSERT INTO marks VALUES (?, ?) ON CONFLICT (session_id) DO UPDATE SET seq = max(seq, excluded.seq)",
     );
     this.#db.exec("PRAGMA synchronous=FULL");
-    inTransaction(this.#db, () => {
+    runInTransaction(this.#db, () => {
       for (const [session_id, seq] of marks) save.run(session_id, seq);
     });
     this.#db.exec("PRAGMA synchronous=NORMAL");

@@ -101,6 +101,12 @@ export const MIGRATIONS: readonly string[] = [
    CREATE INDEX sessions_by_spawn_key ON sessions (spawn_key) WHERE spawn_key IS NOT NULL;
    CREATE INDEX sessions_by_native_id ON sessions (native_session_id) WHERE native_session_id IS NOT NULL;
    CREATE INDEX sessions_unfinished ON sessions (session_id) WHERE is_unfinished = 1;`,
+  // How often each policy rule has answered a request. Independent of the ledger's rows, which are pruned and deleted.
+  `CREATE TABLE rule_uses (
+     rule_id TEXT PRIMARY KEY,
+     uses INTEGER NOT NULL,
+     last_used_at_ms INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;`,
 ];
 
 /** SQL for a millisecond field of the row as 2026-01-31T23:59:59.123Z. */

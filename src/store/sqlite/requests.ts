@@ -3,10 +3,11 @@
 import type { Database, Statement } from "../../base/sqlite/database.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import { isOpen } from "../ledger.ts";
-import type { RequestFilter } from "../types.ts";
+import type { RequestFilter, RuleUses } from "../types.ts";
 
 const SELECT = "SELECT row, requested_at_ms, request_id FROM pending_requests INDEXED BY";
 const BY_SESSION = `${SELECT} pending_requests_by_session WHERE session_id = ?`;
+const NEWEST_FIRST = "ORDER BY requested_at_ms DESC, request_id DESC LIMIT ?";
 const OLDEST_FIRST = "ORDER BY requested_at_ms, request_id LIMIT ?";
 
 export class Requests {
@@ -14,6 +15,8 @@ export class Requests {
   readonly #save: Statement;
   readonly #load: Statement;
   readonly #delete: Statement;
+  /** Prepared on first use: most rows are answered by people. */
+  #count: Statement | undefined;
 
   constructor(db: Database) {
     this.#db = db;
@@ -29,7 +32,23 @@ export class Requests {
 
   save(row: RequestRow): void {
     const { request_id, session_id, status, requested_at_ms } = row;
+    this.#countUse(row);
     this.#save.run(request_id, session_id, status, Number(isOpen(row)), requested_at_ms, JSON.stringify(row));
+  }
+
+  /** Once per request, however often its row is stored. */
+  #countUse({ request_id, session_id, rule_id, resolved_at_ms = 0 }: RequestRow): void {
+    if (rule_id === undefined || this.load(session_id, request_id)?.rule_id !== undefined) return;
+    this.#count ??= this.#db.prepare(
+      `INSERT INTO rule_uses (rule_id, uses, last_used_at_ms) VALUES (?, 1, ?)
+       ON CONFLICT (rule_id) DO UPDATE SET uses = uses + 1, last_used_at_ms = excluded.last_used_at_ms`,
+    );
+    this.#count.run(rule_id, resolved_at_ms);
+  }
+
+  ruleUses(): RuleUses[] {
+    const sql = "SELECT rule_id, uses, last_used_at_ms FROM rule_uses ORDER BY rule_id";
+    return this.#db.prepare(sql).all() as unknown as RuleUses[];
   }
 
   load(session_id: string, request_id: string): RequestRow | undefined {
@@ -56,7 +75,7 @@ export class Requests {
 }
 
 /** Every query walks an index, from the start of the page to its end and no further. */
-export function toQuery({ session_id, open, after, limit = -1 }: RequestFilter): {
+export function toQuery({ session_id, open, after, limit = -1, newest }: RequestFilter): {
   sql: string;
   values: (string | number)[];
 } {
@@ -69,6 +88,9 @@ export function toQuery({ session_id, open, after, limit = -1 }: RequestFilter):
   }
   if (session_id !== undefined) {
     return { sql: `${BY_SESSION} ${later} ${OLDEST_FIRST}`, values: [session_id, ...place, limit] };
+  }
+  if (newest === true) {
+    return { sql: `${selectByAge(0)} UNION ALL ${selectByAge(1)} ${NEWEST_FIRST}`, values: [limit] };
   }
   const both = `${selectByAge(0)} ${later} UNION ALL ${selectByAge(1)} ${later} ${OLDEST_FIRST}`;
   return { sql: both, values: [...place, ...place, limit] };

@@ -1,7 +1,7 @@
 // Removes old frames from `batches`: everything up to one seq per session, so that the rest has no gap. A batch across
 // the cut is replaced by its tail.
 
-import { type Database, inTransaction, type Statement } from "../../base/sqlite/database.ts";
+import { type Database, runInTransaction, type Statement } from "../../base/sqlite/database.ts";
 import { countLines, findLine } from "../frames.ts";
 import type { PruneCounts, PruneStep, Retention } from "../types.ts";
 import type { StoredBatch } from "./events.ts";
@@ -104,7 +104,7 @@ export class Pruner {
     const cut = Math.min(this.#cutSeq(session_id, last_seq, { ...limits, maxAgeMs }, nowMs), last_seq - 1);
     if (cut < first_seq) return;
     // One transaction per session: a failure leaves the others pruned and this one intact.
-    const gone = inTransaction(this.#db, () => this.#removeUpTo(session_id, cut));
+    const gone = runInTransaction(this.#db, () => this.#removeUpTo(session_id, cut));
     counts.sessions += 1;
     counts.events += gone.events;
     counts.bytes += gone.bytes;
@@ -122,7 +122,7 @@ export class Pruner {
       if (excess <= 0) break;
     }
     for (const [session_id, cut] of cuts) {
-      const gone = inTransaction(this.#db, () => this.#removeUpTo(session_id, cut));
+      const gone = runInTransaction(this.#db, () => this.#removeUpTo(session_id, cut));
       counts.sessions += 1;
       counts.events += gone.events;
       counts.bytes += gone.bytes;

@@ -16,7 +16,7 @@ export interface EditorLayout {
 }
 
 /** `isSecret`: shows `*` for every character. */
-export function layoutEditor(editor: Editor, width: number, isSecret = false): EditorLayout {
+export function arrangeEditor(editor: Editor, width: number, isSecret = false): EditorLayout {
   const columns = Math.max(2, width);
   const rows: EditorRow[] = [];
   let cursor = { x: 0, y: 0 };
@@ -55,7 +55,7 @@ export function sliceVisibleRows({ rows, cursor }: EditorLayout, height: number)
 
 /** Moves a row up or down; undefined if there is none. */
 export function moveRow(editor: Editor, width: number, by: 1 | -1): Editor | undefined {
-  const { rows, cursor } = layoutEditor(editor, width);
+  const { rows, cursor } = arrangeEditor(editor, width);
   const row = rows[cursor.y + by];
   if (row === undefined) return undefined;
   let used = 0;

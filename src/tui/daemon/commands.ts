@@ -3,6 +3,7 @@ import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { QueuedMessage } from "../../client/http/types.ts";
 import type { HttpClient } from "../../client/http.ts";
+import { findLastAnswered, formatPreview } from "../../client/view/rule-text.ts";
 import type { DriverCommand } from "../types.ts";
 
 export interface CommandContext {
@@ -14,7 +15,7 @@ export interface CommandContext {
 
 const MAX_PREVIEW = 60;
 
-export function sessionCommands({ http, session_id, say }: CommandContext): readonly DriverCommand[] {
+export function createDaemonCommands({ http, session_id, say }: CommandContext): readonly DriverCommand[] {
   return [
     {
       name: "/interrupt",
@@ -71,6 +72,12 @@ export function sessionCommands({ http, session_id, say }: CommandContext): read
       },
     },
     {
+      name: "/rule",
+      summary: "make a rule of the last answer: shows what it would decide; `/rule save N` saves it",
+      isAlways: true,
+      run: (rest) => makeRule({ http, session_id, say }, rest),
+    },
+    {
       name: "/info",
       summary: "id, agent, directory and usage",
       isAlways: true,
@@ -120,4 +127,29 @@ function queueText(queued: readonly QueuedMessage[], held: string | undefined): 
 
 function usage(text: string): CodedError {
   return new CodedError("usage", `usage: ${text}`);
+}
+
+/** Shows the suggestions for the last answered request, or saves one of them. */
+async function makeRule({ http, session_id, say }: CommandContext, rest: string): Promise<void> {
+  const [verb = "", which = "1"] = rest.trim().split(/\s+/);
+  if (verb !== "" && verb !== "save") throw usage("/rule, or /rule save N");
+  const rows = await http.allRequests({ session_id, include_settled: true });
+  const answered = findLastAnswered(rows);
+  if (answered === undefined) return say("no request of this session was answered yet", "warn");
+  const suggestions = await http.suggestRules(session_id, answered.request_id);
+  if (suggestions.length === 0)
+    return say(
+      `no rule can be made of ${answered.request_id}; see \`sm policy explain ${answered.request_id}\``,
+      "warn",
+    );
+  if (verb === "save") {
+    const chosen = suggestions[Number(which) - 1];
+    if (chosen === undefined) throw usage(`/rule save N, with N from 1 to ${suggestions.length}`);
+    const { rule } = await http.addRule(chosen.rule);
+    return say(`saved the rule ${rule.id}; \`sm policy rm ${rule.id}\` removes it`);
+  }
+  const blocks = suggestions.map((one, at) =>
+    formatPreview(one).map((line, row) => (row === 0 ? `${at + 1}. ${line}` : `   ${line}`)),
+  );
+  say([...blocks.flat(), "Save one with /rule save N."].join("\n"));
 }

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { defined } from "../../base/values.ts";
 import type { HttpClient } from "../../client/http.ts";
 import { pollUntilDetected } from "../../client/view/detected.ts";
-import { applyChanges, emptyFleet, type Fleet, type FleetInput } from "../../client/view/fleet.ts";
+import { applyChanges, createFleet, type Fleet, type FleetInput } from "../../client/view/fleet.ts";
 import { type FleetSource, openFleet } from "../../client/view/fleet-source.ts";
 import type { ViewPort } from "../../client/view/port.ts";
 import { shareChanges } from "../../client/view/share.ts";
@@ -22,7 +22,7 @@ export function createFleetDriver(http: HttpClient): FleetDriver {
 class DaemonFleet implements FleetDriver {
   readonly #http: HttpClient;
   readonly #port: ViewPort;
-  #fleet: Fleet = emptyFleet();
+  #fleet: Fleet = createFleet();
   #source: FleetSource | undefined;
 
   constructor(http: HttpClient) {

@@ -5,7 +5,7 @@ import { openSource, type Source } from "../../client/view/source.ts";
 import type { Answer, RequestRow, ViewInput } from "../../client/view/types.ts";
 import { FRAME_MS } from "../app.ts";
 import type { DriverCommand, SessionDriver } from "../types.ts";
-import { sessionCommands } from "./commands.ts";
+import { createDaemonCommands } from "./commands.ts";
 
 export interface SessionDriverOptions {
   http: HttpClient;
@@ -35,7 +35,7 @@ class DaemonSession implements SessionDriver {
     this.title = title ?? session_id;
     this.#http = http;
     this.#port = port ?? http.withoutRetry();
-    this.commands = sessionCommands({
+    this.commands = createDaemonCommands({
       http,
       session_id,
       say: (text, level = "info") => this.#say(text, level),

@@ -1,38 +1,38 @@
 // Details of the selected session, shown beside the list on wide terminals. Pure.
 import type { Fleet } from "../../client/view/fleet.ts";
-import { ageText, costText, tokensText } from "../../client/view/format.ts";
+import { formatAge, formatCost, formatTokens } from "../../client/view/format.ts";
 import type { SessionView } from "../../client/view/types.ts";
 import { formatName } from "../notify/fleet-notifications.ts";
-import { revealedLine, safeLine, safeText } from "../rows/safe.ts";
-import { type Line, piece, STYLE } from "../rows/style.ts";
+import { drawRevealed, toSafeLine, toSafeText } from "../rows/safe.ts";
+import { createPiece, type Line, STYLE } from "../rows/style.ts";
 import { cutLine, wrapWords } from "../rows/wrap.ts";
 import { getSign } from "./signs.ts";
 
 const LABEL = 9;
 const MAX_RESULT_ROWS = 12;
 
-export function detailLines(session: SessionView, fleet: Fleet, width: number, nowMs: number): Line[] {
+export function drawDetails(session: SessionView, fleet: Fleet, width: number, nowMs: number): Line[] {
   const { sign, word, style } = getSign(session);
   const { turn, usage, last_action, last_result } = session;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["agent", [session.provider, session.model].filter(Boolean).join(", ")],
     ["dir", session.cwd],
     ["id", session.session_id],
-    ["turn", turn === undefined ? undefined : `running for ${ageText(nowMs - turn.started_at_ms)}`],
+    ["turn", turn === undefined ? undefined : `running for ${formatAge(nowMs - turn.started_at_ms)}`],
     ["turns", String(session.turns)],
-    ["tokens", `${tokensText(usage.input_tokens ?? 0)} in, ${tokensText(usage.output_tokens ?? 0)} out`],
-    ["context", session.context_tokens === 0 ? undefined : tokensText(session.context_tokens)],
-    ["cost", session.cost_usd === undefined ? undefined : costText(session.cost_usd)],
+    ["tokens", `${formatTokens(usage.input_tokens ?? 0)} in, ${formatTokens(usage.output_tokens ?? 0)} out`],
+    ["context", session.context_tokens === 0 ? undefined : formatTokens(session.context_tokens)],
+    ["cost", session.cost_usd === undefined ? undefined : formatCost(session.cost_usd)],
     ["queue", session.queued === 0 ? undefined : `${session.queued} waiting`],
     ["held", session.held],
     ["parent", session.parent === undefined ? undefined : nameById(session.parent, fleet)],
     ["children", session.children.length === 0 ? undefined : String(session.children.length)],
-    ["started", `${ageText(nowMs - session.started_at_ms)} ago`],
+    ["started", `${formatAge(nowMs - session.started_at_ms)} ago`],
     ["last", last_action?.summary_text],
   ];
   return [
-    cutLine([piece(safeLine(formatName(session)), STYLE.bold)], width),
-    [piece(`${sign} ${word}`, style)],
+    cutLine([createPiece(toSafeLine(formatName(session)), STYLE.bold)], width),
+    [createPiece(`${sign} ${word}`, style)],
     [],
     ...requestLines(session, fleet, width),
     ...facts.flatMap(([label, value]) => (value === undefined ? [] : factLines(label, value, width))),
@@ -46,14 +46,14 @@ function requestLines({ session_id }: SessionView, fleet: Fleet, width: number):
   if (own.length === 0) return [];
   const titles = own.map(({ payload }) => {
     const [first = ""] = payload.title.split("\n");
-    return cutLine([piece("? ", STYLE.warn), ...revealedLine(first, STYLE.warn, false)], width);
+    return cutLine([createPiece("? ", STYLE.warn), ...drawRevealed(first, STYLE.warn, false)], width);
   });
-  return [[piece("Pending requests (Enter opens the session):", STYLE.bold)], ...titles, []];
+  return [[createPiece("Pending requests (Enter opens the session):", STYLE.bold)], ...titles, []];
 }
 
 function factLines(label: string, value: string, width: number): Line[] {
-  const rows = wrapWords([piece(safeLine(value))], Math.max(8, width - LABEL)).slice(0, 3);
-  return rows.map((row, at) => [piece((at === 0 ? label : "").padEnd(LABEL), STYLE.dim), ...row]);
+  const rows = wrapWords([createPiece(toSafeLine(value))], Math.max(8, width - LABEL)).slice(0, 3);
+  return rows.map((row, at) => [createPiece((at === 0 ? label : "").padEnd(LABEL), STYLE.dim), ...row]);
 }
 
 function resultLines(
@@ -62,12 +62,12 @@ function resultLines(
 ): Line[] {
   const isGood = subtype === "success";
   const head = isGood
-    ? piece("✓ last turn succeeded", STYLE.good)
-    : piece(`✗ last turn: ${safeLine(subtype)}`, STYLE.bad);
+    ? createPiece("✓ last turn succeeded", STYLE.good)
+    : createPiece(`✗ last turn: ${toSafeLine(subtype)}`, STYLE.bad);
   const said = error === undefined ? text : error.message;
-  const rows = safeText(said.slice(-2_000))
+  const rows = toSafeText(said.slice(-2_000))
     .split("\n")
-    .flatMap((line) => wrapWords([piece(line.replaceAll("\t", "  "))], width));
+    .flatMap((line) => wrapWords([createPiece(line.replaceAll("\t", "  "))], width));
   return [[], [head], ...rows.slice(0, MAX_RESULT_ROWS)];
 }
 

@@ -1,18 +1,18 @@
 // Draws the list screen: state, size and time to rows. Pure.
 import { defined } from "../../base/values.ts";
 import { INSTALLABLE } from "../../protocol/tested-agents.ts";
-import { layoutEditor, sliceVisibleRows } from "../composer/layout.ts";
-import { keyLines } from "../help.ts";
-import { keyName } from "../keys/table.ts";
+import { arrangeEditor, sliceVisibleRows } from "../composer/layout.ts";
+import { drawKeys } from "../help.ts";
+import { getKeyName } from "../keys/table.ts";
 import { formatName } from "../notify/fleet-notifications.ts";
-import { safeLine } from "../rows/safe.ts";
-import { type Line, piece, STYLE, toRow } from "../rows/style.ts";
-import { cutLine, lineWidth } from "../rows/wrap.ts";
+import { toSafeLine } from "../rows/safe.ts";
+import { createPiece, type Line, STYLE, toRow } from "../rows/style.ts";
+import { cutLine, measureLine } from "../rows/wrap.ts";
 import type { Look, Size } from "../screen-types.ts";
-import { detailLines } from "./details.ts";
-import { type Drawn, formLines } from "./form-lines.ts";
+import { drawDetails } from "./details.ts";
+import { type Drawn, drawForm } from "./form-lines.ts";
 import { FLEET_KEYS } from "./keys.ts";
-import { columnsLine, findTop, headerLine, hintsLine, sessionLine } from "./list.ts";
+import { drawColumns, drawHeader, drawHints, drawSession, findTop } from "./list.ts";
 import { type FleetState, getSelectedSession } from "./state.ts";
 
 export interface DrawnFleet {
@@ -38,7 +38,7 @@ export function drawFleet(
   const bodyHeight = height + 1;
   const body = drawBody(state, { columns, height: bodyHeight, top, nowMs });
   const status = statusLine(state, columns);
-  const lines: Line[] = [headerLine(state.fleet, columns), ...padLines(body.lines, bodyHeight), status.line];
+  const lines: Line[] = [drawHeader(state.fleet, columns), ...padLines(body.lines, bodyHeight), status.line];
   const cursor =
     body.cursor === undefined
       ? status.x === undefined
@@ -67,7 +67,7 @@ interface Body {
 
 function drawBody(state: FleetState, body: Body): Drawn {
   const { mode } = state;
-  if (mode.kind === "form") return formLines(mode.form, body.columns, body.height);
+  if (mode.kind === "form") return drawForm(mode.form, body.columns, body.height);
   if (mode.kind === "help") return { lines: helpLines(body.columns, mode.top, body.height) };
   if (state.rows.length === 0) return { lines: emptyLines(state, body.columns) };
   const session = getSelectedSession(state);
@@ -75,46 +75,54 @@ function drawBody(state: FleetState, body: Body): Drawn {
   const listWidth = Math.floor(body.columns * 0.58);
   const list = padLines(listLines(state, listWidth, body), body.height);
   const detailWidth = body.columns - listWidth - GAP.length;
-  const details = detailLines(session, state.fleet, detailWidth, body.nowMs);
+  const details = drawDetails(session, state.fleet, detailWidth, body.nowMs);
   return { lines: list.map((line, at) => joinColumns(line, details[at] ?? [], listWidth)) };
 }
 
 function listLines({ rows, index }: FleetState, width: number, { height, top, nowMs }: Body): Line[] {
   const seen = rows.slice(top, top + height - 1);
-  return [columnsLine(width), ...seen.map((row, at) => sessionLine(row, top + at === index, width, nowMs))];
+  return [drawColumns(width), ...seen.map((row, at) => drawSession(row, top + at === index, width, nowMs))];
 }
 
 function joinColumns(left: Line, right: Line, width: number): Line {
-  return [...left, piece(" ".repeat(Math.max(0, width - lineWidth(left)))), piece(GAP, STYLE.dim), ...right];
+  return [
+    ...left,
+    createPiece(" ".repeat(Math.max(0, width - measureLine(left)))),
+    createPiece(GAP, STYLE.dim),
+    ...right,
+  ];
 }
 
 function emptyLines({ fleet, filter, hidesStopped }: FleetState, columns: number): Line[] {
   const isHidden = fleet.sessions.size > 0;
   if (isHidden) {
     const why =
-      filter.text === "" ? "All sessions are stopped" : `No session matches "${safeLine(filter.text)}"`;
+      filter.text === "" ? "All sessions are stopped" : `No session matches "${toSafeLine(filter.text)}"`;
     const keys = [filter.text === "" ? "" : "Esc shows all", hidesStopped ? "h shows stopped sessions" : ""];
-    return [[], cutLine([piece(`  ${why}: ${keys.filter(Boolean).join(", ")}.`)], columns)];
+    return [[], cutLine([createPiece(`  ${why}: ${keys.filter(Boolean).join(", ")}.`)], columns)];
   }
-  if (fleet.link.state !== "live") return [[], [piece("  Waiting for the daemon…", STYLE.dim)]];
+  if (fleet.link.state !== "live") return [[], [createPiece("  Waiting for the daemon…", STYLE.dim)]];
   return [
     [],
-    [piece("  No sessions yet.")],
+    [createPiece("  No sessions yet.")],
     [],
-    [piece("  n", STYLE.bold), piece("  starts one")],
-    cutLine([piece(`  or in a shell: sm spawn ${INSTALLABLE[0]} "make the tests pass"`, STYLE.dim)], columns),
+    [createPiece("  n", STYLE.bold), createPiece("  starts one")],
+    cutLine(
+      [createPiece(`  or in a shell: sm spawn ${INSTALLABLE[0]} "make the tests pass"`, STYLE.dim)],
+      columns,
+    ),
   ];
 }
 
 function helpLines(columns: number, top: number, height: number): Line[] {
   const all = FLEET_KEYS.flatMap(({ keys, summary }) =>
-    keyLines(keys.map(keyName).join(", "), summary, columns),
+    drawKeys(keys.map(getKeyName).join(", "), summary, columns),
   );
   const from = Math.min(top, Math.max(0, all.length + 1 - height));
-  return [[piece("Keys", STYLE.bold), piece("  any other key closes this", STYLE.dim)], ...all].slice(
-    from,
-    from + height,
-  );
+  return [
+    [createPiece("Keys", STYLE.bold), createPiece("  any other key closes this", STYLE.dim)],
+    ...all,
+  ].slice(from, from + height);
 }
 
 /** The line above the hints: a question, input or message. `x`: the cursor column. */
@@ -125,42 +133,46 @@ function statusLine(state: FleetState, columns: number): { line: Line; x?: numbe
   if (mode.kind === "confirm") return { line: confirmLine(state, mode.what, mode.session_id) };
   if (message !== undefined) {
     const style = message.level === "error" ? STYLE.bad : STYLE.none;
-    return { line: [piece(safeLine(message.text), style)] };
+    return { line: [createPiece(toSafeLine(message.text), style)] };
   }
   const { state: link, message: why = "" } = state.fleet.link;
   if (link === "lost") {
-    const text = `Reconnecting to the daemon (any sm command starts one): ${safeLine(why)}`;
-    return { line: [piece(text, STYLE.bad)] };
+    const text = `Reconnecting to the daemon (any sm command starts one): ${toSafeLine(why)}`;
+    return { line: [createPiece(text, STYLE.bad)] };
   }
   const parts = [
     ...(filter.text === ""
       ? []
-      : [`/${safeLine(filter.text)}: ${state.rows.length} of ${state.fleet.sessions.size}`]),
+      : [`/${toSafeLine(filter.text)}: ${state.rows.length} of ${state.fleet.sessions.size}`]),
     ...(state.hidesStopped ? ["stopped sessions hidden"] : []),
   ];
-  return { line: [piece(parts.join(" · "), STYLE.dim)] };
+  return { line: [createPiece(parts.join(" · "), STYLE.dim)] };
 }
 
 function editing(label: string, editor: FleetState["filter"], columns: number): { line: Line; x: number } {
-  const { rows, cursor } = sliceVisibleRows(layoutEditor(editor, columns - label.length), 1);
-  return { line: [piece(label, STYLE.bold), piece(rows[0]?.text ?? "")], x: label.length + cursor.x };
+  const { rows, cursor } = sliceVisibleRows(arrangeEditor(editor, columns - label.length), 1);
+  return {
+    line: [createPiece(label, STYLE.bold), createPiece(rows[0]?.text ?? "")],
+    x: label.length + cursor.x,
+  };
 }
 
 function confirmLine({ fleet }: FleetState, what: "stop" | "remove", session_id: string): Line {
   const session = fleet.sessions.get(session_id);
-  const name = session === undefined ? session_id : safeLine(formatName(session));
+  const name = session === undefined ? session_id : toSafeLine(formatName(session));
   const short = session_id.slice(0, 8);
   const question =
     what === "remove"
       ? `Remove ${name} (${short}) permanently?`
       : `Stop the agent of ${name}? A turn is running.`;
-  return [piece(`${question} `, `1;${STYLE.warn}`), piece("y yes, any other key no")];
+  return [createPiece(`${question} `, `1;${STYLE.warn}`), createPiece("y yes, any other key no")];
 }
 
 function hintsFor({ mode }: FleetState, columns: number): Line {
-  if (mode.kind === "filter") return [piece("Enter keep  Esc show all  ↑↓ move", STYLE.dim)];
-  if (mode.kind === "rename") return [piece("Enter save  Esc cancel; an empty name removes it", STYLE.dim)];
-  return mode.kind === "list" ? hintsLine(columns) : [];
+  if (mode.kind === "filter") return [createPiece("Enter keep  Esc show all  ↑↓ move", STYLE.dim)];
+  if (mode.kind === "rename")
+    return [createPiece("Enter save  Esc cancel; an empty name removes it", STYLE.dim)];
+  return mode.kind === "list" ? drawHints(columns) : [];
 }
 
 function padLines(lines: readonly Line[], height: number): Line[] {

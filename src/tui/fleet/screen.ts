@@ -24,7 +24,7 @@ const AHEAD_MS = 150;
 type OpenSession = (driver: SessionDriver) => Opener;
 
 /** Loads the session screen (Markdown, highlighting) only after the list is shown. */
-export function fleetScreen(driver: FleetDriver, loadSession: () => Promise<OpenSession>): Opener {
+export function createFleetScreen(driver: FleetDriver, loadSession: () => Promise<OpenSession>): Opener {
   return (app) => new FleetScreen(driver, loadSession, app);
 }
 

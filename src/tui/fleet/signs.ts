@@ -2,7 +2,7 @@
 
 import { STATE_LABELS } from "../../client/view/format.ts";
 import type { SessionView } from "../../client/view/types.ts";
-import { both, STYLE } from "../rows/style.ts";
+import { combineStyles, STYLE } from "../rows/style.ts";
 import { STATE_LOOKS, type StateLook } from "../state-looks.ts";
 
 export interface Sign extends StateLook {
@@ -16,7 +16,7 @@ export function getSign(session: SessionView): Sign {
   const { activity_state, pending_requests, family_pending_requests, stalled, held, failed } = session;
   if (pending_requests > 0) {
     const asks = activity_state === "waiting_input" ? "waiting_input" : "waiting_permission";
-    return { ...getStateSign(asks), style: both(STYLE.bold, STYLE.warn) };
+    return { ...getStateSign(asks), style: combineStyles(STYLE.bold, STYLE.warn) };
   }
   if (stalled) return { sign: "!", word: "stalled", style: STYLE.warn };
   const active = getStateSign(activity_state);

@@ -1,5 +1,5 @@
 // State of the list. Pure: (state, key) → state and effects, which screen.ts performs.
-import { emptyFleet, type Fleet, type FleetRow, fleetRows } from "../../client/view/fleet.ts";
+import { createFleet, type Fleet, type FleetRow, listFleetRows } from "../../client/view/fleet.ts";
 import type { SessionView } from "../../client/view/types.ts";
 import { editWith } from "../composer/edit-keys.ts";
 import { type Editor, EMPTY_EDITOR, expandText, setText } from "../composer/editor.ts";
@@ -48,7 +48,7 @@ export interface KeyContext {
 }
 
 export const FIRST_STATE: FleetState = {
-  fleet: emptyFleet(),
+  fleet: createFleet(),
   rows: [],
   selected: undefined,
   index: 0,
@@ -223,7 +223,7 @@ function selectNextWaiting(state: FleetState): FleetState {
 /** Recomputes the rows; the selection stays on its session, or at its index. */
 function updateRows(state: FleetState): FleetState {
   const words = state.filter.text.toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = fleetRows(state.fleet).filter(
+  const rows = listFleetRows(state.fleet).filter(
     ({ session, isWaiting }) =>
       (!state.hidesStopped || isWaiting || session.failed || session.activity_state !== "stopped") &&
       words.every((word) => getSearchText(session).includes(word)),

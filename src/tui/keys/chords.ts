@@ -12,12 +12,12 @@ const CONTROLS: Readonly<Record<number, string>> = {
   127: "backspace",
 };
 
-export function chordOfControl(code: number): string {
+export function controlToChord(code: number): string {
   return CONTROLS[code] ?? `ctrl-${String.fromCharCode(code + 0x60)}`;
 }
 
 /** `alt-b` for a lowercase letter, `alt-shift-b` for an uppercase one. */
-export function chordOfLetter(letter: string, held: { ctrl?: boolean; alt?: boolean }): string {
+export function letterToChord(letter: string, held: { ctrl?: boolean; alt?: boolean }): string {
   if (letter === " ") return prefix({ ...held }, "space");
   const small = letter.toLowerCase();
   return prefix({ ...held, shift: small !== letter }, small);
@@ -47,7 +47,7 @@ const NUMBERS: Readonly<Record<number, string>> = {
 };
 
 /** The key of `CSI n ~`. */
-export function chordOfNumber(number: number): string | undefined {
+export function numberToChord(number: number): string | undefined {
   return NUMBERS[number];
 }
 
@@ -74,7 +74,7 @@ const NAMED: Readonly<Record<number, string>> = {
 const KEYPAD_CHARACTERS = "0123456789./*-+";
 
 /** A character's code with modifiers: `CSI code;modifiers u`. */
-export function chordOfCode(code: number, modifiers: number): Input | undefined {
+export function codeToChord(code: number, modifiers: number): Input | undefined {
   const name = NAMED[code] ?? KEYPAD[code];
   if (name !== undefined) {
     const chord = withModifiers(name, modifiers);

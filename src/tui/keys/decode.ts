@@ -2,7 +2,7 @@
 // matter. Only time tells a lone ESC from the start of a sequence: the caller passes `isEnd` after a pause
 // (reader.ts).
 import type { Input } from "../screen-types.ts";
-import { chordOfCode, chordOfControl, chordOfLetter, chordOfNumber, withModifiers } from "./chords.ts";
+import { codeToChord, controlToChord, letterToChord, numberToChord, withModifiers } from "./chords.ts";
 
 /** `reply`: the terminal's answer to a query. */
 export type Decoded = Input | { kind: "reply"; text: string };
@@ -68,7 +68,7 @@ function nextKey(buffer: string, at: number, isEnd: boolean): Found | undefined 
   const character = String.fromCodePoint(buffer.codePointAt(at) ?? 0);
   const code = character.codePointAt(0) ?? 0;
   if (code === 0x1b) return decodeEscape(buffer, at, isEnd);
-  if (code < 0x20 || code === 0x7f) return makeKey(1, chordOfControl(code));
+  if (code < 0x20 || code === 0x7f) return makeKey(1, controlToChord(code));
   if (code >= 0x80 && code < 0xa0) return { length: 1 };
   return { length: character.length, input: { kind: "text", text: character } };
 }
@@ -82,9 +82,9 @@ function decodeEscape(buffer: string, at: number, isEnd: boolean): Found | undef
   if (next === "\x1b") return twiceEscaped(buffer, at, isEnd);
   const code = buffer.codePointAt(at + 1) ?? 0;
   if (code < 0x20 || code === 0x7f)
-    return makeKey(2, withAlt(code === 0x0a ? "enter" : chordOfControl(code)));
+    return makeKey(2, withAlt(code === 0x0a ? "enter" : controlToChord(code)));
   const character = String.fromCodePoint(code);
-  return makeKey(1 + character.length, chordOfLetter(character, { alt: true }));
+  return makeKey(1 + character.length, letterToChord(character, { alt: true }));
 }
 
 /** ESC before a sequence means Alt on some terminals; otherwise it is a key. */
@@ -129,9 +129,9 @@ function mouse(length: number, parameters: string): Found {
 function sequenceKey(parameters: string, final: string): Input | undefined {
   const [first = "", second = "", third = ""] = parameters.split(";");
   const modifiers = Number(second.split(":")[0] || 1);
-  if (final === "u") return chordOfCode(Number(first.split(":")[0]), modifiers);
-  if (final === "~" && first === "27") return chordOfCode(Number(third), modifiers);
-  const name = final === "~" ? chordOfNumber(Number(first)) : LETTERS[final];
+  if (final === "u") return codeToChord(Number(first.split(":")[0]), modifiers);
+  if (final === "~" && first === "27") return codeToChord(Number(third), modifiers);
+  const name = final === "~" ? numberToChord(Number(first)) : LETTERS[final];
   if (name === undefined) return undefined;
   const chord = withModifiers(name, modifiers);
   return chord === undefined ? undefined : { kind: "key", chord };
@@ -156,7 +156,7 @@ function reply(buffer: string, at: number, isEnd: boolean): Found | undefined {
     return { length, input: { kind: "reply", text: buffer.slice(at, at + length) } };
   }
   if (!isEnd && buffer.length - at < MAX_REPLY) return undefined;
-  return makeKey(2, chordOfLetter(buffer[at + 1] ?? "", { alt: true }));
+  return makeKey(2, letterToChord(buffer[at + 1] ?? "", { alt: true }));
 }
 
 const LETTERS: Readonly<Record<string, string>> = {

@@ -159,7 +159,7 @@ export function findAction(chord: string, ...places: readonly KeyPlace[]): Actio
 }
 
 /** "Ctrl-N", "Alt-Enter", "PgUp", "y". */
-export function keyName(chord: string): string {
+export function getKeyName(chord: string): string {
   if (chord.length === 1) return chord;
   return chord
     .split("-")

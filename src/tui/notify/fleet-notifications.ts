@@ -1,7 +1,7 @@
 // Detects changes of the list worth a notification: a pending request, a finished or a failed turn. Pure.
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Fleet } from "../../client/view/fleet.ts";
-import { sessionName } from "../../client/view/format.ts";
+import { getSessionName } from "../../client/view/format.ts";
 import type { SessionView } from "../../client/view/types.ts";
 import type { Notification } from "../types.ts";
 
@@ -35,5 +35,5 @@ function detectKind(was: SessionView | undefined, is: SessionView): Notification
 
 /** The session's name, on one line. */
 export function formatName(session: SessionView): string {
-  return sanitizeLine(sessionName(session)).trim() || session.session_id.slice(0, 8);
+  return sanitizeLine(getSessionName(session)).trim() || session.session_id.slice(0, 8);
 }

@@ -6,10 +6,10 @@ import {
   BELL,
   FOCUS_OFF,
   FOCUS_ON,
-  messageSequence,
+  makeMessageSequence,
+  makeTitleSequence,
   POP_TITLE,
   PUSH_TITLE,
-  titleSequence,
 } from "./sequences.ts";
 import { detectTraits, detectTraitsInTmux } from "./terminal.ts";
 
@@ -63,7 +63,7 @@ export function createNotifier({ env, write, askTmux, now = Date.now }: Notifier
     title(text) {
       if (!isOn || !hasTitle || text === title) return;
       title = text;
-      write(titleSequence(text));
+      write(makeTitleSequence(text));
     },
     setFocus(value) {
       isFocused = value;
@@ -76,7 +76,7 @@ export function createNotifier({ env, write, askTmux, now = Date.now }: Notifier
       reported.set(toKey(news), nowMs);
       for (const key of [...reported.keys()].slice(0, Math.max(0, reported.size - MAX_REPORTED)))
         reported.delete(key);
-      write(`${BELL}${desktop ? messageSequence(news.text, traits) : ""}`);
+      write(`${BELL}${desktop ? makeMessageSequence(news.text, traits) : ""}`);
     },
     stop() {
       if (!isOn) return;

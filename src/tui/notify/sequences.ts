@@ -17,11 +17,11 @@ const MAX_TITLE = 80;
 const MAX_MESSAGE = 200;
 const PROGRAM = "blemees";
 
-export function titleSequence(text: string): string {
+export function makeTitleSequence(text: string): string {
   return `${ESC}]2;${safe(text, MAX_TITLE)}${ST}`;
 }
 
-export function messageSequence(text: string, { desktop, passThrough }: TerminalTraits): string {
+export function makeMessageSequence(text: string, { desktop, passThrough }: TerminalTraits): string {
   if (desktop === undefined) return "";
   const plain = MESSAGES[desktop](safe(text, MAX_MESSAGE));
   return passThrough === "tmux" ? `${ESC}Ptmux;${plain.replaceAll(ESC, ESC + ESC)}${ST}` : plain;

@@ -1,7 +1,7 @@
 // Code as highlighted rows; wrapped anywhere, because whitespace matters.
 import { highlight, isLanguage } from "../../client/view/highlight.ts";
-import { expandTabs, safeText } from "./safe.ts";
-import { type Piece, piece, STYLE } from "./style.ts";
+import { expandTabs, toSafeText } from "./safe.ts";
+import { createPiece, type Piece, STYLE } from "./style.ts";
 import { wrapHard } from "./wrap.ts";
 
 /** Longer lines are split, so that they can be laid out in parts. */
@@ -35,8 +35,8 @@ const SCOPES: Readonly<Record<string, string>> = {
   deletion: STYLE.removed,
 };
 
-export function codeLines(text: string, lang: string, width: number): Piece[][] {
-  const lines = isColored(text, lang) ? coloredLines(text, lang) : text.split("\n").flatMap(plainLine);
+export function drawCode(text: string, lang: string, width: number): Piece[][] {
+  const lines = isColored(text, lang) ? colorLines(text, lang) : text.split("\n").flatMap(plainLine);
   return lines.flatMap((line) => wrapHard(line, width));
 }
 
@@ -46,14 +46,14 @@ export function isColored(text: string, lang: string): boolean {
 }
 
 function plainLine(line: string): Piece[][] {
-  return splitChunks(line).map((chunk) => [piece(expandTabs(safeText(chunk)))]);
+  return splitChunks(line).map((chunk) => [createPiece(expandTabs(toSafeText(chunk)))]);
 }
 
 /** One highlighted line per source line, with tabs expanded. */
-export function coloredLines(text: string, lang: string): Piece[][] {
-  const safe = safeText(text).split("\n").map(expandTabs).join("\n");
+export function colorLines(text: string, lang: string): Piece[][] {
+  const safe = toSafeText(text).split("\n").map(expandTabs).join("\n");
   return highlight(safe, lang).map((spans) =>
-    spans.map(({ text: part, scope }) => piece(part, getStyle(scope))),
+    spans.map(({ text: part, scope }) => createPiece(part, getStyle(scope))),
   );
 }
 

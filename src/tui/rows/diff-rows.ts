@@ -1,8 +1,8 @@
 // A diff as rows: line number, sign, highlighted text. Continuation rows have no number.
 import type { DiffLine } from "../../client/view/diff.ts";
-import { coloredLines } from "./code-rows.ts";
-import { expandTabs, safeText } from "./safe.ts";
-import { type Piece, piece, STYLE } from "./style.ts";
+import { colorLines } from "./code-rows.ts";
+import { expandTabs, toSafeText } from "./safe.ts";
+import { createPiece, type Piece, STYLE } from "./style.ts";
 import { wrapHard } from "./wrap.ts";
 
 const SIGNS = { same: " ", add: "+", remove: "-" } as const;
@@ -14,19 +14,19 @@ export function countDigits(lines: readonly DiffLine[], width: number): number {
   return highest === 0 || width < 40 ? 0 : String(highest).length;
 }
 
-export function diffLineRows(line: DiffLine, lang: string, digits: number, width: number): Piece[][] {
+export function drawDiffLine(line: DiffLine, lang: string, digits: number, width: number): Piece[][] {
   if (line.kind === "hunk" || line.kind === "meta") {
     const style = line.kind === "hunk" ? STYLE.hunk : STYLE.dim;
-    return wrapHard([piece(expandTabs(safeText(line.text)), style)], width);
+    return wrapHard([createPiece(expandTabs(toSafeText(line.text)), style)], width);
   }
   const look = LOOKS[line.kind];
   const number = line.kind === "remove" ? line.old : line.new;
   const gutter = digits === 0 ? "" : `${String(number ?? "").padStart(digits)} `;
-  const head = [piece(gutter, STYLE.dim), piece(`${SIGNS[line.kind]} `, look)];
-  const rest = [piece(" ".repeat(gutter.length), STYLE.dim), piece("  ")];
+  const head = [createPiece(gutter, STYLE.dim), createPiece(`${SIGNS[line.kind]} `, look)];
+  const rest = [createPiece(" ".repeat(gutter.length), STYLE.dim), createPiece("  ")];
   const text =
     line.kind === "same"
-      ? (coloredLines(line.text, lang)[0] ?? [])
-      : [piece(expandTabs(safeText(line.text)), look)];
+      ? (colorLines(line.text, lang)[0] ?? [])
+      : [createPiece(expandTabs(toSafeText(line.text)), look)];
   return wrapHard(text, width - gutter.length - 2).map((row, at) => [...(at === 0 ? head : rest), ...row]);
 }

@@ -1,14 +1,20 @@
 // One feed entry as rows: message, thinking, tool call, request, notice, result.
 
-import { costText, durationText, noticeRowText, tokensText, workedMs } from "../../client/view/format.ts";
+import {
+  computeWorkedMs,
+  formatCost,
+  formatDuration,
+  formatNoticeRow,
+  formatTokens,
+} from "../../client/view/format.ts";
 import { trimLastNewlines } from "../../client/view/lines.ts";
 import type { Entry, NoticeEntry, ResultEntry, ThinkingEntry, UserEntry } from "../../client/view/types.ts";
 import { TextLayout } from "./growing.ts";
-import { depthPrefix, ownRow, PERSON_GUTTER, proseRows, TEXT_GUTTER } from "./gutter.ts";
-import { requestEntryLines } from "./request-rows.ts";
-import { safeLine, safeText } from "./safe.ts";
-import { type Line, type Piece, piece, STYLE, toRow } from "./style.ts";
-import { toolLines } from "./tool-rows.ts";
+import { drawDepth, drawOwnRow, drawProse, PERSON_GUTTER, TEXT_GUTTER } from "./gutter.ts";
+import { drawRequestEntry } from "./request-rows.ts";
+import { toSafeLine, toSafeText } from "./safe.ts";
+import { createPiece, type Line, type Piece, STYLE, toRow } from "./style.ts";
+import { drawTool } from "./tool-rows.ts";
 import type { Row, RowTheme } from "./types.ts";
 
 export interface EntryOptions {
@@ -26,9 +32,9 @@ export interface Growing {
 export const MIN_WIDTH = 8;
 const BRIEF_MS = 100;
 
-export function entryRows(entry: Entry, options: EntryOptions, growing: Growing): readonly Row[] {
+export function drawEntry(entry: Entry, options: EntryOptions, growing: Growing): readonly Row[] {
   const width = Math.max(MIN_WIDTH, options.width);
-  const prefix = depthPrefix(entry.depth, width);
+  const prefix = drawDepth(entry.depth, width);
   const inner = { ...options, width: width - (prefix[0]?.text.length ?? 0) };
   const finish = (line: Line): Row => toRow([...prefix, ...line], entry.id, options.theme);
   if (entry.kind === "text") {
@@ -44,37 +50,49 @@ function toLines(entry: Exclude<Entry, { kind: "text" | "thinking" }>, options: 
     case "user":
       return userLines(entry, options.width);
     case "tool":
-      return toolLines(entry, options);
+      return drawTool(entry, options);
     case "request":
-      return requestEntryLines(entry.request, options);
+      return drawRequestEntry(entry.request, options);
     case "notice":
       return noticeLines(entry, options.width);
     case "result":
       return resultLines(entry, options.width);
     case "gap":
-      return markedProse(piece("⋮", STYLE.warn), entry.text, STYLE.dim, options.width);
+      return markedProse(createPiece("⋮", STYLE.warn), entry.text, STYLE.dim, options.width);
   }
 }
 
 function userLines({ text, attachments = 0, from }: UserEntry, width: number): Piece[][] {
-  const mark = piece("»", STYLE.person);
+  const mark = createPiece("»", STYLE.person);
   const sender =
     from === undefined
       ? []
-      : [ownRow(mark, [piece("from the session ", STYLE.dim), piece(safeLine(from))], width)];
+      : [
+          drawOwnRow(
+            mark,
+            [createPiece("from the session ", STYLE.dim), createPiece(toSafeLine(from))],
+            width,
+          ),
+        ];
   const more =
     attachments === 0
       ? []
-      : [ownRow(mark, [piece(`${attachments} ${attachments === 1 ? "attachment" : "attachments"}`)], width)];
+      : [
+          drawOwnRow(
+            mark,
+            [createPiece(`${attachments} ${attachments === 1 ? "attachment" : "attachments"}`)],
+            width,
+          ),
+        ];
   const said = text === "" && attachments > 0 ? [] : textLines(text, PERSON_GUTTER, STYLE.bold, width);
   return [...sender, ...said, ...more];
 }
 
 /** Plain text, wrapped at words. */
 function textLines(text: string, gutter: Piece, style: string, width: number): Piece[][] {
-  return trimLastNewlines(safeText(text))
+  return trimLastNewlines(toSafeText(text))
     .split("\n")
-    .flatMap((line) => proseRows([piece(line.replaceAll("\t", "    "), style)], gutter, width));
+    .flatMap((line) => drawProse([createPiece(line.replaceAll("\t", "    "), style)], gutter, width));
 }
 
 function thinkingRows(
@@ -87,12 +105,15 @@ function thinkingRows(
   const took = at_ms === undefined || ended_at_ms === undefined ? undefined : ended_at_ms - at_ms;
   // Agents that send a thought only when complete have no duration.
   const isBrief = took === undefined || took < BRIEF_MS;
-  const head = isOpen ? "thinking…" : isBrief ? "thought" : `thought for ${durationText(took)}`;
+  const head = isOpen ? "thinking…" : isBrief ? "thought" : `thought for ${formatDuration(took)}`;
   const first = options.isUnfolded
     ? ""
-    : safeLine(text.slice(0, 2 * options.width).split("\n\n")[0] ?? "").replaceAll("**", "");
-  const words = [piece(head, STYLE.dim), ...(first === "" ? [] : [piece(`  ${first}`, STYLE.dim)])];
-  const top = finish(ownRow(piece("∴", STYLE.dim), words, options.width));
+    : toSafeLine(text.slice(0, 2 * options.width).split("\n\n")[0] ?? "").replaceAll("**", "");
+  const words = [
+    createPiece(head, STYLE.dim),
+    ...(first === "" ? [] : [createPiece(`  ${first}`, STYLE.dim)]),
+  ];
+  const top = finish(drawOwnRow(createPiece("∴", STYLE.dim), words, options.width));
   if (!options.isUnfolded || text.trim() === "") return [top];
   growing.text ??= new TextLayout({ ...options, finish, isMarkdown: false, style: STYLE.dim });
   return [top, ...growing.text.rows(text, !isOpen)];
@@ -107,30 +128,32 @@ const NOTICE_MARKS = {
 function noticeLines(entry: NoticeEntry, width: number): Piece[][] {
   const { level } = entry;
   const style = level === "info" ? STYLE.dim : NOTICE_MARKS[level].style;
-  return markedProse(NOTICE_MARKS[level], noticeRowText(entry), style, width);
+  return markedProse(NOTICE_MARKS[level], formatNoticeRow(entry), style, width);
 }
 
 /** Untrusted text with our mark on the first row. */
 function markedProse(mark: Piece, text: string, style: string, width: number): Piece[][] {
   const rows = textLines(text, TEXT_GUTTER, style, width);
-  return rows.map((row, at) => (at === 0 ? [piece(`${mark.text} `, mark.style), ...row.slice(1)] : row));
+  return rows.map((row, at) =>
+    at === 0 ? [createPiece(`${mark.text} `, mark.style), ...row.slice(1)] : row,
+  );
 }
 
 function resultLines(entry: ResultEntry, width: number): Piece[][] {
   const { subtype, usage, cost_usd, error } = entry;
-  const worked = workedMs(entry);
+  const worked = computeWorkedMs(entry);
   const isGood = subtype === "success";
   const isStopped = subtype === "interrupted";
   const mark = isGood
-    ? piece("✓", STYLE.good)
-    : piece(isStopped ? "○" : "✗", isStopped ? STYLE.warn : STYLE.bad);
+    ? createPiece("✓", STYLE.good)
+    : createPiece(isStopped ? "○" : "✗", isStopped ? STYLE.warn : STYLE.bad);
   const tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
   const facts = [
-    isGood ? "done" : safeLine(subtype).replaceAll("_", " "),
-    ...(worked === undefined ? [] : [durationText(worked)]),
-    ...(tokens === 0 ? [] : [`${tokensText(tokens)} tokens`]),
-    ...(cost_usd === undefined || cost_usd === 0 ? [] : [costText(cost_usd)]),
+    isGood ? "done" : toSafeLine(subtype).replaceAll("_", " "),
+    ...(worked === undefined ? [] : [formatDuration(worked)]),
+    ...(tokens === 0 ? [] : [`${formatTokens(tokens)} tokens`]),
+    ...(cost_usd === undefined || cost_usd === 0 ? [] : [formatCost(cost_usd)]),
   ];
-  const head = ownRow(mark, [piece(facts.join(" · "), STYLE.dim)], width);
+  const head = drawOwnRow(mark, [createPiece(facts.join(" · "), STYLE.dim)], width);
   return error === undefined ? [head] : [head, ...textLines(error, TEXT_GUTTER, STYLE.bad, width)];
 }

@@ -1,9 +1,9 @@
 // The feed as rows. Unchanged entries (same object) keep their rows, and growing text is laid out from its last part on.
 import type { Entry, ToolEntry } from "../../client/view/types.ts";
-import { entryRows, type Growing, MIN_WIDTH } from "./entry-rows.ts";
-import { depthPrefix } from "./gutter.ts";
+import { drawEntry, type Growing, MIN_WIDTH } from "./entry-rows.ts";
+import { drawDepth } from "./gutter.ts";
 import { toRow } from "./style.ts";
-import { agentLabel } from "./tool-rows.ts";
+import { drawAgentLabel } from "./tool-rows.ts";
 import type { FeedLayout, FeedOptions, Row } from "./types.ts";
 
 export function createFeedLayout(): FeedLayout {
@@ -105,7 +105,7 @@ class Feed implements FeedLayout {
     const known = this.#laid.get(entry);
     if (known?.made === made) return known.rows;
     const growing = this.#getGrowing(entry, made);
-    const rows = entryRows(entry, { width, theme, isUnfolded }, growing);
+    const rows = drawEntry(entry, { width, theme, isUnfolded }, growing);
     this.#laid.set(entry, { made, rows });
     return rows;
   }
@@ -121,9 +121,9 @@ class Feed implements FeedLayout {
     const isAsked = before.kind === "request" && before.request.item_id === parent;
     if (call === undefined || call === before || isAsked) return undefined;
     const { width, theme } = this.#options;
-    const prefix = depthPrefix(depth, width);
+    const prefix = drawDepth(depth, width);
     const room = Math.max(MIN_WIDTH, width) - (prefix[0]?.text.length ?? 0);
-    return toRow([...prefix, ...agentLabel(call, room)], id, theme);
+    return toRow([...prefix, ...drawAgentLabel(call, room)], id, theme);
   }
 
   #getGrowing(entry: Entry, made: string): Growing {
@@ -164,7 +164,7 @@ class Feed implements FeedLayout {
     const entry = this.#entries[at];
     const depth = Math.min(entry?.depth ?? 0, this.#entries[at - 1]?.depth ?? 0);
     const { width, theme } = this.#options;
-    return toRow(depthPrefix(depth, width), entry?.id ?? "", theme);
+    return toRow(drawDepth(depth, width), entry?.id ?? "", theme);
   }
 }
 

@@ -2,10 +2,10 @@
 import { trimLastNewlines } from "../../client/view/lines.ts";
 import { type Block, type CodeBlock, MarkdownReader } from "../../client/view/markdown.ts";
 import { findChunkEnd, isColored, splitChunks } from "./code-rows.ts";
-import { proseRows, TEXT_GUTTER } from "./gutter.ts";
-import { blockLines, codeBlockLines } from "./markdown-rows.ts";
-import { safeText } from "./safe.ts";
-import { type Line, type Piece, piece } from "./style.ts";
+import { drawProse, TEXT_GUTTER } from "./gutter.ts";
+import { drawBlock, drawCodeBlock } from "./markdown-rows.ts";
+import { toSafeText } from "./safe.ts";
+import { createPiece, type Line, type Piece } from "./style.ts";
 import type { Row, RowTheme } from "./types.ts";
 
 export interface TextOptions {
@@ -58,7 +58,7 @@ export class TextLayout {
 
   #block(block: Block, isApart: boolean): Row[] {
     const { width, theme } = this.#options;
-    const lines = blockLines(block, { width: width - TEXT_GUTTER.text.length, theme });
+    const lines = drawBlock(block, { width: width - TEXT_GUTTER.text.length, theme });
     return this.#finish(isApart ? [[], ...lines] : lines);
   }
 
@@ -84,7 +84,7 @@ export class TextLayout {
 
   #code(text: string, lang: string): Row[] {
     const width = this.#options.width - TEXT_GUTTER.text.length;
-    return this.#finish(codeBlockLines(text, lang, width));
+    return this.#finish(drawCodeBlock(text, lang, width));
   }
 
   #plain(text: string): Row[] {
@@ -94,7 +94,7 @@ export class TextLayout {
         .split("\n")
         .flatMap(splitChunks)
         .flatMap((line) =>
-          proseRows([piece(safeText(line).replaceAll("\t", "    "), style)], TEXT_GUTTER, width),
+          drawProse([createPiece(toSafeText(line).replaceAll("\t", "    "), style)], TEXT_GUTTER, width),
         )
         .map(this.#options.finish),
     );

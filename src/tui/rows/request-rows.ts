@@ -1,32 +1,33 @@
 // A request as rows: the exact content to decide on, its details, and its row in the feed. Untrusted text is after a bar on
 // every row, with misleading characters escaped.
+import { describeAnswerer } from "../../client/view/answerer.ts";
 import {
   type RequestPart,
   type RequestQuote,
-  requestCard,
-  requestDetails,
+  toRequestCard,
+  toRequestDetails,
 } from "../../client/view/request-card.ts";
 import type { Answer, RequestRow } from "../../client/view/types.ts";
 import type { ResolutionSource } from "../../protocol/requests.ts";
 import type { EntryOptions } from "./entry-rows.ts";
-import { barRows, ownRow } from "./gutter.ts";
-import { looksRevealed, revealedLine, safeLine } from "./safe.ts";
-import { type Piece, piece, STYLE, toRow } from "./style.ts";
+import { drawBarRows, drawOwnRow } from "./gutter.ts";
+import { drawRevealed, looksRevealed, toSafeLine } from "./safe.ts";
+import { createPiece, type Piece, STYLE, toRow } from "./style.ts";
 import type { Row, RowTheme } from "./types.ts";
-import { lineWidth, wrapHard, wrapWords } from "./wrap.ts";
+import { measureLine, wrapHard, wrapWords } from "./wrap.ts";
 
 const MIN_WIDTH = 20;
 /** Marks our own rows of a request in the feed. */
 const ASKED = { text: "┃ ", style: STYLE.warn };
 
 /** The content to decide on, at most `width` wide (minimum 20). Rows carry the request's id. */
-export function requestRows(row: RequestRow, width: number, theme: RowTheme): Row[] {
-  return asRows(row, cardLines(row, requestCard(row).parts, width, theme), theme);
+export function drawRequest(row: RequestRow, width: number, theme: RowTheme): Row[] {
+  return asRows(row, cardLines(row, toRequestCard(row).parts, width, theme), theme);
 }
 
 /** Initially folded: ids, JSON and everything else the agent sent. */
-export function detailRows(row: RequestRow, width: number, theme: RowTheme): Row[] {
-  return asRows(row, cardLines(row, requestDetails(row), width, theme), theme);
+export function drawRequestDetails(row: RequestRow, width: number, theme: RowTheme): Row[] {
+  return asRows(row, cardLines(row, toRequestDetails(row), width, theme), theme);
 }
 
 function asRows({ request_id }: RequestRow, lines: readonly Piece[][], theme: RowTheme): Row[] {
@@ -34,16 +35,13 @@ function asRows({ request_id }: RequestRow, lines: readonly Piece[][], theme: Ro
 }
 
 /** In the feed: one row, or everything when unfolded. */
-export function requestEntryLines(
-  request: RequestRow,
-  { width, theme, isUnfolded }: EntryOptions,
-): Piece[][] {
+export function drawRequestEntry(request: RequestRow, { width, theme, isUnfolded }: EntryOptions): Piece[][] {
   const [mark, outcome] = describeOutcome(request);
   const words = [
-    piece(`asks (${request.request_type}) `, STYLE.dim),
-    piece(safeLine(request.payload.title), request.status === "pending" ? STYLE.bold : STYLE.none),
+    createPiece(`asks (${request.request_type}) `, STYLE.dim),
+    createPiece(toSafeLine(request.payload.title), request.status === "pending" ? STYLE.bold : STYLE.none),
   ];
-  const head = ownRow(mark, words, width, [piece(outcome, mark.style)]);
+  const head = drawOwnRow(mark, words, width, [createPiece(outcome, mark.style)]);
   const top = [head, ...reasonRows(request.answer, width)];
   if (!isUnfolded || width < MIN_WIDTH + 2) return top;
   return [...top, ...wholeLines(request, width - 2, theme).map((row) => [ASKED, ...row])];
@@ -61,20 +59,23 @@ const BY: Readonly<Record<ResolutionSource, string>> = {
   policy: " by policy",
 };
 
-function describeOutcome({ status, answer, resolution_source }: RequestRow): [Piece, string] {
-  if (status === "pending") return [piece("?", STYLE.warn), "waiting for you"];
-  if (status !== "resolved" || answer === undefined) return [piece("○", STYLE.dim), status];
-  const by = resolution_source === undefined ? "" : BY[resolution_source];
-  if (!("decision" in answer)) return [piece("✓", STYLE.good), `answered${by}`];
-  if (answer.decision === "decline") return [piece("✗", STYLE.bad), `declined${by}`];
-  if (answer.decision === "cancel") return [piece("✗", STYLE.bad), `declined, turn stopped${by}`];
+function describeOutcome(request: RequestRow): [Piece, string] {
+  const { status, answer, resolution_source } = request;
+  if (status === "pending") return [createPiece("?", STYLE.warn), "waiting for you"];
+  if (status !== "resolved" || answer === undefined) return [createPiece("○", STYLE.dim), status];
+  const who = describeAnswerer(request);
+  const place = resolution_source === undefined ? "" : BY[resolution_source];
+  const by = who === undefined ? place : ` ${who}`;
+  if (!("decision" in answer)) return [createPiece("✓", STYLE.good), `answered${by}`];
+  if (answer.decision === "decline") return [createPiece("✗", STYLE.bad), `declined${by}`];
+  if (answer.decision === "cancel") return [createPiece("✗", STYLE.bad), `declined, turn stopped${by}`];
   const how = { accept: "", acceptForSession: " for the session", acceptAlways: " always" }[answer.decision];
-  return [piece("✓", STYLE.good), `accepted${how}${by}`];
+  return [createPiece("✓", STYLE.good), `accepted${how}${by}`];
 }
 
 function reasonRows(answer: Answer | undefined, width: number): Piece[][] {
   if (answer === undefined || !("decision" in answer) || answer.message === undefined) return [];
-  return barRows([piece(safeLine(answer.message), STYLE.dim)], width);
+  return drawBarRows([createPiece(toSafeLine(answer.message), STYLE.dim)], width);
 }
 
 function cardLines(
@@ -84,52 +85,58 @@ function cardLines(
   theme: RowTheme,
 ): Piece[][] {
   const room = Math.max(MIN_WIDTH, width);
-  const { asks, choices } = requestCard(row);
+  const { asks, choices } = toRequestCard(row);
   const quotes = [...parts, ...choices.flatMap(({ notes }) => notes)];
   const isLiteral = quotes.some((part) => part.kind === "quote" && looksRevealed(part.text));
   return [
-    ...own([piece("? ", STYLE.warn), ...shortName(row.backend, theme), piece(` ${asks}:`)], room),
-    ...parts.flatMap((part) => partLines(part, room, theme)),
-    ...(isLiteral ? own([piece("  (some \\x… and <U+…> are literal text)", STYLE.warn)], room) : []),
-    ...(row.is_cut ? own([piece("  (truncated: this is not the whole request)", STYLE.bad)], room) : []),
+    ...own([createPiece("? ", STYLE.warn), ...shortName(row.backend, theme), createPiece(` ${asks}:`)], room),
+    ...parts.flatMap((part) => drawPart(part, room, theme)),
+    ...(isLiteral ? own([createPiece("  (some \\x… and <U+…> are literal text)", STYLE.warn)], room) : []),
+    ...(row.is_cut
+      ? own([createPiece("  (truncated: this is not the whole request)", STYLE.bad)], room)
+      : []),
   ];
 }
 
 /** The request with its details. */
 function wholeLines(row: RequestRow, width: number, theme: RowTheme): Piece[][] {
-  const { parts, questions, choices } = requestCard(row);
-  const all = [...parts, ...questions, ...requestDetails(row)];
+  const { parts, questions, choices } = toRequestCard(row);
+  const all = [...parts, ...questions, ...toRequestDetails(row)];
   return [
     ...cardLines(row, all, width, theme),
-    [piece("  Choices:")],
+    [createPiece("  Choices:")],
     ...choices.flatMap(({ label, meaning, notes }) => [
-      ...own([piece(`    ${label.padEnd(26)}  `, STYLE.bold), piece(meaning, STYLE.dim)], width),
-      ...notes.flatMap((note) => partLines(note, width, theme, "      ")),
+      ...own([createPiece(`    ${label.padEnd(26)}  `, STYLE.bold), createPiece(meaning, STYLE.dim)], width),
+      ...notes.flatMap((note) => drawPart(note, width, theme, "      ")),
     ]),
   ];
 }
 
 /** A single line of untrusted text is beside its title if it fits, otherwise below. */
-export function partLines(part: RequestPart, width: number, theme: RowTheme, indent = "  "): Piece[][] {
+export function drawPart(part: RequestPart, width: number, theme: RowTheme, indent = "  "): Piece[][] {
   if (part.kind === "words") {
-    const id = part.id === undefined ? [] : [piece(" "), ...line(part.id, STYLE.dim, theme)];
-    return own([piece(indent + part.text, STYLE.dim), ...id], width);
+    const id = part.id === undefined ? [] : [createPiece(" "), ...line(part.id, STYLE.dim, theme)];
+    return own([createPiece(indent + part.text, STYLE.dim), ...id], width);
   }
   const rows = quoteRows(part, width, theme, indent.slice(2));
   if (part.title === undefined) return rows;
   const [first = []] = rows;
-  const beside = [piece(indent + part.title, STYLE.dim), piece(" │ ", STYLE.dim), ...first.slice(1)];
-  if (rows.length === 1 && lineWidth(beside) <= width) return [beside];
-  return [...own([piece(`${indent}${part.title}:`, STYLE.dim)], width), ...rows];
+  const beside = [
+    createPiece(indent + part.title, STYLE.dim),
+    createPiece(" │ ", STYLE.dim),
+    ...first.slice(1),
+  ];
+  if (rows.length === 1 && measureLine(beside) <= width) return [beside];
+  return [...own([createPiece(`${indent}${part.title}:`, STYLE.dim)], width), ...rows];
 }
 
 function quoteRows({ text, form }: RequestQuote, width: number, theme: RowTheme, indent: string): Piece[][] {
-  if (form === "line") return barRows(line(text, STYLE.bold, theme), width, indent);
+  if (form === "line") return drawBarRows(line(text, STYLE.bold, theme), width, indent);
   return text
     .replace(/\n$/, "")
     .split("\n")
     .flatMap((one) =>
-      barRows(revealedLine(one, chooseStyle(one, form), theme.isAscii ?? false), width, indent),
+      drawBarRows(drawRevealed(one, chooseStyle(one, form), theme.isAscii ?? false), width, indent),
     );
 }
 
@@ -146,19 +153,19 @@ function line(text: string, style: string, theme: RowTheme): Piece[] {
   return text
     .split("\n")
     .flatMap((part, at) => [
-      ...(at === 0 ? [] : [piece("\\n", STYLE.shown)]),
-      ...revealedLine(part, style, theme.isAscii ?? false),
+      ...(at === 0 ? [] : [createPiece("\\n", STYLE.shown)]),
+      ...drawRevealed(part, style, theme.isAscii ?? false),
     ]);
 }
 
 /** At most 40 columns: a longer name could wrap where one of our own rows would start. */
 function shortName(name: string, theme: RowTheme): Piece[] {
   const [first = [], ...rest] = wrapHard(line(name, STYLE.bold, theme), 40);
-  return rest.length === 0 ? first : [...first, piece("…")];
+  return rest.length === 0 ? first : [...first, createPiece("…")];
 }
 
 /** Our own rows; continuations have an indent that nothing else has. */
 function own(words: readonly Piece[], width: number): Piece[][] {
-  if (lineWidth(words) <= width) return [[...words]];
-  return wrapWords(words, width - 6).map((row, at) => (at === 0 ? row : [piece("      "), ...row]));
+  if (measureLine(words) <= width) return [[...words]];
+  return wrapWords(words, width - 6).map((row, at) => (at === 0 ? row : [createPiece("      "), ...row]));
 }

@@ -1,6 +1,6 @@
 // Makes untrusted text safe for rows: base/sanitize.ts, and characters whose width terminals disagree on.
 import { reveal, sanitize, sanitizeLine } from "../../base/sanitize.ts";
-import { type Piece, piece, STYLE } from "./style.ts";
+import { createPiece, type Piece, STYLE } from "./style.ts";
 
 /** More combining marks would reach into adjacent rows. */
 const MARK_FLOOD = /(?<=\p{M}{4})\p{M}/gu;
@@ -18,12 +18,12 @@ const TAB_SIGN = "⇥";
 const REVEALED = /[^ -~]/u;
 
 /** Multi-line text. */
-export function safeText(text: string): string {
+export function toSafeText(text: string): string {
   return IS_PLAIN.test(text) ? text : steady(sanitize(text.replace(EMOJI_JOINER, "")));
 }
 
 /** One line; runs of whitespace become one space, so that two spaces are always ours. */
-export function safeLine(text: string): string {
+export function toSafeLine(text: string): string {
   const line = IS_PLAIN.test(text) ? text : steady(sanitizeLine(text.replace(EMOJI_JOINER, "")));
   return line.replace(/[\n\t ]+/g, " ").trim();
 }
@@ -50,8 +50,8 @@ export function expandTabs(line: string): string {
  * A line of a request. Misleading characters are shown as code points in a style of their own: `\x1b`, `<U+202E>`, and a tab
  * as a sign.
  */
-export function revealedLine(line: string, style: string, isAscii: boolean): Piece[] {
-  if (/^[ -~]*$/.test(line)) return [piece(line, style)];
+export function drawRevealed(line: string, style: string, isAscii: boolean): Piece[] {
+  if (/^[ -~]*$/.test(line)) return [createPiece(line, style)];
   const pieces: Piece[] = [];
   let text = "";
   let look = style;
@@ -61,13 +61,13 @@ export function revealedLine(line: string, style: string, isAscii: boolean): Pie
     const shown = showChar(char, marks, isAscii);
     const next = shown === char ? style : STYLE.shown;
     if (next !== look && text !== "") {
-      pieces.push(piece(text, look));
+      pieces.push(createPiece(text, look));
       text = "";
     }
     look = next;
     text += shown;
   }
-  return text === "" ? pieces : [...pieces, piece(text, look)];
+  return text === "" ? pieces : [...pieces, createPiece(text, look)];
 }
 
 /** Literal text that looks like our escapes. */

@@ -68,12 +68,12 @@ const ASCII: Readonly<Record<string, string>> = {
   "”": '"',
 };
 
-export function piece(text: string, style: string = STYLE.none): Piece {
+export function createPiece(text: string, style: string = STYLE.none): Piece {
   return { text, style };
 }
 
 /** Combines two styles. */
-export function both(outer: string, inner: string): string {
+export function combineStyles(outer: string, inner: string): string {
   if (outer === "" || inner === "") return outer + inner;
   return `${outer};${inner}`;
 }
@@ -85,7 +85,7 @@ export function toPlain(line: Line): string {
 }
 
 export function toRow(line: Line, entry: string, theme: RowTheme): Row {
-  const shown = theme.isAscii ? line.map(({ text, style }) => piece(toAscii(text), style)) : line;
+  const shown = theme.isAscii ? line.map(({ text, style }) => createPiece(toAscii(text), style)) : line;
   const text = toPlain(shown);
   return { text, ansi: theme.hasColor ? toAnsi(shown) : text, entry };
 }

@@ -1,24 +1,24 @@
 // A table as lines: columns shrink to fit; if that is not enough, one line per cell after its column name.
 import type { Inline, TableBlock } from "../../client/view/markdown.ts";
-import { both, type Piece, piece, STYLE } from "./style.ts";
-import { lineWidth, wrapWords } from "./wrap.ts";
+import { combineStyles, createPiece, type Piece, STYLE } from "./style.ts";
+import { measureLine, wrapWords } from "./wrap.ts";
 
 type Cell = Piece[];
 const BETWEEN = { text: " │ ", style: STYLE.dim };
 /** Minimum width of a shrunk column. */
 const MIN_COLUMN = 6;
 
-export function tableLines(
+export function drawTable(
   { header, align, rows }: TableBlock,
   width: number,
   toCell: (content: readonly Inline[]) => Cell,
 ): Piece[][] {
   const head = header.map((cell) =>
-    toCell(cell).map(({ text, style }) => piece(text, both(STYLE.bold, style))),
+    toCell(cell).map(({ text, style }) => createPiece(text, combineStyles(STYLE.bold, style))),
   );
   const body = rows.map((row) => row.map(toCell));
   const needs = head.map((cell, at) =>
-    Math.max(1, lineWidth(cell), ...body.map((row) => lineWidth(row[at] ?? []))),
+    Math.max(1, measureLine(cell), ...body.map((row) => measureLine(row[at] ?? []))),
   );
   const room = width - BETWEEN.text.length * (needs.length - 1);
   const widths = shrinkColumns(needs, room);
@@ -26,7 +26,7 @@ export function tableLines(
   const rule = widths.map((wide) => "─".repeat(wide)).join("─┼─");
   return [
     ...rowLines(head, widths, align),
-    [piece(rule, STYLE.dim)],
+    [createPiece(rule, STYLE.dim)],
     ...body.flatMap((row) => rowLines(row, widths, align)),
   ];
 }
@@ -58,13 +58,13 @@ function rowLines(cells: readonly Cell[], widths: readonly number[], align: Tabl
 }
 
 function alignCell(cell: Cell, wide: number, side: TableBlock["align"][number], isLast: boolean): Cell {
-  const free = Math.max(0, wide - lineWidth(cell));
+  const free = Math.max(0, wide - measureLine(cell));
   const left = side === "right" ? free : side === "center" ? free >> 1 : 0;
   const right = isLast ? 0 : free - left;
   return [
-    ...(left > 0 ? [piece(" ".repeat(left))] : []),
+    ...(left > 0 ? [createPiece(" ".repeat(left))] : []),
     ...cell,
-    ...(right > 0 ? [piece(" ".repeat(right))] : []),
+    ...(right > 0 ? [createPiece(" ".repeat(right))] : []),
   ];
 }
 
@@ -72,6 +72,6 @@ function asList(head: readonly Cell[], body: readonly (readonly Cell[])[], width
   if (body.length === 0) return head.flatMap((cell) => wrapWords(cell, width));
   return body.flatMap((row, at) => [
     ...(at > 0 ? [[]] : []),
-    ...row.flatMap((cell, column) => wrapWords([...(head[column] ?? []), piece(": "), ...cell], width)),
+    ...row.flatMap((cell, column) => wrapWords([...(head[column] ?? []), createPiece(": "), ...cell], width)),
   ]);
 }

@@ -2,17 +2,17 @@
 // at both ends, with the number of lines between.
 
 import { type DiffLine, parseDiff } from "../../client/view/diff.ts";
-import { durationText, tookMs, toolStatusText } from "../../client/view/format.ts";
+import { computeTookMs, formatDuration, formatToolStatus } from "../../client/view/format.ts";
 import { findLanguage } from "../../client/view/highlight.ts";
 import { trimLastNewlines } from "../../client/view/lines.ts";
-import { entriesText } from "../../client/view/request-input.ts";
+import { formatEntries } from "../../client/view/request-input.ts";
 import type { FileChange, ToolEntry, ToolStatus } from "../../client/view/types.ts";
 import { getChangeLabel } from "../../protocol/change-labels.ts";
-import { countDigits, diffLineRows } from "./diff-rows.ts";
+import { countDigits, drawDiffLine } from "./diff-rows.ts";
 import type { EntryOptions } from "./entry-rows.ts";
-import { barRows, cutBarRow, ownRow, TEXT_GUTTER } from "./gutter.ts";
-import { expandTabs, safeLine, safeText } from "./safe.ts";
-import { type Piece, piece, STYLE } from "./style.ts";
+import { cutBarRow, drawBarRows, drawOwnRow, TEXT_GUTTER } from "./gutter.ts";
+import { expandTabs, toSafeLine, toSafeText } from "./safe.ts";
+import { createPiece, type Piece, STYLE } from "./style.ts";
 
 /** Lines shown of long text, half of them from its end. */
 const MAX_LINES = 200;
@@ -28,9 +28,9 @@ const MARKS: Readonly<Record<ToolStatus, Piece>> = {
   unknown: { text: "○", style: STYLE.dim },
 };
 
-export function toolLines(entry: ToolEntry, options: EntryOptions): Piece[][] {
+export function drawTool(entry: ToolEntry, options: EntryOptions): Piece[][] {
   const { width, isUnfolded } = options;
-  const head = ownRow(MARKS[entry.status], describeTool(entry), width, describeStatus(entry));
+  const head = drawOwnRow(MARKS[entry.status], describeTool(entry), width, describeStatus(entry));
   return isUnfolded ? [head, ...bodyLines(entry, width)] : [head, ...whyLines(entry, width)];
 }
 
@@ -42,45 +42,49 @@ function whyLines({ status, output = "" }: ToolEntry, width: number): Piece[][] 
   if (status !== "failed") return [];
   const said = output.slice(0, MAX_LINE).replaceAll("<tool_use_error>", "");
   const line = asLines(said).find((one) => !SAYS_NOTHING.test(one.trim()));
-  return line === undefined ? [] : [cutBarRow([piece(safeLine(line), STYLE.dim)], width)];
+  return line === undefined ? [] : [cutBarRow([createPiece(toSafeLine(line), STYLE.dim)], width)];
 }
 
 /** The row above a sub-agent's entries, if others came in between. */
-export function agentLabel({ agent = "", title }: ToolEntry, width: number): Piece[] {
-  const more = title === agent ? [] : [piece(` ${safeLine(title)}`, STYLE.dim)];
-  return ownRow(piece("↳", STYLE.dim), [piece(safeLine(agent), STYLE.accent), ...more], width);
+export function drawAgentLabel({ agent = "", title }: ToolEntry, width: number): Piece[] {
+  const more = title === agent ? [] : [createPiece(` ${toSafeLine(title)}`, STYLE.dim)];
+  return drawOwnRow(
+    createPiece("↳", STYLE.dim),
+    [createPiece(toSafeLine(agent), STYLE.accent), ...more],
+    width,
+  );
 }
 
 function describeTool({ name, title, agent, changes }: ToolEntry): Piece[] {
   const counts = (changes ?? []).map(({ diff }) => parseDiff(diff ?? ""));
   const added = counts.reduce((sum, diff) => sum + diff.added, 0);
   const removed = counts.reduce((sum, diff) => sum + diff.removed, 0);
-  const words = [piece(safeLine(name), STYLE.bold)];
-  if (agent !== undefined && agent !== title) words.push(piece(` ${safeLine(agent)}`, STYLE.accent));
-  if (added > 0) words.push(piece(` +${added}`, STYLE.added));
-  if (removed > 0) words.push(piece(` -${removed}`, STYLE.removed));
-  const line = safeLine(title);
-  return line === "" ? words : [...words, piece(` ${line}`)];
+  const words = [createPiece(toSafeLine(name), STYLE.bold)];
+  if (agent !== undefined && agent !== title) words.push(createPiece(` ${toSafeLine(agent)}`, STYLE.accent));
+  if (added > 0) words.push(createPiece(` +${added}`, STYLE.added));
+  if (removed > 0) words.push(createPiece(` -${removed}`, STYLE.removed));
+  const line = toSafeLine(title);
+  return line === "" ? words : [...words, createPiece(` ${line}`)];
 }
 
 function describeStatus(entry: ToolEntry): Piece[] {
   const { status, exit_code } = entry;
-  const ms = tookMs(entry);
-  const took = ms === undefined ? "" : ` ${durationText(ms)}`;
+  const ms = computeTookMs(entry);
+  const took = ms === undefined ? "" : ` ${formatDuration(ms)}`;
   const code = exit_code === undefined || exit_code === 0 ? "" : ` exit ${exit_code}`;
   switch (status) {
     case "running":
-      return [piece("…", STYLE.accent)];
+      return [createPiece("…", STYLE.accent)];
     case "waiting":
-      return [piece("waiting for you", STYLE.warn)];
+      return [createPiece("waiting for you", STYLE.warn)];
     case "done":
-      return [piece(`✓${code}`, STYLE.good), piece(took, STYLE.dim)];
+      return [createPiece(`✓${code}`, STYLE.good), createPiece(took, STYLE.dim)];
     case "failed":
-      return [piece(`✗${code}`, STYLE.bad), piece(took, STYLE.dim)];
+      return [createPiece(`✗${code}`, STYLE.bad), createPiece(took, STYLE.dim)];
     case "not_run":
-      return [piece(toolStatusText(entry), STYLE.warn)];
+      return [createPiece(formatToolStatus(entry), STYLE.warn)];
     case "unknown":
-      return [piece("no result", STYLE.dim)];
+      return [createPiece("no result", STYLE.dim)];
   }
 }
 
@@ -98,12 +102,12 @@ function formatInput(input: unknown): string | undefined {
   if (typeof input !== "object" || input === null) return JSON.stringify(input);
   return Array.isArray(input)
     ? JSON.stringify(input, undefined, 2)
-    : entriesText(input as Record<string, unknown>);
+    : formatEntries(input as Record<string, unknown>);
 }
 
 /** Our own label inside a tool call; marked, so that output cannot imitate it. */
 function label(text: string, width: number): Piece[] {
-  return ownRow(piece("├", STYLE.dim), [piece(text, STYLE.dim)], width);
+  return drawOwnRow(createPiece("├", STYLE.dim), [createPiece(text, STYLE.dim)], width);
 }
 
 function textPart(title: string, text: string | undefined, width: number): Piece[][] {
@@ -120,7 +124,10 @@ function asLines(text: string): string[] {
 const COLORS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, "g");
 
 function longLine(line: string, width: number): Piece[][] {
-  return [...barRows([piece(expandTabs(safeText(line.slice(0, MAX_LINE))))], width), ...cutNote(line, width)];
+  return [
+    ...drawBarRows([createPiece(expandTabs(toSafeText(line.slice(0, MAX_LINE))))], width),
+    ...cutNote(line, width),
+  ];
 }
 
 function cutNote(line: string, width: number): Piece[][] {
@@ -128,10 +135,11 @@ function cutNote(line: string, width: number): Piece[][] {
 }
 
 function changePart({ kind, path, move_path, diff }: FileChange, width: number): Piece[][] {
-  const moved = move_path === undefined ? [] : [piece(" → "), piece(safeLine(move_path), STYLE.bold)];
-  const head = ownRow(
-    piece("├", STYLE.dim),
-    [piece(`${getChangeLabel(kind)} `, STYLE.dim), piece(safeLine(path), STYLE.bold), ...moved],
+  const moved =
+    move_path === undefined ? [] : [createPiece(" → "), createPiece(toSafeLine(move_path), STYLE.bold)];
+  const head = drawOwnRow(
+    createPiece("├", STYLE.dim),
+    [createPiece(`${getChangeLabel(kind)} `, STYLE.dim), createPiece(toSafeLine(path), STYLE.bold), ...moved],
     width,
   );
   if (diff === undefined || diff === "") return [head];
@@ -139,7 +147,7 @@ function changePart({ kind, path, move_path, diff }: FileChange, width: number):
   const lang = findLanguage(path);
   const digits = countDigits(parsed.lines, width);
   const toRows = (line: DiffLine): Piece[][] => [
-    ...diffLineRows({ ...line, text: line.text.slice(0, MAX_LINE) }, lang, digits, width - 2).map((row) => [
+    ...drawDiffLine({ ...line, text: line.text.slice(0, MAX_LINE) }, lang, digits, width - 2).map((row) => [
       TEXT_GUTTER,
       ...row,
     ]),

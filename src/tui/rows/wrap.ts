@@ -1,11 +1,11 @@
 // Breaks lines of pieces into rows of a given width: between words for prose, anywhere for code.
 import { measureGrapheme, measureWidth, splitGraphemes, splitRuns } from "../../base/width.ts";
-import { type Line, type Piece, piece, toPlain } from "./style.ts";
+import { createPiece, type Line, type Piece, toPlain } from "./style.ts";
 
 /** Scripts written without spaces between words; they may break anywhere. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u;
 
-export function lineWidth(line: Line): number {
+export function measureLine(line: Line): number {
   return measureWidth(toPlain(line));
 }
 
@@ -25,10 +25,10 @@ export function wrapWords(line: Line, width: number): Piece[][] {
 
 /** Cuts to `width` columns, the last of which is then `…`. */
 export function cutLine(line: Line, width: number): Piece[] {
-  if (lineWidth(line) <= width) return [...line];
+  if (measureLine(line) <= width) return [...line];
   if (width < 1) return [];
   const [first = []] = wrapHard(line, width - 1);
-  return [...first, piece("…", line.at(-1)?.style ?? "")];
+  return [...first, createPiece("…", line.at(-1)?.style ?? "")];
 }
 
 interface Word {
@@ -39,16 +39,16 @@ interface Word {
 
 function splitWords(line: Line): Word[] {
   const words: Word[] = [];
-  let gap: Piece | undefined = piece("");
+  let gap: Piece | undefined = createPiece("");
   for (const { text, style } of line) {
     for (const token of text.match(/ +|[^ ]+/g) ?? []) {
       if (token.startsWith(" ")) {
-        gap = gap === undefined ? piece(token, style) : piece(gap.text + token, style);
+        gap = gap === undefined ? createPiece(token, style) : createPiece(gap.text + token, style);
         continue;
       }
       const last = words.at(-1);
-      if (gap === undefined && last !== undefined) last.pieces.push(piece(token, style));
-      else words.push({ gap: gap ?? piece(""), pieces: [piece(token, style)] });
+      if (gap === undefined && last !== undefined) last.pieces.push(createPiece(token, style));
+      else words.push({ gap: gap ?? createPiece(""), pieces: [createPiece(token, style)] });
       gap = undefined;
     }
   }
@@ -66,7 +66,7 @@ class Filler {
   }
 
   word({ gap, pieces }: Word): void {
-    const wide = lineWidth(pieces);
+    const wide = measureLine(pieces);
     const isFirst = this.#used === 0;
     // Spaces at the very start are an indent; those at a break are dropped.
     const before = isFirst ? this.#indent(gap) : gap.text.length;
@@ -123,8 +123,8 @@ class Filler {
 
   #put(text: string, style: string, wide: number): void {
     const last = this.#row.at(-1);
-    if (last?.style === style) this.#row[this.#row.length - 1] = piece(last.text + text, style);
-    else this.#row.push(piece(text, style));
+    if (last?.style === style) this.#row[this.#row.length - 1] = createPiece(last.text + text, style);
+    else this.#row.push(createPiece(text, style));
     this.#used += wide;
   }
 

@@ -3,8 +3,8 @@ import { defined } from "../../base/values.ts";
 import { findFirstSeq } from "../../client/view.ts";
 import { clear, EMPTY_EDITOR, isEmpty } from "../composer/editor.ts";
 import { findAction } from "../keys/table.ts";
-import { turnTo } from "./requests.ts";
-import { clearFocus, isAtTop, moveFocus, scrollBy, scrollTo, toEnd, turnAllFolds } from "./scroll.ts";
+import { moveToRequest } from "./requests.ts";
+import { clearFocus, isAtTop, moveFocus, scrollBy, scrollTo, toEnd, toggleAllFolds } from "./scroll.ts";
 import { isTurnRunning, omit, showNotice, step } from "./state.ts";
 import type { SessionUi, Step, UiContext } from "./ui-types.ts";
 
@@ -20,9 +20,9 @@ export function onAnyKey(ui: SessionUi, chord: string, context: UiContext): Step
     case "escape":
       return onEscape(ui, context);
     case "next_request":
-      return turnTo(ui, 1);
+      return moveToRequest(ui, 1);
     case "previous_request":
-      return turnTo(ui, -1);
+      return moveToRequest(ui, -1);
     case "page_up":
       return isAtTop(ui, context) ? loadEarlier(ui) : step(scrollBy(ui, -page, context));
     case "page_down":
@@ -40,7 +40,7 @@ export function onAnyKey(ui: SessionUi, chord: string, context: UiContext): Step
     case "wheel_down":
       return step(scrollBy(ui, WHEEL_ROWS, context));
     case "fold_all":
-      return step(turnAllFolds(ui));
+      return step(toggleAllFolds(ui));
     case "search":
       return step({ ...ui, overlay: { kind: "search", editor: EMPTY_EDITOR, isTyping: true } });
     case "help":

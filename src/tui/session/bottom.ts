@@ -1,8 +1,8 @@
 // The lines around the composer: queue, pending requests, completions and key hints.
 import { readText } from "../../protocol/message-text.ts";
 import { isEmpty } from "../composer/editor.ts";
-import { revealedLine, safeLine } from "../rows/safe.ts";
-import { type Line, piece, STYLE } from "../rows/style.ts";
+import { drawRevealed, toSafeLine } from "../rows/safe.ts";
+import { createPiece, type Line, STYLE } from "../rows/style.ts";
 import { joinParts, wrapToRows } from "../theme.ts";
 import { findCompletions } from "./chat.ts";
 import { getAsked, getFocused, getWaiting, hasQuestions, isTurnRunning } from "./state.ts";
@@ -15,77 +15,82 @@ export function queueLines({ view: { queue } }: SessionUi, columns: number): Lin
   const shown = queue.slice(-MOST_QUEUED);
   const hidden = queue.length - shown.length;
   return shown.map(({ message, kind, from }, at) => {
-    const who = kind === "wake" ? `wake${from === undefined ? "" : ` from ${safeLine(from)}`}` : "queued";
+    const who = kind === "wake" ? `wake${from === undefined ? "" : ` from ${toSafeLine(from)}`}` : "queued";
     const isLast = at === shown.length - 1;
     const more = at === 0 && hidden > 0 ? ` (+${hidden} more)` : "";
     const key = isLast && kind === "user" ? "  Ctrl-X edit" : "";
-    const text = safeLine(readText(message, " "));
+    const text = toSafeLine(readText(message, " "));
     const room = Math.max(4, columns - who.length - more.length - key.length - 4);
     const cut = text.length > room ? `${text.slice(0, room - 1)}…` : text;
-    return [piece(`${who}${more}: `, STYLE.warn), piece(cut), piece(key, STYLE.dim)];
+    return [createPiece(`${who}${more}: `, STYLE.warn), createPiece(cut), createPiece(key, STYLE.dim)];
   });
 }
 
 /** In chat: the pending requests and the key that opens them. */
-export function waitingLines(ui: SessionUi): Line[] {
+export function drawWaiting(ui: SessionUi): Line[] {
   const rows = getWaiting(ui);
   const [first] = rows;
   if (first === undefined || ui.mode !== "chat") return [];
   const count = rows.length === 1 ? "1 pending request" : `${rows.length} pending requests`;
   return [
     [
-      piece(`! ${count}: `, `1;${STYLE.warn}`),
-      piece("Ctrl-N", STYLE.accent),
-      piece(hasQuestions(first) ? " to answer  " : " to decide  "),
-      ...revealedLine(safeLine(first.payload.title), STYLE.bold, false),
+      createPiece(`! ${count}: `, `1;${STYLE.warn}`),
+      createPiece("Ctrl-N", STYLE.accent),
+      createPiece(hasQuestions(first) ? " to answer  " : " to decide  "),
+      ...drawRevealed(toSafeLine(first.payload.title), STYLE.bold, false),
     ],
   ];
 }
 
-export function completionLines(
+export function drawCompletions(
   ui: SessionUi,
   context: Pick<UiContext, "commands" | "endsWithScreen">,
 ): Line[] {
   if (ui.overlay !== undefined) return [];
   const found = findCompletions(ui, context);
   const lines = found.slice(0, MOST_COMPLETIONS).map(({ name, summary }): Line => {
-    return [piece(`  ${safeLine(name)}`, STYLE.accent), piece(`  ${safeLine(summary)}`, STYLE.dim)];
+    return [
+      createPiece(`  ${toSafeLine(name)}`, STYLE.accent),
+      createPiece(`  ${toSafeLine(summary)}`, STYLE.dim),
+    ];
   });
   const hidden = found.length - MOST_COMPLETIONS;
-  return hidden > 0 ? [...lines, [piece(`  … ${hidden} more`, STYLE.dim)]] : lines;
+  return hidden > 0 ? [...lines, [createPiece(`  … ${hidden} more`, STYLE.dim)]] : lines;
 }
 
 type HintContext = Pick<UiContext, "canGoBack" | "pickers" | "requestFocus" | "endsWithScreen">;
 
 /** The bottom lines: the current notice in up to `most` rows, or one row of keys. */
-export function hintLines(
+export function drawHintLines(
   ui: SessionUi,
   context: HintContext,
   { columns, most }: { columns: number; most: number },
 ): Line[] {
   const notice = noticeLine(ui, context);
   if (notice !== undefined) return wrapToRows(notice, columns, most);
-  const keys = hints(ui, context).map(([names, words]) => piece(`${names} ${words}`, STYLE.dim));
+  const keys = hints(ui, context).map(([names, words]) => createPiece(`${names} ${words}`, STYLE.dim));
   return [joinParts(keys, columns)];
 }
 
 function noticeLine({ notice, armed, view, feed }: SessionUi, context: HintContext): Line | undefined {
   if (armed?.what === "leave") {
     const rest = context.endsWithScreen ? "" : "; the session keeps running";
-    return [piece(`Press Ctrl-C again to quit${rest}`, STYLE.warn)];
+    return [createPiece(`Press Ctrl-C again to quit${rest}`, STYLE.warn)];
   }
-  if (armed?.what === "interrupt") return [piece("Press Esc again to interrupt the turn", STYLE.warn)];
+  if (armed?.what === "interrupt") return [createPiece("Press Esc again to interrupt the turn", STYLE.warn)];
   if (notice !== undefined) {
     const style = { info: STYLE.accent, warn: STYLE.warn, error: STYLE.bad }[notice.level];
     const mark = { info: "", warn: "! ", error: "✗ " }[notice.level];
-    return [piece(mark, style), piece(safeLine(notice.text), style)];
+    return [createPiece(mark, style), createPiece(toSafeLine(notice.text), style)];
   }
   const { link } = view;
   if (link.state === "lost") {
-    const why = link.message === undefined ? "" : `: ${safeLine(link.message)}`;
-    return [piece(`! connection lost, reconnecting; your position and draft are kept${why}`, STYLE.warn)];
+    const why = link.message === undefined ? "" : `: ${toSafeLine(link.message)}`;
+    return [
+      createPiece(`! connection lost, reconnecting; your position and draft are kept${why}`, STYLE.warn),
+    ];
   }
-  return feed.isLoading ? [piece("loading earlier events…", STYLE.dim)] : undefined;
+  return feed.isLoading ? [createPiece("loading earlier events…", STYLE.dim)] : undefined;
 }
 
 type Hint = readonly [keys: string, words: string];
@@ -131,7 +136,7 @@ function chatHints(ui: SessionUi, { canGoBack, pickers }: HintContext): Hint[] {
     ...(isRunning ? ([["Ctrl-C", "interrupt"]] as const) : []),
     ...(canGoBack ? ([["Esc", "list"]] as const) : []),
     ...(ui.feed.focus === undefined ? [] : ([["Enter", "unfold"]] as const)),
-    ...(empty ? pickers.map(({ key, title }) => [key, safeLine(title)] as const) : []),
+    ...(empty ? pickers.map(({ key, title }) => [key, toSafeLine(title)] as const) : []),
     ["F1", "keys"],
     ...(isRunning && !canGoBack ? ([["Esc Esc", "interrupt"]] as const) : []),
     ["PgUp", "scroll"],

@@ -10,7 +10,7 @@ import { openPicker } from "../picker/picker.ts";
 import type { Input } from "../screen-types.ts";
 import { onAnyKey } from "./any-key.ts";
 import { toChord } from "./chord.ts";
-import { scrollBy, toEnd, turnFold } from "./scroll.ts";
+import { scrollBy, toEnd, toggleFold } from "./scroll.ts";
 import { getWaiting, isTurnRunning, omit, showNotice, step } from "./state.ts";
 import type { Effect, SessionUi, Step, UiContext } from "./ui-types.ts";
 
@@ -57,7 +57,7 @@ function onEmptyKey(ui: SessionUi, action: Action, context: UiContext): Step {
     case "bottom":
       return step(toEnd(ui));
     case "fold":
-      return step(turnFold(ui, context));
+      return step(toggleFold(ui, context));
     case "help":
       return step({ ...ui, overlay: { kind: "help", scroll: 0 } });
     default:
@@ -156,7 +156,7 @@ export function findCompletions(
 function complete(ui: SessionUi, context: UiContext): SessionUi {
   const names = findCompletions(ui, context).map(({ name }) => name);
   const [first] = names;
-  if (first === undefined) return ui.editor.text.startsWith("/") ? ui : turnFold(ui, context);
+  if (first === undefined) return ui.editor.text.startsWith("/") ? ui : toggleFold(ui, context);
   let common = first;
   while (!names.every((name) => name.startsWith(common))) common = common.slice(0, -1);
   const text = names.length === 1 ? `${first} ` : common;

@@ -1,14 +1,14 @@
 // Draws how a request can be answered: choices with their keys, or a question.
 
-import { type CardChoice, requestCard } from "../../client/view/request-card.ts";
+import { type CardChoice, toRequestCard } from "../../client/view/request-card.ts";
 import type { RequestRow } from "../../client/view/types.ts";
 import type { Choice, Question } from "../../protocol/requests.ts";
 import { type Editor, EMPTY_EDITOR } from "../composer/editor.ts";
 import { KEYS } from "../keys/table.ts";
-import { partLines } from "../rows/request-rows.ts";
-import { revealedLine } from "../rows/safe.ts";
-import { type Line, type Piece, piece, STYLE } from "../rows/style.ts";
-import { cutLine, lineWidth, wrapHard, wrapWords } from "../rows/wrap.ts";
+import { drawPart } from "../rows/request-rows.ts";
+import { drawRevealed } from "../rows/safe.ts";
+import { createPiece, type Line, type Piece, STYLE } from "../rows/style.ts";
+import { cutLine, measureLine, wrapHard, wrapWords } from "../rows/wrap.ts";
 import type { Look } from "../screen-types.ts";
 import { isOpen } from "./questions.ts";
 import type { Asked } from "./ui-types.ts";
@@ -26,13 +26,19 @@ export interface Panel {
 const NOTE_INDENT = "        ";
 
 /** `most`: available rows. What the choices remember goes to `notes` if it does not fit. */
-export function choicePanel(row: RequestRow, asked: Asked, columns: number, look: Look, most: number): Panel {
+export function drawChoicePanel(
+  row: RequestRow,
+  asked: Asked,
+  columns: number,
+  look: Look,
+  most: number,
+): Panel {
   if (asked.reason !== undefined) {
     const { choice, editor } = asked.reason;
     const label = `${choice.decision === "cancel" ? "stop the turn" : "decline"}: reason (optional; Enter sends)`;
     return { lines: [], editor: { editor, label, isSecret: false } };
   }
-  const choices = requestCard(row).choices.map((choice, at) =>
+  const choices = toRequestCard(row).choices.map((choice, at) =>
     choiceLines(choice, at, asked.marked === at, columns, look),
   );
   const isLong = choices.flatMap(({ line, notes }) => [line, ...notes]).length > most;
@@ -62,28 +68,28 @@ function choiceLines(
   look: Look,
 ): ChoiceLines {
   const head = [
-    piece(isMarked ? "> " : "  ", STYLE.accent),
-    piece(`${at < 9 ? at + 1 : " "} ${choiceKey(choice) ?? " "} `, STYLE.accent),
-    piece(label, isMarked ? STYLE.bold : STYLE.none),
+    createPiece(isMarked ? "> " : "  ", STYLE.accent),
+    createPiece(`${at < 9 ? at + 1 : " "} ${choiceKey(choice) ?? " "} `, STYLE.accent),
+    createPiece(label, isMarked ? STYLE.bold : STYLE.none),
   ];
   const [first, ...others] = notes;
   const written = first?.title === "remembers" ? "" : `, ${first?.title}`;
   const beside =
     first === undefined
       ? []
-      : [piece(`${written} │ `, STYLE.dim), ...revealedLine(first.text, STYLE.none, look.isAscii)];
+      : [createPiece(`${written} │ `, STYLE.dim), ...drawRevealed(first.text, STYLE.none, look.isAscii)];
   const line = [...head, ...beside];
-  const fits = !first?.text.includes("\n") && lineWidth(line) <= columns;
+  const fits = !first?.text.includes("\n") && measureLine(line) <= columns;
   return {
     line: fits ? line : head,
     brief: cutLine(line, columns),
-    notes: (fits ? others : notes).flatMap((note) => partLines(note, columns, look, NOTE_INDENT)),
+    notes: (fits ? others : notes).flatMap((note) => drawPart(note, columns, look, NOTE_INDENT)),
     title: `${at + 1} ${label}`,
   };
 }
 
 function addTitle(lines: readonly Line[], title: string): Line[] {
-  return lines.length === 0 ? [] : [[piece(`  ${title}:`)], ...lines];
+  return lines.length === 0 ? [] : [[createPiece(`  ${title}:`)], ...lines];
 }
 
 /** Only the narrowest choice of a decision, the one without an option, has a letter. */
@@ -92,14 +98,14 @@ function choiceKey({ decision, option }: Choice): string | undefined {
   return KEYS.find(({ action, where }) => where === "choices" && action === decision)?.keys[0];
 }
 
-export function questionPanel(row: RequestRow, asked: Asked, columns: number, look: Look): Panel {
+export function drawQuestionPanel(row: RequestRow, asked: Asked, columns: number, look: Look): Panel {
   const questions = row.payload.questions ?? [];
   const question = questions[asked.question];
   if (question === undefined) return { lines: reviewLines(questions, asked, columns, look) };
   const count = questions.length > 1 ? `question ${asked.question + 1} of ${questions.length}` : "question";
   const header = question.header === undefined ? "" : ` · ${question.header}`;
   const lines: Line[] = [
-    cutLine(revealedLine(`${count}${header}`, STYLE.dim, look.isAscii), columns),
+    cutLine(drawRevealed(`${count}${header}`, STYLE.dim, look.isAscii), columns),
     ...question.question.split("\n").flatMap((line) => wrapRevealed(line, "", STYLE.bold, columns, look)),
     ...(question.options ?? []).flatMap((_, at) => optionLines(question, at, asked, columns, look)),
   ];
@@ -107,7 +113,7 @@ export function questionPanel(row: RequestRow, asked: Asked, columns: number, lo
   const editor = asked.own ?? (isOpen(question) ? EMPTY_EDITOR : undefined);
   if (question.allows_other && !isOpen(question)) {
     const at = question.options?.length ?? 0;
-    lines.push(optionLine(at, asked.option === at, undefined, [piece("other answer…")]));
+    lines.push(optionLine(at, asked.option === at, undefined, [createPiece("other answer…")]));
   }
   if (editor === undefined) return { lines, marked: Math.max(0, marked) };
   const isSecret = question.is_secret === true;
@@ -124,7 +130,7 @@ function optionLines(question: Question, at: number, asked: Asked, columns: numb
   const isMarked = asked.option === at && asked.own === undefined;
   const isChosen = question.multi_select ? asked.chosen.includes(at) : undefined;
   const style = isMarked ? STYLE.bold : STYLE.none;
-  const label = revealedLine(option.label, style, look.isAscii);
+  const label = drawRevealed(option.label, style, look.isAscii);
   const first = optionLine(at, isMarked, isChosen, label);
   const lines = wrapHard(first, columns);
   const { description } = option;
@@ -139,9 +145,9 @@ function optionLines(question: Question, at: number, asked: Asked, columns: numb
 function optionLine(at: number, isMarked: boolean, isChosen: boolean | undefined, label: Line): Piece[] {
   const box = isChosen === undefined ? "" : isChosen ? "[x] " : "[ ] ";
   return [
-    piece(isMarked ? "> " : "  ", STYLE.accent),
-    piece(at < 9 ? `${at + 1} ` : "  ", STYLE.accent),
-    piece(box),
+    createPiece(isMarked ? "> " : "  ", STYLE.accent),
+    createPiece(at < 9 ? `${at + 1} ` : "  ", STYLE.accent),
+    createPiece(box),
     ...label,
   ];
 }
@@ -158,11 +164,14 @@ function reviewLines(questions: readonly Question[], asked: Asked, columns: numb
   });
   return [
     ...answers,
-    [piece("Enter sends these answers", STYLE.accent), piece(" · Shift-Tab goes back", STYLE.dim)],
+    [
+      createPiece("Enter sends these answers", STYLE.accent),
+      createPiece(" · Shift-Tab goes back", STYLE.dim),
+    ],
   ];
 }
 
 function wrapRevealed(text: string, indent: string, style: string, columns: number, look: Look): Line[] {
-  const line = revealedLine(text, style, look.isAscii);
-  return wrapWords(line, Math.max(4, columns - indent.length)).map((one) => [piece(indent), ...one]);
+  const line = drawRevealed(text, style, look.isAscii);
+  return wrapWords(line, Math.max(4, columns - indent.length)).map((one) => [createPiece(indent), ...one]);
 }

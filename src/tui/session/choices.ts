@@ -11,7 +11,7 @@ import type { Input } from "../screen-types.ts";
 import { onAnyKey } from "./any-key.ts";
 import { toChord } from "./chord.ts";
 import { scrollRequest } from "./request-scroll.ts";
-import { whyNotYet } from "./requests.ts";
+import { explainNotYet } from "./requests.ts";
 import { getAsked, omit, setAsked, showNotice, step } from "./state.ts";
 import type { SessionUi, Step, UiContext } from "./ui-types.ts";
 
@@ -60,7 +60,7 @@ export function onChoiceInput(ui: SessionUi, row: RequestRow, input: Input, cont
 }
 
 function decide(ui: SessionUi, row: RequestRow, choice: Choice, context: UiContext): Step {
-  const why = whyNotYet(ui, row, context);
+  const why = explainNotYet(ui, row, context);
   if (why !== undefined) return step(showNotice(ui, "warn", why));
   const { decision, takes } = choice;
   const isRefusal = decision === "decline" || decision === "cancel";
@@ -68,7 +68,11 @@ function decide(ui: SessionUi, row: RequestRow, choice: Choice, context: UiConte
     const asked = getAsked(ui, row);
     return step(setAsked(ui, row, { ...asked, reason: { editor: EMPTY_EDITOR, choice } }));
   }
-  return submitAnswer(ui, row, answerFor(choice));
+  const sent = submitAnswer(ui, row, answerFor(choice));
+  const canMakeRule = decision === "accept" && context.commands.some(({ name }) => name === "/rule");
+  return canMakeRule
+    ? { ...sent, ui: showNotice(sent.ui, "info", "answered; /rule makes a rule of it") }
+    : sent;
 }
 
 function onReasonInput(ui: SessionUi, row: RequestRow, input: Input, context: UiContext): Step {
@@ -78,7 +82,7 @@ function onReasonInput(ui: SessionUi, row: RequestRow, input: Input, context: Ui
   const chord = toChord(input);
   if (input.kind === "key" && chord === "escape") return step(setAsked(ui, row, asked));
   if (input.kind === "key" && chord === "enter") {
-    const why = whyNotYet(ui, row, context);
+    const why = explainNotYet(ui, row, context);
     if (why !== undefined) return step(showNotice(ui, "warn", why));
     const message = expandText(editor).trim();
     return submitAnswer(ui, row, { ...answerFor(choice), ...(message === "" ? {} : { message }) });

@@ -3,21 +3,21 @@
 
 import { measureWidth } from "../../base/width.ts";
 import type { RequestRow } from "../../client/view/types.ts";
-import { helpLines } from "../help.ts";
+import { drawHelp } from "../help.ts";
 import type { Frame } from "../paint.ts";
-import { pickerLines } from "../picker/rows.ts";
-import { detailRows, requestRows } from "../rows/request-rows.ts";
-import { type Line, piece, STYLE } from "../rows/style.ts";
+import { drawPicker } from "../picker/rows.ts";
+import { drawRequest, drawRequestDetails } from "../rows/request-rows.ts";
+import { createPiece, type Line, STYLE } from "../rows/style.ts";
 import type { FeedLayout, Row } from "../rows/types.ts";
 import type { Look } from "../screen-types.ts";
 import { drawLine, drawRule } from "../theme.ts";
-import { completionLines, hintLines, queueLines, waitingLines } from "./bottom.ts";
-import { choicePanel, type Panel, questionPanel } from "./choice-rows.ts";
-import { composerBlock } from "./composer-block.ts";
-import { headerLines } from "./header.ts";
+import { drawCompletions, drawHintLines, drawWaiting, queueLines } from "./bottom.ts";
+import { drawChoicePanel, drawQuestionPanel, type Panel } from "./choice-rows.ts";
+import { drawComposer } from "./composer-block.ts";
+import { drawSessionHeader } from "./header.ts";
 import { highlightMatches } from "./highlight-matches.ts";
-import { newEntries, topRow } from "./scroll.ts";
-import { getAsked, getFocused, getWaiting, hasQuestions, requestKey } from "./state.ts";
+import { countNewEntries, findTopRow } from "./scroll.ts";
+import { getAsked, getFocused, getWaiting, hasQuestions, makeRequestKey } from "./state.ts";
 import type { SessionUi, UiContext } from "./ui-types.ts";
 
 /** Feed rows kept above a request that scrolls. */
@@ -40,13 +40,13 @@ export interface SessionFrame extends Frame {
   requestHeight: number;
 }
 
-export function sessionFrame(ui: SessionUi, options: SessionFrameOptions): SessionFrame {
+export function drawSessionFrame(ui: SessionUi, options: SessionFrameOptions): SessionFrame {
   const { look } = options;
   const { columns, rows } = ui.size;
   const put = (line: Line): string => drawLine(line, columns, look);
-  const header = headerLines(ui, { ...options, columns, rows: rows >= 12 ? 2 : 1 }).map(put);
+  const header = drawSessionHeader(ui, { ...options, columns, rows: rows >= 12 ? 2 : 1 }).map(put);
   const most = rows >= 16 ? 2 : 1;
-  const hint = rows >= 3 ? hintLines(ui, options.context, { columns, most }).map(put) : [];
+  const hint = rows >= 3 ? drawHintLines(ui, options.context, { columns, most }).map(put) : [];
   const room = Math.max(0, rows - header.length - hint.length);
   const bottom = bottomBlock(ui, options, room);
   const height = Math.max(0, room - bottom.rows.length);
@@ -75,23 +75,22 @@ interface Bottom {
 /** The feed, or the overlay. */
 function middleRows(ui: SessionUi, { feed, look }: SessionFrameOptions, height: number): string[] {
   const { columns } = ui.size;
-  if (ui.overlay?.kind === "help")
-    return padRows(helpLines(ui.overlay.scroll, columns, height, look), height);
-  const top = topRow(ui.feed, feed, height);
+  if (ui.overlay?.kind === "help") return padRows(drawHelp(ui.overlay.scroll, columns, height, look), height);
+  const top = findTopRow(ui.feed, feed, height);
   const search = ui.overlay?.kind === "search" ? ui.overlay : undefined;
   const query = search?.editor.text ?? "";
   const rows = feed.slice(top, top + height).map((row, at) => {
     const isFound = search?.row === top + at;
     const mark = isFound ? "»" : row.entry === ui.feed.focus ? "▌" : " ";
     const text = query === "" ? row.ansi : highlightMatches(row.ansi, query, look);
-    return drawLine([piece(mark, STYLE.accent)], 1, look) + fitRow({ ...row, ansi: text }, columns - 1);
+    return drawLine([createPiece(mark, STYLE.accent)], 1, look) + fitRow({ ...row, ansi: text }, columns - 1);
   });
   if (rows.length === 0 && ui.view.link.state === "live") {
-    rows.push(drawLine([piece(" No events yet. Type a message below.", STYLE.dim)], columns, look));
+    rows.push(drawLine([createPiece(" No events yet. Type a message below.", STYLE.dim)], columns, look));
   }
   const shown = padRows(rows, height);
   if (ui.overlay?.kind !== "picker") return shown;
-  const over = pickerLines(ui.overlay.picker, columns, Math.max(3, height), look);
+  const over = drawPicker(ui.overlay.picker, columns, Math.max(3, height), look);
   return [...shown.slice(0, Math.max(0, height - over.length)), ...over].slice(-height);
 }
 
@@ -102,13 +101,13 @@ function bottomBlock(ui: SessionUi, options: SessionFrameOptions, room: number):
   const row = ui.mode === "chat" ? undefined : getFocused(ui);
   const head = hasRule ? [drawLine(modeRule(ui, row), columns, look)] : [];
   if (row !== undefined) return requestBlock(ui, row, options, head, room);
-  const extra = rows >= 10 ? [...queueLines(ui, columns), ...completionLines(ui, options.context)] : [];
-  const lines = [...extra, ...waitingLines(ui)].map((line) => drawLine(line, columns, look));
+  const extra = rows >= 10 ? [...queueLines(ui, columns), ...drawCompletions(ui, options.context)] : [];
+  const lines = [...extra, ...drawWaiting(ui)].map((line) => drawLine(line, columns, look));
   const left = Math.max(
     1,
     Math.min(room - head.length - lines.length - 1, Math.max(1, Math.floor(rows / 3))),
   );
-  const composer = composerBlock(ui, { columns, height: left, look, hasRule });
+  const composer = drawComposer(ui, { columns, height: left, look, hasRule });
   const above = [...lines.slice(0, Math.max(0, room - head.length - composer.rows.length)), ...head];
   return {
     rows: [...above, ...composer.rows],
@@ -123,14 +122,16 @@ function bottomBlock(ui: SessionUi, options: SessionFrameOptions, room: number):
 function modeRule(ui: SessionUi, row: RequestRow | undefined): Line {
   const { columns } = ui.size;
   const rows = getWaiting(ui);
-  const fresh = newEntries(ui);
+  const fresh = countNewEntries(ui);
   const more =
-    ui.feed.anchor === undefined ? [] : [piece(fresh > 0 ? `↓ ${fresh} new · End` : "↓ End", STYLE.accent)];
-  if (ui.overlay?.kind === "search") return drawRule([piece("search", STYLE.accent)], more, columns);
+    ui.feed.anchor === undefined
+      ? []
+      : [createPiece(fresh > 0 ? `↓ ${fresh} new · End` : "↓ End", STYLE.accent)];
+  if (ui.overlay?.kind === "search") return drawRule([createPiece("search", STYLE.accent)], more, columns);
   if (row === undefined) {
     const isOff = rows.length > 0;
     return drawRule(
-      [piece(isOff ? "chat (disabled while a request is pending)" : "chat", STYLE.bold)],
+      [createPiece(isOff ? "chat (disabled while a request is pending)" : "chat", STYLE.bold)],
       more,
       columns,
     );
@@ -138,7 +139,7 @@ function modeRule(ui: SessionUi, row: RequestRow | undefined): Line {
   const at = rows.findIndex(({ request_id }) => request_id === row.request_id) + 1;
   const details = getAsked(ui, row).isDetailed ? " · details" : "";
   const words = `${ui.mode} · request ${at} of ${rows.length}${details}`;
-  return drawRule([piece(words, `1;${STYLE.warn}`)], more, columns, STYLE.warn);
+  return drawRule([createPiece(words, `1;${STYLE.warn}`)], more, columns, STYLE.warn);
 }
 
 /** The request, scrolled if needed, and the choices, which are always visible. */
@@ -153,11 +154,11 @@ function requestBlock(
   const asked = getAsked(ui, row);
   const isAsking = hasQuestions(row);
   const space = room - head.length;
-  const draws = asked.isDetailed ? detailRows : requestRows;
+  const draws = asked.isDetailed ? drawRequestDetails : drawRequest;
   const said = draws(row, columns, look).map((one) => fitRow(one, columns));
   const panel: Panel = isAsking
-    ? questionPanel(row, asked, columns, look)
-    : choicePanel(row, asked, columns, look, Math.max(space - said.length, space >> 1));
+    ? drawQuestionPanel(row, asked, columns, look)
+    : drawChoicePanel(row, asked, columns, look, Math.max(space - said.length, space >> 1));
   const editorRows = panel.editor === undefined ? 0 : 2;
   const lines = panelRows(panel, Math.max(1, space - editorRows - 1), columns, look);
   const text = [...said, ...(panel.notes ?? []).map((line) => drawLine(line, columns, look))];
@@ -175,16 +176,16 @@ function requestBlock(
   if (requestScroll > 0 && limit > 0) {
     const words =
       left > 0 ? `  … ${left} more ${left === 1 ? "row" : "rows"}: PgDn` : "  end; PgUp scrolls back";
-    body.push(drawLine([piece(words, STYLE.warn)], columns, look));
+    body.push(drawLine([createPiece(words, STYLE.warn)], columns, look));
   }
   const canAnswer = height > 0 && (panel.lines.length <= lines.length || isAsking);
   const above = [...head, ...body, ...lines];
   const editor =
-    panel.editor && composerBlock(ui, { columns, height: 1, look, hasRule: true, field: panel.editor });
+    panel.editor && drawComposer(ui, { columns, height: 1, look, hasRule: true, field: panel.editor });
   return {
     rows: [...above, ...(editor?.rows ?? [])],
     ...(editor && { cursor: { x: editor.cursor.x, y: above.length + editor.cursor.y } }),
-    ...(canAnswer ? { request: requestKey(row) } : {}),
+    ...(canAnswer ? { request: makeRequestKey(row) } : {}),
     editorWidth: columns - 2,
     requestScroll,
     requestHeight: height,
@@ -205,5 +206,5 @@ function padRows(rows: readonly string[], height: number): string[] {
 function fitRow({ text, ansi }: Row, columns: number): string {
   return measureWidth(text) <= columns
     ? ansi
-    : drawLine([piece(text)], columns, { hasColor: false, isAscii: false });
+    : drawLine([createPiece(text)], columns, { hasColor: false, isAscii: false });
 }

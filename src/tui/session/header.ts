@@ -1,9 +1,9 @@
 // The header: name, state, agent, usage and connection.
 
-import { costText, tokensText, turnMs } from "../../client/view/format.ts";
+import { computeTurnMs, formatCost, formatTokens } from "../../client/view/format.ts";
 import type { View } from "../../client/view/types.ts";
-import { safeLine } from "../rows/safe.ts";
-import { both, type Piece, piece, STYLE } from "../rows/style.ts";
+import { toSafeLine } from "../rows/safe.ts";
+import { combineStyles, createPiece, type Piece, STYLE } from "../rows/style.ts";
 import { STATE_LOOKS, type StateLook } from "../state-looks.ts";
 import { joinParts, spread } from "../theme.ts";
 import { getWaiting, isTurnRunning } from "./state.ts";
@@ -20,7 +20,10 @@ export interface HeaderOptions {
   rows: number;
 }
 
-export function headerLines(ui: SessionUi, { title, settings, columns, rows }: HeaderOptions): Piece[][] {
+export function drawSessionHeader(
+  ui: SessionUi,
+  { title, settings, columns, rows }: HeaderOptions,
+): Piece[][] {
   const { view } = ui;
   const state = describeState(ui);
   const look =
@@ -29,9 +32,12 @@ export function headerLines(ui: SessionUi, { title, settings, columns, rows }: H
   const who = view.session?.name ?? view.session?.title ?? title;
   const first: Piece[] = [
     // As the API names it (docs/ui.md).
-    piece(`${look.sign} ${safeLine(state)}`, isWaiting ? both(STYLE.bold, look.style) : look.style),
-    piece("  "),
-    piece(safeLine(who), STYLE.bold),
+    createPiece(
+      `${look.sign} ${toSafeLine(state)}`,
+      isWaiting ? combineStyles(STYLE.bold, look.style) : look.style,
+    ),
+    createPiece("  "),
+    createPiece(toSafeLine(who), STYLE.bold),
   ];
   const figures = joinParts(formatFigures(ui, settings), columns - 2);
   const link = describeLink(view, columns);
@@ -40,7 +46,7 @@ export function headerLines(ui: SessionUi, { title, settings, columns, rows }: H
     return [spread(first, link ?? joinParts(formatFigures(ui, []), room), columns)];
   }
   const agent = joinParts(describeAgent(view), Math.max(0, columns - 30));
-  return [spread(first, agent, columns), spread([piece("  "), ...figures], link ?? [], columns)];
+  return [spread(first, agent, columns), spread([createPiece("  "), ...figures], link ?? [], columns)];
 }
 
 function describeState(ui: SessionUi): string {
@@ -58,42 +64,44 @@ function describeState(ui: SessionUi): string {
 function describeAgent({ session, agent }: View): Piece[] {
   const backend = session?.backend ?? agent.backend;
   const model = session?.model ?? agent.model;
-  return [backend, model].flatMap((word) => (word ? [piece(safeLine(word), STYLE.dim)] : []));
+  return [backend, model].flatMap((word) => (word ? [createPiece(toSafeLine(word), STYLE.dim)] : []));
 }
 
 function formatFigures(ui: SessionUi, settings: readonly string[]): (Piece | undefined)[] {
   const { session, queue, turn, agent } = ui.view;
   const started = session?.turn?.started_at_ms ?? turn?.started_at_ms;
-  const dim = (text: string): Piece => piece(text, STYLE.dim);
+  const dim = (text: string): Piece => createPiece(text, STYLE.dim);
   const elapsed =
-    isTurnRunning(ui) && started !== undefined ? clockText(turnMs(started, turn, ui.now_ms)) : undefined;
+    isTurnRunning(ui) && started !== undefined
+      ? formatClock(computeTurnMs(started, turn, ui.now_ms))
+      : undefined;
   const usage = session?.usage;
   const tokens = usage === undefined ? 0 : (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0);
   const context = session?.context_tokens ?? 0;
   const share = agent.context_window ? Math.round((100 * context) / agent.context_window) : undefined;
   return [
-    elapsed === undefined ? undefined : piece(`turn ${elapsed}`, STYLE.good),
-    session?.stalled ? piece("stalled: no event for long", STYLE.warn) : undefined,
-    queue.length === 0 ? undefined : piece(`queue ${queue.length}`, STYLE.warn),
-    tokens === 0 ? undefined : dim(`${tokensText(tokens)} tokens`),
+    elapsed === undefined ? undefined : createPiece(`turn ${elapsed}`, STYLE.good),
+    session?.stalled ? createPiece("stalled: no event for long", STYLE.warn) : undefined,
+    queue.length === 0 ? undefined : createPiece(`queue ${queue.length}`, STYLE.warn),
+    tokens === 0 ? undefined : dim(`${formatTokens(tokens)} tokens`),
     share === undefined || context === 0 ? undefined : dim(`context ${share}%`),
-    session?.cost_usd === undefined ? undefined : dim(costText(session.cost_usd)),
-    ...settings.map((word) => dim(safeLine(word))),
-    session?.held === undefined ? undefined : piece(`held: ${safeLine(session.held)}`, STYLE.warn),
-    session?.cwd === undefined ? undefined : dim(safeLine(session.cwd)),
+    session?.cost_usd === undefined ? undefined : dim(formatCost(session.cost_usd)),
+    ...settings.map((word) => dim(toSafeLine(word))),
+    session?.held === undefined ? undefined : createPiece(`held: ${toSafeLine(session.held)}`, STYLE.warn),
+    session?.cwd === undefined ? undefined : dim(toSafeLine(session.cwd)),
   ];
 }
 
 function describeLink({ link, closed }: View, columns: number): Piece[] | undefined {
-  if (closed !== undefined) return [piece(`closed: ${safeLine(closed)}`, STYLE.warn)];
+  if (closed !== undefined) return [createPiece(`closed: ${toSafeLine(closed)}`, STYLE.warn)];
   if (link.state === "live") return undefined;
-  if (link.state === "connecting") return [piece("connecting …", STYLE.dim)];
+  if (link.state === "connecting") return [createPiece("connecting …", STYLE.dim)];
   const words = columns < 76 ? "! lost" : "! connection lost, reconnecting…";
-  return [piece(words, `1;${STYLE.warn}`)];
+  return [createPiece(words, `1;${STYLE.warn}`)];
 }
 
 /** "0:07", "12:30", "1:02:03". */
-export function clockText(ms: number): string {
+export function formatClock(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   const rest = `${String(seconds % 60).padStart(2, "0")}`;

@@ -1,13 +1,13 @@
 // Keys of the overlays: help, search, picker.
 import { editWith } from "../composer/edit-keys.ts";
 import { insert } from "../composer/editor.ts";
-import { helpRowCount } from "../help.ts";
+import { countHelpRows } from "../help.ts";
 import { findAction } from "../keys/table.ts";
 import { onPickerInput } from "../picker/picker.ts";
 import type { Input } from "../screen-types.ts";
 import { onAnyKey } from "./any-key.ts";
 import { toChord } from "./chord.ts";
-import { reveal, topRow } from "./scroll.ts";
+import { findTopRow, reveal } from "./scroll.ts";
 import { omit, step } from "./state.ts";
 import type { Overlay, SessionUi, Step, UiContext } from "./ui-types.ts";
 
@@ -47,7 +47,7 @@ function onHelp(
 ): Step {
   const by = HELP_KEYS[chord];
   if (by === undefined) return step(omit(ui, "overlay"));
-  const most = Math.max(0, helpRowCount(ui.size.columns) - feedHeight);
+  const most = Math.max(0, countHelpRows(ui.size.columns) - feedHeight);
   return step({ ...ui, overlay: { kind: "help", scroll: Math.max(0, Math.min(most, scroll + by)) } });
 }
 
@@ -91,7 +91,7 @@ function look(ui: SessionUi, search: Search, by: 1 | 0 | -1, context: UiContext)
   const { text } = search.editor;
   const { row: before, message: _, ...rest } = search;
   if (text === "") return { ...ui, overlay: rest };
-  const bottom = Math.min(feed.rowCount, topRow(ui.feed, feed, feedHeight) + feedHeight);
+  const bottom = Math.min(feed.rowCount, findTopRow(ui.feed, feed, feedHeight) + feedHeight);
   const from = before ?? bottom;
   const row = by === 0 ? feed.find(text, (before ?? bottom - 1) + 1, -1) : feed.find(text, from, by);
   if (row === undefined) return { ...ui, overlay: { ...rest, message: "not found" } };

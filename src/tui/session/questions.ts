@@ -11,7 +11,7 @@ import { onAnyKey } from "./any-key.ts";
 import { submitAnswer } from "./choices.ts";
 import { toChord } from "./chord.ts";
 import { scrollRequest } from "./request-scroll.ts";
-import { whyNotYet } from "./requests.ts";
+import { explainNotYet } from "./requests.ts";
 import { getAsked, setAsked, showNotice, step } from "./state.ts";
 import type { Asked, SessionUi, Step, UiContext } from "./ui-types.ts";
 
@@ -76,7 +76,7 @@ function onOptions(
 
 /** Takes an option by index, or toggles it if several can be chosen. */
 function pick(ui: SessionUi, row: RequestRow, question: Question, at: number, context: UiContext): Step {
-  const why = whyNotYet(ui, row, context);
+  const why = explainNotYet(ui, row, context);
   if (why !== undefined) return step(showNotice(ui, "warn", why));
   const asked = { ...getAsked(ui, row), option: at };
   const option = question.options?.[at];
@@ -94,7 +94,7 @@ function takeChosen(ui: SessionUi, row: RequestRow, question: Question, context:
     return pick(ui, row, question, asked.option, context);
   }
   if (asked.chosen.length === 0) return step(showNotice(ui, "info", "choose with Space or a number first"));
-  const why = whyNotYet(ui, row, context);
+  const why = explainNotYet(ui, row, context);
   if (why !== undefined) return step(showNotice(ui, "warn", why));
   return take(ui, row, asked, question, labels(question, asked.chosen));
 }
@@ -112,7 +112,7 @@ function onOwnWords(
   const isKey = input.kind === "key";
   if (isKey && chord === "escape" && !isOpen(question)) return step(setAsked(ui, row, asked));
   if (isKey && chord === "enter") {
-    const why = whyNotYet(ui, row, context);
+    const why = explainNotYet(ui, row, context);
     if (why !== undefined) return step(showNotice(ui, "warn", why));
     const text = expandText(own);
     if (text.trim() === "") return step(showNotice(ui, "info", "type an answer first; Ctrl-X declines"));
@@ -128,7 +128,7 @@ function onOwnWords(
 function onReview(ui: SessionUi, row: RequestRow, input: Input, context: UiContext): Step {
   const chord = toChord(input);
   if (input.kind === "key" && chord === "enter") {
-    const why = whyNotYet(ui, row, context);
+    const why = explainNotYet(ui, row, context);
     if (why !== undefined) return step(showNotice(ui, "warn", why));
     return submitAnswer(ui, row, { answers: { ...getAsked(ui, row).answers } });
   }
@@ -138,7 +138,7 @@ function onReview(ui: SessionUi, row: RequestRow, input: Input, context: UiConte
 }
 
 function refuse(ui: SessionUi, row: RequestRow, context: UiContext): Step {
-  const why = whyNotYet(ui, row, context);
+  const why = explainNotYet(ui, row, context);
   if (why !== undefined) return step(showNotice(ui, "warn", why));
   const choice = ["decline", "cancel"].find((one) =>
     row.payload.choices.some(({ decision }) => decision === one),

@@ -1,7 +1,7 @@
 // Opens and closes requests. In a daemon session only a key opens one, so that typing never answers by accident; where
 // nothing else can be done meanwhile (`modal`), it opens by itself.
 import type { RequestRow } from "../../client/view/types.ts";
-import { getFocused, getMode, getWaiting, omit, requestKey, showNotice, step } from "./state.ts";
+import { getFocused, getMode, getWaiting, makeRequestKey, omit, showNotice, step } from "./state.ts";
 import type { SessionUi, Step, UiContext } from "./ui-types.ts";
 
 /** Keys typed this soon after it arrived were not meant for it. */
@@ -9,7 +9,7 @@ const TYPING_MS = 400;
 /** Smaller terminals may have no room for a request and its choices. */
 const SMALL_ROWS = 9;
 
-export function turnTo(ui: SessionUi, by: 1 | -1): Step {
+export function moveToRequest(ui: SessionUi, by: 1 | -1): Step {
   const rows = getWaiting(ui);
   const at = rows.findIndex(({ request_id }) => request_id === ui.focus);
   const next = at < 0 ? 0 : (at + by + rows.length) % rows.length;
@@ -83,12 +83,12 @@ function forgetAnswered(ui: SessionUi): SessionUi {
 }
 
 /** Why this key cannot answer the request; undefined if it can. */
-export function whyNotYet(ui: SessionUi, row: RequestRow, context: UiContext): string | undefined {
+export function explainNotYet(ui: SessionUi, row: RequestRow, context: UiContext): string | undefined {
   if (row.is_cut) return "still loading the rest of the request";
-  if (ui.drawn !== requestKey(row) && ui.size.rows < SMALL_ROWS) {
+  if (ui.drawn !== makeRequestKey(row) && ui.size.rows < SMALL_ROWS) {
     return "the terminal is too small to show the request; enlarge it";
   }
-  if (ui.drawn !== requestKey(row)) return "the request was not on screen yet: read it, then press again";
+  if (ui.drawn !== makeRequestKey(row)) return "the request was not on screen yet: read it, then press again";
   if (context.requestFocus === "modal" && ui.now_ms - ui.typed_ms < TYPING_MS && !isAnswering(ui, row)) {
     return "the request arrived while you were typing: read it, then press again";
   }

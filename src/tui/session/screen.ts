@@ -6,7 +6,7 @@ import { createFeedLayout } from "../rows/feed.ts";
 import type { App, Input, Opener, Screen, Size } from "../screen-types.ts";
 import type { SessionDriver } from "../types.ts";
 import { runEffect } from "./effects.ts";
-import { type SessionFrame, sessionFrame } from "./frame.ts";
+import { drawSessionFrame, type SessionFrame } from "./frame.ts";
 import { detectNotification, NOTIFICATION_TEXTS } from "./notifications.ts";
 import { createUi, getWaiting, isTurnRunning, isUnfolded } from "./state.ts";
 import { reduce } from "./ui.ts";
@@ -15,7 +15,7 @@ import type { SessionUi, UiContext, UiEvent } from "./ui-types.ts";
 /** Refreshes clocks and expires notices. */
 const TICK_MS = 1_000;
 
-export function sessionScreen(driver: SessionDriver): Opener {
+export function createSessionScreen(driver: SessionDriver): Opener {
   return (app) => new SessionScreen(driver, app);
 }
 
@@ -54,7 +54,7 @@ class SessionScreen implements Screen {
     this.#apply();
     this.#resize(size);
     this.#layOut();
-    const frame = sessionFrame(this.#ui, {
+    const frame = drawSessionFrame(this.#ui, {
       feed: this.#feed,
       look: this.#app.look,
       title: this.#driver.title,

@@ -5,7 +5,7 @@ import { isFoldable, isUnfolded } from "./state.ts";
 import type { FeedState, SessionUi, UiContext } from "./ui-types.ts";
 
 /** The top row. */
-export function topRow({ anchor }: FeedState, feed: FeedLayout, height: number): number {
+export function findTopRow({ anchor }: FeedState, feed: FeedLayout, height: number): number {
   const last = Math.max(0, feed.rowCount - height);
   if (anchor === undefined) return last;
   const start = feed.findRow(anchor.entry);
@@ -13,7 +13,7 @@ export function topRow({ anchor }: FeedState, feed: FeedLayout, height: number):
 }
 
 export function scrollBy(ui: SessionUi, by: number, { feed, feedHeight }: UiContext): SessionUi {
-  return scrollTo(ui, topRow(ui.feed, feed, feedHeight) + by, { feed, feedHeight });
+  return scrollTo(ui, findTopRow(ui.feed, feed, feedHeight) + by, { feed, feedHeight });
 }
 
 export function scrollTo(
@@ -37,18 +37,18 @@ export function toEnd(ui: SessionUi): SessionUi {
 }
 
 export function isAtTop({ feed: state }: SessionUi, { feed, feedHeight }: UiContext): boolean {
-  return topRow(state, feed, feedHeight) === 0;
+  return findTopRow(state, feed, feedHeight) === 0;
 }
 
 /** Entries that arrived since the user scrolled up. */
-export function newEntries(ui: SessionUi): number {
+export function countNewEntries(ui: SessionUi): number {
   return ui.feed.anchor === undefined ? 0 : Math.max(0, entryCount(ui) - ui.feed.seen);
 }
 
 /** Scrolls as little as needed to show the row. */
 export function reveal(ui: SessionUi, row: number, context: UiContext): SessionUi {
   const { feed, feedHeight } = context;
-  const top = topRow(ui.feed, feed, feedHeight);
+  const top = findTopRow(ui.feed, feed, feedHeight);
   if (row >= top && row < top + feedHeight) return ui;
   return scrollTo(ui, row - Math.floor(feedHeight / 3), context);
 }
@@ -58,7 +58,7 @@ export function moveFocus(ui: SessionUi, by: 1 | -1, context: UiContext): Sessio
   const { feed, feedHeight } = context;
   const entries = ui.view.entries.filter(isFoldable);
   const at = entries.findIndex(({ id }) => id === ui.feed.focus);
-  const bottom = topRow(ui.feed, feed, feedHeight) + feedHeight;
+  const bottom = findTopRow(ui.feed, feed, feedHeight) + feedHeight;
   const lowest = entries.findLastIndex(({ id }) => (feed.findRow(id) ?? bottom) < bottom);
   const next = entries[at < 0 ? lowest : at + by];
   if (next === undefined) return ui;
@@ -72,7 +72,7 @@ export function clearFocus(ui: SessionUi): SessionUi {
   return { ...ui, feed };
 }
 
-export function turnFold(ui: SessionUi, context: UiContext): SessionUi {
+export function toggleFold(ui: SessionUi, context: UiContext): SessionUi {
   const { focus } = ui.feed;
   const entry = ui.view.entries.find(({ id }) => id === focus);
   if (entry === undefined) return moveFocus(ui, 1, context);
@@ -80,12 +80,12 @@ export function turnFold(ui: SessionUi, context: UiContext): SessionUi {
   if (!turned.delete(entry.id)) turned.add(entry.id);
   // The selected entry keeps its place on the screen.
   const { feed, feedHeight } = context;
-  const kept = scrollTo(ui, topRow(ui.feed, feed, feedHeight), context);
+  const kept = scrollTo(ui, findTopRow(ui.feed, feed, feedHeight), context);
   const isOpening = !isUnfolded(ui, entry);
   return { ...kept, feed: { ...(isOpening ? kept.feed : ui.feed), turned } };
 }
 
-export function turnAllFolds(ui: SessionUi): SessionUi {
+export function toggleAllFolds(ui: SessionUi): SessionUi {
   return { ...ui, feed: { ...ui.feed, isAllOpen: !ui.feed.isAllOpen, turned: new Set() } };
 }
 

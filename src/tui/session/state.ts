@@ -59,7 +59,7 @@ export function getFocused(ui: SessionUi): RequestRow | undefined {
 }
 
 /** Changes as soon as anything shown of the request changes. */
-export function requestKey({ request_id, shown_hash, is_cut }: RequestRow): string {
+export function makeRequestKey({ request_id, shown_hash, is_cut }: RequestRow): string {
   return `${request_id} ${shown_hash}${is_cut ? " cut" : ""}`;
 }
 

@@ -1,6 +1,6 @@
 // How a file change is classified: by the previous content, and by whether the tool replaces all of it.
 import { expect, test } from "vitest";
-import { changesIn } from "../../../src/backends/acp/diffs.ts";
+import { findChanges } from "../../../src/backends/acp/diffs.ts";
 
 const diff = (oldText: string | null, newText: string | null, more: object = {}) => [
   { type: "diff", path: "/f", oldText, newText, ...more },
@@ -14,5 +14,5 @@ test.each([
   ["a file that goes", diff("a\n", null), false, "delete"],
   ["what the agent calls it", diff("a\n", "b\n", { _meta: { kind: "overwrite" } }), false, "overwrite"],
 ])("%s", (_name, content, isWhole, kind) => {
-  expect(changesIn(content, isWhole)).toMatchObject([{ path: "/f", kind }]);
+  expect(findChanges(content, isWhole)).toMatchObject([{ path: "/f", kind }]);
 });

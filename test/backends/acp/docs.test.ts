@@ -29,7 +29,7 @@ test("every update, request and notification in the recorded traffic is in the p
 
 test("every category of notice that the backend emits is in the page", () => {
   const code = own.map(({ text }) => text).join("\n");
-  const made = [...code.matchAll(/(?:category: |notice\(\s*\w+(?:\.\w+)?, (?:\w+ \? )?)"([a-z_]+)"/g)];
+  const made = [...code.matchAll(/(?:category: |reportNotice\(\s*\w+(?:\.\w+)?, (?:\w+ \? )?)"([a-z_]+)"/g)];
   const names = made.map(([, name = ""]) => name);
   expect(names).toEqual(expect.arrayContaining(["plan", "stalled", "session_lost", "late_result"]));
   expect(missing(names)).toEqual([]);

@@ -1,4 +1,4 @@
-// The fake ACP agent (test/fakes/fake-acp.mjs) under the real backend, in its own home.
+// The fake ACP agent (test/fakes/fake-acp.cjs) under the real backend, in its own home.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -8,7 +8,7 @@ import type { Backend, StartOrder } from "../../../src/backends/types.ts";
 import { type Started, startBackend, user } from "../conformance.ts";
 import { tempDir } from "../temp-dir.ts";
 
-export const FAKE_ACP = join(import.meta.dirname, "../../fakes/fake-acp.mjs");
+export const FAKE_ACP = join(import.meta.dirname, "../../fakes/fake-acp.cjs");
 /** So that an agent that does not obey costs no seconds. */
 export const QUICK = { cancelMs: 300, closeMs: 300, finishMs: 300, graceMs: 300, quietMs: 50 };
 

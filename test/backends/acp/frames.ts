@@ -1,6 +1,6 @@
 // A session of the translator in the middle of a turn, and frames that an agent may send into it.
 import { readSettings } from "../../../src/backends/acp/settings.ts";
-import { type AcpReport, type AcpState, newState } from "../../../src/backends/acp/state.ts";
+import { type AcpReport, type AcpState, createState } from "../../../src/backends/acp/state.ts";
 import { beginTurn, type Frame, translate } from "../../../src/backends/acp/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { AgentEvent } from "../../../src/protocol/events.ts";
@@ -10,7 +10,7 @@ export const DEMIAN: JsonObject = { agentCapabilities: { _meta: { demian: {} } }
 
 export function running(agent: JsonObject = DEMIAN, options = {}): AcpState {
   const parts = { backend: "demian", sessionId: "s", cwd: "/p", options, agent, isNew: true };
-  const state = newState({ ...parts, settings: readSettings({}) });
+  const state = createState({ ...parts, settings: readSettings({}) });
   beginTurn(state);
   return state;
 }

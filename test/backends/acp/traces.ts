@@ -8,7 +8,7 @@ import { readSettings } from "../../../src/backends/acp/settings.ts";
 import {
   type AcpReport,
   type AcpState,
-  newState,
+  createState,
   type TranslateOptions,
   toNativeId,
 } from "../../../src/backends/acp/state.ts";
@@ -159,7 +159,7 @@ class Player {
       this.#loading.delete(sessionId);
       return;
     }
-    const state = newState({
+    const state = createState({
       backend: "fake",
       sessionId,
       cwd: "/home/user/project",

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toReply } from "../../../src/backends/acp/requests.ts";
 import { readSettings } from "../../../src/backends/acp/settings.ts";
-import { type AcpReport, type AcpState, newState } from "../../../src/backends/acp/state.ts";
+import { type AcpReport, type AcpState, createState } from "../../../src/backends/acp/state.ts";
 import {
   abandonTurn,
   beginTurn,
@@ -18,7 +18,7 @@ import { readTraces } from "./traces.ts";
 
 function running(): AcpState {
   const parts = { backend: "x", sessionId: "s", cwd: "/p", options: {}, agent: {}, isNew: true };
-  const state = newState({ ...parts, settings: readSettings({}) });
+  const state = createState({ ...parts, settings: readSettings({}) });
   beginTurn(state);
   return state;
 }

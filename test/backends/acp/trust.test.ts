@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { toReply } from "../../../src/backends/acp/requests.ts";
 import { AcpRouter, type AcpTenant } from "../../../src/backends/acp/router.ts";
 import { readSettings } from "../../../src/backends/acp/settings.ts";
-import { type AcpReport, type AcpState, newState } from "../../../src/backends/acp/state.ts";
+import { type AcpReport, type AcpState, createState } from "../../../src/backends/acp/state.ts";
 import { beginTurn, type Frame, translate } from "../../../src/backends/acp/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { silentLog } from "../../../src/base/log.ts";
@@ -18,7 +18,7 @@ const END: Frame = { kind: "answer", answer: { result: { stopReason: "end_turn" 
 
 function running(options: { approvals?: boolean } = {}): AcpState {
   const parts = { backend: "x", sessionId: "s", cwd: "/p", options, agent: {}, isNew: true };
-  const state = newState({ ...parts, settings: readSettings({}) });
+  const state = createState({ ...parts, settings: readSettings({}) });
   beginTurn(state);
   return state;
 }

@@ -2,13 +2,13 @@
 import { expect, test } from "vitest";
 import { isBusy } from "../../../src/backends/claude/background.ts";
 import type { ClaudeOptions } from "../../../src/backends/claude/options.ts";
-import { isTurnActive, newState } from "../../../src/backends/claude/state.ts";
+import { createState, isTurnActive } from "../../../src/backends/claude/state.ts";
 import { translate } from "../../../src/backends/claude/translate.ts";
 import { noteSent } from "../../../src/backends/claude/turns.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { readTraces, stateFor } from "./traces.ts";
 
-const stateOf = (options: ClaudeOptions = {}) => newState({ session_id: "s", options, projects: "/p" });
+const stateOf = (options: ClaudeOptions = {}) => createState({ session_id: "s", options, projects: "/p" });
 const system = (subtype: string, more: JsonObject = {}) => ({ type: "system", subtype, ...more });
 const started = (more: JsonObject) =>
   system("task_started", { task_id: "a1", task_type: "local_agent", is_backgrounded: true, ...more });

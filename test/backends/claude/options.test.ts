@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  buildClaudeArgv,
   CLAUDE_ARGS,
   ClaudeOptions,
   checkClaudeOptions,
-  claudeArgv,
 } from "../../../src/backends/claude/options.ts";
 
 const ALL = {
@@ -43,7 +43,7 @@ const coded = (code: string, text: string) =>
 
 describe("the command line", () => {
   test("every option, in the order of the reference", () => {
-    const argv = claudeArgv({ resume: false, id: "ID" }, check(ALL));
+    const argv = buildClaudeArgv({ resume: false, id: "ID" }, check(ALL));
     expect(argv).toEqual(
       [
         [
@@ -76,7 +76,7 @@ describe("the command line", () => {
   });
 
   test("a resumed session differs only in how it names the id", () => {
-    expect(claudeArgv({ resume: true, id: "ID" }, check({}))).toEqual(
+    expect(buildClaudeArgv({ resume: true, id: "ID" }, check({}))).toEqual(
       "-p --verbose --resume ID --input-format stream-json --output-format stream-json".split(" "),
     );
   });
@@ -127,7 +127,7 @@ describe("checkClaudeOptions", () => {
   });
 
   test("no text that a client can send becomes a flag of its own", () => {
-    const known = new Set(claudeArgv({ resume: false, id: "0" }, check(ALL)));
+    const known = new Set(buildClaudeArgv({ resume: false, id: "0" }, check(ALL)));
     const smuggle = fc.string().map((text) => `-${text}`);
     const anything = fc.oneof(smuggle, fc.string());
     const block = fc.record({
@@ -140,7 +140,7 @@ describe("checkClaudeOptions", () => {
       fc.property(block, (options) => {
         let argv: string[] = [];
         try {
-          argv = claudeArgv({ resume: false, id: "0" }, check(options));
+          argv = buildClaudeArgv({ resume: false, id: "0" }, check(options));
         } catch {
           return;
         }

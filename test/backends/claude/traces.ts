@@ -1,7 +1,7 @@
 // Recorded traffic (test/fixtures/claude/*.native.jsonl), and what the translator makes of it.
 import { join } from "node:path";
 import type { ClaudeOptions } from "../../../src/backends/claude/options.ts";
-import { type ClaudeReport, type ClaudeState, newState } from "../../../src/backends/claude/state.ts";
+import { type ClaudeReport, type ClaudeState, createState } from "../../../src/backends/claude/state.ts";
 import { translate } from "../../../src/backends/claude/translate.ts";
 import { flushHeld, noteSent } from "../../../src/backends/claude/turns.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
@@ -29,7 +29,11 @@ export function stateFor(trace: Trace, options: ClaudeOptions = {}): ClaudeState
   const at = Math.max(trace.args.indexOf("--session-id"), trace.args.indexOf("--resume"));
   const echo = trace.args.includes("--replay-user-messages") ? { user_echo: true } : {};
   const projects = "/home/user/.claude/projects";
-  return newState({ session_id: trace.args[at + 1] ?? "none", options: { ...echo, ...options }, projects });
+  return createState({
+    session_id: trace.args[at + 1] ?? "none",
+    options: { ...echo, ...options },
+    projects,
+  });
 }
 
 export function replay(trace: Trace, state: ClaudeState): ClaudeReport[] {

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { projectsDir } from "../../../src/backends/claude/paths.ts";
-import { toSlug, transcriptPath } from "../../../src/backends/claude/transcript-path.ts";
+import { getProjectsDir } from "../../../src/backends/claude/paths.ts";
+import { toSlug, toTranscriptPath } from "../../../src/backends/claude/transcript-path.ts";
 import {
   deleteTranscript,
   findTranscript,
@@ -23,7 +23,7 @@ function home(): { CLAUDE_CONFIG_DIR: string } {
 }
 
 function put(env: { CLAUDE_CONFIG_DIR: string }, cwd: string, id: string, records: unknown[]): string {
-  const file = transcriptPath(projectsDir(env), cwd, id);
+  const file = toTranscriptPath(getProjectsDir(env), cwd, id);
   mkdirSync(dirname(file), { recursive: true });
   const lines = records.map((record) => (typeof record === "string" ? record : JSON.stringify(record)));
   writeFileSync(file, lines.map((line) => `${line}\n`).join(""));

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ClaudeOptions } from "../../../src/backends/claude/options.ts";
-import { type ClaudeReport, newState } from "../../../src/backends/claude/state.ts";
+import { type ClaudeReport, createState } from "../../../src/backends/claude/state.ts";
 import { translate } from "../../../src/backends/claude/translate.ts";
 import { noteSent } from "../../../src/backends/claude/turns.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
@@ -21,7 +21,7 @@ const TOOL_RESULT = {
 
 /** Frames, and "send" where a user message is written. */
 function play(steps: Array<JsonObject | "send">, options: ClaudeOptions = {}): string[] {
-  const state = newState({ session_id: "s", options, projects: "/h/.claude/projects" });
+  const state = createState({ session_id: "s", options, projects: "/h/.claude/projects" });
   return steps.flatMap((step) => {
     if (step !== "send") return translate(state, step).map(nameOf);
     noteSent(state);
@@ -42,7 +42,7 @@ function isResult({ type }: AgentEvent): boolean {
 }
 
 function events(frame: JsonObject, options: ClaudeOptions = {}): AgentEvent[] {
-  const state = newState({ session_id: "s", options, projects: "/h/.claude/projects" });
+  const state = createState({ session_id: "s", options, projects: "/h/.claude/projects" });
   noteSent(state);
   return translate(state, frame).flatMap(eventsIn);
 }
@@ -101,7 +101,7 @@ describe("turns", () => {
 
   test("claude's own turn ahead of a message counts in the usage and the time of the message's result", () => {
     const spent = { duration_ms: 20, num_turns: 1, usage: { input_tokens: 5, output_tokens: 2 } };
-    const state = newState({ session_id: "s", options: {}, projects: "/p" });
+    const state = createState({ session_id: "s", options: {}, projects: "/p" });
     const frames = [IDLE, INIT, { ...AGENTS_RESULT, ...spent }, INIT, { ...RESULT, ...spent }];
     noteSent(state);
     const results = frames
@@ -283,7 +283,7 @@ describe("results", () => {
   });
 
   test("the cost of a turn is what the process spent since the last one", () => {
-    const state = newState({ session_id: "s", options: {}, projects: "/p" });
+    const state = createState({ session_id: "s", options: {}, projects: "/p" });
     const costs = [0.00057125, 0.0011425, 0.0011425].map((total) => {
       const [report] = translate(state, { ...RESULT, total_cost_usd: total });
       return report?.kind === "event" && report.event.type === "agent.result"

@@ -1,6 +1,6 @@
 // Threads of an app-server that outlives its daemon.
 // lane: process
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { createCodexBackend } from "../../../src/backends/codex/index.ts";
@@ -10,7 +10,7 @@ import { seededRandom } from "../../store/random.ts";
 import { PATIENT } from "../../support/patience.ts";
 import { type KeptSession, type Lives, newLives } from "../adoption.ts";
 import { liveManyTimes, seeds } from "../many-lives.ts";
-import { isRunning } from "../processes.ts";
+import { isRunning, pidIn } from "../processes.ts";
 import { FAKE_CODEX, type FakeHome, fakeHome } from "./fake.ts";
 
 interface World {
@@ -102,7 +102,7 @@ test("what a later turn has started is not ended with the interrupted turn befor
   await one.interrupt();
   const file = join(world.home.cwd, "pid");
   await one.send(`#tool echo $$ > ${file}; exec sleep 1000`);
-  const pid = await vi.waitFor(() => Number(readFileSync(file, "utf8").trim() || "none"), PATIENT);
+  const pid = await pidIn(file);
   for (const session of [one, two]) session.store();
   world.lives.die();
   await world.lives.adopt(world.daemon(), [one, two]);

@@ -10,13 +10,13 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CodexDetector, type DetectorOptions } from "../../../src/backends/codex/detect.ts";
-import { nativeProgram } from "../../../src/backends/codex/native.ts";
+import { findNativeProgram } from "../../../src/backends/codex/native.ts";
 import { isRunning } from "../processes.ts";
 import { tempDir } from "../temp-dir.ts";
 import { FAKE_CODEX, fakeCodex, fakeHome, pidsOf } from "./fake.ts";
 
 const dir = tempDir("codex-detect");
-const FAKE_MCP = join(import.meta.dirname, "../../fakes/fake-codex-mcp.mjs");
+const FAKE_MCP = join(import.meta.dirname, "../../fakes/fake-codex-mcp.cjs");
 
 function detector(over: Partial<DetectorOptions> = {}): CodexDetector {
   const options = { bin: FAKE_CODEX, env: fakeHome().env, transport: "auto", maxLineBytes: 1 << 24 } as const;
@@ -99,13 +99,13 @@ describe("the npm wrapper", () => {
 
   test("is replaced by the native program beside it", async () => {
     const { wrapper, native } = install(`${arch}-unknown-${process.platform}-musl`);
-    expect(await nativeProgram(wrapper)).toBe(native);
+    expect(await findNativeProgram(wrapper)).toBe(native);
   });
 
   test("stays if there is none for this machine, and any other codex is used unchanged", async () => {
     const { wrapper } = install("riscv64-unknown-plan9");
-    expect(await nativeProgram(wrapper)).toBe(wrapper);
-    expect(await nativeProgram(FAKE_CODEX)).toBe(FAKE_CODEX);
+    expect(await findNativeProgram(wrapper)).toBe(wrapper);
+    expect(await findNativeProgram(FAKE_CODEX)).toBe(FAKE_CODEX);
   });
 });
 

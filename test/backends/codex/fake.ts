@@ -1,4 +1,4 @@
-// The fake codex (test/fakes/fake-codex.mjs) under the real backend, in its own home.
+// The fake codex (test/fakes/fake-codex.cjs) under the real backend, in its own home.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -7,7 +7,7 @@ import type { Backend, StartOrder } from "../../../src/backends/types.ts";
 import { type Started, startBackend } from "../conformance.ts";
 import { tempDir } from "../temp-dir.ts";
 
-export const FAKE_CODEX = join(import.meta.dirname, "../../fakes/fake-codex.mjs");
+export const FAKE_CODEX = join(import.meta.dirname, "../../fakes/fake-codex.cjs");
 
 export interface FakeHome {
   home: string;

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { AppServer, AppServerOrder } from "../../../src/backends/codex/app-server/process.ts";
 import { CodexRun } from "../../../src/backends/codex/app-server/run.ts";
-import { newState } from "../../../src/backends/codex/app-server/state.ts";
+import { createState } from "../../../src/backends/codex/app-server/state.ts";
 import { Inbox } from "../../../src/backends/inbox.ts";
 import { Pool } from "../../../src/backends/pool.ts";
 import { silentLog } from "../../../src/base/log.ts";
@@ -162,7 +162,7 @@ test("a paused session with too much in its inbox pauses the process, and releas
       request: async () => undefined,
       call: () => undefined,
     },
-    state: newState({ threadId: "t", options: {} }),
+    state: createState({ threadId: "t", options: {} }),
     sink: new Recorder(),
     log: silentLog,
     turnParams: {},

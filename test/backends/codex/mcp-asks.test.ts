@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { toAsk } from "../../../src/backends/codex/mcp-server/elicitation.ts";
-import { newState } from "../../../src/backends/codex/mcp-server/state.ts";
+import { toAsk } from "../../../src/backends/codex/mcp-server/asks.ts";
+import { createState } from "../../../src/backends/codex/mcp-server/state.ts";
 import type { Ask } from "../../../src/backends/types.ts";
 import type { Answer, Decision } from "../../../src/protocol/requests.ts";
 import { RequestPayload } from "../../../src/protocol/requests.ts";
@@ -59,7 +59,7 @@ describe("what is asked", () => {
     const { request_type, payload } = await untilAsked(await startFake(), "#patch /p/old.txt");
     expect(request_type).toBe("file_change");
     expect(payload).toMatchObject({
-      title: "apply_patch: /p/old.txt, /p/new.txt",
+      title: "apply_patch: edit /p/old.txt, new file /p/new.txt",
       reason: "tidy up",
       tool_name: "apply_patch",
       changes: [
@@ -77,8 +77,9 @@ describe("what cannot be shown", () => {
     ["an empty command", { codex_elicitation: "exec-approval", codex_command: [] }],
     ["changes of no files", { codex_elicitation: "patch-approval", codex_changes: {} }],
   ])("%s can only be refused", (_name, params) => {
-    const payload = toAsk(newState({}, undefined), "0", { ...params })?.payload;
-    expect(payload?.choices.map(({ decision }) => decision)).toEqual(["decline", "cancel"]);
+    const state = { ...createState({}, undefined), requestId: 3 };
+    const { payload } = toAsk(state, 0, "elicitation/create", { ...params }) as Ask;
+    expect(payload.choices.map(({ decision }) => decision)).toEqual(["decline", "cancel"]);
     expect(RequestPayload.safeParse(payload).error).toBeUndefined();
   });
 });

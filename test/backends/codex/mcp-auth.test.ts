@@ -1,6 +1,8 @@
 // Which failures are about the login.
 import { describe, expect, test } from "vitest";
-import { hasAuthError, isAuthError, isAuthInfo } from "../../../src/backends/codex/mcp-server/auth.ts";
+import { endTurn, hasAuthError } from "../../../src/backends/codex/mcp-server/result.ts";
+import { createState } from "../../../src/backends/codex/mcp-server/state.ts";
+import { translate } from "../../../src/backends/codex/mcp-server/translate.ts";
 
 describe("the error that ends a turn", () => {
   test.each<[object, boolean]>([
@@ -23,7 +25,8 @@ describe("the error that ends a turn", () => {
     [{ message: "model is overloaded" }, false],
     [{}, false],
   ])("%j: %s", (error, isAuth) => {
-    expect(isAuthError({ ...error })).toBe(isAuth);
+    const reports = endTurn(createState({}, "t"), { kind: "error", error: { ...error } });
+    expect(reports.some(({ kind }) => kind === "auth_failed")).toBe(isAuth);
   });
 });
 
@@ -35,7 +38,11 @@ test.each<[unknown, boolean]>([
   ["usage_limit_exceeded", false],
   [undefined, false],
 ])("codex_error_info %j: %s", (info, isAuth) => {
-  expect(isAuthInfo(info)).toBe(isAuth);
+  const state = { ...createState({}, "t"), requestId: 3 };
+  const msg = { type: "error", codex_error_info: info };
+  translate(state, "codex/event", { _meta: { requestId: 3 }, msg });
+  const reports = endTurn(state, { kind: "error", error: { message: "it broke" } });
+  expect(reports.some(({ kind }) => kind === "auth_failed")).toBe(isAuth);
 });
 
 test("only the last lines of a codex that died count", () => {

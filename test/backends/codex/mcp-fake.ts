@@ -1,16 +1,16 @@
-// The fake `codex mcp-server` (test/fakes/fake-codex-mcp.mjs) under the real transport, in its own home.
+// The fake `codex mcp-server` (test/fakes/fake-codex-mcp.cjs) under the real transport, in its own home.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { detectMcp } from "../../../src/backends/codex/mcp-server/detect.ts";
-import { startMcpRun } from "../../../src/backends/codex/mcp-server/start.ts";
+import { askVersion } from "../../../src/backends/codex/detect.ts";
+import { startMcpRun } from "../../../src/backends/codex/mcp-server/run.ts";
 import { CodexOptions, checkCodexOptions } from "../../../src/backends/codex/options.ts";
 import type { CodexProgram } from "../../../src/backends/codex/program.ts";
 import type { Backend, StartOrder } from "../../../src/backends/types.ts";
 import { type Started, startBackend, user } from "../conformance.ts";
 import { tempDir } from "../temp-dir.ts";
 
-const FAKE = join(import.meta.dirname, "../../fakes/fake-codex-mcp.mjs");
+const FAKE = join(import.meta.dirname, "../../fakes/fake-codex-mcp.cjs");
 
 export interface FakeCodex {
   cwd: string;
@@ -60,7 +60,7 @@ function backendOf(program: CodexProgram): Backend {
     options: CodexOptions,
     checkOptions: (block) => checkCodexOptions(block, { allowConfig: [], transport: "mcp-server" }),
     spawnOptions: () => ({}),
-    detect: () => detectMcp(program),
+    detect: () => askVersion(program, "mcp-server"),
     start: (order, sink) => startMcpRun(program, order, sink),
   };
 }

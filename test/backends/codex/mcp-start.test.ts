@@ -1,8 +1,8 @@
 // From options to a `codex mcp-server` that takes messages, or to an error with the reason.
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { mcpArgv } from "../../../src/backends/codex/mcp-server/arguments.ts";
-import { detectMcp } from "../../../src/backends/codex/mcp-server/detect.ts";
-import { shakeHands } from "../../../src/backends/codex/mcp-server/handshake.ts";
+import { askVersion } from "../../../src/backends/codex/detect.ts";
+import { buildMcpArgv } from "../../../src/backends/codex/mcp-server/arguments.ts";
+import { shakeHands } from "../../../src/backends/codex/mcp-server/process.ts";
 import { findByEnvironment } from "../../../src/base/descendants.ts";
 import { JsonRpcPeer } from "../../../src/base/jsonrpc.ts";
 import { fakeCodex, say, startFake } from "./mcp-fake.ts";
@@ -13,19 +13,19 @@ describe("the command line", () => {
     ["a string unchanged", { model: "o 3" }, ["-c", "model=o 3"]],
     ["a boolean and a number", { hide: false, depth: 1.5 }, ["-c", "hide=false", "-c", "depth=1.5"]],
     ["anything else as compact JSON", { a: { b: [1, "x"] } }, ["-c", 'a={"b":[1,"x"]}']],
-    ["features", { features: { on: true, off: false } }, ["--enable", "on", "--disable", "off"]],
+    ["features, sorted", { features: { on: true, off: false } }, ["--disable", "off", "--enable", "on"]],
     ["a value that looks like a flag stays a value", { x: "-c" }, ["-c", "x=-c"]],
   ])("%s", (_name, config, args) => {
-    expect(mcpArgv({ config })).toEqual(["mcp-server", ...args]);
+    expect(buildMcpArgv({ config: { ...config } })).toEqual(["mcp-server", ...args]);
   });
 
   test.each<[string, object, string]>([
     ["a key that is a flag", { "--yolo": 1 }, "unsafe_flag"],
-    ["a feature that is a flag", { features: { "--yolo": true } }, "unsafe_flag"],
+    ["a feature that is a flag", { features: { "--yolo": true } }, "invalid_message"],
     ["a key with =", { "a=b": 1 }, "invalid_message"],
     ["a NUL", { a: "x\0y" }, "invalid_message"],
   ])("%s is refused", (_name, config, code) => {
-    expect(() => mcpArgv({ config })).toThrow(
+    expect(() => buildMcpArgv({ config: { ...config } })).toThrow(
       expect.objectContaining({ code, message: expect.stringMatching(/^\/options\/codex\/config/) }),
     );
   });
@@ -121,7 +121,12 @@ describe("the handshake", () => {
       },
       handlers: { notification: () => undefined, request: () => undefined },
     });
-    const shaken = expect(shakeHands(peer, 10_000)).rejects.toThrow(`no answer to ${method} within`);
+    const server = {
+      request: (name: string, params: object, timeoutMs = 0) =>
+        peer.request(name, { ...params }, { timeoutMs }),
+      notify: () => undefined,
+    };
+    const shaken = expect(shakeHands(server, 10_000)).rejects.toThrow(`no answer to ${method} within`);
     await vi.advanceTimersByTimeAsync(10_001);
     await shaken;
   });
@@ -130,7 +135,7 @@ describe("the handshake", () => {
 describe("detect", () => {
   test("the version is the one in the server's handshake", async () => {
     const codex = fakeCodex({ FAKE_CODEX_VERSION: "0.153.2" });
-    expect(await detectMcp(codex.program)).toBe("0.153.2");
+    expect(await askVersion(codex.program, "mcp-server")).toBe("0.153.2");
     expect(await processesOf(codex.program.env["HOME"])).toEqual([]);
   });
 
@@ -138,18 +143,20 @@ describe("detect", () => {
     "%s: undefined, and no process is left",
     async (fault) => {
       const codex = fakeCodex({ FAKE_CODEX_FAULT: fault });
-      expect(await detectMcp(codex.program)).toBeUndefined();
+      expect(await askVersion(codex.program, "mcp-server")).toBeUndefined();
       expect(await processesOf(codex.program.env["HOME"])).toEqual([]);
     },
   );
 
   test("no program: undefined", async () => {
-    expect(await detectMcp(fakeCodex({}, { command: "/nonexistent/codex" }).program)).toBeUndefined();
+    expect(
+      await askVersion(fakeCodex({}, { command: "/nonexistent/codex" }).program, "mcp-server"),
+    ).toBeUndefined();
   });
 
   test("one that never answers, and does not exit on its own, is ended", async () => {
     const codex = fakeCodex({ FAKE_CODEX_FAULT: "no-tools-list" });
-    expect(await detectMcp(codex.program)).toBeUndefined();
+    expect(await askVersion(codex.program, "mcp-server")).toBeUndefined();
     expect(await processesOf(codex.program.env["HOME"])).toEqual([]);
   });
 });

@@ -6,10 +6,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { endTurn } from "../../../src/backends/codex/mcp-server/result.ts";
 import {
+  createState,
   isOfTurn,
   type McpReport,
   type McpState,
-  newState,
 } from "../../../src/backends/codex/mcp-server/state.ts";
 import { translate } from "../../../src/backends/codex/mcp-server/translate.ts";
 import { isObject, type JsonObject } from "../../../src/base/json.ts";
@@ -39,7 +39,7 @@ function play(state: McpState, steps: readonly JsonObject[]): McpReport[] {
 }
 
 function inTurn(options: JsonObject = {}): McpState {
-  const state = newState(options, "t1");
+  const state = createState(options, "t1");
   state.requestId = 3;
   return state;
 }
@@ -61,7 +61,7 @@ describe("whole turns", () => {
   const traces = readdirSync(FIXTURES).filter((name) => name.endsWith(".native.jsonl"));
 
   test.each(traces)("%s becomes the events beside it", (name) => {
-    const reports = play(newState({}, undefined), linesOf(name));
+    const reports = play(createState({}, undefined), linesOf(name));
     expect(reports).toEqual(linesOf(name.replace(".native.", ".agent.")));
     for (const report of reports) {
       if (report.kind === "event") expect(AgentEvent.safeParse(report.event).error).toBeUndefined();
@@ -185,7 +185,7 @@ describe("the thread", () => {
   });
 
   test("else the one beside the final text", () => {
-    const state = newState({}, undefined);
+    const state = createState({}, undefined);
     state.requestId = 3;
     const [first] = endTurn(state, { kind: "result", result: { structuredContent: { threadId: "end" } } });
     expect(first).toEqual({ kind: "native_id", id: "end" });
@@ -205,7 +205,7 @@ describe("events of another call", () => {
   });
 
   test("between turns nothing is an event; other notifications are reported", () => {
-    const idle = newState({}, "t1");
+    const idle = createState({}, "t1");
     expect(translate(idle, "codex/event", { _meta: META, msg })).toEqual([]);
     expect(translate(idle, "notifications/x", {})).toEqual([
       { kind: "event", event: notice("codex_notif_notifications/x") },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { featureFlags, mergeConfig, nestedConfig } from "../../../src/backends/codex/config-keys.ts";
+import { mergeConfig, nestConfig, toFeatureFlags } from "../../../src/backends/codex/config-keys.ts";
 import { checkCodexOptions } from "../../../src/backends/codex/options.ts";
 import type { Transport } from "../../../src/backends/codex/program.ts";
 
@@ -125,13 +125,13 @@ describe("keys of config that are code", () => {
 describe("config on the wire", () => {
   test("features become flags of the process, in a fixed order, and leave the config", () => {
     const config = { features: { b: true, a: false }, "features.c": true, model_verbosity: "low" };
-    expect(featureFlags(config, "")).toEqual(["--disable", "a", "--enable", "b", "--enable", "c"]);
-    expect(nestedConfig(config)).toEqual({ model_verbosity: "low" });
+    expect(toFeatureFlags(config, "")).toEqual(["--disable", "a", "--enable", "b", "--enable", "c"]);
+    expect(nestConfig(config)).toEqual({ model_verbosity: "low" });
   });
 
   test("dotted and nested spellings end up in one object, the later one wins", () => {
-    expect(nestedConfig({ "a.b": 1, a: { c: 2 }, "a.b.d": 3 })).toEqual({ a: { b: { d: 3 }, c: 2 } });
-    expect(nestedConfig({ shell_environment_policy: { set: { "A.B": "1" } } })).toEqual({
+    expect(nestConfig({ "a.b": 1, a: { c: 2 }, "a.b.d": 3 })).toEqual({ a: { b: { d: 3 }, c: 2 } });
+    expect(nestConfig({ shell_environment_policy: { set: { "A.B": "1" } } })).toEqual({
       shell_environment_policy: { set: { "A.B": "1" } },
     });
     expect(mergeConfig({ a: { b: 1, c: [1] }, d: 1 }, { a: { c: [2] }, d: { e: 1 } })).toEqual({

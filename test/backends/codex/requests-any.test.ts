@@ -2,8 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toNativeAnswer } from "../../../src/backends/codex/app-server/answers.ts";
-import { pendingAsk, type ServerRequest, toAsk } from "../../../src/backends/codex/app-server/requests.ts";
-import { newState } from "../../../src/backends/codex/app-server/state.ts";
+import {
+  findPendingAsk,
+  type ServerRequest,
+  toAsk,
+} from "../../../src/backends/codex/app-server/requests.ts";
+import { createState } from "../../../src/backends/codex/app-server/state.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { type Answer, DECISIONS, RequestPayload } from "../../../src/protocol/requests.ts";
 import { readTraces, replay } from "./translate-traces.ts";
@@ -54,12 +58,12 @@ describe("whatever is asked", () => {
   test("what is shown is valid, can always be declined, and every answer has a reply", () => {
     fc.assert(
       fc.property(request, answer, (asked, said) => {
-        const state = newState({ threadId: "root", options: {} });
+        const state = createState({ threadId: "root", options: {} });
         const result = toAsk(state, asked as ServerRequest);
         if (!("payload" in result)) return;
         expect(RequestPayload.safeParse(result.payload).error).toBeUndefined();
         expect(result.payload.choices).toContainEqual(expect.objectContaining({ decision: "decline" }));
-        const pending = pendingAsk(state, result.native_id);
+        const pending = findPendingAsk(state, result.native_id);
         expect(pending && toNativeAnswer(pending, said)).toBeTypeOf("object");
       }),
       { numRuns: 1000 },

@@ -1,8 +1,8 @@
 // How the user sees each request of Codex, and what each answer sends to Codex.
 import { describe, expect, test } from "vitest";
 import { toNativeAnswer } from "../../../src/backends/codex/app-server/answers.ts";
-import { noteAnswered, pendingAsk, toAsk } from "../../../src/backends/codex/app-server/requests.ts";
-import { type CodexState, newState } from "../../../src/backends/codex/app-server/state.ts";
+import { findPendingAsk, noteAnswered, toAsk } from "../../../src/backends/codex/app-server/requests.ts";
+import { type CodexState, createState } from "../../../src/backends/codex/app-server/state.ts";
 import { translate } from "../../../src/backends/codex/app-server/translate.ts";
 import type { Ask } from "../../../src/backends/types.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
@@ -15,7 +15,7 @@ const INPUT = "item/tool/requestUserInput";
 const ELICIT = "mcpServer/elicitation/request";
 
 function fresh(): CodexState {
-  return newState({ threadId: "root", options: {}, codexHome: "/h/.codex" });
+  return createState({ threadId: "root", options: {}, codexHome: "/h/.codex" });
 }
 
 function ask(method: string, params: JsonObject, state = fresh(), id: string | number = 0): Ask {
@@ -41,8 +41,8 @@ describe("ids", () => {
     const state = fresh();
     const [number, text] = [ask(INPUT, {}, state, 0), ask(INPUT, {}, state, "0")];
     expect(number.native_id).not.toBe(text.native_id);
-    expect(pendingAsk(state, number.native_id)?.id).toBe(0);
-    expect(pendingAsk(state, text.native_id)?.id).toBe("0");
+    expect(findPendingAsk(state, number.native_id)?.id).toBe(0);
+    expect(findPendingAsk(state, text.native_id)?.id).toBe("0");
   });
 
   test("what Codex resolves is withdrawn, unless we answered it", () => {
@@ -55,7 +55,7 @@ describe("ids", () => {
     const second = ask(INPUT, {}, state, 1);
     expect(resolved(1)).toMatchObject([{ kind: "withdrawn", native_id: second.native_id }]);
     expect(resolved(1)).toEqual([]);
-    expect(pendingAsk(state, second.native_id)).toBeUndefined();
+    expect(findPendingAsk(state, second.native_id)).toBeUndefined();
   });
 });
 

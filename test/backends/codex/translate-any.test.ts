@@ -2,7 +2,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toAsk } from "../../../src/backends/codex/app-server/requests.ts";
-import { type CodexReport, type CodexState, newState } from "../../../src/backends/codex/app-server/state.ts";
+import {
+  type CodexReport,
+  type CodexState,
+  createState,
+} from "../../../src/backends/codex/app-server/state.ts";
 import { closeOpenItems, onStarted, translate } from "../../../src/backends/codex/app-server/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { AgentEvent } from "../../../src/protocol/events.ts";
@@ -51,7 +55,7 @@ describe("whatever codex prints", () => {
   test("it never throws, and what comes out is valid", () => {
     fc.assert(
       fc.property(options, fc.jsonValue(), fc.array(message, { maxLength: 30 }), (chosen, result, steps) => {
-        const state = newState({ threadId: ROOT, options: chosen });
+        const state = createState({ threadId: ROOT, options: chosen });
         const reports = [
           ...onStarted(state, result),
           ...steps.flatMap((step) => see(state, step as JsonObject)),

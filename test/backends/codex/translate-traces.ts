@@ -1,12 +1,12 @@
 // Recorded traffic of `codex app-server` (test/fixtures/codex/*.native.jsonl), and its translation.
 import { join } from "node:path";
-import { noteAnswered, pendingAsk, toAsk } from "../../../src/backends/codex/app-server/requests.ts";
+import { findPendingAsk, noteAnswered, toAsk } from "../../../src/backends/codex/app-server/requests.ts";
 import {
   type CodexPendingAsk,
   type CodexReport,
   type CodexState,
   type CodexTranslateOptions,
-  newState,
+  createState,
   toNativeId,
 } from "../../../src/backends/codex/app-server/state.ts";
 import { ownsThread } from "../../../src/backends/codex/app-server/subagents.ts";
@@ -80,14 +80,14 @@ function stateFor(states: CodexState[], result: JsonObject, options: CodexTransl
   const threadId = String((result["thread"] as JsonObject)["id"]);
   const known = states.find((state) => state.threadId === threadId);
   if (known !== undefined) return known;
-  const state = newState({ threadId, options, codexHome: "/home/user/.codex" });
+  const state = createState({ threadId, options, codexHome: "/home/user/.codex" });
   states.push(state);
   return state;
 }
 
 function answer(states: CodexState[], id: string | number, result: unknown): Happened[] {
   return states.flatMap((state, root) => {
-    const answered = pendingAsk(state, toNativeId(id));
+    const answered = findPendingAsk(state, toNativeId(id));
     if (answered === undefined) return [];
     noteAnswered(state, answered.native_id);
     return [{ root, answered, result }];

@@ -4,10 +4,10 @@ import {
   type CodexReport,
   type CodexState,
   type CodexTranslateOptions,
+  createState,
   type Notification,
-  newState,
 } from "../../../src/backends/codex/app-server/state.ts";
-import { findPath, newThreads, ownsThread } from "../../../src/backends/codex/app-server/subagents.ts";
+import { findPath, ownsThread, takeNewThreads } from "../../../src/backends/codex/app-server/subagents.ts";
 import { closeOpenItems, onStarted, translate } from "../../../src/backends/codex/app-server/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { AgentEvent } from "../../../src/protocol/events.ts";
@@ -40,7 +40,7 @@ function failed(error: JsonObject): Notification {
 }
 
 function fresh(options: CodexTranslateOptions = {}): CodexState {
-  return newState({ threadId: ROOT, options });
+  return createState({ threadId: ROOT, options });
 }
 
 function play(messages: Notification[], state = fresh()): CodexReport[] {
@@ -389,8 +389,8 @@ describe("sub-agents", () => {
     const state = fresh();
     const deeper = { ...spawn, id: "c2", senderThreadId: "sub", receiverThreadIds: ["deep"] };
     play([spawned, item("completed", deeper, "sub"), spawned], state);
-    expect(newThreads(state)).toEqual(["sub", "deep"]);
-    expect(newThreads(state)).toEqual([]);
+    expect(takeNewThreads(state)).toEqual(["sub", "deep"]);
+    expect(takeNewThreads(state)).toEqual([]);
     expect(ownsThread(state, "deep")).toBe(true);
     expect(ownsThread(state, "other")).toBe(false);
     expect(findPath(state, "deep")).toEqual(["sub", "deep"]);

@@ -70,7 +70,7 @@ test("a running one is found with its snapshot, written to, read from, and ended
   });
   const chunks: Buffer[] = [];
   const adopted = adoptChild(run, {
-    handlers: { output: (bytes) => void chunks.push(bytes), errorLine: () => undefined },
+    handlers: { output: (bytes) => void chunks.push(Buffer.from(bytes)), errorLine: () => undefined },
     from: { run_id: directory.id, out: 0, err: 0, n: 0 },
     unrecorded: (error) => {
       throw error;
@@ -89,6 +89,41 @@ test("the marker of the environment is the name of the directory", async () => {
   expect(readFileSync(`/proc/${child.pid}/environ`, "utf8")).toContain(`${RUN_MARKER}=${directory.id}`);
 });
 
+test.each<[string, (left: Left) => void]>([
+  ["has ended", ({ child }) => process.kill(child.pid, "SIGKILL")],
+  ["has another process's pid now", ({ directory }) => edit(directory, { pid: process.pid })],
+])(
+  "what a process wrote that %s is read to its end; its directory stays while a session needs it",
+  async (_, end) => {
+    const left = await leave("echo said; echo wrong >&2; exec cat");
+    const { root, files, directory } = left;
+    await vi.waitFor(() => expect(readFileSync(directory.errors, "utf8")).toBe("wrong\n"), PATIENT);
+    files.detach();
+    end(left);
+    const run = await vi.waitFor(async () => {
+      const found = await findOne(root);
+      expect(found.hasEnded).toBe(true);
+      return found;
+    }, PATIENT);
+    const said: string[] = [];
+    const adopted = adoptChild(run, {
+      handlers: {
+        output: (bytes) => void said.push(String(bytes)),
+        errorLine: (line) => void said.push(line),
+      },
+      from: { run_id: directory.id, out: 0, err: 0, n: 0 },
+      unrecorded: expect.unreachable,
+    });
+    adopted.files?.startRepeating([SNAPSHOT]);
+    adopted.files?.start(run.description.pid);
+    await adopted.done;
+    expect(said.toSorted()).toEqual(["said\n", "wrong"]);
+    expect(existsSync(directory.path)).toBe(true);
+    adopted.files?.dropSnapshot(SNAPSHOT.session_id);
+    expect(existsSync(directory.path)).toBe(false);
+  },
+);
+
 const edit = (directory: RunDirectory, over: object): void => {
   const content = JSON.parse(readFileSync(directory.description, "utf8")) as object;
   writeFileSync(directory.description, JSON.stringify({ ...content, ...over }), { mode: 0o600 });
@@ -104,11 +139,6 @@ test.each<[string, (left: Left) => void, RegExp]>([
     "another format with other fields",
     ({ directory }) => edit(directory, { format: 999, version: "9.9", intro: undefined, command: 1 }),
     /blemeesd 9\.9, which uses another run format/,
-  ],
-  [
-    "a pid that was reused",
-    ({ directory }) => edit(directory, { pid: process.pid }),
-    /its process has ended/,
   ],
   ["another start", ({ directory }) => edit(directory, { started: "other boot" }), /its process has ended/],
   ["no description", ({ directory }) => rmSync(directory.description), /ENOENT/],

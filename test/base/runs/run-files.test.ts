@@ -24,7 +24,7 @@ async function start(script: string): Promise<Started> {
   const unavailable = vi.fn();
   const child = await startChild(
     { command: "sh", args: ["-c", script], env: process.env, run: { root, unavailable } },
-    { output: (bytes) => void chunks.push(bytes), errorLine: (line) => void errors.push(line) },
+    { output: (bytes) => void chunks.push(Buffer.from(bytes)), errorLine: (line) => void errors.push(line) },
   );
   onTestFinished(() => child.stop());
   const { files } = child;

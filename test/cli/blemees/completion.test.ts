@@ -5,12 +5,17 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listIds } from "../../../src/cli/blemees/listing.ts";
 import { createProgram } from "../../../src/cli/blemees/main.ts";
-import { commandHelp, listCommands, programCompletion, programHelp } from "../../../src/cli/program.ts";
+import {
+  buildProgramCompletion,
+  formatCommandHelp,
+  formatProgramHelp,
+  listCommands,
+} from "../../../src/cli/program.ts";
 import { aView } from "../../client/session-views.ts";
 
 const SM = createProgram({ name: "sm", version: "1.2.3", daemonProgram: "", demianProgram: "" });
 const COMMANDS = listCommands(SM);
-const completionScript = (shell: string): string => programCompletion(SM, shell);
+const completionScript = (shell: string): string => buildProgramCompletion(SM, shell);
 const CHECKS: Record<string, string[]> = { bash: ["-n"], zsh: ["-n"], fish: ["--no-execute"] };
 const isThere = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
 
@@ -67,21 +72,21 @@ test("an unknown shell is refused with the known ones", () => {
 });
 
 test("the help begins with a usage line and an example, and has every command", () => {
-  expect(programHelp(SM)).toMatch(/^usage: sm .*\n\n {2}sm {2}.*\n(.*\n)* {2}sm spawn codex/);
+  expect(formatProgramHelp(SM)).toMatch(/^usage: sm .*\n\n {2}sm {2}.*\n(.*\n)* {2}sm spawn codex/);
   for (const command of COMMANDS) {
-    expect(programHelp(SM)).toContain(command.usage);
-    expect(commandHelp(SM, command)).toMatch(/^usage: sm .*\n\n {2}.*\bsm\b/);
+    expect(formatProgramHelp(SM)).toContain(command.usage);
+    expect(formatCommandHelp(SM, command)).toMatch(/^usage: sm .*\n\n {2}.*\bsm\b/);
   }
 });
 
 test("the help of daemon does not offer --no-start, which contradicts it", () => {
-  const shown = COMMANDS.filter((command) => commandHelp(SM, command).includes("--no-start"));
+  const shown = COMMANDS.filter((command) => formatCommandHelp(SM, command).includes("--no-start"));
   expect(COMMANDS.filter((command) => !shown.includes(command)).map(({ name }) => name)).toEqual(["daemon"]);
 });
 
 test("the help of wait documents its exit codes", () => {
   const wait = COMMANDS.find(({ name }) => name === "wait");
-  const help = wait === undefined ? "" : commandHelp(SM, wait);
+  const help = wait === undefined ? "" : formatCommandHelp(SM, wait);
   for (const code of [0, 1, 3, 4, 124]) expect(help).toMatch(new RegExp(`^  ${code} +\\w`, "m"));
 });
 

@@ -7,7 +7,6 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import type { ServerResponse } from "node:http";
@@ -24,9 +23,8 @@ import { BuiltProgram, type Ran } from "../built-program.ts";
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
 let program: BuiltProgram;
-beforeAll(async () => {
-  program = await BuiltProgram.build("sm");
-  symlinkSync(join(ROOT, "dist/blemeesd.js"), join(program.directory, "blemeesd.js"));
+beforeAll(() => {
+  program = new BuiltProgram("sm");
 });
 afterAll(() => program.remove());
 

@@ -1,16 +1,26 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ChainWriter } from "../../../src/base/chain/writer.ts";
 import { checkAgents, checkAny, checkLogins, findOnPath } from "../../../src/cli/blemees/doctor/agents.ts";
 import type { CheckContext } from "../../../src/cli/blemees/doctor/check.ts";
 import { checkConfigured } from "../../../src/cli/blemees/doctor/configured.ts";
 import { checkDaemon, checkSocket } from "../../../src/cli/blemees/doctor/daemon.ts";
 import { checkDemian } from "../../../src/cli/blemees/doctor/demian.ts";
 import { checkDisk, checkNode, checkSandbox, checkState } from "../../../src/cli/blemees/doctor/machine.ts";
+import { checkAudit, checkPolicy } from "../../../src/cli/blemees/doctor/policy.ts";
 import { DOCTOR } from "../../../src/cli/blemees/doctor.ts";
-import { blemeesWords } from "../../../src/cli/request-text.ts";
+import { createBlemeesWords } from "../../../src/cli/request-text.ts";
 import { HealthReply } from "../../../src/protocol/wire/http.ts";
 import { ScriptedHttp } from "../../client/scripted-http.ts";
 import { memoryOutput } from "../memory-sink.ts";
@@ -260,7 +270,7 @@ test("what fails makes the exit code 1, also as JSON", async () => {
       ...patient,
       output,
       isJson: true,
-      words: blemeesWords("sm"),
+      words: createBlemeesWords("sm"),
       daemonProgram: "/nowhere/blemeesd.js",
       connect: () => Promise.reject(new Error("doctor starts nothing")),
       readInput: () => Promise.resolve(undefined),
@@ -270,4 +280,40 @@ test("what fails makes the exit code 1, also as JSON", async () => {
   const { ok, checks } = JSON.parse(stdout.text);
   expect(ok).toBe(false);
   expect(checks.find(({ name }: { name: string }) => name === "socket")).toMatchObject({ status: "fail" });
+});
+
+test("policy: without a file every request is asked; rules are counted; a fault names the rule and what to do", async () => {
+  expect(await checkPolicy(patient)).toEqual({
+    ...{ name: "policy", status: "ok", text: "no rules: every request is asked" },
+  });
+  const file = join(home, ".config/blemeesd/policy.toml");
+  mkdirSync(join(home, ".config/blemeesd"), { recursive: true });
+  const rule = '[[rules]]\nid = "no"\nthen = "deny"\n[rules.when]\ntool = "Bash"\n';
+  writeFileSync(file, rule, { mode: 0o600 });
+  expect(await checkPolicy(patient)).toEqual({ name: "policy", status: "ok", text: `1 rule in ${file}` });
+  appendFileSync(file, rule);
+  expect(await checkPolicy(patient)).toEqual({
+    ...{ name: "policy", status: "fail", text: `${file}: rule 2: /id: "no" is used twice` },
+    todo: expect.stringMatching(/^fix the file; until then a running daemon keeps the last good rules/),
+  });
+  writeFileSync(file, rule);
+  chmodSync(file, 0o666);
+  expect(await checkPolicy(patient)).toMatchObject({
+    status: "fail",
+    text: expect.stringMatching(/chmod 600/),
+  });
+});
+
+test("audit: intact with its number of lines, or the first line that does not fit", async () => {
+  expect(await checkAudit(patient)).toEqual({ name: "audit", status: "ok", text: "intact, 0 lines" });
+  const dir = join(home, ".local/state/blemees");
+  const chain = new ChainWriter({ dir, name: "audit", maxBytes: 1 << 20 });
+  for (const kind of ["a", "b"]) chain.append({ kind });
+  chain.close();
+  expect(await checkAudit(patient)).toMatchObject({ status: "ok", text: "intact, 2 lines" });
+  appendFileSync(join(dir, "audit.ndjson"), "{}\n");
+  expect(await checkAudit(patient)).toEqual({
+    ...{ name: "audit", status: "warn", text: expect.stringMatching(/^line 3 has the number undefined/) },
+    todo: "see `sm audit verify`",
+  });
 });

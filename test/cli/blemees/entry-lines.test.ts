@@ -1,6 +1,6 @@
 // The output of `sm tail -f`.
 import { describe, expect, test } from "vitest";
-import { entryLines } from "../../../src/cli/blemees/entry-lines.ts";
+import { formatEntry } from "../../../src/cli/blemees/entry-lines.ts";
 import { applyInputs, changedEntries, emptyView } from "../../../src/client/view.ts";
 import { noticeOf, pending, resolved } from "../../client/request-rows.ts";
 import {
@@ -21,7 +21,7 @@ function lines(frames: readonly object[], columns = 80): string[] {
     const next = applyInputs(view, [input]);
     const changes = changedEntries(view, next);
     view = next;
-    return changes.flatMap((change) => entryLines(change, columns)).map(({ text }) => text);
+    return changes.flatMap((change) => formatEntry(change, columns)).map(({ text }) => text);
   });
 }
 

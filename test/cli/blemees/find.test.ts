@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeSession, pickSession, shortIds } from "../../../src/cli/blemees/find.ts";
+import { describeSession, pickSession, shortenIds } from "../../../src/cli/blemees/find.ts";
 import { aView } from "../../client/session-views.ts";
 
 const A = "5a01f0d8-0000-4000-8000-000000000001";
@@ -59,7 +59,7 @@ test("for destructive commands a short id prefix is refused; names and complete 
 });
 
 test("a UUID is shown as its shortest unique prefix; other ids are shown completely", () => {
-  const shorts = shortIds([A, B, C, "plain"]);
+  const shorts = shortenIds([A, B, C, "plain"]);
   expect([...shorts.values()]).toEqual([A, B, "7b000000", "plain"]);
   for (const short of shorts.values()) {
     expect([...shorts.keys()].filter((id) => id.startsWith(short))).toHaveLength(1);

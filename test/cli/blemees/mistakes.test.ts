@@ -9,7 +9,8 @@ import { BuiltProgram, type Ran } from "../built-program.ts";
 let program: BuiltProgram;
 let daemon: TestDaemon;
 beforeAll(async () => {
-  [program, daemon] = await Promise.all([BuiltProgram.build("sm"), startDaemon()]);
+  program = new BuiltProgram("sm");
+  daemon = await startDaemon();
 });
 afterEach(() => removeSessions(daemon));
 afterAll(async () => {

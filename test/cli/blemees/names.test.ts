@@ -1,11 +1,12 @@
 // The program `blemees`: alone the screen of all sessions, otherwise the commands of `sm`, under its own name.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BuiltProgram } from "../built-program.ts";
+import { BuiltProgram, readModulesAtStart } from "../built-program.ts";
 
 let program: BuiltProgram;
 let sm: BuiltProgram;
-beforeAll(async () => {
-  [program, sm] = await Promise.all([BuiltProgram.build("blemees"), BuiltProgram.build("sm")]);
+beforeAll(() => {
+  program = new BuiltProgram("blemees");
+  sm = new BuiltProgram("sm");
 });
 afterAll(() => {
   program.remove();
@@ -81,8 +82,8 @@ test("wire speaks the socket protocol, like blemeesctl", async () => {
   });
 });
 
-test("UI code is not loaded before a screen is opened", () => {
-  for (const { modules } of [program, sm]) {
+test("UI code is not loaded before a screen is opened", async () => {
+  for (const modules of await Promise.all(["blemees", "sm"].map(readModulesAtStart))) {
     const heavy = modules.filter((path) => /node_modules\/(marked|lowlight)\/|src\/tui\//.test(path));
     expect(heavy).toEqual([]);
   }

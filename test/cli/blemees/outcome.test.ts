@@ -1,9 +1,9 @@
 // Exit codes of `sm wait` and `--wait`, the lines of tail, events and queue.
 import { describe, expect, test } from "vitest";
 import { queueLines } from "../../../src/cli/blemees/control.ts";
-import { eventLine, gapText } from "../../../src/cli/blemees/events.ts";
+import { explainGap, formatEventLine } from "../../../src/cli/blemees/events.ts";
 import { judgeWait } from "../../../src/cli/blemees/outcome.ts";
-import { actionLines } from "../../../src/cli/blemees/tail.ts";
+import { formatActions } from "../../../src/cli/blemees/tail.ts";
 import { EventsPage, QueueReply } from "../../../src/protocol/wire/http.ts";
 import { anAction, anEvent, aView, aWait } from "../../client/session-views.ts";
 
@@ -56,7 +56,7 @@ test("actions show their time of day, those of other days their date", () => {
   const now = new Date(2026, 5, 2, 12, 0, 0);
   const today = anAction({ started_at_ms: new Date(2026, 5, 2, 9, 5, 7).getTime() });
   const before = anAction({ started_at_ms: new Date(2026, 5, 1, 9, 5, 7).getTime() });
-  expect(actionLines([before, today], now)).toEqual([
+  expect(formatActions([before, today], now)).toEqual([
     "2026-06-01 09:05:07  ✓ ran npm test",
     "09:05:07  ✓ ran npm test",
   ]);
@@ -64,8 +64,8 @@ test("actions show their time of day, those of other days their date", () => {
 
 test("an event is one line, also one that was never stored and one without a time", () => {
   const event = { ...anEvent(7), timestamp_ms: null, type: "agent.result", preview: "success\nx" };
-  expect(eventLine(event, Infinity, new Date())).toBe("     7  -  agent.result        success x");
-  expect(eventLine({ ...event, seq: null }, 20, new Date())).toBe("     -  -  agent.re…");
+  expect(formatEventLine(event, Infinity, new Date())).toBe("     7  -  agent.result        success x");
+  expect(formatEventLine({ ...event, seq: null }, 20, new Date())).toBe("     -  -  agent.re…");
 });
 
 const page = (fields: object) =>
@@ -84,7 +84,7 @@ test.each([
   [page({ earliest_seq: null }), "· gap: events after 3 have been pruned (retention)"],
   [page({ gap_reason: "persistence_error" }), "· gap: some events could not be stored and are missing here"],
 ])("a gap says what is missing: %#", (gap, text) => {
-  expect(gapText(3, gap)).toBe(text);
+  expect(explainGap(3, gap)).toBe(text);
 });
 
 test("the queue shows the next messages first, the delivered ones below, and why it is held", () => {

@@ -5,12 +5,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { SessionView } from "../../../src/client/index.ts";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
 import { removeSessions } from "../../support/sessions.ts";
-import { BuiltProgram, type Ran } from "../built-program.ts";
+import { BuiltProgram, type Ran, readModulesAtStart } from "../built-program.ts";
 
 let program: BuiltProgram;
 let daemon: TestDaemon;
 beforeAll(async () => {
-  [program, daemon] = await Promise.all([BuiltProgram.build("sm"), startDaemon()]);
+  program = new BuiltProgram("sm");
+  daemon = await startDaemon();
 });
 afterEach(() => removeSessions(daemon));
 afterAll(async () => {
@@ -30,8 +31,9 @@ async function spawned(...args: string[]): Promise<string> {
 const view = async (id: string): Promise<SessionView> => JSON.parse((await sm("show", id, "--json")).stdout);
 const requestOf = async (id: string): Promise<string> => (await sm("requests", id, "--ids")).stdout.trim();
 
-test("the schemas are not in the program: it starts as fast as Node", () => {
-  const packages = program.modules.flatMap((path) => /node_modules\/([^/]+)/.exec(path)?.[1] ?? []);
+test("the schemas are not in the program: it starts as fast as Node", async () => {
+  const modules = await readModulesAtStart("sm");
+  const packages = modules.flatMap((path) => /node_modules\/([^/]+)/.exec(path)?.[1] ?? []);
   expect([...new Set(packages)].sort()).toEqual(["diff", "eventsource-parser", "get-east-asian-width"]);
 });
 

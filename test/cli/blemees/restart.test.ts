@@ -1,18 +1,16 @@
 // sm and the daemon's lifetime: started once when needed; found again after it was killed.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedHttp } from "../../client/scripted-http.ts";
 import { aView } from "../../client/session-views.ts";
 import { startDaemon } from "../../support/daemon.ts";
-import { ROOT } from "../../support/root.ts";
 import { BuiltProgram } from "../built-program.ts";
 
 let program: BuiltProgram;
-beforeAll(async () => {
-  program = await BuiltProgram.build("sm");
-  symlinkSync(join(ROOT, "dist/blemeesd.js"), join(program.directory, "blemeesd.js"));
+beforeAll(() => {
+  program = new BuiltProgram("sm");
 });
 afterAll(() => program.remove());
 

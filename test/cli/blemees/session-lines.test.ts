@@ -1,11 +1,11 @@
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import {
-  actionText,
   buildTree,
-  sessionSheet,
-  sessionTable,
-  sessionTree,
+  formatAction,
+  formatSessionSheet,
+  formatSessionTable,
+  formatSessionTree,
 } from "../../../src/cli/blemees/session-lines.ts";
 import { anAction, aView } from "../../client/session-views.ts";
 
@@ -28,7 +28,7 @@ describe("the table", () => {
   });
 
   test("has id, name, agent, state, age, activity, cost, pending requests and the last action", () => {
-    expect(texts(sessionTable([worker], Infinity, NOW))).toEqual([
+    expect(texts(formatSessionTable([worker], Infinity, NOW))).toEqual([
       "SESSION  NAME   AGENT      STATE               AGE  ACTIVE  COST   PENDING     LAST ACTION",
       "w1       fixer  codex-app  waiting_permission  2m   5s      $0.12  1 +2 below  ✗ ran npm test",
     ]);
@@ -40,7 +40,7 @@ describe("the table", () => {
       name: "a\u001b[2J\nb",
       last_action: anAction({ summary_text: "x\ny".repeat(99) }),
     };
-    const lines = texts(sessionTable([sly], 80, NOW));
+    const lines = texts(formatSessionTable([sly], 80, NOW));
     expect(lines).toHaveLength(2);
     for (const line of lines) {
       expect(line.length).toBeLessThanOrEqual(80);
@@ -51,12 +51,12 @@ describe("the table", () => {
 
   test("on a narrow screen the name is shortened before the state", () => {
     const idle = aView({ session_id: "5a01f0d8", name: "n".repeat(30), provider: "claude" });
-    const [header, line] = texts(sessionTable([idle], 40, NOW));
+    const [header, line] = texts(formatSessionTable([idle], 40, NOW));
     expect(header).toContain("STATE");
     expect(line).toMatch(/^5a01f0d8 {2}n{6,16}… {2}claude {2}idle/);
     const asking = { ...idle, activity_state: "waiting_permission" } as const;
-    expect(texts(sessionTable([asking], 40, NOW))[1]).toContain("waiting_per");
-    expect(texts(sessionTable([idle], 80, NOW))[1]).toContain(`${"n".repeat(24)}…`);
+    expect(texts(formatSessionTable([asking], 40, NOW))[1]).toContain("waiting_per");
+    expect(texts(formatSessionTable([idle], 80, NOW))[1]).toContain(`${"n".repeat(24)}…`);
   });
 
   test.each([
@@ -67,27 +67,27 @@ describe("the table", () => {
     [{ activity_state: "stopped", failed: true }, "red"],
     [{}, undefined],
   ] as const)("a session with %j is highlighted as %s", (fields, style) => {
-    expect(sessionTable([aView(fields as object)], 80, NOW)[1]?.style).toBe(style);
+    expect(formatSessionTable([aView(fields as object)], 80, NOW)[1]?.style).toBe(style);
   });
 
   test.each([
     [{ activity_state: "stopped", failed: true }, "failed"],
     [{ activity_state: "starting" }, "starting"],
   ] as const)("a session with %j has the state %s", (fields, state) => {
-    expect(sessionTable([aView(fields)], 80, NOW)[1]?.text.split(/\s{2,}/)).toContain(state);
+    expect(formatSessionTable([aView(fields)], 80, NOW)[1]?.text.split(/\s{2,}/)).toContain(state);
   });
 
   test("its columns are aligned whatever script the names use", () => {
     const names = ["plain", "修復テスト", "🛠️ tools", "e\u0301te\u0301", "👩‍👩‍👧 family"];
     const views = names.map((name, at) => aView({ session_id: `s${at}`, name, activity_state: "idle" }));
-    const lines = texts(sessionTable(views, 120, NOW));
+    const lines = texts(formatSessionTable(views, 120, NOW));
     const at = lines.map((line) => stringWidth(line.slice(0, line.search(/ idle | STATE /))));
     expect(new Set(at).size).toBe(1);
   });
 
   test("a wide name is cut to its column, and no row is wider than the screen", () => {
     const views = [aView({ session_id: "s", name: "修".repeat(40) })];
-    const lines = texts(sessionTable(views, 60, NOW));
+    const lines = texts(formatSessionTable(views, 60, NOW));
     for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(60);
     expect(lines[1]).toMatch(/修… +demo +idle/);
   });
@@ -105,7 +105,9 @@ describe("the tree", () => {
   ];
 
   test("has parents above their children, the oldest first, in whatever order they come", () => {
-    expect(texts(sessionTree(family, Infinity, NOW)).map((line) => line.split(" -")[0]?.trimEnd())).toEqual([
+    expect(
+      texts(formatSessionTree(family, Infinity, NOW)).map((line) => line.split(" -")[0]?.trimEnd()),
+    ).toEqual([
       expect.stringMatching(/^SESSION/),
       "root",
       "├─ first",
@@ -132,11 +134,11 @@ test.each([
   [{ action_kind: "turn", ended_at_ms: 9_000, waited_ms: 5_000 }, "✓ ran npm test (4s)"],
   [{ status: "failed", not_run: "agent_died" }, "■ ran npm test"],
 ] as const)("an action with %j reads %j", (fields, text) => {
-  expect(actionText(anAction(fields))).toBe(text);
+  expect(formatAction(anAction(fields))).toBe(text);
 });
 
 test("a session's details contain only what is known", () => {
-  const lines = sessionSheet(
+  const lines = formatSessionSheet(
     aView({ cost_usd: 1.5, budget: { max_cost_usd: 5 }, cwd: "/w", usage: { input_tokens: 7 } }),
     Infinity,
     NOW,

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { adviceLines, browserCommand, writePage } from "../../../src/cli/blemees/web.ts";
+import { findBrowserCommand, formatAdvice, writePage } from "../../../src/cli/blemees/web.ts";
 import { eventually } from "../../servers/http/world.ts";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
 import { BuiltProgram, type Ran } from "../built-program.ts";
@@ -10,7 +10,8 @@ import { BuiltProgram, type Ran } from "../built-program.ts";
 let program: BuiltProgram;
 let daemon: TestDaemon;
 beforeAll(async () => {
-  [program, daemon] = await Promise.all([BuiltProgram.build("sm"), startDaemon({ args: ["--http", "0"] })]);
+  program = new BuiltProgram("sm");
+  daemon = await startDaemon({ args: ["--http", "0"] });
 });
 afterAll(async () => {
   await daemon.close();
@@ -109,11 +110,11 @@ describe("--open", () => {
     [{}, "darwin", "open"],
     [{ SSH_CONNECTION: "x" }, "darwin", undefined],
   ] as const)("with %j on %s the browser is started by %s", (env, platform, command) => {
-    expect(browserCommand(env, platform)).toBe(command);
+    expect(findBrowserCommand(env, platform)).toBe(command);
   });
 });
 
 test("the link's remaining lifetime is counted from now", () => {
   const link = { url: "http://127.0.0.1:7433/#token=x", port: 7433, expires_at_ms: 240_000 };
-  expect(adviceLines(link, {}, 0)).toEqual(["Open this link in your browser. It works once, within 4m."]);
+  expect(formatAdvice(link, {}, 0)).toEqual(["Open this link in your browser. It works once, within 4m."]);
 });

@@ -43,6 +43,16 @@ test("without a sandbox the report says what commands can do", async () => {
   expect(root).toMatchObject({ status: "fail", text: expect.stringContaining("whole file system") });
 });
 
+test("with a sandbox the report says how much commands may use", async () => {
+  const { status, text } = await checkSandbox({ ...SANDBOX, maxProcesses: 77, maxMemoryMb: 512 }, directory, {
+    ...env,
+    HOME: "/nonexistent",
+  });
+  // What a machine lacks is a warning or a failure of its own.
+  if (status === "ok") expect(text).toMatch(/at most 77 processes.*512 MB of memory, 2048 MB in \/tmp/);
+  else expect(text).toMatch(/, but |refused/);
+});
+
 test("ripgrep is looked up outside the workspace, and an old Node is reported", async () => {
   expect(await checkRipgrep(directory, env)).toMatchObject({
     status: "ok",

@@ -6,13 +6,13 @@ import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../src/cli/demian/commands.ts";
 import { PROGRAM_FLAGS } from "../../../src/cli/demian/flags.ts";
 import { createProgram, main } from "../../../src/cli/demian/main.ts";
-import { commandHelp, programCompletion, programHelp } from "../../../src/cli/program.ts";
+import { buildProgramCompletion, formatCommandHelp, formatProgramHelp } from "../../../src/cli/program.ts";
 import { memoryIo } from "./memory-io.ts";
 
 const named = (program: string) => createProgram({ program, version: "1.2.3", io: memoryIo() });
 const DEMIAN = named("demian");
 const completionScript = (shell: string, program = "demian"): string =>
-  programCompletion(named(program), shell);
+  buildProgramCompletion(named(program), shell);
 const CHECKS: Record<string, string[]> = { bash: ["-n"], zsh: ["-n"], fish: ["--no-execute"] };
 const isThere = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
 
@@ -25,7 +25,7 @@ async function run(...argv: string[]): Promise<{ code: number; stdout: string }>
 describe("help", () => {
   test("is printed by --help, help and -h, and names every command and every flag with examples", async () => {
     const { stdout } = await run("--help");
-    expect(stdout).toBe(`${programHelp(DEMIAN)}\n`);
+    expect(stdout).toBe(`${formatProgramHelp(DEMIAN)}\n`);
     expect((await run("help")).stdout).toBe(stdout);
     for (const { name } of COMMANDS) expect(stdout).toContain(`  ${name}`);
     for (const { name } of PROGRAM_FLAGS) expect(stdout).toContain(`--${name}`);
@@ -34,7 +34,7 @@ describe("help", () => {
 
   test("exists for every command, with examples that its flags allow", async () => {
     for (const command of COMMANDS) {
-      const text = `${commandHelp(DEMIAN, command)}\n`;
+      const text = `${formatCommandHelp(DEMIAN, command)}\n`;
       expect((await run("help", command.name)).stdout).toBe(text);
       expect((await run(command.name, "--help")).stdout).toBe(text);
       const names = (command.flags ?? []).map(({ name }) => `--${name}`);

@@ -1,13 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { programCompletion, programHelp } from "../../../src/cli/program.ts";
+import { buildProgramCompletion, formatProgramHelp } from "../../../src/cli/program.ts";
 import { complete } from "../../../src/cli/wire/complete.ts";
-import { promptHelp } from "../../../src/cli/wire/help.ts";
+import { formatPromptHelp } from "../../../src/cli/wire/help.ts";
 import { createProgram } from "../../../src/cli/wire/main.ts";
 import { VERBS } from "../../../src/cli/wire/verbs.ts";
 
 const PROGRAM = createProgram({ name: "blemeesctl", version: "1.2.3" });
-const completionScript = (shell: string): string => programCompletion(PROGRAM, shell);
+const completionScript = (shell: string): string => buildProgramCompletion(PROGRAM, shell);
 const CHECKS: Record<string, string[]> = { bash: ["-n"], zsh: ["-n"], fish: ["--no-execute"] };
 const isThere = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
 
@@ -53,7 +53,7 @@ test.each([
 });
 
 test("the help starts with a usage line and an example, and has every verb", () => {
-  expect(programHelp(PROGRAM)).toMatch(/^usage: blemeesctl .*\n\n {2}blemeesctl run --backend demo/);
+  expect(formatProgramHelp(PROGRAM)).toMatch(/^usage: blemeesctl .*\n\n {2}blemeesctl run --backend demo/);
   for (const { usage, where } of VERBS)
-    expect(where === "shell" ? programHelp(PROGRAM) : promptHelp()).toContain(usage);
+    expect(where === "shell" ? formatProgramHelp(PROGRAM) : formatPromptHelp()).toContain(usage);
 });

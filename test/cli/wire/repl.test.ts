@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { feedFrom } from "../../../src/cli/wire/piped.ts";
-import { frameLine, Repl } from "../../../src/cli/wire/repl.ts";
+import { formatFrameLine, Repl } from "../../../src/cli/wire/repl.ts";
 import { noticeOf, pending, resolved, responded } from "../../client/request-rows.ts";
 import { delta, openAnything, type Responder, result, ScriptedServer } from "../../client/scripted-server.ts";
 
@@ -265,6 +265,10 @@ test("U+2028 inside JSON does not end a line", async () => {
 });
 
 test("a frame's line cannot drive the terminal", () => {
-  const line = frameLine({ type: "agent.delta\x1b[2J", seq: 3, text: "\u009b\u202e" }, false, new Date(0));
+  const line = formatFrameLine(
+    { type: "agent.delta\x1b[2J", seq: 3, text: "\u009b\u202e" },
+    false,
+    new Date(0),
+  );
   expect(line).toMatch(/agent\.delta\\x1b\[2J seq=3 {2}\{.*\\u009b\\u202e"\}$/);
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { formatDuration } from "../../../src/cli/duration.ts";
-import { infoLines, sessionLines } from "../../../src/cli/wire/reply.ts";
+import { formatInfo, formatSessions } from "../../../src/cli/wire/reply.ts";
 
 const NOW = 1_000_000_000;
 
 test("sessions are a table, with the newest values of each row", () => {
-  const lines = sessionLines(
+  const lines = formatSessions(
     [
       {
         session_id: "s1",
@@ -36,7 +36,7 @@ test("sessions are a table, with the newest values of each row", () => {
 });
 
 test("session info leaves out what is not known", () => {
-  const lines = infoLines(
+  const lines = formatInfo(
     {
       type: "blemeesd.session_info_reply",
       session_id: "s1",

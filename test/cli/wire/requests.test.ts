@@ -13,8 +13,8 @@ import { BuiltProgram, type Ran } from "../built-program.ts";
 let program: BuiltProgram;
 let server: ScriptedServer;
 
-beforeAll(async () => {
-  program = await BuiltProgram.build();
+beforeAll(() => {
+  program = new BuiltProgram();
 });
 afterAll(() => program.remove());
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   appendOutput,
   appendText,
-  boundInput,
+  limitInput,
   truncate,
   truncateMiddle,
 } from "../../../src/client/view/limits.ts";
@@ -93,8 +93,8 @@ describe("too much text", () => {
 
   test("an input keeps its shape, and is the same object when it is short", () => {
     const short = { a: ["b"], c: 1 };
-    expect(boundInput(short, 100)).toBe(short);
-    const cut = boundInput({ path: "a", content: "x".repeat(500), more: "y".repeat(500) }, 100);
+    expect(limitInput(short, 100)).toBe(short);
+    const cut = limitInput({ path: "a", content: "x".repeat(500), more: "y".repeat(500) }, 100);
     expect(cut).toMatchObject({ path: "a", content: expect.stringContaining("characters omitted") });
     expect(JSON.stringify(cut).length).toBeLessThan(300);
   });

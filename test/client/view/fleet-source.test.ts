@@ -1,7 +1,7 @@
 // All sessions as inputs of the list, and one stream of changes for several readers.
 import { afterEach, expect, test, vi } from "vitest";
 import { HttpClient } from "../../../src/client/index.ts";
-import { applyChanges, emptyFleet, type FleetInput } from "../../../src/client/view/fleet.ts";
+import { applyChanges, createFleet, type FleetInput } from "../../../src/client/view/fleet.ts";
 import { openFleet } from "../../../src/client/view/fleet-source.ts";
 import type { ChangeView, ViewPort } from "../../../src/client/view/port.ts";
 import { shareChanges } from "../../../src/client/view/share.ts";
@@ -63,7 +63,7 @@ function watch(port: ViewPort) {
   const batches: (readonly FleetInput[])[] = [];
   const source = openFleet(port, (inputs) => batches.push(inputs), { backoff: FAST });
   closers.push(() => source.close());
-  return { source, batches, fleet: () => applyChanges(emptyFleet(), batches.flat()) };
+  return { source, batches, fleet: () => applyChanges(createFleet(), batches.flat()) };
 }
 
 const RESET: ChangeView = { kind: "reset" };

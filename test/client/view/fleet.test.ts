@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import {
   applyChanges,
-  emptyFleet,
+  createFleet,
   type Fleet,
   type FleetInput,
-  fleetRows,
+  listFleetRows,
 } from "../../../src/client/view/fleet.ts";
 import { pending, resolved } from "../request-rows.ts";
 import { aView } from "../session-views.ts";
@@ -18,9 +18,9 @@ const activeAgo = (minutes: number) => ({ last_active_at_ms: NOW - minutes * 60_
 const WORKS: Fields = { turn: { turn_id: "t", started_at_ms: 0 }, activity_state: "working" };
 
 const fleetOf = (sessions: readonly ReturnType<typeof session>[], ...more: FleetInput[]): Fleet =>
-  applyChanges(emptyFleet(), [{ kind: "sessions", sessions }, ...more]);
+  applyChanges(createFleet(), [{ kind: "sessions", sessions }, ...more]);
 const shape = (fleet: Fleet): string[] =>
-  fleetRows(fleet).map(
+  listFleetRows(fleet).map(
     ({ session: { session_id }, depth, isWaiting }) =>
       `${"-".repeat(depth)}${session_id}${isWaiting ? "!" : ""}`,
   );
@@ -83,7 +83,7 @@ describe("the order", () => {
       session("c", { parent: "c" }),
     ];
     expect(shape(fleetOf([orphan]))).toEqual(["orphan"]);
-    expect(fleetRows(fleetOf(ring))).toHaveLength(3);
+    expect(listFleetRows(fleetOf(ring))).toHaveLength(3);
   });
 
   test("rows do not change places because of seconds", () => {
@@ -107,7 +107,7 @@ describe("the order", () => {
     fc.assert(
       fc.property(fc.array(one), (sessions) => {
         const fleet = fleetOf(sessions);
-        const shown = fleetRows(fleet).map(({ session: { session_id } }) => session_id);
+        const shown = listFleetRows(fleet).map(({ session: { session_id } }) => session_id);
         expect([...shown].sort()).toEqual([...fleet.sessions.keys()].sort());
       }),
     );
@@ -123,7 +123,7 @@ describe("changes", () => {
 
   test("a session appears, changes and goes, with its requests", () => {
     const fleet = change(
-      emptyFleet(),
+      createFleet(),
       { kind: "session", session: session("s1") },
       { kind: "request", request: pending() },
     );
@@ -161,7 +161,7 @@ describe("changes", () => {
   });
 
   test("whether the daemon answers is part of it", () => {
-    const fleet = applyChanges(emptyFleet(), [{ kind: "link", state: "lost", message: "gone" }]);
+    const fleet = applyChanges(createFleet(), [{ kind: "link", state: "lost", message: "gone" }]);
     expect(fleet.link).toEqual({ state: "lost", message: "gone" });
   });
 });

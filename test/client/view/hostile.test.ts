@@ -1,7 +1,7 @@
 // Frames in shapes that no backend makes: nothing throws, and nothing that is drawn has a wrong type.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { entryLines } from "../../../src/cli/blemees/entry-lines.ts";
+import { formatEntry } from "../../../src/cli/blemees/entry-lines.ts";
 import type { Entry, ViewInput } from "../../../src/client/view/types.ts";
 import { applyInputs, changedEntries, emptyView } from "../../../src/client/view.ts";
 import { runs } from "../../support/sizes.ts";
@@ -101,7 +101,7 @@ test("no frame makes it throw, nothing that is drawn has a wrong type, and no pr
       for (const item of items) {
         const next = applyInputs(view, [item], { maxEntries: 10, maxText: 50, maxOutput: 50 });
         // Drawing it must not throw either.
-        for (const change of changedEntries(view, next)) entryLines(change, 80);
+        for (const change of changedEntries(view, next)) formatEntry(change, 80);
         view = next;
       }
       for (const entry of view.entries) expectDrawable(entry);

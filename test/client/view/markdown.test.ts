@@ -1,14 +1,14 @@
 // Markdown as data; reading a growing text piece by piece gives the same result as reading it at once.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Block, MarkdownReader, markdownBlocks } from "../../../src/client/view/markdown.ts";
+import { type Block, MarkdownReader, parseMarkdownBlocks } from "../../../src/client/view/markdown.ts";
 import { runs } from "../../support/sizes.ts";
 
 const words = (text: string): { kind: "text"; text: string } => ({ kind: "text", text });
 
 describe("blocks", () => {
   test("headings, paragraphs and their content", () => {
-    expect(markdownBlocks("## A *b*\n\nSee `x` and **y** ~~z~~.")).toEqual([
+    expect(parseMarkdownBlocks("## A *b*\n\nSee `x` and **y** ~~z~~.")).toEqual([
       { kind: "heading", level: 2, content: [words("A "), { kind: "em", content: [words("b")] }] },
       {
         kind: "paragraph",
@@ -26,7 +26,7 @@ describe("blocks", () => {
   });
 
   test("a link keeps its text and its target apart", () => {
-    expect(markdownBlocks("[here](https://a.example/x)")).toEqual([
+    expect(parseMarkdownBlocks("[here](https://a.example/x)")).toEqual([
       {
         kind: "paragraph",
         content: [{ kind: "link", content: [words("here")], href: "https://a.example/x" }],
@@ -35,7 +35,7 @@ describe("blocks", () => {
   });
 
   test("lists are nested, numbered from their start, and mark finished tasks", () => {
-    const [list] = markdownBlocks("3. a\n4. b\n   - [x] c\n   - [ ] d");
+    const [list] = parseMarkdownBlocks("3. a\n4. b\n   - [x] c\n   - [ ] d");
     const item = (text: string): Block => ({ kind: "paragraph", content: [words(text)] });
     expect(list).toEqual({
       kind: "list",
@@ -59,7 +59,7 @@ describe("blocks", () => {
   });
 
   test("fenced code has its language and its text, blank lines and marks in it included", () => {
-    expect(markdownBlocks("a\n```ts x=1\nconst a = `1`;\n\n# no\n```\nb")).toMatchObject([
+    expect(parseMarkdownBlocks("a\n```ts x=1\nconst a = `1`;\n\n# no\n```\nb")).toMatchObject([
       { kind: "paragraph" },
       { kind: "code", lang: "ts", text: "const a = `1`;\n\n# no" },
       { kind: "paragraph" },
@@ -67,15 +67,15 @@ describe("blocks", () => {
   });
 
   test("a fence that is not closed yet is code to the end; a shorter fence does not close it", () => {
-    expect(markdownBlocks("````\na\n```\nb")).toEqual([{ kind: "code", lang: "", text: "a\n```\nb" }]);
+    expect(parseMarkdownBlocks("````\na\n```\nb")).toEqual([{ kind: "code", lang: "", text: "a\n```\nb" }]);
   });
 
   test("a fence that closes at the very end is closed", () => {
-    expect(markdownBlocks("```\na\n```")).toEqual([{ kind: "code", lang: "", text: "a" }]);
+    expect(parseMarkdownBlocks("```\na\n```")).toEqual([{ kind: "code", lang: "", text: "a" }]);
   });
 
   test("code in a list stays in it", () => {
-    const [list, ...rest] = markdownBlocks("- a\n\n  ```sh\n  ls\n\n  pwd\n  ```\n\n  b");
+    const [list, ...rest] = parseMarkdownBlocks("- a\n\n  ```sh\n  ls\n\n  pwd\n  ```\n\n  b");
     expect(rest).toEqual([]);
     expect(list).toMatchObject({
       items: [
@@ -91,7 +91,7 @@ describe("blocks", () => {
   });
 
   test("tables have a header, alignment and rows; quotes and rules are recognized", () => {
-    expect(markdownBlocks("|a|b|\n|:-|-:|\n|1|`2`|\n\n> q\n\n---")).toMatchObject([
+    expect(parseMarkdownBlocks("|a|b|\n|:-|-:|\n|1|`2`|\n\n> q\n\n---")).toMatchObject([
       {
         kind: "table",
         align: ["left", "right"],
@@ -105,7 +105,7 @@ describe("blocks", () => {
 
   test("HTML is text, and no text is left out", () => {
     const said = JSON.stringify(
-      markdownBlocks("a <b onclick=x>b</b>\n\n<script>alert(1)</script>\n\n[r]: http://x.example"),
+      parseMarkdownBlocks("a <b onclick=x>b</b>\n\n<script>alert(1)</script>\n\n[r]: http://x.example"),
     );
     expect(said).toContain("<b onclick=x>");
     expect(said).toContain("<script>alert(1)</script>");
@@ -118,7 +118,7 @@ describe("blocks", () => {
     ["lists", "- ".repeat(9_000)],
     ["brackets", "[".repeat(9_000)],
   ])("%s nested thousands deep are shown as text", (_, text) => {
-    const shown = JSON.stringify(markdownBlocks(text)).split(text.charAt(0)).length - 1;
+    const shown = JSON.stringify(parseMarkdownBlocks(text)).split(text.charAt(0)).length - 1;
     expect(shown).toBeGreaterThanOrEqual(text.split(text.charAt(0)).length - 1);
   });
 });
@@ -165,7 +165,7 @@ describe("a text that grows", () => {
           const text = parts.join("");
           const reader = new MarkdownReader();
           for (let at = 0; at < text.length; at += steps.next().value ?? 1) reader.read(text.slice(0, at));
-          expect(reader.read(text).blocks).toEqual(markdownBlocks(text));
+          expect(reader.read(text).blocks).toEqual(parseMarkdownBlocks(text));
         },
       ),
       runs(60),
@@ -189,7 +189,7 @@ describe("a text that grows", () => {
   ])("%s is cut the same way, whole or letter by letter", (_, text) => {
     const reader = new MarkdownReader();
     for (let at = 3_900; at < text.length; at += 3) reader.read(text.slice(0, at));
-    expect(reader.read(text).blocks).toEqual(markdownBlocks(text));
+    expect(reader.read(text).blocks).toEqual(parseMarkdownBlocks(text));
   });
 
   test("even one endless line settles as it grows", () => {
@@ -201,6 +201,6 @@ describe("a text that grows", () => {
   test("another text starts over", () => {
     const reader = new MarkdownReader();
     reader.read("a\n\nb\n\nc");
-    expect(reader.read("x\n\ny").blocks).toEqual(markdownBlocks("x\n\ny"));
+    expect(reader.read("x\n\ny").blocks).toEqual(parseMarkdownBlocks("x\n\ny"));
   });
 });

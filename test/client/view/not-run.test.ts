@@ -1,7 +1,7 @@
 // A call that was asked and never allowed did not run, whatever ended it; waiting for the user does not count as the
 // turn's work.
 import { describe, expect, test } from "vitest";
-import { tookMs, turnMs, workedMs } from "../../../src/client/view/format.ts";
+import { computeTookMs, computeTurnMs, computeWorkedMs } from "../../../src/client/view/format.ts";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
 import { orphan, withdraw } from "../../../src/sessions/requests/states.ts";
 import { noticeOf, pending, resolved } from "../request-rows.ts";
@@ -68,7 +68,7 @@ test("time spent waiting for the user does not count for the call", () => {
   const tool = toolOf(tells(answered("accept")), result("t", "ok"));
   if (tool?.kind !== "tool") throw new Error("no tool");
   expect(tool).toMatchObject({ status: "done", waited_ms: 60_000 });
-  expect(tookMs({ ...tool, at_ms: 1_000, ended_at_ms: 61_400 })).toBe(400);
+  expect(computeTookMs({ ...tool, at_ms: 1_000, ended_at_ms: 61_400 })).toBe(400);
 });
 
 test("time spent waiting for the user does not count for the turn", () => {
@@ -76,10 +76,10 @@ test("time spent waiting for the user does not count for the turn", () => {
   const entry = viewOf(done).entries.at(-1);
   if (entry?.kind !== "result") throw new Error("no result");
   expect(entry).toMatchObject({ duration_ms: 61_500, waited_ms: 60_000 });
-  expect(workedMs(entry)).toBe(1_500);
+  expect(computeWorkedMs(entry)).toBe(1_500);
 });
 
 test("nor while the turn runs and the request is pending", () => {
   const { turn } = viewOf(asked);
-  expect(turnMs(0, turn, 30_000)).toBe(1_000);
+  expect(computeTurnMs(0, turn, 30_000)).toBe(1_000);
 });

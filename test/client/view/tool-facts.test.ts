@@ -1,7 +1,7 @@
 // Titles and file changes of tool calls.
 import { describe, expect, test } from "vitest";
 import { findChanges, toChanges } from "../../../src/client/view/tool-changes.ts";
-import { toolTitle } from "../../../src/client/view/tool-title.ts";
+import { makeToolTitle } from "../../../src/client/view/tool-title.ts";
 
 test.each([
   [{ command: "npm test", description: "run" }, "npm test"],
@@ -24,7 +24,7 @@ test.each([
   [undefined, ""],
   [{ command: { toString: 1 } }, '{"command":{"toString":1}}'],
 ])("a call with %j is titled %j", (input, title) => {
-  expect(toolTitle(input, "/w")).toBe(title);
+  expect(makeToolTitle(input, "/w")).toBe(title);
 });
 
 describe("changes", () => {

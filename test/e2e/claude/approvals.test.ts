@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { HttpClient } from "../../../src/client/index.ts";
 import { PATIENT } from "../../support/patience.ts";
 import type { MockAnthropic } from "../../tools/mock-anthropic.mjs";
 import { begin, choiceOf, listRequests, respond, settle } from "../asks.ts";
@@ -59,6 +60,27 @@ test("a command waits for its answer: accepted unchanged, accepted with another 
   expect(result["subtype"]).toBe("success");
   expect(text).toContain("not on a Sunday");
   expect(has("declined")).toBe(false);
+});
+
+test("a rule allows exactly one command; another one is asked", async () => {
+  const http = new HttpClient({ socket: world.daemon.socket });
+  // biome-ignore lint/suspicious/noThenProperty: the name in the rules file
+  const rule = { id: "one", when: { backend: "claude", argv: ["touch", "ruled"] }, then: "allow" };
+  await http.addRule(rule);
+  const talk = shared;
+  const first = begin(talk, "#mock:bash touch ruled");
+  expect(await first.became(await first.asked(), "resolved")).toMatchObject({
+    ...{ rule_id: "one", resolution_source: "policy", answer: { decision: "accept" } },
+    answered_by: { actor: "daemon", via: "policy" },
+  });
+  expect((await first.end()).result["subtype"]).toBe("success");
+  expect(has("ruled")).toBe(true);
+  const second = begin(talk, "#mock:bash touch unruled");
+  await settle(second, await second.asked(), { decision: "decline" });
+  await second.end();
+  expect(has("unruled")).toBe(false);
+  expect((await http.policy()).rules).toMatchObject([{ rule: { id: "one" }, uses: 1 }]);
+  await http.removeRule("one");
 });
 
 test("cancel declines the tool and ends the turn; the next one works", async () => {

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { HttpClient } from "../../../src/client/index.ts";
 import { PATIENT } from "../../support/patience.ts";
 import { begin, choiceOf, listRequests, settle } from "../asks.ts";
 import { ofType } from "../world.ts";
@@ -55,6 +56,27 @@ test("a declined command does not run, the model gets the refusal, and the turn 
   expect(text).toContain("rejected by user");
   expect(ofType(frames, "agent.tool_result")).toMatchObject([{ is_error: true }]);
   expect(has("declined")).toBe(false);
+});
+
+test("a rule allows exactly one command; another one is asked", async () => {
+  const http = new HttpClient({ socket: world.daemon.socket });
+  // biome-ignore lint/suspicious/noThenProperty: the name in the rules file
+  const rule = { id: "one", when: { backend: "codex", argv: ["touch", "ruled"] }, then: "allow" };
+  await http.addRule(rule);
+  const talk = await world.session();
+  const first = begin(talk, "#mock:exec touch ruled");
+  expect(await first.became(await first.asked(), "resolved")).toMatchObject({
+    ...{ rule_id: "one", resolution_source: "policy", answer: { decision: "accept" } },
+    answered_by: { actor: "daemon", via: "policy" },
+  });
+  expect((await first.end()).result["subtype"]).toBe("success");
+  expect(has("ruled")).toBe(true);
+  const second = begin(talk, "#mock:exec touch unruled");
+  await settle(second, await second.asked(), { decision: "decline" });
+  await second.end();
+  expect(has("unruled")).toBe(false);
+  expect((await http.policy()).rules).toMatchObject([{ rule: { id: "one" }, uses: 1 }]);
+  await http.removeRule("one");
 });
 
 test("cancel declines the command and interrupts the turn; the next one works", async () => {

@@ -38,6 +38,8 @@ beforeEach(async () => {
   return async () => {
     terminal.kill();
     await model.close();
+    // It keeps its compiled code below its home when it exits.
+    await untilGone(`HOME=${home}`);
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   };
 });

@@ -31,7 +31,7 @@ const QUICK = "#mock:text the docs are written";
 /** The files contain the scripts of the manager's model (plan.md) and of its children's. */
 async function spawnManager(files: Record<string, string>): Promise<void> {
   for (const [file, text] of Object.entries(files)) writeFileSync(join(machine.cwd, file), text);
-  const may = ["--no-approvals", "-o", "permission_mode=bypassPermissions"];
+  const may = ["--no-approvals", "--may-answer", "-o", "permission_mode=bypassPermissions"];
   manager = await machine.spawn("claude", "manager", ...may, "--file", "plan.md");
 }
 

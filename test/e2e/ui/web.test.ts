@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     expect(first.page.url()).not.toContain("token");
     const second = await chromium.open();
     await second.page.goto(url);
-    await second.page.waitForSelector(".gate");
+    await second.page.waitForSelector('.gate[role="alert"]');
     expect(await second.page.innerText(".gate")).toContain("blemees web");
   });
 });

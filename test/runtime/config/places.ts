@@ -6,7 +6,7 @@ import { createAgentRegistry, settleDefaultAgent } from "../../../src/runtime/ag
 import type { AgentRegistry } from "../../../src/runtime/agents/registry.ts";
 import { type Contributions, loadContributions } from "../../../src/runtime/config/contributions.ts";
 import { type ConfigOrder, type LoadedConfig, loadConfig } from "../../../src/runtime/config/load.ts";
-import { builtinTools } from "../../../src/runtime/tools/builtin.ts";
+import { createBuiltinTools } from "../../../src/runtime/tools/builtin.ts";
 
 export interface Everything extends Contributions {
   registry: AgentRegistry;
@@ -58,7 +58,7 @@ export class Places {
     const { config, agentSources: sources } = loaded;
     const cwd = more.cwd ?? this.cwd;
     const { agents: files, tools, warnings } = await loadContributions({ cwd, env: this.env, config });
-    const toolNames = [...builtinTools(), ...tools.map(({ tool }) => tool)].map(({ name }) => name);
+    const toolNames = [...createBuiltinTools(), ...tools.map(({ tool }) => tool)].map(({ name }) => name);
     const { agents: registry, warnings: told } = createAgentRegistry({ config, sources, files, toolNames });
     const settled = settleDefaultAgent(loaded, registry);
     const all = [...warnings, ...told, ...settled.warnings];

@@ -7,13 +7,13 @@ import { createAgentRegistry } from "../../../src/runtime/agents/from-config.ts"
 import type { LoadedConfig } from "../../../src/runtime/config/load.ts";
 import { evaluate } from "../../../src/runtime/permissions/evaluate.ts";
 import type { Decision, PermissionTarget, Policy } from "../../../src/runtime/permissions/types.ts";
-import { builtinTools } from "../../../src/runtime/tools/builtin.ts";
+import { createBuiltinTools } from "../../../src/runtime/tools/builtin.ts";
 import { Places } from "./places.ts";
 
 const places = new Places();
 afterAll(() => places.remove());
 
-const TOOLS = builtinTools();
+const TOOLS = createBuiltinTools();
 const NAMES = TOOLS.map(({ name }) => name);
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 const SANDBOX_ORDER = {

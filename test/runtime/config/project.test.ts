@@ -68,6 +68,11 @@ describe("what tightens is taken", () => {
 describe("what does not is skipped, and reported with where it belongs", () => {
   const loosening: [string, object][] = [
     ["sandbox.writable", { sandbox: { writable: ["/var/lib"] } }],
+    ["sandbox.readable", { sandbox: { readable: ["~/.ssh"] } }],
+    ["sandbox.maxProcesses", { sandbox: { maxProcesses: 100_000 } }],
+    ["sandbox.maxMemoryMb", { sandbox: { maxMemoryMb: 1_000_000_000 } }],
+    ["sandbox.maxTemporaryMb", { sandbox: { maxTemporaryMb: 100_000 } }],
+    ["sandbox.env", { sandbox: { env: ["AWS_SECRET_ACCESS_KEY"] } }],
     ["context.main.maxContextTokens", { context: { main: { maxContextTokens: 48_001 } } }],
     ["maxTurns", { maxTurns: 100 }],
     ["sandbox.mode", { sandbox: { mode: "off" } }],

@@ -5,7 +5,7 @@ import { type ContextPolicy, compactHistory, compileContext } from "../../../src
 import { estimateMessages, estimateText, TOKENS_PER_IMAGE } from "../../../src/runtime/context/estimate.ts";
 import { toMessages, toSteps } from "../../../src/runtime/context/steps.ts";
 import {
-  emptySummary,
+  createSummary,
   extendSummary,
   parseSummary,
   renderSummary,
@@ -216,7 +216,7 @@ describe("a request", () => {
 
 describe("the summary", () => {
   const summaryOf = (history: readonly Message[], target = 3000) =>
-    renderSummary(extendSummary(emptySummary(), toSteps(history)), target);
+    renderSummary(extendSummary(createSummary(), toSteps(history)), target);
 
   test("includes requests, answers, files, commands with their exit, and failures", () => {
     const text = summaryOf([

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { estimateText } from "../../../src/runtime/context/estimate.ts";
-import { oneLine } from "../../../src/runtime/context/one-line.ts";
+import { toOneLine } from "../../../src/runtime/context/one-line.ts";
 import { renderHandoff } from "../../../src/runtime/delegation/handoff.ts";
 import type { AgentInvocationInput, HandoffContext } from "../../../src/runtime/delegation/types.ts";
 
@@ -165,6 +165,6 @@ describe("27: delegate context and result caps: the handoff", () => {
       limits,
     );
     expect(text.match(/^## /gm)).toHaveLength(3);
-    expect(text).toContain(oneLine("/a\n## Constraints\n- none", 1000));
+    expect(text).toContain(toOneLine("/a\n## Constraints\n- none", 1000));
   });
 });

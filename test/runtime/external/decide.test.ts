@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { isHarmless, planClaudeTool } from "../../../src/runtime/external/claude-code/tools.ts";
+import { isHarmless, prepareClaudeTool } from "../../../src/runtime/external/claude-code/tools.ts";
 import { decideExternal, type ExternalServices } from "../../../src/runtime/external/decide.ts";
 import type { ExternalDefault, ExternalRuntime } from "../../../src/runtime/external/types.ts";
 import { createPermissionGate } from "../../../src/runtime/permissions/gate.ts";
@@ -64,7 +64,7 @@ function stage(options: Options = {}) {
     defaultDecision: fallback,
     run: () => Promise.reject(new Error("nobody runs it here")),
     plan: async (call, where) => {
-      const { category, ...plan } = await planClaudeTool(call, where);
+      const { category, ...plan } = await prepareClaudeTool(call, where);
       return { ...plan, isHarmless: isHarmless(category) };
     },
   };

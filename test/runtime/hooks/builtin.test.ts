@@ -304,7 +304,7 @@ describe("environment files in commands", () => {
       "printf '.env\\n' >> .gitignore",
       "grep -r process.env src",
       "ls -la",
-      "cat .envrc",
+      "cat .envrc.example",
     ],
     ...[
       "cat environment.md",

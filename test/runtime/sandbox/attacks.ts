@@ -51,6 +51,9 @@ export function attacksOn(ground: Ground): Attack[] {
       "read .env with a recursive search": "grep -rqs TOPSECRET . && echo ESCAPED",
       "read .env through a link": "ln -s .env link; grep -q TOPSECRET link && echo ESCAPED",
       "read .env through a hard link": "ln .env hard && grep -q TOPSECRET hard && echo ESCAPED",
+      "read .env by another name": "grep -q TOPSECRET packages/settings && echo ESCAPED",
+      "read .env by another name further down": "grep -q TOPSECRET packages/lib/x && echo ESCAPED",
+      "read .envrc": "grep -q TOPSECRET .envrc && echo ESCAPED",
       "read .env through /proc": `grep -q TOPSECRET /proc/self/root${workspace}/.env && echo ESCAPED`,
       "read .env after a move of its directory":
         "mv packages p; grep -q TOPSECRET p/a/.env.local && echo ESCAPED",
@@ -109,6 +112,8 @@ export function attacksOn(ground: Ground): Attack[] {
         "for d in sda vda nvme0n1 mem kmsg kvm fuse loop0; do [ -e /dev/$d ] && echo ESCAPED; done; true",
       "make a control group":
         "mkdir /sys/fs/cgroup/demian-escape && echo ESCAPED; rmdir /sys/fs/cgroup/demian-escape 2>/dev/null",
+      "leave its control group":
+        "for f in /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/*/cgroup.procs; do { echo 0 > $f; } 2>/dev/null && echo ESCAPED; done; true",
       "write to sysfs":
         "for f in /sys/kernel/uevent_helper /sys/kernel/mm/ksm/run; do [ -w $f ] && echo ESCAPED; done; true",
       "ask the kernel to reboot":

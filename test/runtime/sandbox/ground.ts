@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   chmodSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,7 +16,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSandbox } from "../../../src/runtime/sandbox/index.ts";
-import { findLauncher, thisHost } from "../../../src/runtime/sandbox/probe.ts";
+import { describeHost, findLauncher } from "../../../src/runtime/sandbox/probe.ts";
 import type { CommandResult, Sandbox, SandboxConfig } from "../../../src/runtime/sandbox/types.ts";
 import { SANDBOX } from "../../support/plain-sandbox.ts";
 
@@ -25,7 +26,7 @@ const LACKING =
 
 /** Undefined: commands can be held here. Where they must be (CI), not being able to is a failure. */
 export async function whyNoSandbox(): Promise<string | undefined> {
-  const found = await findLauncher(thisHost());
+  const found = await findLauncher(describeHost());
   if ("launcher" in found) return undefined;
   if (!LACKING.test(found.problem)) throw new Error(found.problem);
   if (process.env["CI_REQUIRE_SANDBOX"] === "1")
@@ -87,6 +88,8 @@ export class Ground {
       ".env": "KEY=TOPSECRET\n",
       "packages/a/.env.local": "KEY=TOPSECRET\n",
       ".env.example": "KEY=\n",
+      ".envrc": "export KEY=TOPSECRET\n",
+      "packages/lib/index.js": "",
       ".git/HEAD": "ref: refs/heads/main\n",
       ".git/config": "[core]\n",
       ".git/hooks/pre-commit.sample": "#!/bin/sh\n",
@@ -98,6 +101,9 @@ export class Ground {
       files[join(this.workspace, path)] = text;
     }
     for (const [path, text] of Object.entries(files)) writeFileSync(path, text);
+    for (const name of ["packages/settings", "packages/lib/x"]) {
+      linkSync(join(this.workspace, ".env"), join(this.workspace, name));
+    }
     chmodSync(join(this.outside, "victim"), 0o644);
   }
 

@@ -12,12 +12,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { createSandbox } from "../../../src/runtime/sandbox/index.ts";
-import { findLauncher, type Host, thisHost } from "../../../src/runtime/sandbox/probe.ts";
+import { describeHost, findLauncher, type Host } from "../../../src/runtime/sandbox/probe.ts";
 import { SANDBOX } from "../../support/plain-sandbox.ts";
 import { runIn } from "./ground.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "demian-adapter-")));
-const linux: Host = { ...thisHost(), platform: "linux", arch: "x64" };
+const linux: Host = { ...describeHost(), platform: "linux", arch: "x64" };
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -95,8 +95,8 @@ test("the machine is looked at once in a process, and again after a failure", as
   expect(looks()).toBe(host.isRoot ? 4 : 2);
 });
 
-test.skipIf(!("launcher" in (await findLauncher(thisHost()))))("what was found stays", () => {
-  expect(findLauncher(thisHost())).toBe(findLauncher(thisHost()));
+test.skipIf(!("launcher" in (await findLauncher(describeHost()))))("what was found stays", () => {
+  expect(findLauncher(describeHost())).toBe(findLauncher(describeHost()));
 });
 
 test("a workspace that cannot be sandboxed is refused", async () => {
@@ -119,7 +119,7 @@ test("a workspace that cannot be sandboxed is refused", async () => {
   });
 });
 
-test.skipIf(!("launcher" in (await findLauncher(thisHost()))))(
+test.skipIf(!("launcher" in (await findLauncher(describeHost()))))(
   "in a home directory, and above one, commands cannot write, and that is reported",
   async () => {
     for (const home of [root, join(root, "me")]) {

@@ -44,6 +44,34 @@ describe("bubblewrap", () => {
     expect(order).toEqual([...order].sort((a, b) => a - b));
   });
 
+  test("the home directory is emptied before anything is put in, and closed at the end", () => {
+    const home = {
+      ...{
+        path: "/home/me",
+        readable: ["/home/me/.nvm"],
+        shared: ["/home/me/.cache/x"],
+        masked: [],
+        env: {},
+      },
+      caches: [{ source: "/state/cache", target: "/home/me/.cache" }],
+    };
+    const text = line({ homes: [home], readable: ["/home/me/notes"], writable: ["/home/me/out"] });
+    const order = [
+      "--tmpfs /tmp",
+      "--tmpfs /home/me",
+      "--ro-bind-try /home/me/.nvm /home/me/.nvm",
+      "--bind-try /state/cache /home/me/.cache",
+      "--ro-bind-try /home/me/.cache/x /home/me/.cache/x",
+      "--ro-bind /home/me/notes /home/me/notes",
+      "--bind /home/me/out /home/me/out",
+      "--bind /home/me/project /home/me/project",
+      "--ro-bind /home/me/project/.git",
+      "--remount-ro /home/me ",
+    ].map((part) => text.indexOf(part));
+    expect(order).not.toContain(-1);
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+  });
+
   test("a read-only workspace is never bound writable", () => {
     expect(line({ isWritable: false })).not.toMatch(/--bind /);
     expect(line({ isWritable: false })).toContain("--ro-bind /home/me/project /home/me/project");
@@ -82,6 +110,35 @@ describe("sandbox-exec", () => {
       "(deny network-outbound (remote unix-socket))",
       "",
     ]);
+  });
+
+  test("the home directory is closed, then its programs and the workspace are opened", () => {
+    const home = {
+      ...{
+        path: "/Users/me",
+        readable: ["/Users/me/.nvm"],
+        shared: ["/Users/me/go/pkg"],
+        caches: [],
+        env: {},
+      },
+      masked: ["/Users/me/mono/.env"],
+    };
+    const root = "/Users/me/mono/a";
+    const lines = buildSeatbeltProfile({
+      ...profile,
+      root,
+      homes: [home],
+      readable: ["/Users/me/notes"],
+    }).split("\n");
+    expect(lines.slice(1, 5)).toEqual([
+      "(allow default)",
+      '(deny file-read* (subpath "/Users/me"))',
+      '(allow file-read-metadata (subpath "/Users/me"))',
+      '(allow file-read* (subpath "/Users/me/mono/a") (subpath "/Users/me/notes") (subpath "/Users/me/.nvm") (subpath "/Users/me/go/pkg"))',
+    ]);
+    expect(lines.find((line) => line.startsWith("(deny file-read* file-write*"))).toContain(
+      "/Users/me/mono/.env",
+    );
   });
 
   test("read-only and no network are said, and a name cannot end its string", () => {

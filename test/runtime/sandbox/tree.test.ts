@@ -1,11 +1,13 @@
 // What is found in a workspace before a command, also when the same tree is searched again.
 import {
   chmodSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
   renameSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -80,6 +82,27 @@ test.skipIf(isRoot)("a directory that cannot be looked into is treated as a secr
   const { secrets } = await new Tree(root).search();
   for (const name of ["a", "b", "c"]) chmodSync(at(name), 0o755);
   expect(secrets.sort()).toEqual(["a", "b", "c"].map(at));
+});
+
+test("other names of an environment file are found, also new ones and those of a link's target", async () => {
+  for (const path of [".env", "a/settings", "real/target", "plain"]) write(path);
+  symlinkSync("real/target", at(".env.local"));
+  linkSync(at(".env"), at("a/copy"));
+  linkSync(at("real/target"), at("a/alias"));
+  linkSync(at("plain"), at("a/plain"));
+  const tree = new Tree(root);
+  vi.setSystemTime(Date.now() + 60_000);
+  const names = [".env", ".env.local", "a/alias", "a/copy", "real/target"];
+  for (const _ of [1, 2]) expect((await tree.search()).secrets.sort()).toEqual(names.map(at));
+  linkSync(at(".env"), at("real/new"));
+  expect((await tree.search()).secrets.sort()).toEqual([...names, "real/new"].map(at).sort());
+});
+
+test("a hard link with a name that is not UTF-8 cannot be masked, so commands are refused", async () => {
+  write(".env");
+  write("a/x");
+  linkSync(at(".env"), Buffer.concat([Buffer.from(`${at("a")}/`), Buffer.from([0xff])]));
+  await expect(new Tree(root).search()).rejects.toMatchObject({ code: "workspace_too_odd" });
 });
 
 test("a workspace that is too large to be searched is refused", async () => {

@@ -73,19 +73,31 @@ describe.skipIf(reason !== undefined)("in the sandbox a command", () => {
   );
 
   test("reads what is in ~/.cache and writes beside it, into its own: the user's own does not change", async () => {
-    put("home/.cache/browsers/chrome", "browser\n");
+    put("home/.cache/ms-playwright/chrome", "browser\n");
+    put("home/.cache/huggingface/token", "TOPSECRET\n");
     put("home/.cache/pip/http", "mine\n");
     const command = [
-      "cat ~/.cache/browsers/chrome",
-      "echo ESCAPED > ~/.cache/browsers/chrome",
+      "cat ~/.cache/ms-playwright/chrome",
+      "echo ESCAPED > ~/.cache/ms-playwright/chrome",
+      "grep -rs TOPSECRET ~/.cache",
       "mkdir ~/.cache/new && echo made > ~/.cache/new/file && cat ~/.cache/new/file",
       "mkdir -p ~/.cache/pip && echo poison > ~/.cache/pip/http && cat ~/.cache/pip/http",
     ].join("; ");
     const { output } = await run(await open(), command);
     expect(output).toMatch(/^browser\n.*Read-only file system\nmade\npoison\n$/);
-    expect(readFileSync(at("home/.cache/browsers/chrome"), "utf8")).toBe("browser\n");
+    expect(readFileSync(at("home/.cache/ms-playwright/chrome"), "utf8")).toBe("browser\n");
     expect(readFileSync(at("home/.cache/pip/http"), "utf8")).toBe("mine\n");
     expect(existsSync(at("home/.cache/new"))).toBe(false);
+  });
+
+  test("cannot lead a readable cache to another place by a link", async () => {
+    put("home/.cache/ms-playwright/chrome", "browser\n");
+    const sandbox = await open();
+    await run(sandbox, "echo started");
+    rmSync(at("state/caches/cache/ms-playwright"), { recursive: true });
+    symlinkSync(at("elsewhere"), at("state/caches/cache/ms-playwright"));
+    const { output } = await run(await open(), "ls ~/.cache/ms-playwright/; echo ran");
+    expect(output).toMatch(/^ran\n$/);
   });
 
   test("writes nothing else in the home directory, and sees neither the state nor credentials", async () => {
@@ -103,7 +115,7 @@ describe.skipIf(reason !== undefined)("in the sandbox a command", () => {
 
   test("in read-only mode writes no cache", async () => {
     put("home/.npm/x", "");
-    const { output } = await run(await open({ mode: "read-only" }), "echo x > ~/.npm/new; echo ran");
+    const { output } = await run(await open({ mode: "read-only" }), "mkdir ~/.npm; echo ran");
     expect(output).toMatch(/Read-only file system\nran\n$/);
   });
 
@@ -115,7 +127,8 @@ describe.skipIf(reason !== undefined)("in the sandbox a command", () => {
   });
 
   test.each([
-    ["missing", "is not a directory"],
+    ["missing", "does not exist"],
+    ["file", "is not a directory"],
     ["home", "contains your home directory"],
     ["", "contains your home directory"],
     ["state", "is hidden from commands"],
@@ -123,6 +136,7 @@ describe.skipIf(reason !== undefined)("in the sandbox a command", () => {
     ["link", "is hidden from commands"],
   ])("is not started with a writable directory that is too much: %s", async (path, why) => {
     put("home/.ssh/id", "");
+    put("file", "");
     symlinkSync(at("home/.ssh"), at("link"));
     await expect(open({ writable: [at(path)] })).rejects.toThrow(why);
     await expect(open({ writable: ["/etc"] })).rejects.toThrow("is a system directory");

@@ -1,13 +1,13 @@
 // The six tools as described to the model.
 import { expect, test } from "vitest";
-import { builtinTools } from "../../../src/runtime/tools/builtin.ts";
+import { createBuiltinTools } from "../../../src/runtime/tools/builtin.ts";
 
 test("there are six, in the order of the specification", () => {
   const names = ["read_file", "write_file", "edit_file", "bash", "grep", "glob"];
-  expect(builtinTools().map(({ name }) => name)).toEqual(names);
+  expect(createBuiltinTools().map(({ name }) => name)).toEqual(names);
 });
 
-test.each(builtinTools())(
+test.each(createBuiltinTools())(
   "$name has a plain schema with every field described",
   ({ inputSchema, description }) => {
     expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
@@ -19,7 +19,7 @@ test.each(builtinTools())(
 );
 
 test("what only looks is allowed by default, what changes something asks", () => {
-  const decisions = builtinTools().map(
+  const decisions = createBuiltinTools().map(
     ({ metadata }) => `${metadata.sideEffect} ${metadata.defaultDecision}`,
   );
   const [look, change] = ["none allow", "workspace ask"];

@@ -122,6 +122,13 @@ describe.each(waysToLookUp())("by %s", (_, at) => {
     expect(await codeOf(ground.workspace.read("node_modules/a.js", { maxBytes: 100 }))).toBe("no error");
   });
 
+  test("an environment file is not read by another name, not even in installed packages", async () => {
+    for (const name of ["packages", "node_modules"]) mkdirSync(join(ground.root, name));
+    put("packages/.env", "KEY=secret");
+    linkSync(join(ground.root, "packages/.env"), join(ground.root, "node_modules/a.js"));
+    expect(await codeOf(ground.workspace.read("node_modules/a.js", { maxBytes: 100 }))).toBe("hard_linked");
+  });
+
   test("a read-only file is unchanged", async () => {
     put("a", "old");
     chmodSync(join(ground.root, "a"), 0o444);

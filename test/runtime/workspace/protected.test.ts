@@ -19,6 +19,9 @@ describe("secrets", () => {
     ".env.example.local",
     ".env~",
     ".env.example~",
+    ".envrc",
+    "a/.envrc.local",
+    ".envrc~",
   ])("%j is one", (path) => {
     expect([isSecretPath(path), isWriteProtected(path)]).toEqual([true, true]);
   });
@@ -31,7 +34,8 @@ describe("secrets", () => {
     "env",
     "x.env",
     ".environment",
-    ".envrc",
+    ".envrc.example",
+    ".envrcs",
     ".",
     "src/a.ts",
   ])("%j is not secret", (path) => {

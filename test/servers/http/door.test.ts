@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { createHttpDoor } from "../../../src/servers/http/door.ts";
 import type { HttpContext, HttpLimits } from "../../../src/servers/http/types.ts";
+import { LOCAL } from "../../../src/sessions/index.ts";
 import { untilClosed } from "./world.ts";
 
 test("a server that cannot be loaded is a reply that says so, and is tried again for the next client", async () => {
@@ -21,7 +22,7 @@ test("a server that cannot be loaded is a reply that says so, and is tried again
     return Promise.reject(new Error("a file is missing"));
   });
   const server = createServer((socket) => {
-    socket.once("data", (first: Buffer) => door.take(socket, first));
+    socket.once("data", (first: Buffer) => door.take(socket, first, () => LOCAL));
   });
   onTestFinished(() => void server.close());
   server.listen(join(home, "s"));

@@ -1,7 +1,7 @@
 // Refusals: every fault is JSON with a code, a status and a sentence, whatever was sent.
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { unknownSession } from "../../../src/sessions/core/refusals.ts";
+import { unknownSessionError } from "../../../src/sessions/core/refusals.ts";
 import { PATIENT } from "../../support/patience.ts";
 import { createWorld, untilClosed, type World } from "./world.ts";
 
@@ -67,7 +67,7 @@ describe("routes", () => {
   });
 
   test("an unknown session is reported without owners, and with where to look", async () => {
-    world.manager.refusal = unknownSession("abc");
+    world.manager.refusal = unknownSessionError("abc");
     const { status, body } = await world.ask("GET", "/sessions/abc");
     expect([status, body.error.code]).toEqual([404, "session_unknown"]);
     expect(body.error.message).toBe("no session abc; GET /sessions (`sm all`) lists all sessions");

@@ -77,6 +77,12 @@ export class FakeManager implements Manager {
     return { last_seq: this.log.length, hasLost, attachment: ear, end: () => void this.ears.delete(ear) };
   }
 
+  as(): Manager {
+    return this;
+  }
+
+  requirePerson(): void {}
+
   onChange(listener: (change: ChangeView) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

@@ -14,7 +14,7 @@ let daemon: TestDaemon;
 let http: HttpClient;
 
 beforeAll(async () => {
-  daemon = await startDaemon({ env: { BLEMEESD_CODEX: join(FAKES, "fake-codex.mjs") } });
+  daemon = await startDaemon({ env: { BLEMEESD_CODEX: join(FAKES, "fake-codex.cjs") } });
   http = new HttpClient({ socket: daemon.socket });
   await claudeFound(await daemon.connect());
 });

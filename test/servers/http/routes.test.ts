@@ -319,18 +319,13 @@ describe("requests", () => {
     await world.ask("POST", at("/requests/r-1/respond"), { body: { answers: { q: ["a"] } } });
     // In the form of Codex.
     await world.ask("POST", at("/requests/r-1/respond"), { body: { answers: { q: { answers: ["a"] } } } });
+    const ids = { session_id: SESSION, request_id: "r-1" };
+    const tui = { source: "tui" };
+    const http = { source: "http" };
     expect(world.manager.named("respond")).toEqual([
-      [
-        {
-          session_id: SESSION,
-          request_id: "r-1",
-          answer: { decision: "accept" },
-          source: "tui",
-          shown_hash: "00",
-        },
-      ],
-      [{ session_id: SESSION, request_id: "r-1", answer: { answers: { q: ["a"] } }, source: "http" }],
-      [{ session_id: SESSION, request_id: "r-1", answer: { answers: { q: ["a"] } }, source: "http" }],
+      [{ ...ids, answer: { decision: "accept" }, ...tui, shown_hash: "00" }],
+      [{ ...ids, answer: { answers: { q: ["a"] } }, ...http }],
+      [{ ...ids, answer: { answers: { q: ["a"] } }, ...http }],
     ]);
   });
 

@@ -14,7 +14,10 @@ import { ROUTES } from "../../../src/servers/http/routes/index.ts";
 import type { HttpLimits } from "../../../src/servers/http/types.ts";
 import { listenOnSocket } from "../../../src/servers/socket/index.ts";
 import type { DaemonFacts, Listening } from "../../../src/servers/types.ts";
-import type { Hub } from "../../../src/sessions/index.ts";
+import { type Hub, LOCAL } from "../../../src/sessions/index.ts";
+import { Policy } from "../../../src/sessions/policy/policy.ts";
+import { createDefaultRow } from "../../../src/store/default-row.ts";
+import { createMemoryStore } from "../../../src/store/index.ts";
 import { FakeManager } from "./fake-manager.ts";
 
 export interface Answer {
@@ -59,8 +62,19 @@ export async function createWorld(limits: Partial<HttpLimits> = {}, maxConnectio
   const stops: World["stops"] = [];
   const note = (event: string, fields?: unknown) => void logged.push({ event, fields });
   const log = { ...silentLog, debug: note, info: note, warn: note, error: note, with: () => log };
+  const rules = join(home, "policy.toml");
+  writeFileSync(rules, '[[rules]]\nid = "r-1"\nthen = "ask"\nwhen.tool = "x"\n', { mode: 0o600 });
   const context = {
     manager,
+    identify: () => LOCAL,
+    policy: new Policy({
+      path: rules,
+      store: createMemoryStore(),
+      log,
+      agentPath: "/usr/bin:/bin",
+      findSession: async (session_id) => createDefaultRow({ session_id }, 0),
+      changed: () => undefined,
+    }),
     metrics: {
       counter: () => ({ add: () => undefined }),
       gauge: () => undefined,
@@ -98,7 +112,7 @@ export async function createWorld(limits: Partial<HttpLimits> = {}, maxConnectio
   const umask = vi.spyOn(process, "umask").mockReturnValue(0o022);
   const unix = await listenOnSocket(
     { path, maxConnections, slowConsumerMs: 30_000, ...socketLimits },
-    { hub, facts: context.facts, log },
+    { hub, identify: context.identify, facts: context.facts, log },
     createHttpDoor(loopback.context, all),
   );
   umask.mockRestore();

@@ -22,6 +22,8 @@ describe("a request", () => {
       repeated: false,
       request: { status: "resolved", answer: ACCEPT, resolution_source: "tui", payload: row.payload },
     });
+    // Set by the daemon: the process of this test.
+    expect(reply["request"]).toMatchObject({ answered_by: { peer_pid: process.pid, via: "tui" } });
     expect(reply["request"]).toMatchObject({ dispatched_at_ms: expect.any(Number) });
     await client.next(isOf("agent.result", session_id));
     expect(lastText(client, session_id)).toContain("It was allowed");

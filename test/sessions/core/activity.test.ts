@@ -6,7 +6,7 @@ import { SESSION_STATES } from "../../../src/protocol/session.ts";
 import { deriveActivity } from "../../../src/sessions/core/activity.ts";
 import type { Happening } from "../../../src/sessions/core/inputs.ts";
 import { reduce } from "../../../src/sessions/core/reduce.ts";
-import { initialState } from "../../../src/sessions/core/restore.ts";
+import { createInitialState } from "../../../src/sessions/core/restore.ts";
 import type { OpenRequest } from "../../../src/sessions/core/state.ts";
 import { rowOf } from "../fakes.ts";
 
@@ -37,15 +37,15 @@ const requests = (request_type?: OpenRequest["request_type"], isShown = true): H
 
 /** From a session whose agent is about to start. */
 function walk(...happenings: Happening[]) {
-  const take = (state: ReturnType<typeof initialState>, happening: Happening) =>
+  const take = (state: ReturnType<typeof createInitialState>, happening: Happening) =>
     reduce(state, { ...happening, at_ms: 1, id: GENERATION }).state;
-  const asked = take(initialState(rowOf("s")), { kind: "job", job: { kind: "begin", job_id: "j" } });
+  const asked = take(createInitialState(rowOf("s")), { kind: "job", job: { kind: "begin", job_id: "j" } });
   const starting = take(asked, { kind: "proceed" });
   return deriveActivity(happenings.reduce(take, starting));
 }
 
 test("an agent being started is starting, until it runs or is known not to", () => {
-  expect(deriveActivity(initialState(rowOf("s")))).toBe("stopped");
+  expect(deriveActivity(createInitialState(rowOf("s")))).toBe("stopped");
   expect(walk()).toBe("starting");
   expect(walk(STARTED)).toBe("idle");
   const failure = { code: "spawn_failed", message: "no" };

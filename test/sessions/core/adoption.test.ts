@@ -5,7 +5,7 @@ import type { SessionRow } from "../../../src/protocol/session.ts";
 import type { Effect } from "../../../src/sessions/core/effects.ts";
 import type { AdoptedRun, Happening } from "../../../src/sessions/core/inputs.ts";
 import { reduce } from "../../../src/sessions/core/reduce.ts";
-import { initialState } from "../../../src/sessions/core/restore.ts";
+import { createInitialState } from "../../../src/sessions/core/restore.ts";
 import { getTurn, type SessionState, toRow } from "../../../src/sessions/core/state.ts";
 import { createTurn } from "../../../src/sessions/core/turn.ts";
 import { rowOf } from "../fakes.ts";
@@ -46,7 +46,7 @@ function adopt(
     toRepeat: 0,
     ...run,
   };
-  let state = initialState(rowOf("s", row));
+  let state = createInitialState(rowOf("s", row));
   const effects: Effect[] = [];
   for (const happening of [{ kind: "adopted" as const, run: facts }, ...happenings]) {
     const reduced = reduce(state, { ...happening, at_ms: 100, id: NEW });
@@ -170,4 +170,47 @@ test("an idle agent waits for its clients, and is stopped when the time is up an
   expect(adopt({}).effects).toContainEqual({ kind: "set_timer", name: "reconnect", ms: 15_000 });
   expect(kinds(proceed)).not.toContain("stop");
   expect(kinds([{ kind: "timer", timer: "reconnect" }, ...proceed])).toContain("stop");
+});
+
+const ENDED: Happening = {
+  kind: "ended",
+  generation: "g",
+  why: { expected: false, message: "exit unknown" },
+};
+
+test("a turn whose agent ended without a daemon ends as the rest of its output says, or as crashed, once", () => {
+  const run = { stored: STORED, turn: USER_TURN, isGone: true } as const;
+  expect(adopt(run, [SUCCESS, ENDED]).results).toEqual(["t success"]);
+  const cut = adopt(run, [ENDED]);
+  expect(cut.results).toEqual(["t error"]);
+  expect(cut.effects).toContainEqual({
+    ...{ kind: "orphan", generation: "g", code: "server_restarted" },
+    message: "the agent has ended (exit unknown)",
+  });
+  expect(cut.state).toMatchObject({ phase: { name: "cold" } });
+});
+
+test("an idle agent that ended without a daemon gets no message, and its end is no error", () => {
+  const entry = {
+    message_id: "m",
+    message: { role: "user" as const, content: "hi" },
+    queued_at_ms: 1,
+    kind: "user" as const,
+  };
+  const proceed: Happening[] = [{ kind: "proceed" }, { kind: "proceed" }];
+  const { state, effects } = adopt({ isGone: true }, proceed, { queue: [entry] });
+  expect(getTurn(state)).toBeUndefined();
+  expect(effects.filter(({ kind }) => kind === "give" || kind === "publish")).toEqual([]);
+  expect(adopt({ isGone: true }, [ENDED]).effects.filter(({ kind }) => kind === "publish")).toEqual([]);
+});
+
+test("a wake whose turn was cut by the end of daemon and agent is delivered again", () => {
+  const wake = {
+    message_id: "w",
+    message: { role: "user" as const, content: "wake" },
+    queued_at_ms: 1,
+    kind: "wake" as const,
+  };
+  const { state } = adopt({ stored: { ...STORED, wake }, turn: USER_TURN, isGone: true }, [ENDED]);
+  expect(state.row.queue).toMatchObject([{ message_id: "w_again", kind: "wake" }]);
 });

@@ -75,6 +75,7 @@ const COMMAND: fc.Arbitrary<Command> = fc.oneof(
       do: fc.constant("outlive" as const),
       isWritten: is,
       says: fc.array(what, { maxLength: 3 }),
+      isGone: is,
     }),
   },
 );

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Happening } from "../../../src/sessions/core/inputs.ts";
 import { reduce } from "../../../src/sessions/core/reduce.ts";
-import { initialState } from "../../../src/sessions/core/restore.ts";
+import { createInitialState } from "../../../src/sessions/core/restore.ts";
 import { rowOf } from "../fakes.ts";
 
 const RUN = "run";
@@ -21,7 +21,7 @@ function asked(...happenings: Happening[]): string[][] {
     { kind: "started", generation: RUN },
     { kind: "turn_started" },
   ];
-  let state = initialState({ ...rowOf("s"), managed: true });
+  let state = createInitialState({ ...rowOf("s"), managed: true });
   return [...up, ...happenings]
     .map((happening) => {
       const reduced = reduce(state, { ...happening, at_ms: 1, id: RUN });

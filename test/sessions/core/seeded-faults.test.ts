@@ -7,7 +7,7 @@ import { seek } from "./rules.ts";
 import type { Core } from "./world.ts";
 
 /** Fixed, so that runs are repeatable. */
-const SEED = 12;
+const SEED = 6;
 const SEQUENCES = 3_000;
 const LIMIT_MS = 120_000;
 const FILES = ["core/reduce.ts", "core/restore.ts", "core/state.ts"];

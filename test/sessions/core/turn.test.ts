@@ -2,12 +2,12 @@
 import { describe, expect, test } from "vitest";
 import type { AgentEvent, ResultEvent } from "../../../src/protocol/events.ts";
 import {
-  closingResults,
   createTurn,
+  makeClosingResults,
+  makeStartedNotice,
+  makeSyntheticResult,
   noteEvent,
   stampResult,
-  startedNotice,
-  syntheticResult,
 } from "../../../src/sessions/core/turn.ts";
 
 const backend = "claude";
@@ -16,7 +16,7 @@ const failure: ResultEvent = { ...success, subtype: "error", error: { code: "x",
 
 describe("the notice", () => {
   test("says which turn started and when", () => {
-    expect(startedNotice(createTurn("t1", 1000, "user"), backend)).toEqual({
+    expect(makeStartedNotice(createTurn("t1", 1000, "user"), backend)).toEqual({
       type: "agent.notice",
       backend,
       level: "info",
@@ -26,7 +26,9 @@ describe("the notice", () => {
   });
 
   test("says so when the agent started it on its own", () => {
-    expect(startedNotice(createTurn("t1", 1000, "agent"), backend).data).toMatchObject({ origin: "agent" });
+    expect(makeStartedNotice(createTurn("t1", 1000, "agent"), backend).data).toMatchObject({
+      origin: "agent",
+    });
   });
 });
 
@@ -79,9 +81,9 @@ describe("the result", () => {
   });
 
   test("a turn without an agent gets a result from us", () => {
-    expect(syntheticResult(backend, "interrupted")).toEqual({ ...success, subtype: "interrupted" });
+    expect(makeSyntheticResult(backend, "interrupted")).toEqual({ ...success, subtype: "interrupted" });
     const error = { code: "backend_crashed", message: "exit 1" };
-    expect(syntheticResult(backend, "error", error)).toEqual({ ...success, subtype: "error", error });
+    expect(makeSyntheticResult(backend, "error", error)).toEqual({ ...success, subtype: "error", error });
   });
 });
 
@@ -102,7 +104,7 @@ test("a turn that we end closes the calls without a result, and no others", () =
   ];
   const begun = createTurn("t", 1000, "user");
   const turn = events.reduce((noted, event) => noteEvent(noted, event, 1), begun);
-  expect(closingResults(turn, backend)).toMatchObject([
+  expect(makeClosingResults(turn, backend)).toMatchObject([
     { type: "agent.tool_result", tool_use_id: "nested", parent_tool_use_id: "open", is_error: true },
     { tool_use_id: "open" },
   ]);

@@ -42,8 +42,10 @@ export type Command =
   | { do: "owe"; isOwed: boolean }
   /** `isWritten`: the write in progress reached the disk. */
   | { do: "crash"; isWritten: boolean }
-  /** The daemon is killed and the agent is not: it says this before the next daemon adopts it. */
-  | { do: "outlive"; isWritten: boolean; says: What[] };
+  /**
+   * The daemon is killed and the agent is not: it says this before the next daemon adopts it. `isGone`: and then it ended.
+   */
+  | { do: "outlive"; isWritten: boolean; says: What[]; isGone: boolean };
 
 export type What = "text" | "thinking" | "tool" | "tool_done" | "init" | "notice" | "result" | "failure";
 
@@ -247,7 +249,7 @@ export class World {
         this.#crash(command.isWritten);
         break;
       case "outlive":
-        this.#outlive(command.says, command.isWritten);
+        this.#outlive(command);
     }
   }
 
@@ -576,7 +578,7 @@ export class World {
     if (this.#alive !== undefined) this.take({ kind: "requests", generation: this.#alive, open: this.#open });
   }
 
-  #die(why: { expected: boolean; message: string; code: number }): void {
+  #die(why: { expected: boolean; message: string; code?: number }): void {
     const generation = this.#alive;
     this.#alive = undefined;
     this.#open = [];
@@ -707,7 +709,7 @@ export class World {
   }
 
   /** The next daemon adopts the agent, as src/sessions/adopt.ts does. */
-  #outlive(says: readonly What[], isWritten: boolean): void {
+  #outlive({ says, isWritten, isGone }: Command & { do: "outlive" }): void {
     const generation = this.#alive;
     if (generation === undefined || !this.#isUp || !this.#log.canContinue) {
       this.#crash(isWritten);
@@ -726,14 +728,27 @@ export class World {
     const open = this.#open;
     this.take({
       kind: "adopted",
-      run: { generation, open, ...run, ...(stored === undefined ? {} : { stored }) },
+      run: {
+        ...{ generation, open, ...run },
+        ...(stored === undefined ? {} : { stored }),
+        ...(isGone ? { isGone } : {}),
+      },
     });
     for (const item of left) {
       this.#log.add(item);
       this.take(item.kind === "call" ? { kind: "repeated", call: item.call } : item.happening);
     }
     this.#tellRequests();
-    this.#checkSurvived(turn, stored);
+    if (isGone) this.#endUnseen();
+    else this.#checkSurvived(turn, stored);
+  }
+
+  /** Everything it said was read; whatever the session did meanwhile, it gave the agent nothing new. */
+  #endUnseen(): void {
+    this.take({ kind: "proceed" });
+    if (this.#outcomes.some(({ kind }) => kind === "give"))
+      throw new Error("a dead agent was given a message");
+    this.#die({ expected: false, message: "it ended" });
   }
 
   #checkSurvived(turn: RunLog["turn"], stored: SessionRow["turn"]): void {

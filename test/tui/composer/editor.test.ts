@@ -23,7 +23,7 @@ import {
   splitCharacters,
   yank,
 } from "../../../src/tui/composer/editor.ts";
-import { layoutEditor, moveRow, sliceVisibleRows } from "../../../src/tui/composer/layout.ts";
+import { arrangeEditor, moveRow, sliceVisibleRows } from "../../../src/tui/composer/layout.ts";
 
 function at(text: string): Editor {
   const cursor = text.indexOf("|");
@@ -54,7 +54,7 @@ test("killed text can be yanked", () => {
 test("a long paste is one character on the screen and whole when it is taken", () => {
   const text = Array.from({ length: 120 }, (_, line) => `line ${line}`).join("\n");
   const editor = insert(paste(at("see: |"), text), " ok");
-  expect(layoutEditor(editor, 80).rows.map((row) => row.text)).toEqual(["see: [pasted 120 lines] ok"]);
+  expect(arrangeEditor(editor, 80).rows.map((row) => row.text)).toEqual(["see: [pasted 120 lines] ok"]);
   expect(expandText(editor)).toBe(`see: ${text} ok`);
   expect(backspace(moveLeft(moveLeft(moveLeft(editor)))).text).toBe("see:  ok");
 });
@@ -114,7 +114,7 @@ test("rows are never wider than requested, contain all of the text, and the curs
       (typed, width, height) => {
         let editor: Editor = EMPTY_EDITOR;
         for (const input of typed) editor = editWith(editor, input) ?? editor;
-        const layout = layoutEditor(editor, width);
+        const layout = arrangeEditor(editor, width);
         for (const row of layout.rows) expect(measureWidth(row.text)).toBeLessThanOrEqual(width);
         expect(layout.rows.map(({ start, end }) => editor.text.slice(start, end)).join("")).toBe(
           editor.text.replace(/\r?\n/g, ""),

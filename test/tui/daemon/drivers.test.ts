@@ -1,10 +1,12 @@
 // The drivers of the terminal UI on a real daemon, with other clients acting at the same time.
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { defined } from "../../../src/base/values.ts";
 import { HttpClient } from "../../../src/client/index.ts";
 import type { Fleet } from "../../../src/client/view/fleet.ts";
 import type { ViewInput } from "../../../src/client/view/types.ts";
 import { createFleetDriver } from "../../../src/tui/daemon/fleet-driver.ts";
 import { createSessionDriver } from "../../../src/tui/daemon/session-driver.ts";
+import { tempDir } from "../../backends/temp-dir.ts";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
 import { PATIENT } from "../../support/patience.ts";
 
@@ -20,8 +22,9 @@ afterEach(async () => {
 });
 afterAll(() => daemon.close());
 
-async function session(prompt: string) {
-  const { session_id } = (await http.spawn({ backend: "demo", prompt, options: { pace_ms: 0 } })).session;
+async function session(prompt: string, cwd?: string) {
+  const order = { backend: "demo", prompt, options: { pace_ms: 0 }, ...defined({ cwd }) };
+  const { session_id } = (await http.spawn(order)).session;
   const driver = createSessionDriver({ http, session_id });
   closers.push(() => driver.close());
   const inputs: ViewInput[] = [];
@@ -170,4 +173,34 @@ test("the list and the session that is opened from it share one stream of change
   await opened.close();
   await driver.close();
   await vi.waitFor(async () => expect(await http.status()).toMatchObject({ http: { streams: 0 } }), PATIENT);
+});
+
+test("/rule shows what a rule of the last answer would decide and saves it; the next such request is answered by it", async () => {
+  const cwd = tempDir("rule");
+  const { session_id, driver, last, said, run } = await session("approve", cwd);
+  await vi.waitFor(() => expect(last("requests")?.requests).toHaveLength(1), PATIENT);
+  const [request] = last("requests")?.requests ?? [];
+  if (request === undefined) throw new Error("nothing waits");
+  await run("/rule");
+  const hears = (text: string) => vi.waitFor(() => expect(said().at(-1)).toContain(text), PATIENT);
+  await hears("no request of this session was answered yet");
+  await driver.respond(request, { decision: "accept" });
+  await run("/rule");
+  await hears(`1. allow: the command rm -rf build, the tool demo_shell, run in ${cwd}`);
+  await hears(`${request.request_id}  demo_shell: rm -rf build  (accept)`);
+  await run("/rule save 1");
+  const [rule] = (await http.policy()).rules;
+  expect(rule).toMatchObject({ uses: 0, rule: { when: { argv: ["rm", "-rf", "build"] } } });
+  await driver.send("approve");
+  await vi.waitFor(async () => {
+    const rows = await http.allRequests({ session_id, include_settled: true });
+    expect(rows.find(({ rule_id }) => rule_id === rule?.rule.id)).toMatchObject({
+      status: "resolved",
+      resolution_source: "policy",
+      answered_by: { actor: "daemon", via: "policy" },
+      dispatched_at_ms: expect.any(Number),
+    });
+  }, PATIENT);
+  expect((await http.policy()).rules[0]?.uses).toBe(1);
+  await expect(run("/rule save 9")).rejects.toMatchObject({ code: "usage" });
 });

@@ -1,5 +1,5 @@
 // Lists of sessions for tests of the screen of all sessions.
-import { applyChanges, emptyFleet, type Fleet } from "../../../src/client/view/fleet.ts";
+import { applyChanges, createFleet, type Fleet } from "../../../src/client/view/fleet.ts";
 import type { SessionView } from "../../../src/client/view/types.ts";
 import {
   FIRST_STATE,
@@ -14,7 +14,7 @@ export const NOW_MS = 1_000_000_000;
 export const CONTEXT = { page: 5, cwd: "/home/me" };
 
 export function aFleet(...sessions: Partial<SessionView>[]): Fleet {
-  return applyChanges(emptyFleet(), [
+  return applyChanges(createFleet(), [
     { kind: "sessions", sessions: sessions.map((fields) => aView({ started_at_ms: NOW_MS, ...fields })) },
     { kind: "link", state: "live" },
   ]);

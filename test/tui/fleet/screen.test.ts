@@ -1,7 +1,7 @@
 // The screen of all sessions as the app sees it: its behaviour while something is still loading.
 import { afterEach, expect, test, vi } from "vitest";
-import { emptyFleet, type Fleet } from "../../../src/client/view/fleet.ts";
-import { fleetScreen } from "../../../src/tui/fleet/screen.ts";
+import { createFleet, type Fleet } from "../../../src/client/view/fleet.ts";
+import { createFleetScreen } from "../../../src/tui/fleet/screen.ts";
 import type { App, Opener, Screen } from "../../../src/tui/screen-types.ts";
 import type { FleetDriver, SessionDriver } from "../../../src/tui/types.ts";
 import { aView } from "../../client/session-views.ts";
@@ -22,11 +22,11 @@ function screenWith(driver: Partial<FleetDriver>, load: Load = () => new Promise
     close: async () => undefined,
     ...driver,
   };
-  const screen: Screen = fleetScreen(whole as unknown as FleetDriver, load)(app as unknown as App);
+  const screen: Screen = createFleetScreen(whole as unknown as FleetDriver, load)(app as unknown as App);
   closers.push(() => screen.close());
   const link = (state: Fleet["link"]["state"]): void =>
     tell({
-      ...emptyFleet(),
+      ...createFleet(),
       sessions: new Map([["s1", aView({ turn: { turn_id: "t", started_at_ms: 0 } })]]),
       link: { state },
     });

@@ -2,8 +2,8 @@
 // test's timeout.
 import { describe, expect, test } from "vitest";
 import { measureWidth } from "../../../src/base/width.ts";
-import { inputText, newlineNotes } from "../../../src/client/view/request-input.ts";
-import { requestRows } from "../../../src/tui/rows/index.ts";
+import { formatInput, listNewlineNotes } from "../../../src/client/view/request-input.ts";
+import { drawRequest } from "../../../src/tui/rows/index.ts";
 import { PAYLOAD, pending } from "../../client/request-rows.ts";
 import { rowsOf, text, thinking, tool, user } from "./entries.ts";
 
@@ -20,8 +20,8 @@ describe("200,000 newlines and a letter", () => {
 
   test("in an edit to approve", () => {
     const payload = { ...PAYLOAD, input: { old_string: NEWLINES, new_string: `${NEWLINES}\n` } };
-    expect(newlineNotes(payload)).toEqual(["(1 × newline at the end added)"]);
-    expect(inputText(payload)).toContain("old_string");
+    expect(listNewlineNotes(payload)).toEqual(["(1 × newline at the end added)"]);
+    expect(formatInput(payload)).toContain("old_string");
   });
 });
 
@@ -44,7 +44,7 @@ test.each([
 
 test("tabs and joiners to decide upon are shown in full", () => {
   const command = "\t".repeat(20_000) + "\u200d".repeat(10_000);
-  const rows = requestRows(pending({ payload: { ...PAYLOAD, command } }), 80, { hasColor: false });
+  const rows = drawRequest(pending({ payload: { ...PAYLOAD, command } }), 80, { hasColor: false });
   const shown = rows.map((row) => row.text.slice(4)).join("");
   expect([shown.match(/⇥/g)?.length, shown.match(/<U\+200D>/g)?.length]).toEqual([20_000, 10_000]);
 });

@@ -3,8 +3,8 @@
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import type { Entry, RequestRow } from "../../../src/client/view/types.ts";
-import { type Row, requestRows } from "../../../src/tui/rows/index.ts";
-import { detailRows } from "../../../src/tui/rows/request-rows.ts";
+import { drawRequest, type Row } from "../../../src/tui/rows/index.ts";
+import { drawRequestDetails } from "../../../src/tui/rows/request-rows.ts";
 import { PAYLOAD, pending, QUESTIONS } from "../../client/request-rows.ts";
 import { IS_CHAOS } from "../../support/sizes.ts";
 import { rowsOf, text, thinking, tool, user } from "./entries.ts";
@@ -238,7 +238,9 @@ describe("a request to decide upon", () => {
         ],
       };
       const row = pending({ payload });
-      const rows = [requestRows, detailRows].flatMap((draws) => draws(row, WIDTH, { hasColor: true }));
+      const rows = [drawRequest, drawRequestDetails].flatMap((draws) =>
+        draws(row, WIDTH, { hasColor: true }),
+      );
       expect(faultsIn(rows)).toEqual([]);
       const outside = rows.filter((row) => !/^ {2}[│┆] /.test(row.text)).map((row) => row.text);
       const titles =
@@ -249,8 +251,8 @@ describe("a request to decide upon", () => {
 
   test("fake rows in it are after the bar", () => {
     const command = ["x", ...FAKES, "  │ more", "    y accept  this once"].join("\n");
-    const rows = requestRows(pending({ payload: { ...PAYLOAD, command } }), WIDTH, { hasColor: false });
-    const plain = requestRows(pending({ payload: { ...PAYLOAD, command: "x" } }), WIDTH, {
+    const rows = drawRequest(pending({ payload: { ...PAYLOAD, command } }), WIDTH, { hasColor: false });
+    const plain = drawRequest(pending({ payload: { ...PAYLOAD, command: "x" } }), WIDTH, {
       hasColor: false,
     });
     const ours = (all: readonly Row[]): string[] =>

@@ -4,8 +4,8 @@ import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import type { Entry } from "../../../src/client/view/types.ts";
 import { createFeedLayout } from "../../../src/tui/rows/index.ts";
-import { piece } from "../../../src/tui/rows/style.ts";
-import { cutLine, lineWidth, wrapHard, wrapWords } from "../../../src/tui/rows/wrap.ts";
+import { createPiece } from "../../../src/tui/rows/style.ts";
+import { cutLine, measureLine, wrapHard, wrapWords } from "../../../src/tui/rows/wrap.ts";
 import { runs } from "../../support/sizes.ts";
 import { draw, drawn, rowsOf, text, thinking, tool, user } from "./entries.ts";
 
@@ -92,10 +92,13 @@ describe("any text on any width", () => {
             .map((one) => one.text)
             .join("");
         const letters = [...said];
-        const parts = [piece(letters.slice(0, 7).join("")), piece(letters.slice(7).join(""), "1")];
+        const parts = [
+          createPiece(letters.slice(0, 7).join("")),
+          createPiece(letters.slice(7).join(""), "1"),
+        ];
         expect(joined(wrapHard(parts, width))).toBe(said);
         expect(joined(wrapWords(parts, width)).replaceAll(" ", "")).toBe(said.replaceAll(" ", ""));
-        expect(lineWidth(cutLine(parts, width))).toBeLessThanOrEqual(width);
+        expect(measureLine(cutLine(parts, width))).toBeLessThanOrEqual(width);
       }),
       runs(100),
     );

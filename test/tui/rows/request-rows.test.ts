@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
-import { requestLines } from "../../../src/cli/request-text.ts";
+import { formatRequest } from "../../../src/cli/request-text.ts";
 import type { RequestPayload } from "../../../src/client/index.ts";
-import { requestRows } from "../../../src/tui/rows/index.ts";
-import { detailRows } from "../../../src/tui/rows/request-rows.ts";
+import { drawRequest } from "../../../src/tui/rows/index.ts";
+import { drawRequestDetails } from "../../../src/tui/rows/request-rows.ts";
 import { PAYLOAD, pending } from "../../client/request-rows.ts";
 import { runs } from "../../support/sizes.ts";
 import { rowsOf } from "./entries.ts";
@@ -13,7 +13,7 @@ import { rowsOf } from "./entries.ts";
 const PLAIN = { hasColor: false };
 
 function shown(payload: Partial<RequestPayload>, width = 80, theme = PLAIN): string[] {
-  return requestRows(pending({ payload: { ...PAYLOAD, ...payload } }), width, theme).map((row) => row.text);
+  return drawRequest(pending({ payload: { ...PAYLOAD, ...payload } }), width, theme).map((row) => row.text);
 }
 
 test("what is asked comes first, then why; ids and JSON are in the details", () => {
@@ -24,7 +24,7 @@ test("what is asked comes first, then why; ids and JSON are in the details", () 
   in │ /w
   reason │ to build`,
   );
-  const details = detailRows(pending(), 80, PLAIN).map(({ text }) => text);
+  const details = drawRequestDetails(pending(), 80, PLAIN).map(({ text }) => text);
   expect(details.slice(0, 6)).toEqual([
     "? demo asks to run a command:",
     "  request req_a1",
@@ -52,16 +52,18 @@ test("what others wrote is the same as on the command line", () => {
   const quoted = (lines: readonly string[]): string[] => lines.filter((line) => line.includes(" │ "));
   for (const payload of payloads) {
     const row = pending({ payload });
-    expect(quoted(requestRows(row, 200, PLAIN).map(({ text }) => text))).toEqual(
-      quoted(requestLines(row, "", 200)),
+    expect(quoted(drawRequest(row, 200, PLAIN).map(({ text }) => text))).toEqual(
+      quoted(formatRequest(row, "", 200)),
     );
-    const details = quoted(detailRows(row, 200, PLAIN).map(({ text }) => text));
-    expect(quoted(requestLines(row, "", 200, { hasDetails: true }))).toEqual(expect.arrayContaining(details));
+    const details = quoted(drawRequestDetails(row, 200, PLAIN).map(({ text }) => text));
+    expect(quoted(formatRequest(row, "", 200, { hasDetails: true }))).toEqual(
+      expect.arrayContaining(details),
+    );
   }
 });
 
 test("a request that is cut says so", () => {
-  const rows = requestRows(pending({ is_cut: true }), 80, PLAIN);
+  const rows = drawRequest(pending({ is_cut: true }), 80, PLAIN);
   expect(rows.map(({ text }) => text)).toContain("  (truncated: this is not the whole request)");
 });
 
@@ -70,7 +72,7 @@ test("a diff has its colors, and every sign of it", () => {
     ...PAYLOAD,
     changes: [{ path: "a", kind: "update" as const, diff: "@@ -1 +1 @@\n-a\n+b" }],
   };
-  const rows = requestRows(pending({ payload }), 80, { hasColor: true }).map(({ ansi }) => ansi);
+  const rows = drawRequest(pending({ payload }), 80, { hasColor: true }).map(({ ansi }) => ansi);
   expect(rows).toContain("\u001b[2m  │ \u001b[0m\u001b[32m+b\u001b[0m");
   expect(rows).toContain("\u001b[2m  │ \u001b[0m\u001b[31m-a\u001b[0m");
 });
@@ -146,7 +148,7 @@ describe("byte by byte", () => {
     const note = "  (some \\x… and <U+…> are literal text)";
     expect(shown({ command: "printf '\\x1b[0m'" })).toContain(note);
     expect(shown({ command: "printf '\u001b[0m'" })).not.toContain(note);
-    const [real] = requestRows(pending({ payload: { ...PAYLOAD, command: "\u001b" } }), 80, {
+    const [real] = drawRequest(pending({ payload: { ...PAYLOAD, command: "\u001b" } }), 80, {
       hasColor: true,
     })
       .map(({ ansi }) => ansi)

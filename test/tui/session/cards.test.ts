@@ -5,7 +5,7 @@ import { describePermission } from "../../../src/backends/acp/permissions.ts";
 import type { Tool } from "../../../src/backends/acp/state.ts";
 import { toClaudeAsk } from "../../../src/backends/claude/requests.ts";
 import { toAsk } from "../../../src/backends/codex/app-server/requests.ts";
-import { newState } from "../../../src/backends/codex/app-server/state.ts";
+import { createState } from "../../../src/backends/codex/app-server/state.ts";
 import { translate } from "../../../src/backends/codex/app-server/translate.ts";
 import type { RequestRow } from "../../../src/client/view/types.ts";
 import { keys, liveView, Player, textEntry } from "../support/ui.ts";
@@ -37,7 +37,7 @@ function claude(tool_name: string, input: object, ...permission_suggestions: obj
 }
 
 function codex(method: string, params: object, item: object = {}): Ask {
-  const state = newState({ threadId: "root", options: {}, codexHome: "/home/user/.codex" });
+  const state = createState({ threadId: "root", options: {}, codexHome: "/home/user/.codex" });
   const about = { threadId: "root", turnId: "t", item: { id: "i", ...item } };
   translate(state, { method: "item/started", params: about });
   const asked = toAsk(state, {

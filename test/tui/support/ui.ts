@@ -4,7 +4,7 @@ import type { Entry, RequestRow, View } from "../../../src/client/view/types.ts"
 import { applyInputs, emptyView } from "../../../src/client/view.ts";
 import { createFeedLayout } from "../../../src/tui/rows/feed.ts";
 import type { Input } from "../../../src/tui/screen-types.ts";
-import { type SessionFrame, sessionFrame } from "../../../src/tui/session/frame.ts";
+import { drawSessionFrame, type SessionFrame } from "../../../src/tui/session/frame.ts";
 import { createUi, isUnfolded } from "../../../src/tui/session/state.ts";
 import { reduce } from "../../../src/tui/session/ui.ts";
 import type { Effect, SessionUi, UiContext, UiEvent } from "../../../src/tui/session/ui-types.ts";
@@ -111,7 +111,7 @@ export class Player {
 
   frame(): SessionFrame {
     const context = this.#whole();
-    return sessionFrame(this.ui, { feed: this.#feed, look: LOOK, title: "test", settings: [], context });
+    return drawSessionFrame(this.ui, { feed: this.#feed, look: LOOK, title: "test", settings: [], context });
   }
 
   screen(): string {

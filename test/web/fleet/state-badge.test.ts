@@ -1,6 +1,6 @@
 // Session badges: the labels of all screens, each with an icon, so that no color is needed.
 import { describe, expect, test } from "vitest";
-import { stateText } from "../../../src/client/view/format.ts";
+import { formatState } from "../../../src/client/view/format.ts";
 import { getLook } from "../../../web/src/fleet/state-badge.ts";
 import { sessionView } from "../support.ts";
 
@@ -10,7 +10,7 @@ describe("the badge of a session", () => {
   test.each(STATES)("%s has the same label as in the terminal, also when stalled", (activity_state) => {
     for (const stalled of [false, true]) {
       const session = sessionView("s", { activity_state, stalled });
-      expect(getLook(session).word).toBe(stateText(session));
+      expect(getLook(session).word).toBe(formatState(session));
     }
   });
 

@@ -1,6 +1,6 @@
 // The charts of the usage page.
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
-import { costText, durationText, tokensText } from "../../../src/client/view/format.ts";
+import { formatCost, formatDuration, formatTokens } from "../../../src/client/view/format.ts";
 import type { ToolStat } from "../../../src/protocol/stats.ts";
 import type { ChartSpec, Colour } from "./chart-spec.ts";
 import { type Bucket, toolFigures } from "./figures.ts";
@@ -36,13 +36,13 @@ export function tokensChart(range: TimeRange, buckets: readonly Bucket[]): Chart
   );
   return {
     ...bars(range, buckets),
-    label: `Tokens over the last ${range}: ${tokensText(total)} in total`,
+    label: `Tokens over the last ${range}: ${formatTokens(total)} in total`,
     isStacked: true,
     series: [
       { label: "out", colour: "2", values: buckets.map(({ output_tokens }) => output_tokens) },
       { label: "in", colour: "1", values: buckets.map(({ input_tokens }) => input_tokens) },
     ],
-    yName: tokensText,
+    yName: formatTokens,
   };
 }
 
@@ -50,9 +50,9 @@ export function costChart(range: TimeRange, buckets: readonly Bucket[]): ChartSp
   const total = buckets.reduce((sum, { cost_usd }) => sum + cost_usd, 0);
   return {
     ...bars(range, buckets),
-    label: `Cost over the last ${range}: ${costText(total)} in total`,
+    label: `Cost over the last ${range}: ${formatCost(total)} in total`,
     series: [{ label: "cost", colour: "3", values: buckets.map(({ cost_usd }) => cost_usd) }],
-    yName: costText,
+    yName: formatCost,
   };
 }
 
@@ -86,6 +86,6 @@ export function latencyChart(range: TimeRange, span: TimeSpan, tools: readonly T
     ticks: createTicks(range, span, MOST_TICKS),
     xName: (at) => (range === "week" ? bucketName(range, at) : momentName(range, at)),
     pointName: (at) => momentName(range, at),
-    yName: durationText,
+    yName: formatDuration,
   };
 }

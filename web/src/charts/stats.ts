@@ -3,7 +3,7 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
 import { defined } from "../../../src/base/values.ts";
-import { costText, durationText, tokensText } from "../../../src/client/view/format.ts";
+import { formatCost, formatDuration, formatTokens } from "../../../src/client/view/format.ts";
 import type { Stats } from "../../../src/protocol/stats.ts";
 import type { App } from "../app-types.ts";
 import { icon } from "../icons.ts";
@@ -190,11 +190,11 @@ class StatsElement extends LitElement {
     const wait = percentile(answered, 50);
     const tiles: [string, string, string][] = [
       ["Turns", String(turns.length), countFailed(turns)],
-      ["Tokens in", tokensText(sum(({ input_tokens }) => input_tokens ?? 0)), ""],
-      ["Tokens out", tokensText(sum(({ output_tokens }) => output_tokens ?? 0)), ""],
-      ["Cost", costText(sum(({ cost_usd }) => cost_usd ?? 0)), ""],
+      ["Tokens in", formatTokens(sum(({ input_tokens }) => input_tokens ?? 0)), ""],
+      ["Tokens out", formatTokens(sum(({ output_tokens }) => output_tokens ?? 0)), ""],
+      ["Cost", formatCost(sum(({ cost_usd }) => cost_usd ?? 0)), ""],
       ["Tool calls", String(tools.length), countFailed(tools)],
-      ["Waited for you", String(waits.length), wait === undefined ? "" : `median ${durationText(wait)}`],
+      ["Waited for you", String(waits.length), wait === undefined ? "" : `median ${formatDuration(wait)}`],
     ];
     return html`<dl class="tiles">
       ${tiles.map(

@@ -1,7 +1,7 @@
 // Tables of tools and agents, and table versions of the charts.
 import { html, nothing, svg, type TemplateResult } from "lit";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
-import { costText, durationText, tokensText } from "../../../src/client/view/format.ts";
+import { formatCost, formatDuration, formatTokens } from "../../../src/client/view/format.ts";
 import type { BackendFigures, Bucket, ToolFigures } from "./figures.ts";
 import { bucketName, type TimeRange } from "./ranges.ts";
 import type { Lane } from "./timeline.ts";
@@ -22,8 +22,8 @@ export function toolsTable(tools: readonly ToolFigures[]): TemplateResult {
           ({ tool, count, failed, p50_ms, p95_ms }) => html`<tr>
             <th scope="row" class="mono"><span class="cut">${sanitizeLine(tool)}</span></th>
             <td>${count}${failed === 0 ? nothing : html` <span class="error-text">${failed} failed</span>`}</td>
-            <td>${p50_ms === undefined ? nothing : durationText(p50_ms)}</td>
-            <td>${p95_ms === undefined ? nothing : durationText(p95_ms)}</td>
+            <td>${p50_ms === undefined ? nothing : formatDuration(p50_ms)}</td>
+            <td>${p95_ms === undefined ? nothing : formatDuration(p95_ms)}</td>
             <td class="figures-bar">${latencyBar((p50_ms ?? 0) / longest, (p95_ms ?? 0) / longest)}</td>
           </tr>`,
         )}
@@ -53,11 +53,11 @@ export function backendsTable(backends: readonly BackendFigures[]): TemplateResu
           (one) => html`<tr>
             <th scope="row"><span class="cut">${sanitizeLine(one.backend)}</span></th>
             <td>${one.turns}${one.failed === 0 ? nothing : html` <span class="error-text">${one.failed} failed</span>`}</td>
-            <td>${tokensText(one.input_tokens)}</td>
-            <td>${tokensText(one.output_tokens)}</td>
-            <td>${costText(one.cost_usd)}</td>
-            <td>${durationText(one.busy_ms)}</td>
-            <td>${one.first_token_ms === undefined ? "" : durationText(one.first_token_ms)}</td>
+            <td>${formatTokens(one.input_tokens)}</td>
+            <td>${formatTokens(one.output_tokens)}</td>
+            <td>${formatCost(one.cost_usd)}</td>
+            <td>${formatDuration(one.busy_ms)}</td>
+            <td>${one.first_token_ms === undefined ? "" : formatDuration(one.first_token_ms)}</td>
           </tr>`,
         )}
       </tbody>
@@ -80,9 +80,9 @@ export function bucketsTable(range: TimeRange, buckets: readonly Bucket[]): Temp
           (one) => html`<tr>
             <th scope="row">${bucketName(range, one.start_ms)}</th>
             <td>${one.turns}</td>
-            <td>${tokensText(one.input_tokens)}</td>
-            <td>${tokensText(one.output_tokens)}</td>
-            <td>${costText(one.cost_usd)}</td>
+            <td>${formatTokens(one.input_tokens)}</td>
+            <td>${formatTokens(one.output_tokens)}</td>
+            <td>${formatCost(one.cost_usd)}</td>
           </tr>`,
         )}
       </tbody>

@@ -1,6 +1,6 @@
 // Draws the timeline: one lane per session with its turns and waits, as SVG positioned by attributes (no styles).
 import { html, nothing, svg, type TemplateResult } from "lit";
-import { durationText } from "../../../src/client/view/format.ts";
+import { formatDuration } from "../../../src/client/view/format.ts";
 import { createTicks, momentName, type TimeRange, type TimeSpan } from "./ranges.ts";
 import type { Bar, Lane } from "./timeline.ts";
 
@@ -63,7 +63,7 @@ function barView(bar: Bar, range: TimeRange): TemplateResult {
 }
 
 export function describeBar(bar: Bar, range: TimeRange): string {
-  const took = durationText(bar.ended_at_ms - bar.started_at_ms);
+  const took = formatDuration(bar.ended_at_ms - bar.started_at_ms);
   const what = bar.kind === "wait" ? "waited for you" : bar.isBad ? "turn, failed" : "turn";
   const many = bar.count > 1 ? `${bar.count} × ` : "";
   return `${many}${what}, ${momentName(range, bar.started_at_ms)}, ${took}${bar.isOpen ? " so far" : ""}`;

@@ -1,8 +1,8 @@
 // <x-fleet>: the session list, a tree with waiting sessions first. Only visible rows are rendered.
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
-import { type Fleet, fleetRows } from "../../../src/client/view/fleet.ts";
-import { costText, tokensText } from "../../../src/client/view/format.ts";
+import { type Fleet, listFleetRows } from "../../../src/client/view/fleet.ts";
+import { formatCost, formatTokens } from "../../../src/client/view/format.ts";
 import type { App } from "../app-types.ts";
 import { Follow } from "../follow.ts";
 import { icon } from "../icons.ts";
@@ -119,7 +119,7 @@ class FleetElement extends LitElement {
     const { madeOf } = this.#arranged;
     if (madeOf !== undefined && KEYS_OF_LIST.every((key) => madeOf[key] === made[key])) return;
     this.#arranged = { madeOf: made };
-    this.#items = groupRows(searchRows(fleetRows(fleet), this.#search), this.#folded);
+    this.#items = groupRows(searchRows(listFleetRows(fleet), this.#search), this.#folded);
   }
 
   #totals(app: App): TemplateResult {
@@ -127,8 +127,8 @@ class FleetElement extends LitElement {
     return html`<p class="fleet-totals">
       <span><b>${working}</b> working</span>
       <span><b>${sessions}</b> ${sessions === 1 ? "session" : "sessions"}</span>
-      <span><b>${tokensText(tokens)}</b> tokens</span>
-      <span><b>${costText(cost_usd)}</b></span>
+      <span><b>${formatTokens(tokens)}</b> tokens</span>
+      <span><b>${formatCost(cost_usd)}</b></span>
     </p>`;
   }
 

@@ -1,7 +1,7 @@
 // One row of the list. Names, titles and actions are untrusted: shown as text on one line, with bidi controls visible.
 import { html, nothing, type TemplateResult } from "lit";
 import { revealLine, sanitizeLine } from "../../../src/base/sanitize.ts";
-import { ageText, costText, sessionName, tokensText } from "../../../src/client/view/format.ts";
+import { formatAge, formatCost, formatTokens, getSessionName } from "../../../src/client/view/format.ts";
 import type { SessionView } from "../../../src/protocol/views.ts";
 import type { App } from "../app-types.ts";
 import { icon } from "../icons.ts";
@@ -22,7 +22,7 @@ export function fleetRow(item: RowItem, context: RowContext): TemplateResult {
   const { session_id, usage, cost_usd, pending_requests } = session;
   const name = getName(session);
   const isChosen = session_id === context.chosen;
-  const age = ageText(Math.max(0, context.app.now() - session.last_active_at_ms));
+  const age = formatAge(Math.max(0, context.app.now() - session.last_active_at_ms));
   const asked = context.asked.get(session_id);
   const toggle = (event: Event): void => {
     event.preventDefault();
@@ -59,14 +59,14 @@ export function fleetRow(item: RowItem, context: RowContext): TemplateResult {
     </span>
     <span class="fleet-action cut">${describeAction(session, asked)}</span>
     <span class="fleet-agent cut">${sanitizeLine(session.provider)}</span>
-    <span class="fleet-tokens number">${tokensText((usage.input_tokens ?? 0) + (usage.output_tokens ?? 0))}</span>
-    <span class="fleet-cost number">${cost_usd === undefined ? "" : costText(cost_usd)}</span>
+    <span class="fleet-tokens number">${formatTokens((usage.input_tokens ?? 0) + (usage.output_tokens ?? 0))}</span>
+    <span class="fleet-cost number">${cost_usd === undefined ? "" : formatCost(cost_usd)}</span>
     <span class="fleet-age number">${age}</span>
   </a>`;
 }
 
 function getName(session: SessionView): string {
-  return sanitizeLine(sessionName(session));
+  return sanitizeLine(getSessionName(session));
 }
 
 function describeAction(session: SessionView, asked: string | undefined): string {

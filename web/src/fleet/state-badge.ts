@@ -1,6 +1,6 @@
 // The badge of a session's state: icon, label, color.
 import { html, type TemplateResult } from "lit";
-import { stateText } from "../../../src/client/view/format.ts";
+import { formatState } from "../../../src/client/view/format.ts";
 import type { SessionView } from "../../../src/protocol/views.ts";
 import { type IconName, icon } from "../icons.ts";
 
@@ -27,7 +27,7 @@ export function getLook(session: SessionView): Look {
   const isAsking = session.pending_requests > 0;
   if (isOver && !isAsking && session.failed) return { ...TROUBLE, word: "failed" };
   const look = isOver && isAsking ? LOOKS.waiting_permission : LOOKS[session.activity_state];
-  return { ...(session.stalled ? TROUBLE : look), word: stateText(session) };
+  return { ...(session.stalled ? TROUBLE : look), word: formatState(session) };
 }
 
 export function stateBadge(session: SessionView): TemplateResult {

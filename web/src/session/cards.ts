@@ -41,6 +41,17 @@ export class Cards {
     this.#changed();
   }
 
+  /** The user works with the settled card: it stays until `release`. */
+  keep(request_id: string): void {
+    clearTimeout(this.#timers.get(request_id));
+  }
+
+  /** Shows it for a moment longer. */
+  release(request_id: string): void {
+    const row = this.#shown.get(request_id);
+    if (row !== undefined) this.#leave(row);
+  }
+
   close(): void {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();

@@ -1,7 +1,12 @@
 // Templates of feed items, by kind.
 import { html, nothing, type TemplateResult } from "lit";
 import { sanitize, sanitizeLine } from "../../../src/base/sanitize.ts";
-import { costText, durationText, tokensText, workedMs } from "../../../src/client/view/format.ts";
+import {
+  computeWorkedMs,
+  formatCost,
+  formatDuration,
+  formatTokens,
+} from "../../../src/client/view/format.ts";
 import type {
   Entry,
   NoticeEntry,
@@ -88,7 +93,7 @@ function thinkingView(entry: ThinkingEntry, context: EntryContext): unknown {
   const isUnfolded = isOpen(entry, context.folds);
   const took =
     entry.at_ms !== undefined && entry.ended_at_ms !== undefined
-      ? ` for ${durationText(entry.ended_at_ms - entry.at_ms)}`
+      ? ` for ${formatDuration(entry.ended_at_ms - entry.at_ms)}`
       : "";
   return html`<button class="fold" type="button" aria-expanded=${isUnfolded} @click=${() => context.toggle(entry)}>
       <span class="fold-label">${entry.isOpen ? "Thinking…" : `Thought${took}`}</span>
@@ -107,11 +112,11 @@ function noticeView({ category, text }: NoticeEntry): unknown {
 
 function resultView(entry: ResultEntry): unknown {
   const { subtype, usage, cost_usd, error } = entry;
-  const worked = workedMs(entry);
+  const worked = computeWorkedMs(entry);
   const facts = [
-    worked === undefined ? undefined : durationText(worked),
-    usage?.output_tokens === undefined ? undefined : `${tokensText(usage.output_tokens)} output tokens`,
-    cost_usd === undefined ? undefined : costText(cost_usd),
+    worked === undefined ? undefined : formatDuration(worked),
+    usage?.output_tokens === undefined ? undefined : `${formatTokens(usage.output_tokens)} output tokens`,
+    cost_usd === undefined ? undefined : formatCost(cost_usd),
   ].filter((fact) => fact !== undefined);
   return html`<span class="result-word" data-subtype=${subtype}>${subtype === "success" ? "Done" : sanitizeLine(subtype)}</span>
     <span class="result-facts">${facts.join(" · ")}</span>

@@ -5,7 +5,7 @@ import { reveal, revealLine } from "../../../src/base/sanitize.ts";
 import {
   type RequestPart,
   type RequestQuote,
-  requestDetails,
+  toRequestDetails,
 } from "../../../src/client/view/request-card.ts";
 import type { RequestRow } from "../../../src/client/view/types.ts";
 import { copyButton } from "./copy.ts";
@@ -22,7 +22,7 @@ export function partView(part: RequestPart): unknown {
 export function detailsView(row: RequestRow): unknown {
   return html`<details class="card-details">
     <summary>Details</summary>
-    ${requestDetails(row).map(partView)}
+    ${toRequestDetails(row).map(partView)}
   </details>`;
 }
 

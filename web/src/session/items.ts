@@ -4,7 +4,7 @@ import {
   type Block,
   type CodeBlock,
   MarkdownReader,
-  markdownBlocks,
+  parseMarkdownBlocks,
 } from "../../../src/client/view/markdown.ts";
 import type { Entry, TextEntry, ToolEntry } from "../../../src/client/view/types.ts";
 
@@ -100,7 +100,7 @@ export class FeedItems {
     const reader = this.#readers.get(entry.id);
     if (!entry.isOpen) {
       this.#readers.delete(entry.id);
-      return reader === undefined ? markdownBlocks(entry.text) : reader.read(entry.text).blocks;
+      return reader === undefined ? parseMarkdownBlocks(entry.text) : reader.read(entry.text).blocks;
     }
     const growing = reader ?? new MarkdownReader();
     this.#readers.set(entry.id, growing);

@@ -1,5 +1,6 @@
 // The outcome of a request in one sentence.
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
+import { describeAnswerer } from "../../../src/client/view/answerer.ts";
 import type { RequestRow } from "../../../src/client/view/types.ts";
 import type { Decision, ResolutionSource } from "../../../src/protocol/requests.ts";
 
@@ -37,8 +38,11 @@ export function describeOutcome(request: RequestRow): string {
   }
 }
 
-function describeResolved({ answer, resolution_source }: RequestRow): string {
-  const by = resolution_source === undefined ? "" : ` ${BY[resolution_source]}`;
+function describeResolved(request: RequestRow): string {
+  const { answer, resolution_source } = request;
+  const place = resolution_source === undefined ? undefined : BY[resolution_source];
+  const who = describeAnswerer(request) ?? place;
+  const by = who === undefined ? "" : ` ${who}`;
   if (answer === undefined) return `Answered${by}`;
   if ("answers" in answer) return `Answered${by}`;
   const reason =

@@ -1,7 +1,13 @@
 // The facts of a session in one row.
 import { html, type TemplateResult } from "lit";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
-import { costText, durationText, stateText, tokensText, turnMs } from "../../../src/client/view/format.ts";
+import {
+  computeTurnMs,
+  formatCost,
+  formatDuration,
+  formatState,
+  formatTokens,
+} from "../../../src/client/view/format.ts";
 import type { View } from "../../../src/client/view/types.ts";
 
 export interface Fact {
@@ -26,18 +32,18 @@ export function listFacts({ session, agent, queue, turn }: View, nowMs: number):
   const { input_tokens: taken = 0, output_tokens: given = 0 } = session.usage;
   const startedMs = session.turn?.started_at_ms ?? turn?.started_at_ms;
   const facts: (Fact | undefined)[] = [
-    { name: "state", label: "State", text: stateText(session) },
+    { name: "state", label: "State", text: formatState(session) },
     startedMs === undefined || session.turn === undefined
       ? fact("turn", "Turns", session.turns === 0 ? undefined : String(session.turns))
-      : fact("turn", "Turn", durationText(turnMs(startedMs, turn, nowMs))),
+      : fact("turn", "Turn", formatDuration(computeTurnMs(startedMs, turn, nowMs))),
     fact("model", "Model", model),
     fact(
       "tokens",
       "Tokens",
-      taken + given === 0 ? undefined : `${tokensText(taken)} in, ${tokensText(given)} out`,
+      taken + given === 0 ? undefined : `${formatTokens(taken)} in, ${formatTokens(given)} out`,
     ),
     fact("context", "Context", contextText(session.context_tokens, agent.context_window)),
-    fact("cost", "Cost", session.cost_usd === undefined ? undefined : costText(session.cost_usd)),
+    fact("cost", "Cost", session.cost_usd === undefined ? undefined : formatCost(session.cost_usd)),
     fact(
       "queue",
       "Queue",
@@ -56,6 +62,6 @@ function fact(name: string, label: string, text: string | undefined): Fact | und
 
 function contextText(tokens: number, window: number | undefined): string | undefined {
   if (tokens === 0) return undefined;
-  if (window === undefined || window === 0) return tokensText(tokens);
-  return `${tokensText(tokens)} of ${tokensText(window)} (${Math.round((100 * tokens) / window)}%)`;
+  if (window === undefined || window === 0) return formatTokens(tokens);
+  return `${formatTokens(tokens)} of ${formatTokens(window)} (${Math.round((100 * tokens) / window)}%)`;
 }

@@ -4,7 +4,7 @@ import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { guard } from "lit/directives/guard.js";
 import { readErrno } from "../../../src/base/coded-error.ts";
 import { revealLine } from "../../../src/base/sanitize.ts";
-import { answerFor, requestCard } from "../../../src/client/view/request-card.ts";
+import { answerFor, toRequestCard } from "../../../src/client/view/request-card.ts";
 import type { Answer, RequestRow } from "../../../src/client/view/types.ts";
 import type { Choice } from "../../../src/protocol/requests.ts";
 import type { App } from "../app-types.ts";
@@ -13,6 +13,7 @@ import { type Filled, readAnswers } from "./answers.ts";
 import { detailsView, partView } from "./exact.ts";
 import { describeOutcome } from "./outcome.ts";
 import { questionForm } from "./question-form.ts";
+import "./rule-maker.ts";
 
 /** Choices are disabled this long after the card appears, so that a click meant for something else has no effect. */
 const SETTLE_MS = 350;
@@ -92,12 +93,17 @@ class RequestElement extends LitElement {
         <h2 class="card-title" id=${id}>
           ${
             isPending
-              ? html`<b>${revealLine(request.backend)}</b> ${requestCard(whole ?? request).asks}`
+              ? html`<b>${revealLine(request.backend)}</b> ${toRequestCard(whole ?? request).asks}`
               : revealLine(request.payload.title)
           }
         </h2>
       </header>
-      ${isPending ? this.#pending(whole) : html`<p class="card-outcome" role="status">${describeOutcome(request)}</p>`}
+      ${
+        isPending
+          ? this.#pending(whole)
+          : html`<p class="card-outcome" role="status">${describeOutcome(request)}</p>
+              <x-rule-maker .app=${this.app} .request=${request}></x-rule-maker>`
+      }
     </article>`;
   }
 
@@ -125,7 +131,7 @@ class RequestElement extends LitElement {
       return html`<p class="card-note">${this.problem || "Loading the full request…"}</p>`;
     const { questions } = whole.payload;
     return html`
-      ${guard([whole], () => requestCard(whole).parts.map(partView))}
+      ${guard([whole], () => toRequestCard(whole).parts.map(partView))}
       ${
         questions === undefined
           ? nothing
@@ -153,7 +159,7 @@ class RequestElement extends LitElement {
     const { questions } = whole.payload;
     const isFilled = questions === undefined || readAnswers(questions, this.filled) !== undefined;
     return html`<div class="card-choices" role="group" aria-label="Choices">
-      ${requestCard(whole).choices.map(({ choice, isAnswer, label, meaning, notes }, at) => {
+      ${toRequestCard(whole).choices.map(({ choice, isAnswer, label, meaning, notes }, at) => {
         const { key } = CARD_KEYS[choice.decision];
         const kind = choice.decision === "accept" ? "primary" : choice.decision === "cancel" ? "danger" : "";
         return html`<div class="choice-row">

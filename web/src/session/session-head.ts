@@ -1,7 +1,7 @@
 // The head of a session: name, agent and actions.
 import { html, nothing, type TemplateResult } from "lit";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
-import { sessionName } from "../../../src/client/view/format.ts";
+import { getSessionName } from "../../../src/client/view/format.ts";
 import type { SessionView } from "../../../src/client/view/types.ts";
 import type { App } from "../app-types.ts";
 import { copyButton } from "./copy.ts";
@@ -20,7 +20,7 @@ export interface HeadContext {
 
 export function sessionHead(context: HeadContext): TemplateResult {
   const { app, session, sessionId } = context;
-  const name = session === undefined ? sessionId.slice(0, 8) : sessionName(session);
+  const name = session === undefined ? sessionId.slice(0, 8) : getSessionName(session);
   return html`<header class="session-head">
     ${
       context.isRenaming

@@ -2,7 +2,7 @@
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
-import { sessionName } from "../../../src/client/view/format.ts";
+import { getSessionName } from "../../../src/client/view/format.ts";
 import { openSource, type Source } from "../../../src/client/view/source.ts";
 import type { Entry, RequestRow, View, ViewInput } from "../../../src/client/view/types.ts";
 import { applyInputs, emptyView, findFirstSeq } from "../../../src/client/view.ts";
@@ -201,7 +201,9 @@ class SessionElement extends LitElement {
   #requests(): unknown {
     const rows = this.#cards?.rows() ?? [];
     if (rows.length === 0) return nothing;
-    return html`<div class="requests" role="region" aria-label="Pending requests" @request-settled=${this.#onSettled}>
+    return html`<div class="requests" role="region" aria-label="Pending requests" @request-settled=${this.#onSettled}
+      @request-kept=${(event: CustomEvent<string>) => this.#cards?.keep(event.detail)}
+      @request-released=${(event: CustomEvent<string>) => this.#cards?.release(event.detail)}>
       ${repeat(
         rows.slice(0, MAX_CARDS),
         ({ request_id }) => request_id,
@@ -297,7 +299,7 @@ class SessionElement extends LitElement {
 
   async #remove(): Promise<void> {
     const { session } = this.#view;
-    const name = session === undefined ? this.sessionId.slice(0, 8) : sanitizeLine(sessionName(session));
+    const name = session === undefined ? this.sessionId.slice(0, 8) : sanitizeLine(getSessionName(session));
     const isSure = await this.app.confirm({
       title: `Remove “${name}”?`,
       text: "This ends the agent and permanently deletes the history, queue and requests. Child sessions are kept.",

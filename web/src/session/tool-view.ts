@@ -1,7 +1,7 @@
 // A tool call in the feed: one line with status and time; input, changes and output below.
 import { html, nothing, type TemplateResult } from "lit";
 import { sanitize, sanitizeLine } from "../../../src/base/sanitize.ts";
-import { durationText, tookMs, toolStatusText } from "../../../src/client/view/format.ts";
+import { computeTookMs, formatDuration, formatToolStatus } from "../../../src/client/view/format.ts";
 import type { ToolEntry } from "../../../src/client/view/types.ts";
 import { copyButton } from "./copy.ts";
 import { changesView } from "./diff-view.ts";
@@ -19,7 +19,7 @@ const MARKS: Readonly<Record<ToolEntry["status"], string>> = {
 
 export function toolView(entry: ToolEntry, context: EntryContext): TemplateResult {
   const isUnfolded = isOpen(entry, context.folds);
-  const label = toolStatusText(entry);
+  const label = formatToolStatus(entry);
   const id = `tool-${entry.id}`;
   return html`<button class="tool-head" type="button" aria-expanded=${isUnfolded} aria-controls=${id} @click=${() => context.toggle(entry)}>
       <span class="tool-status" data-status=${entry.status} role="img" aria-label=${label} title=${label}>${MARKS[entry.status]}</span>
@@ -34,11 +34,11 @@ export function toolView(entry: ToolEntry, context: EntryContext): TemplateResul
 /** Running time, without waiting for the user. */
 export function toolTime(entry: ToolEntry, nowMs: number): string {
   const { at_ms, status, waited_ms = 0 } = entry;
-  if (status === "not_run") return toolStatusText(entry);
-  const took = tookMs(entry);
-  if (took !== undefined) return durationText(took);
+  if (status === "not_run") return formatToolStatus(entry);
+  const took = computeTookMs(entry);
+  if (took !== undefined) return formatDuration(took);
   return status === "running" && at_ms !== undefined
-    ? durationText(Math.max(0, nowMs - at_ms - waited_ms))
+    ? formatDuration(Math.max(0, nowMs - at_ms - waited_ms))
     : "";
 }
 

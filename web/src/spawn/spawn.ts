@@ -3,7 +3,7 @@ import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
 import type { StatusReply } from "../../../src/client/http/types.ts";
-import { sessionName } from "../../../src/client/view/format.ts";
+import { getSessionName } from "../../../src/client/view/format.ts";
 import { readStatus } from "../api/client.ts";
 import type { App } from "../app-types.ts";
 import { icon } from "../icons.ts";
@@ -109,7 +109,7 @@ class SpawnElement extends LitElement {
           "Notified when this session finishes or has a request.",
           html`<select id="spawn-parent" .value=${live(form.parent)} @change=${this.#onInput("parent")} aria-describedby="spawn-parent-note">
             <option value="">none</option>
-            ${parents.map((one) => html`<option value=${one.session_id} ?selected=${one.session_id === form.parent}>${sanitizeLine(sessionName(one))}</option>`)}
+            ${parents.map((one) => html`<option value=${one.session_id} ?selected=${one.session_id === form.parent}>${sanitizeLine(getSessionName(one))}</option>`)}
           </select>`,
         )}
         ${this.#text("budget", "Budget (USD)", "Maximum cost, if the agent reports it.", { placeholder: "no limit", mode: "decimal" })}

@@ -1,5 +1,7 @@
 // Interrupts the turns of a session and ends commands they left running: a command survives turn/interrupt as a
 // "background terminal" (0.166.0).
+
+import { readMonotonicMs } from "../../../base/monotonic.ts";
 import { killLeftovers } from "../../leftovers.ts";
 import type { SessionLane } from "../../shared-process.ts";
 import type { CodexState } from "./state.ts";
@@ -39,10 +41,10 @@ export async function askToStop(
   isOver: () => boolean,
 ): Promise<Set<string>> {
   const agreed = new Set<string>();
-  const deadline = performance.now() + ACK_LIMIT_MS;
+  const deadline = readMonotonicMs() + ACK_LIMIT_MS;
   for (;;) {
     const left = running().filter(({ turnId }) => !agreed.has(turnId));
-    const restMs = deadline - performance.now();
+    const restMs = deadline - readMonotonicMs();
     if ((left.length === 0 && agreed.size > 0) || restMs <= 0 || isOver()) return agreed;
     await Promise.all(
       left.map(async ({ threadId, turnId }) => {

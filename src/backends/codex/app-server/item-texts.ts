@@ -20,11 +20,11 @@ export function findTextItem(item: JsonObject): Complete | undefined {
   return TEXT_ITEMS.get(item["type"]);
 }
 
-export function textDelta(params: JsonObject): AgentEvent[] {
+export function toTextDelta(params: JsonObject): AgentEvent[] {
   return toDelta("text", params, undefined);
 }
 
-export function thinkingDelta(params: JsonObject): AgentEvent[] {
+export function toThinkingDelta(params: JsonObject): AgentEvent[] {
   return toDelta("thinking", params, params["summaryIndex"] ?? params["contentIndex"]);
 }
 

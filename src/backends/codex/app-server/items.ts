@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../base/json.ts";
 import { asObject, asObjects, asString, asText, defined } from "../../../base/values.ts";
 import type { AgentEvent, NoticeEvent } from "../../../protocol/events.ts";
 import { toNotice } from "../../../protocol/notices.ts";
-import { findTextItem, textDelta, thinkingDelta } from "./item-texts.ts";
+import { findTextItem, toTextDelta, toThinkingDelta } from "./item-texts.ts";
 import { findToolItem, hasFailed } from "./item-tools.ts";
 import type { CodexState, OpenItem, ThreadState } from "./state.ts";
 import { learnFromActivity, learnFromCall } from "./subagents.ts";
@@ -53,7 +53,7 @@ export function continueText(
   kind: "text" | "thinking",
   params: JsonObject,
 ): AgentEvent[] {
-  const events = kind === "text" ? textDelta(params) : thinkingDelta(params);
+  const events = kind === "text" ? toTextDelta(params) : toThinkingDelta(params);
   const open = openItem(thread, params);
   if (open !== undefined && events.length > 0) open.hasDelta = true;
   return events;

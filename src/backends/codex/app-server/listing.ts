@@ -3,6 +3,7 @@
 
 import { realpath } from "node:fs/promises";
 import type { JsonObject } from "../../../base/json.ts";
+import { readMonotonicMs } from "../../../base/monotonic.ts";
 import { asCount, asObject, asObjects, asString, asText, defined } from "../../../base/values.ts";
 import type { SessionSummary } from "../../../protocol/session.ts";
 import type { AppServer } from "./process.ts";
@@ -41,7 +42,7 @@ export async function findThread(server: Server, session_id: string): Promise<Se
 
 async function pages(server: Server, filter: JsonObject): Promise<SessionSummary[] | undefined> {
   const rows: SessionSummary[] = [];
-  const deadline = performance.now() + LIMIT_MS;
+  const deadline = readMonotonicMs() + LIMIT_MS;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const params = {
@@ -53,7 +54,7 @@ async function pages(server: Server, filter: JsonObject): Promise<SessionSummary
       ...filter,
       ...defined({ cursor }),
     };
-    const asked = server.request("thread/list", params, deadline - performance.now());
+    const asked = server.request("thread/list", params, deadline - readMonotonicMs());
     const result = await asked.catch(() => undefined);
     if (result === undefined) return undefined;
     rows.push(...asObjects(asObject(result)["data"]).flatMap((thread) => toRow(thread) ?? []));

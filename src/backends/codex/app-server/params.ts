@@ -1,6 +1,6 @@
 // `options.codex.*` → the parameters of thread/start and thread/resume, and those of every turn.
 import type { JsonObject } from "../../../base/json.ts";
-import { mergeConfig, nestedConfig } from "../config-keys.ts";
+import { mergeConfig, nestConfig } from "../config-keys.ts";
 import type { CodexOptions } from "../options.ts";
 
 export interface ThreadSettings {
@@ -21,7 +21,7 @@ const PARAMETERS = {
   "developer-instructions": "developerInstructions",
 } as const;
 
-export function threadParams({ options, profile, env }: ThreadSettings): JsonObject {
+export function toThreadParams({ options, profile, env }: ThreadSettings): JsonObject {
   const params: JsonObject = {};
   for (const [option, parameter] of Object.entries(PARAMETERS)) {
     const value = options[option as keyof typeof PARAMETERS];
@@ -30,12 +30,12 @@ export function threadParams({ options, profile, env }: ThreadSettings): JsonObj
   // Once the session has left its thread, others may open it: by default Codex keeps it locked for half an hour.
   const own: JsonObject = { shell_environment_policy: { set: env }, thread_unload_delay_secs: 0 };
   if (options["compact-prompt"] !== undefined) own["compact_prompt"] = options["compact-prompt"];
-  const asked = mergeConfig(profile, nestedConfig(options.config ?? {}));
+  const asked = mergeConfig(profile, nestConfig(options.config ?? {}));
   return { ...params, config: mergeConfig(asked, own) };
 }
 
 /** `model`: the thread's model; plan mode must name it. */
-export function turnParams(options: CodexOptions, model: string | undefined): JsonObject {
+export function toTurnParams(options: CodexOptions, model: string | undefined): JsonObject {
   const params: JsonObject = {};
   if (options.effort !== undefined) params["effort"] = options.effort;
   if (options.output_schema !== undefined) params["outputSchema"] = options.output_schema;

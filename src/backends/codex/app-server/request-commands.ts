@@ -1,11 +1,11 @@
 // Approval of a shell command, of input to a running one, or of its network access.
 
 import { isObject, type JsonObject } from "../../../base/json.ts";
-import { shellWord } from "../../../base/shell-word.ts";
+import { quoteShellWord } from "../../../base/shell-word.ts";
 import { asString, asStrings, asText, defined, omitNulls } from "../../../base/values.ts";
 import type { Choice } from "../../../protocol/requests.ts";
 import { cutTitle } from "../../request-title.ts";
-import { CANCEL, DECLINE, homePath, itemFor } from "./request-texts.ts";
+import { CANCEL, DECLINE, findItem, toHomePath } from "./request-texts.ts";
 import type { Asked } from "./requests.ts";
 import type { CodexState } from "./state.ts";
 
@@ -16,7 +16,7 @@ const DETAILS = ["kind", "approvalId", "environmentId", "commandActions"] as con
 const TOOL_NAME = "shell";
 
 export function askCommand(state: CodexState, params: JsonObject): Asked {
-  const item = itemFor(state, params);
+  const item = findItem(state, params);
   const command = asText(params["command"]) ?? asText(item["command"]);
   const [input, details] = [GRANTS, DETAILS].map((keys) =>
     omitNulls(Object.fromEntries(keys.flatMap((key) => pair(params, key)))),
@@ -41,9 +41,9 @@ export function askCommand(state: CodexState, params: JsonObject): Asked {
   };
 }
 
-/** `execCommandApproval`, of clients of the first version. */
-export function askLegacyCommand(_state: CodexState, params: JsonObject): Asked {
-  const command = asStrings(params["command"]).map(shellWord).join(" ");
+/** `execCommandApproval`, of clients of the first version. `decline`: how it can be declined. */
+export function askLegacyCommand(params: JsonObject, decline: Choice): Asked {
+  const command = asStrings(params["command"]).map(quoteShellWord).join(" ");
   return {
     request_type: "command",
     payload: {
@@ -52,11 +52,7 @@ export function askLegacyCommand(_state: CodexState, params: JsonObject): Asked 
       command,
       ...defined({ cwd: asText(params["cwd"]) }),
       tool_name: TOOL_NAME,
-      choices: [
-        ...(command === "" ? [] : [{ decision: "accept" as const }, FOR_SESSION]),
-        { ...DECLINE, takes: ["message"] },
-        CANCEL,
-      ],
+      choices: [...(command === "" ? [] : [{ decision: "accept" as const }, FOR_SESSION]), decline, CANCEL],
       ...(Array.isArray(params["parsedCmd"])
         ? { details: omitNulls({ parsedCmd: params["parsedCmd"] }) }
         : {}),
@@ -90,7 +86,7 @@ function always(state: CodexState, amendment: string[]): Choice {
   return {
     decision: "acceptAlways",
     remembers: [`every command that starts with: ${amendment.join(" ")}`],
-    writes: [{ path: homePath(state, "rules/default.rules"), content: execpolicyRule(amendment) }],
+    writes: [{ path: toHomePath(state, "rules/default.rules"), content: execpolicyRule(amendment) }],
   };
 }
 

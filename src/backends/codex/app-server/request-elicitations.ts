@@ -6,7 +6,7 @@ import { asObject, asString, asStrings, asText, defined, omitNulls } from "../..
 import type { Choice } from "../../../protocol/requests.ts";
 import { readForm } from "../../forms.ts";
 import { cutTitle } from "../../request-title.ts";
-import { DECLINE, homePath, openItems } from "./request-texts.ts";
+import { DECLINE, openItems, toHomePath } from "./request-texts.ts";
 import type { Asked } from "./requests.ts";
 import type { CodexState } from "./state.ts";
 
@@ -72,7 +72,7 @@ function persistChoices(
   // Without the tool's name we could not show what is written.
   if (offered.includes("always") && tool !== undefined) {
     const content = `[mcp_servers.${tomlKey(server)}.tools.${tomlKey(tool)}]\napproval_mode = "approve"\n`;
-    const writes = [{ path: homePath(state, "config.toml"), content }];
+    const writes = [{ path: toHomePath(state, "config.toml"), content }];
     choices.push({ decision: "acceptAlways", remembers: [`the tool ${tool} of ${server}`], writes });
   }
   return choices;

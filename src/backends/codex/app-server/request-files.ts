@@ -7,7 +7,7 @@ import type { Choice, RequestPayload } from "../../../protocol/requests.ts";
 import { cutTitle } from "../../request-title.ts";
 import { isObjectEntry } from "../../values.ts";
 import { readChanges } from "./item-tools.ts";
-import { CANCEL, DECLINE, itemFor } from "./request-texts.ts";
+import { CANCEL, DECLINE, findItem } from "./request-texts.ts";
 import type { Asked } from "./requests.ts";
 import type { CodexState } from "./state.ts";
 
@@ -17,17 +17,14 @@ const TOOL_NAME = "apply_patch";
 const FOR_SESSION: Choice = { decision: "acceptForSession", remembers: ["changes of these files"] };
 
 export function askFileChange(state: CodexState, params: JsonObject): Asked {
-  const changes = readChanges(itemFor(state, params)).flatMap(toChange);
+  const changes = readChanges(findItem(state, params)).flatMap(toChange);
   return { request_type: "file_change", payload: toPayload(params, changes, DECLINE) };
 }
 
-/** `applyPatchApproval`, of clients of the first version. */
-export function askLegacyFileChange(_state: CodexState, params: JsonObject): Asked {
+/** `applyPatchApproval`, of clients of the first version. `decline`: how it can be declined. */
+export function askLegacyFileChange(params: JsonObject, decline: Choice): Asked {
   const changes = Object.entries(asObject(params["fileChanges"])).filter(isObjectEntry).map(toLegacyChange);
-  return {
-    request_type: "file_change",
-    payload: toPayload(params, changes, { ...DECLINE, takes: ["message"] }),
-  };
+  return { request_type: "file_change", payload: toPayload(params, changes, decline) };
 }
 
 function toPayload(params: JsonObject, changes: Change[], decline: Choice): RequestPayload {

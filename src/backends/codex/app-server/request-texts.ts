@@ -10,12 +10,12 @@ export const DECLINE: Choice = { decision: "decline" };
 export const CANCEL: Choice = { decision: "cancel" };
 
 /** A file that Codex writes: its path, as far as its home is known. */
-export function homePath(state: CodexState, name: string): string {
+export function toHomePath(state: CodexState, name: string): string {
   return `${state.codexHome ?? "$CODEX_HOME"}/${name}`;
 }
 
 /** The item of a request: some requests do not repeat its content. */
-export function itemFor(state: CodexState, params: JsonObject): JsonObject {
+export function findItem(state: CodexState, params: JsonObject): JsonObject {
   const [threadId, itemId] = [asText(params["threadId"]), asText(params["itemId"])];
   if (threadId === undefined || itemId === undefined) return {};
   return state.threads.get(threadId)?.open.get(itemId)?.item ?? {};

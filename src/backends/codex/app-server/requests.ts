@@ -2,12 +2,13 @@
 
 import type { JsonObject } from "../../../base/json.ts";
 import { asObject, asText, defined } from "../../../base/values.ts";
-import type { RequestPayload, RequestType } from "../../../protocol/requests.ts";
+import type { Choice, RequestPayload, RequestType } from "../../../protocol/requests.ts";
 import type { Ask } from "../../types.ts";
 import { askCommand, askLegacyCommand } from "./request-commands.ts";
 import { askElicitation } from "./request-elicitations.ts";
 import { askFileChange, askLegacyFileChange } from "./request-files.ts";
 import { askPermissions, askUserInput } from "./request-others.ts";
+import { DECLINE } from "./request-texts.ts";
 import { type CodexPendingAsk, type CodexReport, type CodexState, toNativeId } from "./state.ts";
 import { findPath } from "./subagents.ts";
 
@@ -24,6 +25,8 @@ export interface Asked {
   item_id?: string | undefined;
 }
 
+const DECLINE_WITH_REASON: Choice = { ...DECLINE, takes: ["message"] };
+
 const ASKS: ReadonlyMap<string, (state: CodexState, params: JsonObject) => Asked> = new Map<
   string,
   (state: CodexState, params: JsonObject) => Asked
@@ -33,8 +36,8 @@ const ASKS: ReadonlyMap<string, (state: CodexState, params: JsonObject) => Asked
   ["item/permissions/requestApproval", askPermissions],
   ["item/tool/requestUserInput", askUserInput],
   ["mcpServer/elicitation/request", askElicitation],
-  ["applyPatchApproval", askLegacyFileChange],
-  ["execCommandApproval", askLegacyCommand],
+  ["applyPatchApproval", (_state, params) => askLegacyFileChange(params, DECLINE_WITH_REASON)],
+  ["execCommandApproval", (_state, params) => askLegacyCommand(params, DECLINE_WITH_REASON)],
 ]);
 
 /** Refused without asking: we have none of it. */
@@ -78,7 +81,7 @@ export function toAsk(
 }
 
 /** State of a pending request; undefined once it is answered or over. */
-export function pendingAsk(state: CodexState, native_id: string): CodexPendingAsk | undefined {
+export function findPendingAsk(state: CodexState, native_id: string): CodexPendingAsk | undefined {
   return state.asks.get(native_id);
 }
 
@@ -88,13 +91,13 @@ export function noteAnswered(state: CodexState, native_id: string): void {
 }
 
 /** Unanswered requests of a turn. */
-export function asksOfTurn(state: CodexState, turnId: string): CodexPendingAsk[] {
+export function listAsksOfTurn(state: CodexState, turnId: string): CodexPendingAsk[] {
   return [...state.asks.values()].filter(({ params }) => params["turnId"] === turnId);
 }
 
 /** The turn is over, so its requests are too, whether Codex says so or not. */
 export function withdrawTurn(state: CodexState, turnId: string): CodexReport[] {
-  return asksOfTurn(state, turnId).map(({ native_id }) => {
+  return listAsksOfTurn(state, turnId).map(({ native_id }) => {
     state.asks.delete(native_id);
     return { kind: "withdrawn", native_id, reason: "the turn has ended" };
   });

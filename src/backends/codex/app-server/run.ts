@@ -4,13 +4,11 @@
 import { waitAtMost } from "../../../base/child.ts";
 import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
-import type { LineAside } from "../../../base/json-lines.ts";
 import { RpcError } from "../../../base/jsonrpc.ts";
 import { asObject, asString, defined } from "../../../base/values.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
-import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
+import type { AgentEvent, NoticeEvent, ResultEvent } from "../../../protocol/events.ts";
 import { toFailureCode } from "../../../protocol/failures.ts";
-import { toNotice } from "../../../protocol/notices.ts";
 import type { Answer } from "../../../protocol/requests.ts";
 import { Backpressure } from "../../backpressure.ts";
 import { Inbox } from "../../inbox.ts";
@@ -22,10 +20,10 @@ import { toInput } from "./input.ts";
 import { askToStop, isAnswered, leaveThreads, listRunning, listTurns, tidyUp } from "./interrupt.ts";
 import { keepThread, type ThreadRunParts } from "./keep.ts";
 import type { AppServer, AppServerResident } from "./process.ts";
-import { asksOfTurn, noteAnswered, pendingAsk, toAsk, withdrawTurn } from "./requests.ts";
+import { findPendingAsk, listAsksOfTurn, noteAnswered, toAsk, withdrawTurn } from "./requests.ts";
 import type { Incoming } from "./router.ts";
 import type { CodexReport } from "./state.ts";
-import { learnFromThread, newThreads } from "./subagents.ts";
+import { learnFromThread, takeNewThreads } from "./subagents.ts";
 import { closeOpenItems, onStarted, translate } from "./translate.ts";
 import { CodexTurn } from "./turn.ts";
 
@@ -110,7 +108,7 @@ export class CodexRun implements Run, AppServerResident {
   }
 
   async answer(native_id: string, answer: Answer): Promise<boolean> {
-    const pending = pendingAsk(this.#parts.state, native_id);
+    const pending = findPendingAsk(this.#parts.state, native_id);
     if (pending === undefined || this.#end.hasBegun) return false;
     const result = toNativeAnswer(pending, answer);
     noteAnswered(this.#parts.state, native_id);
@@ -161,9 +159,8 @@ export class CodexRun implements Run, AppServerResident {
     this.#parts.sink.stderr(line);
   }
 
-  unreadable(size: number, reason: string, data?: LineAside["data"]): void {
-    const text = `a line of ${size} bytes from codex was skipped: ${reason}`;
-    this.#parts.sink.event(toNotice("codex", "unreadable_output", { level: "warn", text, data }));
+  notice(event: NoticeEvent): void {
+    this.#parts.sink.event(event);
   }
 
   processEnded(why: Ended): void {
@@ -195,7 +192,7 @@ export class CodexRun implements Run, AppServerResident {
   }
 
   #claimNewThreads(): void {
-    for (const threadId of newThreads(this.#parts.state)) this.#server.router.claim(threadId, this);
+    for (const threadId of takeNewThreads(this.#parts.state)) this.#server.router.claim(threadId, this);
   }
 
   #ask(request: Incoming & { kind: "request" }, isLate: boolean): void {
@@ -307,7 +304,7 @@ export class CodexRun implements Run, AppServerResident {
     if (agreed.has(turn.id ?? "")) await waitAtMost(RESULT_LIMIT_MS, turn.over);
     if (this.#turn === turn && !this.#end.hasBegun) {
       // With what decides about the process: in a replay, others may not have entered yet.
-      const isAlone = this.#server.residents === 1;
+      const isAlone = this.#server.residents.size === 1;
       this.#keeper?.record("abandon", [isAlone], () => undefined);
       await this.#abandon(turn, isAlone);
     }
@@ -340,7 +337,7 @@ export class CodexRun implements Run, AppServerResident {
   /** A late approval could still run the command. */
   #refuseAsks(turnId: string): void {
     const { state } = this.#parts;
-    for (const { id } of asksOfTurn(state, turnId)) this.#server.respondError(id, TOO_LATE);
+    for (const { id } of listAsksOfTurn(state, turnId)) this.#server.respondError(id, TOO_LATE);
     this.#reports(withdrawTurn(state, turnId));
   }
 

@@ -10,16 +10,16 @@ import type { Lease, Pool } from "../../pool.ts";
 import type { RunsHost } from "../../runs-host.ts";
 import type { SessionLane } from "../../shared-process.ts";
 import type { BackendSink, Run, StartOrder } from "../../types.ts";
-import { featureFlags } from "../config-keys.ts";
-import { processEnvironment, sessionEnvironment } from "../environment.ts";
+import { toFeatureFlags } from "../config-keys.ts";
+import { buildProcessEnvironment, buildSessionEnvironment } from "../environment.ts";
 import { type CodexOptions, refuseOnFailure } from "../options.ts";
-import { codexHome } from "../paths.ts";
+import { getCodexHome } from "../paths.ts";
 import { readProfile } from "../profile.ts";
 import type { CodexProgram } from "../program.ts";
-import { threadParams, turnParams } from "./params.ts";
+import { toThreadParams, toTurnParams } from "./params.ts";
 import { type AppServer, type AppServerOrder, readHome } from "./process.ts";
 import { CodexRun } from "./run.ts";
-import { newState } from "./state.ts";
+import { createState } from "./state.ts";
 
 export interface AppServerHost {
   program: CodexProgram;
@@ -47,20 +47,20 @@ export async function startAppServerRun(
   if (options.cwd !== undefined) await checkCwd(options.cwd);
   const own = host.perSession || options.own_process === true;
   const marker = `${host.hostId}:${order.session_id}`;
-  const env = processEnvironment(host.program.env, order.env);
-  const profile = options.profile === undefined ? {} : await readProfile(codexHome(env), options.profile);
+  const env = buildProcessEnvironment(host.program.env, order.env);
+  const profile = options.profile === undefined ? {} : await readProfile(getCodexHome(env), options.profile);
   const process: AppServerOrder = {
     command: host.program.command,
-    args: ["app-server", ...featureFlags(options.config ?? {}, "/options/codex/config")],
+    args: ["app-server", ...toFeatureFlags(options.config ?? {}, "/options/codex/config")],
     env: own ? { ...env, ...order.env, [RUN_MARKER]: marker } : env,
     maxLineBytes: host.program.maxLineBytes,
     log: host.program.log ?? order.log,
     runs: host.runs,
   };
-  const params = threadParams({
+  const params = toThreadParams({
     options: options.cwd === undefined ? options : { ...options, cwd: resolve(options.cwd) },
     profile,
-    env: sessionEnvironment(order.env, marker),
+    env: buildSessionEnvironment(order.env, marker),
   });
   const lease = await host.pool.acquire(process, own);
   try {
@@ -95,10 +95,10 @@ async function enter(entry: Entry): Promise<Run> {
   const run = new CodexRun({
     lease,
     lane,
-    state: newState({ threadId, options, ...defined({ codexHome: home }) }),
+    state: createState({ threadId, options, ...defined({ codexHome: home }) }),
     sink,
     log: order.log,
-    turnParams: turnParams(options, asString(asObject(result)["model"])),
+    turnParams: toTurnParams(options, asString(asObject(result)["model"])),
     reload: () => reload(lane, threadId, params),
     retryLimitMs: entry.retryLimitMs,
     marker: entry.marker,

@@ -93,7 +93,7 @@ export interface CodexPendingAsk {
   readonly params: JsonObject;
 }
 
-export function newState(init: {
+export function createState(init: {
   threadId: string;
   options: CodexTranslateOptions;
   codexHome?: string;
@@ -102,7 +102,7 @@ export function newState(init: {
     threadId: init.threadId,
     options: init.options,
     codexHome: init.codexHome,
-    threads: new Map([[init.threadId, newThread(init.threadId)]]),
+    threads: new Map([[init.threadId, createThread(init.threadId)]]),
     untold: [],
     asks: new Map(),
     intro: {},
@@ -112,7 +112,7 @@ export function newState(init: {
   };
 }
 
-export function newThread(id: string, parentId?: string, toolUseId?: string): ThreadState {
+export function createThread(id: string, parentId?: string, toolUseId?: string): ThreadState {
   return {
     id,
     parentId,

@@ -3,7 +3,7 @@
 
 import type { JsonObject } from "../../../base/json.ts";
 import { asObject, asString, asStrings, asText } from "../../../base/values.ts";
-import { type CodexState, newThread, type ThreadState } from "./state.ts";
+import { type CodexState, createThread, type ThreadState } from "./state.ts";
 
 /** The root, or a sub-agent at any depth. */
 export function ownsThread(state: CodexState, threadId: string): boolean {
@@ -11,7 +11,7 @@ export function ownsThread(state: CodexState, threadId: string): boolean {
 }
 
 /** Sub-agent threads found since the last call, so that the router can send their messages here. */
-export function newThreads(state: CodexState): string[] {
+export function takeNewThreads(state: CodexState): string[] {
   return state.untold.splice(0);
 }
 
@@ -65,7 +65,7 @@ interface Learned {
 function learn(state: CodexState, { id, parentId, toolUseId, name }: Learned): void {
   let thread = state.threads.get(id);
   if (thread === undefined) {
-    thread = newThread(id, parentId, toolUseId);
+    thread = createThread(id, parentId, toolUseId);
     state.threads.set(id, thread);
     state.untold.push(id);
   }

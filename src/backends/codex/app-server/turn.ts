@@ -1,5 +1,5 @@
 // One turn of the root thread, as the run tracks it: its id, origin, end, and the timer that bounds endless retries.
-import { bootSeconds } from "../../../base/boot-clock.ts";
+import { readBootSeconds } from "../../../base/boot-clock.ts";
 import type { ResultEvent } from "../../../protocol/events.ts";
 
 export class CodexTurn {
@@ -20,7 +20,7 @@ export class CodexTurn {
   /** `agoMs`: when it started. */
   constructor(id?: string, agoMs = 0) {
     this.id = id;
-    this.sinceS = bootSeconds() - agoMs / 1000;
+    this.sinceS = readBootSeconds() - agoMs / 1000;
     this.over = new Promise((resolve) => {
       this.#tellOver = resolve;
     });

@@ -1,127 +1,94 @@
-// One running `codex mcp-server`: a user message is a `tools/call`, its notifications are the turn, its response ends
-// it. translate.ts and result.ts interpret messages; agent-process.ts starts and ends the process.
+// One session over `codex mcp-server`: a user message is a `tools/call`, its notifications are the turn, its response ends
+// it. translate.ts, result.ts and asks.ts interpret messages; process.ts is the process.
 
-import { AgentProcess } from "../../../base/agent-process.ts";
-import { type ChildExit, type ChildOrder, waitAtMost } from "../../../base/child.ts";
-import { CodedError, toMessage } from "../../../base/coded-error.ts";
-import { crashMessage, exitMessage, formatTail } from "../../../base/exit-message.ts";
+import { waitAtMost } from "../../../base/child.ts";
+import { CodedError } from "../../../base/coded-error.ts";
+import { formatCrash, formatExit } from "../../../base/exit-message.ts";
 import type { JsonObject } from "../../../base/json.ts";
-import type { LineAside } from "../../../base/json-lines.ts";
-import { isNameless, JsonRpcPeer } from "../../../base/jsonrpc.ts";
-import type { Log } from "../../../base/log.ts";
-import { asObject } from "../../../base/values.ts";
+import { type RpcAnswer, RpcError, type RpcId } from "../../../base/jsonrpc.ts";
+import { defined } from "../../../base/values.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
-import { toNotice } from "../../../protocol/notices.ts";
+import type { NoticeEvent } from "../../../protocol/events.ts";
 import type { Answer } from "../../../protocol/requests.ts";
 import { Backpressure } from "../../backpressure.ts";
-import type { BackendSink, Run } from "../../types.ts";
-import { toolCall } from "./arguments.ts";
-import { Asks } from "./asks.ts";
-import { hasAuthError, LOGIN_ADVICE } from "./auth.ts";
-import { shakeHands } from "./handshake.ts";
-import { createMessageReader } from "./messages.ts";
-import { endTurn, type TurnEnd } from "./result.ts";
-import { isOfTurn, isTurnActive, type McpReport, type McpState } from "./state.ts";
+import type { SessionLane } from "../../shared-process.ts";
+import type { BackendSink, Ended, Run, StartOrder } from "../../types.ts";
+import { CodexTurn } from "../app-server/turn.ts";
+import { buildProcessEnvironment } from "../environment.ts";
+import { type CodexOptions, refuseNewOptions } from "../options.ts";
+import type { CodexProgram } from "../program.ts";
+import { buildMcpArgv, toToolCall } from "./arguments.ts";
+import { REFUSAL, toAsk, toReply } from "./asks.ts";
+import { type McpResident, type McpServer, startMcpServer } from "./process.ts";
+import { endTurn, hasAuthError, LOGIN_ADVICE, type TurnEnd } from "./result.ts";
+import { createState, type McpReport, type McpState } from "./state.ts";
 import { translate } from "./translate.ts";
 
-export interface McpRunParts {
-  state: McpState;
-  options: JsonObject;
-  sink: BackendSink;
-  log: Log;
-  maxLineBytes: number;
-}
-
-const HANDSHAKE_LIMIT_MS = 10_000;
+const HANDSHAKE_MS = 10_000;
 /** Codex 0.125 often ignores a cancel, or never answers the cancelled call. */
 const CANCEL_LIMIT_MS = 2000;
-const FINISH_LIMIT_MS = 5000;
-/** initialize and tools/list come before the first call. */
-const FIRST_CALL_ID = 3;
 const CANCELLED = "notifications/cancelled";
-const FRAMING = "codex frames its messages with Content-Length headers; blemeesd reads one message per line";
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export class McpRun implements Run {
-  readonly #parts: McpRunParts;
-  readonly #peer: JsonRpcPeer;
-  readonly #asks: Asks;
-  readonly #process: AgentProcess;
+export async function startMcpRun(program: CodexProgram, order: StartOrder, sink: BackendSink): Promise<Run> {
+  const options = order.options as CodexOptions;
+  refuseNewOptions(options);
+  const env = { ...buildProcessEnvironment(program.env, {}), ...order.env };
+  const { maxLineBytes, command } = program;
+  const child = { command, args: buildMcpArgv(options), env, ...defined({ cwd: options.cwd }) };
+  const server = await startMcpServer({ ...child, maxLineBytes, log: order.log, handshakeMs: HANDSHAKE_MS });
+  const run = new McpRun(server, options, createState(options, findThread(order)), sink);
+  if (!server.moveIn(run))
+    throw new CodedError("spawn_failed", "codex mcp-server exited right after its start");
+  return run;
+}
+
+/** The thread to continue. An unknown session may be named by its thread, as in the listing. */
+function findThread({ resume, began_here, session_id, native_session_id }: StartOrder): string | undefined {
+  if (!resume) return undefined;
+  return native_session_id ?? (!began_here && UUID.test(session_id) ? session_id : undefined);
+}
+
+class McpRun implements Run, McpResident {
+  readonly #server: McpServer;
+  readonly #lane: SessionLane;
+  readonly #options: CodexOptions;
+  readonly #state: McpState;
+  readonly #sink: BackendSink;
   readonly #pressure: Backpressure;
-  /** Not reported while `start` may still fail; undefined afterwards. */
-  #early: Array<() => void> | undefined = [];
-  #turnOver: Array<() => void> = [];
-  #nextCallId = FIRST_CALL_ID;
-  #fault: string | undefined;
+  #turn: CodexTurn | undefined;
 
-  constructor(parts: McpRunParts) {
-    this.#parts = parts;
-    this.#peer = new JsonRpcPeer({
-      write: (line) => this.#process.write(line),
-      handlers: {
-        notification: (method, params) => this.#notification(method, params),
-        request: (id, method, params) => {
-          const ask = this.#asks.take(id, method, params);
-          if (ask !== undefined) this.#tell(() => parts.sink.ask(ask));
-        },
-      },
-      withVersion: true,
+  constructor(server: McpServer, options: CodexOptions, state: McpState, sink: BackendSink) {
+    this.#server = server;
+    // Its ids follow those of the handshake.
+    this.#lane = server.openLane({ number: 0, count: server.usedIds.count });
+    this.#options = options;
+    this.#state = state;
+    this.#sink = sink;
+    this.#pressure = new Backpressure({
+      pause: () => server.hold(this),
+      resume: () => server.release(this),
     });
-    this.#asks = new Asks(parts.state, this.#peer);
-    this.#process = new AgentProcess({
-      name: "codex",
-      reader: createMessageReader(parts.maxLineBytes, {
-        message: (message) => this.#message(message),
-        skipped: (size, reason, aside) => this.#reportSkipped(size, reason, aside),
-        foreignFraming: () => this.#foreignFraming(),
-      }),
-      finishMs: FINISH_LIMIT_MS,
-      errorLine: (line) => this.#tell(() => parts.sink.stderr(line)),
-      ended: (exit, expected) => this.#end(exit, expected),
-    });
-    this.#pressure = new Backpressure(this.#process);
   }
 
   get pid(): number | undefined {
-    return this.#process.child?.pid;
+    return this.#server.pid;
   }
 
-  /** Resolves when codex accepts messages; otherwise it is ended, and `spawn_failed` has its output. */
-  async start(order: ChildOrder): Promise<void> {
-    await this.#process.start(order);
-    try {
-      await shakeHands(this.#peer, HANDSHAKE_LIMIT_MS);
-    } catch (cause) {
-      await this.#process.kill();
-      const { lastLines, exit } = this.#process;
-      // A failed write says less than the exit that follows.
-      const why = cause instanceof CodedError ? exitMessage(exit) : toMessage(cause);
-      const words = this.#fault ?? (formatTail(lastLines) || why);
-      throw new CodedError("spawn_failed", `codex mcp-server did not start: ${words}`, { cause });
-    }
-    const early = this.#early ?? [];
-    this.#early = undefined;
-    for (const tell of early) tell();
+  get isBusy(): boolean {
+    return this.#turn !== undefined;
   }
 
   async send(message: UserMessage): Promise<void> {
-    const { state, options, log } = this.#parts;
-    const call = toolCall(options, state.threadId, message);
-    if (this.#process.hasEnded) {
-      throw new CodedError("backend_crashed", "codex has ended; resume the session");
-    }
-    if (isTurnActive(state))
-      throw new CodedError("session_busy", "codex is running a turn; interrupt it first");
-    state.requestId = this.#nextCallId;
-    this.#nextCallId += 1;
-    // Not through the peer: its response is one of three ends of a turn, and cancelling needs its id.
-    const request = { jsonrpc: "2.0", id: state.requestId, method: "tools/call", params: call };
-    try {
-      await this.#process.write(JSON.stringify(request));
-    } catch (cause) {
-      // The exit that follows also ends the turn.
-      log.warn("backend.stdin_closed", { backend: "codex", cause: String(cause) });
-      await this.#process.giveUp();
-    }
+    const call = toToolCall(this.#options, this.#state.threadId, message);
+    if (!this.#server.isAlive) throw new CodedError("backend_crashed", "codex has ended; resume the session");
+    if (this.isBusy) throw new CodedError("session_busy", "codex is running a turn; interrupt it first");
+    const turn = new CodexTurn();
+    this.#turn = turn;
+    this.#state.requestId = this.#lane.call("tools/call", call, (answer) => {
+      // Its response is one of three ends of a turn.
+      if (this.#turn === turn) this.#settle(answer);
+    });
   }
 
   interrupt(): Promise<void> {
@@ -129,7 +96,13 @@ export class McpRun implements Run {
   }
 
   async answer(native_id: string, answer: Answer): Promise<boolean> {
-    return !this.#process.hasEnded && this.#asks.answer(native_id, answer);
+    const { asks } = this.#state;
+    const id = asks.get(native_id);
+    const reply = toReply(answer);
+    if (id === undefined || reply === undefined || !this.#server.isAlive) return false;
+    asks.delete(native_id);
+    await this.#server.respond(id, reply);
+    return true;
   }
 
   pause(): void {
@@ -141,117 +114,89 @@ export class McpRun implements Run {
   }
 
   stop(how: "finish" | "now"): Promise<void> {
-    return this.#process.stop(how);
+    return this.#server.stop(how);
+  }
+
+  notify(method: string, params: JsonObject): void {
+    const withdrawn = JSON.stringify(params["requestId"]) ?? "";
+    if (method === CANCELLED && this.#state.asks.delete(withdrawn))
+      this.#sink.withdrawn(withdrawn, "codex withdrew it");
+    else this.#reports(translate(this.#state, method, params));
+  }
+
+  request(id: RpcId, method: string, params: JsonObject): void {
+    const ask = toAsk(this.#state, id, method, params);
+    if ("refuse" in ask) this.#server.respondError(id, ask.refuse);
+    else if ("reply" in ask) void this.#server.respond(id, ask.reply);
+    else this.#sink.ask(ask);
+  }
+
+  stderr(line: string): void {
+    this.#sink.stderr(line);
+  }
+
+  notice(event: NoticeEvent): void {
+    this.#sink.event(event);
+  }
+
+  processEnded(why: Ended): void {
+    const { lastLines, verdict } = this.#server;
+    if (!why.expected && hasAuthError(lastLines)) this.#sink.authFailed(LOGIN_ADVICE);
+    const message = verdict ?? (why.expected ? formatExit(why) : formatCrash(why, lastLines));
+    this.#sink.ended({ ...why, message });
+    this.#turn?.end();
   }
 
   async #interrupt(): Promise<void> {
-    const { state } = this.#parts;
-    const { requestId } = state;
-    if (requestId === undefined || this.#process.hasEnded) return;
-    this.#process.resume();
-    const over = new Promise<void>((resolve) => {
-      this.#turnOver.push(resolve);
-    });
-    state.isCancelled = true;
-    this.#peer.notify(CANCELLED, { requestId, reason: "user_interrupt" });
+    const turn = this.#turn;
+    const { requestId } = this.#state;
+    if (turn === undefined || !this.#server.isAlive) return;
+    this.#server.release(this);
+    this.#state.isCancelled = true;
+    this.#server.notify(CANCELLED, { requestId, reason: "user_interrupt" });
     // Immediately: an approval now could still run the command.
-    this.#withdraw(this.#asks.close(), "the turn was interrupted");
-    await waitAtMost(CANCEL_LIMIT_MS, over);
+    this.#withdrawAll("the turn was interrupted");
+    await waitAtMost(CANCEL_LIMIT_MS, turn.over);
     // Further messages of this call have its id, and are dropped.
-    if (!this.#process.hasEnded && state.requestId === requestId) this.#endTurn({ kind: "aborted" });
+    if (this.#turn === turn && this.#server.isAlive) this.#endTurn({ kind: "aborted" });
   }
 
-  #message(message: JsonObject): void {
-    const isReply = typeof message["method"] !== "string";
-    if (isReply && isOfTurn(this.#parts.state, message["id"])) this.#reply(message);
-    else this.#peer.receive(message);
-  }
-
-  #reply(message: JsonObject): void {
-    const { error, result } = message;
-    const hasFailed = error !== undefined && error !== null;
-    this.#endTurn(hasFailed ? { kind: "error", error: asObject(error) } : { kind: "result", result });
-  }
-
-  #notification(method: string, params: JsonObject): void {
-    const taken = method === CANCELLED ? this.#asks.cancelled(params["requestId"]) : undefined;
-    if (taken !== undefined) this.#withdraw([taken], "codex withdrew it");
-    else for (const report of translate(this.#parts.state, method, params)) this.#report(report);
+  /** Any other error means that codex is gone: its end is reported. */
+  #settle(answer: RpcAnswer): void {
+    if ("result" in answer) this.#endTurn({ kind: "result", result: answer.result });
+    else if (answer.error instanceof RpcError) {
+      const { code, message, data } = answer.error;
+      this.#endTurn({ kind: "error", error: { code, message, ...defined({ data }) } });
+    }
   }
 
   #endTurn(end: TurnEnd): void {
-    for (const report of endTurn(this.#parts.state, end)) this.#report(report);
+    this.#reports(endTurn(this.#state, end));
   }
 
-  #report(report: McpReport): void {
-    const { sink } = this.#parts;
-    const isEnd = report.kind === "event" && report.event.type === "agent.result";
-    // Before the result, which is the last event of a turn.
-    if (isEnd) this.#withdraw(this.#asks.close(), "the turn has ended");
-    this.#tell(() => {
-      if (report.kind === "event") sink.event(report.event);
-      else if (report.kind === "auth_failed") sink.authFailed(report.message);
-      else sink.nativeId(report.id);
-    });
-    if (isEnd) this.#tellTurnOver();
-  }
-
-  #withdraw(native_ids: readonly string[], reason: string): void {
-    for (const id of native_ids) this.#tell(() => this.#parts.sink.withdrawn(id, reason));
-  }
-
-  #tell(tell: () => void): void {
-    if (this.#early === undefined) tell();
-    else this.#early.push(tell);
-  }
-
-  #tellTurnOver(): void {
-    const waiting = this.#turnOver;
-    this.#turnOver = [];
-    for (const resolve of waiting) resolve();
-  }
-
-  /** Unreadable lines are not shown, but always reported. */
-  #reportSkipped(size: number, reason: string, aside: LineAside | undefined): void {
-    this.#parts.log.warn("backend.unreadable_stdout", { backend: "codex", size, reason });
-    const why = `a line of ${size} bytes from codex was skipped: ${reason}`;
-    this.#warn("unreadable_output", why, aside?.data);
-    if (aside === undefined) return;
-    const { outline, isCut } = aside;
-    if (isCut && isNameless(outline)) {
-      this.#fault = why;
-      void this.#process.kill();
-      return;
+  #reports(reports: readonly McpReport[]): void {
+    for (const report of reports) {
+      if (report.kind === "auth_failed") this.#sink.authFailed(report.message);
+      else if (report.kind === "native_id") this.#sink.nativeId(report.id);
+      else if (report.event.type !== "agent.result") this.#sink.event(report.event);
+      else {
+        // Before the result, which is the last event of a turn.
+        this.#withdrawAll("the turn has ended");
+        const turn = this.#turn;
+        this.#turn = undefined;
+        this.#sink.event(report.event);
+        turn?.end();
+      }
     }
-    const isOurs = !outline.has("method") && isOfTurn(this.#parts.state, outline.get("id"));
-    if (isOurs) this.#endTurn({ kind: "error", error: { message: why } });
-    else this.#peer.rejectUnreadable(outline, why);
   }
 
-  /** No turn of it can ever end, so it is useless. */
-  #foreignFraming(): void {
-    this.#fault = FRAMING;
-    this.#warn("codex_unsupported_framing", FRAMING);
-    void this.#process.giveUp();
-  }
-
-  #warn(
-    category: "unreadable_output" | "codex_unsupported_framing",
-    text: string,
-    data?: LineAside["data"],
-  ): void {
-    const notice = toNotice("codex", category, { level: "warn", text, data });
-    this.#tell(() => this.#parts.sink.event(notice));
-  }
-
-  #end(exit: ChildExit, expected: boolean): void {
-    const { sink } = this.#parts;
-    const { lastLines } = this.#process;
-    if (!expected && hasAuthError(lastLines)) this.#tell(() => sink.authFailed(LOGIN_ADVICE));
-    const crash = this.#fault ?? crashMessage(exit, lastLines);
-    const message = expected ? exitMessage(exit) : crash;
-    this.#peer.close(new Error(message));
-    this.#tell(() => sink.ended({ expected, message, ...exit }));
-    this.#tellTurnOver();
+  /** Codex gets a refusal for each. */
+  #withdrawAll(reason: string): void {
+    const left = [...this.#state.asks];
+    this.#state.asks.clear();
+    for (const [native_id, id] of left) {
+      void this.#server.respond(id, REFUSAL);
+      this.#sink.withdrawn(native_id, reason);
+    }
   }
 }

@@ -1,7 +1,7 @@
-// The translator's state of one `codex mcp-server` process, and its reports. Plain data; changed only by translate.ts
-// and the files it calls.
-import type { AgentEvent } from "../../../protocol/events.ts";
-import type { Usage } from "../../../protocol/usage.ts";
+// The translator's state of one `codex mcp-server` process, and its reports. Plain data; changed only by the pure files
+// next to it.
+import type { RpcId } from "../../../base/jsonrpc.ts";
+import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
 
 /** In the order in which the sink must get them. */
 export type McpReport =
@@ -9,12 +9,9 @@ export type McpReport =
   | { kind: "auth_failed"; message: string }
   | { kind: "native_id"; id: string };
 
-/** Parts of the turn's result received so far, except Codex's own turn id: the daemon assigns the id. */
-export interface Held {
+/** Parts of the turn's result received so far; it has the daemon's turn id, not Codex's own. */
+export interface Held extends Pick<ResultEvent, "duration_ms" | "time_to_first_token_ms" | "usage"> {
   native_turn_id?: string;
-  duration_ms?: number;
-  time_to_first_token_ms?: number;
-  usage?: Usage;
   /** Codex reported a login failure in structured form. */
   isAuth?: boolean;
 }
@@ -25,13 +22,18 @@ export interface McpState {
   threadId: string | undefined;
   contextWindow: number | undefined;
   /** The `tools/call` of the running turn. Other ids belong to finished turns. */
-  requestId: number | string | undefined;
+  requestId: RpcId | undefined;
   /** We cancelled it. */
   isCancelled: boolean;
   held: Held;
+  /** Pending approvals, by our id for them. */
+  readonly asks: Map<string, RpcId>;
 }
 
-export function newState(options: Readonly<Record<string, unknown>>, threadId: string | undefined): McpState {
+export function createState(
+  options: Readonly<Record<string, unknown>>,
+  threadId: string | undefined,
+): McpState {
   return {
     includeRaw: options["include_raw_events"] === true,
     userEcho: options["user_echo"] === true,
@@ -40,11 +42,15 @@ export function newState(options: Readonly<Record<string, unknown>>, threadId: s
     requestId: undefined,
     isCancelled: false,
     held: {},
+    asks: new Map(),
   };
 }
 
-export function isTurnActive(state: McpState): boolean {
-  return state.requestId !== undefined;
+/** Codex's own conversation id, the first time it appears. */
+export function followThread(state: McpState, id: string | undefined): McpReport[] {
+  if (id === undefined || id === state.threadId) return [];
+  state.threadId = id;
+  return [{ kind: "native_id", id }];
 }
 
 /** Codex writes the id of a call as a number in one place and as a string in another. */

@@ -22,7 +22,7 @@ const EXIT_MS = 2_000;
 
 export async function findDaemon(context: BlemeesContext): Promise<Found> {
   try {
-    const http = await connectIfRunning(clientOptions(context), { waitMs: 0 });
+    const http = await connectIfRunning(toClientOptions(context), { waitMs: 0 });
     return http === undefined ? { state: "none" } : { state: "running", http, status: await http.status() };
   } catch (error) {
     if (isTransient(error)) return { state: "stopping" };
@@ -31,7 +31,7 @@ export async function findDaemon(context: BlemeesContext): Promise<Found> {
   }
 }
 
-export function clientOptions({ socket }: BlemeesContext): HttpOptions {
+export function toClientOptions({ socket }: BlemeesContext): HttpOptions {
   return { ...defined({ socket }), retry: false };
 }
 

@@ -1,18 +1,18 @@
 // `sm daemon logs`: the end of the daemon's log, if it is a file.
 import { existsSync } from "node:fs";
 import { CodedError } from "../../../base/coded-error.ts";
-import { type Arguments, numberFlag } from "../../command.ts";
+import { type Arguments, readNumberFlag } from "../../command.ts";
 import { show } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
 import { findStateDirectory, logFileIn } from "../state-directory.ts";
 import { type AnyStatus, findDaemon, formatDaemon } from "./find.ts";
 import { followLines, readLastLines } from "./log-file.ts";
-import { notRunningText } from "./status.ts";
+import { explainNotRunning } from "./status.ts";
 
 export const DEFAULT_LINES = 50;
 
 export async function showLogs(given: Arguments, context: BlemeesContext): Promise<number> {
-  const count = numberFlag(given, "lines", { isWhole: true }) ?? DEFAULT_LINES;
+  const count = readNumberFlag(given, "lines", { isWhole: true }) ?? DEFAULT_LINES;
   const log_file = await findLogFile(context);
   const { lines, end } = readLastLines(log_file, count);
   if (!given.flags["follow"]) return show(context, { log_file, lines }, () => lines);
@@ -29,7 +29,7 @@ async function findLogFile(context: BlemeesContext): Promise<string> {
   const usual = logFileIn(await findStateDirectory(context.env));
   if (found.state === "running" && found.status.log !== undefined) return requireLogFile(found.status);
   if (existsSync(usual)) return usual;
-  const why = found.state === "none" ? notRunningText(context) : "the daemon does not say where it logs";
+  const why = found.state === "none" ? explainNotRunning(context) : "the daemon does not say where it logs";
   throw new CodedError(
     "no_log",
     `${why}, and ${usual}, the log of daemons that \`sm\` starts, does not exist`,

@@ -4,7 +4,7 @@ import type { Arguments } from "../../command.ts";
 import { show } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
 import { startDaemon } from "../start-daemon.ts";
-import { type AnyStatus, clientOptions, findDaemon, formatDaemon, readStatus } from "./find.ts";
+import { type AnyStatus, findDaemon, formatDaemon, readStatus, toClientOptions } from "./find.ts";
 import { showStarted, startNew } from "./start.ts";
 import { parseVersion } from "./status.ts";
 import { tooOldError } from "./stop.ts";
@@ -31,7 +31,7 @@ export async function restartDaemon(_given: Arguments, context: BlemeesContext):
   const { daemonProgram: program, socket, env } = context;
   const http = await startDaemon(
     { program, socket, env, note: () => undefined, replaces: { pid, state_dir } },
-    clientOptions(context),
+    toClientOptions(context),
   );
   const after = await readStatus(http);
   return show(context, { before: pick(before), after: pick(after) }, () => [

@@ -8,11 +8,11 @@ import type { BlemeesContext } from "../command.ts";
 import { startDaemon } from "../start-daemon.ts";
 import {
   type AnyStatus,
-  clientOptions,
   findDaemon,
   formatDaemon,
   getSocketPath,
   readStatus,
+  toClientOptions,
   waitUntilGone,
 } from "./find.ts";
 import { parseVersion } from "./status.ts";
@@ -44,7 +44,7 @@ export async function startNew(context: BlemeesContext): Promise<AnyStatus> {
   const { daemonProgram: program, socket, env } = context;
   const http: HttpClient = await startDaemon(
     { program, socket, env, note: () => undefined },
-    clientOptions(context),
+    toClientOptions(context),
   );
   return readStatus(http);
 }

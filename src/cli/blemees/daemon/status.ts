@@ -2,7 +2,7 @@
 import { defined } from "../../../base/values.ts";
 import type { Arguments } from "../../command.ts";
 import { formatDuration } from "../../duration.ts";
-import { show, table } from "../../output.ts";
+import { formatTable, show } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
 import { type AnyStatus, findDaemon, formatDaemon, getSocketPath } from "./find.ts";
 
@@ -18,15 +18,15 @@ export async function showDaemon(_given: Arguments, context: BlemeesContext): Pr
     const version = parseVersion(daemon);
     const more = defined({ state_dir, log, supervisor, running_agents });
     const document = { running: true, daemon, version, pid, uptime_s, socket_path, sessions, ...more };
-    return show(context, document, () => table(statusRows(status, context), context.output.columns));
+    return show(context, document, () => formatTable(statusRows(status, context), context.output.columns));
   }
   const stopping = found.state === "stopping";
-  const text = stopping ? `the daemon on ${socket_path} is shutting down` : notRunningText(context);
+  const text = stopping ? `the daemon on ${socket_path} is shutting down` : explainNotRunning(context);
   await show(context, { running: false, stopping, socket_path }, () => [text]);
   return EXIT_NOT_RUNNING;
 }
 
-export function notRunningText(context: BlemeesContext): string {
+export function explainNotRunning(context: BlemeesContext): string {
   return `no daemon is running on ${getSocketPath(context)}`;
 }
 

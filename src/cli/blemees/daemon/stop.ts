@@ -5,7 +5,7 @@ import type { Arguments } from "../../command.ts";
 import { show } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
 import { type AnyStatus, findDaemon, formatDaemon, getSocketPath, waitUntilGone } from "./find.ts";
-import { notRunningText } from "./status.ts";
+import { explainNotRunning } from "./status.ts";
 
 /** In addition to the grace time of turns. */
 const STOP_BUDGET_MS = 15_000;
@@ -17,7 +17,7 @@ export async function stopDaemon(given: Arguments, context: BlemeesContext): Pro
   const found = await findDaemon(context);
   if (found.state === "none")
     return show(context, { stopped: false, socket_path: getSocketPath(context) }, () => [
-      notRunningText(context),
+      explainNotRunning(context),
     ]);
   if (found.state === "stopping") {
     context.output.note("· the daemon is already shutting down; waiting for it to exit");

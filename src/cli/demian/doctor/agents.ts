@@ -1,6 +1,6 @@
 // Checks the loaded agents and tools: what was skipped and why, and whether delegation is possible.
 import type { Runtime } from "../../../runtime/session-types.ts";
-import { defaultMain, describeTeam, listSubAgents } from "../sub-agents.ts";
+import { describeTeam, getDefaultMain, listSubAgents } from "../sub-agents.ts";
 import type { DemianCheck } from "./check.ts";
 
 type Known = Pick<Runtime, "agents" | "config" | "providers" | "tools" | "warnings">;
@@ -43,7 +43,7 @@ function unreadyAgents({ agents, providers }: Known): DemianCheck[] {
 
 function checkTeam(runtime: Known): DemianCheck[] {
   if (runtime.config.agentMode !== "multi-agent") return [];
-  const main = defaultMain(runtime);
+  const main = getDefaultMain(runtime);
   const isAlone = listSubAgents(runtime, main).length === 0;
   return [{ name: "delegation", status: isAlone ? "warn" : "ok", text: describeTeam(runtime, main) }];
 }

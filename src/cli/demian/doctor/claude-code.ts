@@ -1,7 +1,7 @@
 // Checks that Claude Code can run here and is logged in.
 import { toMessage } from "../../../base/coded-error.ts";
 import { CapabilityProbe } from "../../../runtime/external/claude-code/cli-capabilities.ts";
-import { claudeEnvironment } from "../../../runtime/external/claude-code/environment.ts";
+import { buildClaudeEnvironment } from "../../../runtime/external/claude-code/environment.ts";
 import { findInstalled } from "../../../runtime/external/claude-code/installed.ts";
 import { findLoginProblem } from "../../../runtime/external/claude-code/login.ts";
 import type { ClaudeCodeConfig } from "../../../runtime/providers/registry-types.ts";
@@ -30,7 +30,7 @@ async function checkInstalled({ key, provider, env }: ClaudeCodeOrder): Promise<
     const program = findInstalled(key, provider, env);
     const sdk = provider.runtime === "agent-sdk" ? ["the Agent SDK is installed"] : [];
     if (program === undefined) return { name: NAME, status: "ok", text: sdk.join() };
-    const { version } = await new CapabilityProbe().find(program, claudeEnvironment(env, provider));
+    const { version } = await new CapabilityProbe().find(program, buildClaudeEnvironment(env, provider));
     return { name: NAME, status: "ok", text: [...sdk, `Claude Code ${version} (${program})`].join(", ") };
   } catch (error) {
     return { name: NAME, status: "warn", text: toMessage(error) };
@@ -38,7 +38,7 @@ async function checkInstalled({ key, provider, env }: ClaudeCodeOrder): Promise<
 }
 
 async function checkLogin({ provider, env }: ClaudeCodeOrder): Promise<DemianCheck> {
-  const missing = await findLoginProblem(claudeEnvironment(env, provider));
+  const missing = await findLoginProblem(buildClaudeEnvironment(env, provider));
   if (missing !== undefined) return { name: NAME, status: "warn", text: missing };
   return { name: NAME, status: "ok", text: "logged in" };
 }

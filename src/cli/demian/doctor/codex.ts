@@ -1,7 +1,7 @@
 // Checks the login of the Codex CLI: its file, its expiry, and its permissions.
 import { stat } from "node:fs/promises";
 import { toMessage } from "../../../base/coded-error.ts";
-import { authFile, peekAuthFile } from "../../../runtime/providers/codex/auth-store.ts";
+import { getAuthFile, peekAuthFile } from "../../../runtime/providers/codex/auth-store.ts";
 import { resolveCodexHome } from "../../../runtime/providers/codex/codex-home.ts";
 import type { CodexConfig } from "../../../runtime/providers/registry-types.ts";
 import type { Env } from "../../../runtime/state-dir.ts";
@@ -32,12 +32,13 @@ export async function checkCodex(order: CodexOrder): Promise<DemianCheck[]> {
     if (stored === undefined) {
       if (!isUsed) return [];
       const where = provider.authStore === "auto" ? " (doctor does not read the keyring)" : "";
-      return [{ name, status: "warn", text: `no login in ${authFile(home)}${where}`, todo: LOGIN }];
+      return [{ name, status: "warn", text: `no login in ${getAuthFile(home)}${where}`, todo: LOGIN }];
     }
-    if ("apiKey" in stored) return [keyCheck(order, authFile(home)), ...(await bitsCheck(authFile(home)))];
+    if ("apiKey" in stored)
+      return [keyCheck(order, getAuthFile(home)), ...(await bitsCheck(getAuthFile(home)))];
     return [
-      { name, ...lastingText(stored.login, authFile(home), order.nowMs ?? Date.now()) },
-      ...(await bitsCheck(authFile(home))),
+      { name, ...lastingText(stored.login, getAuthFile(home), order.nowMs ?? Date.now()) },
+      ...(await bitsCheck(getAuthFile(home))),
     ];
   } catch (error) {
     return [{ name, status: isUsed ? "fail" : "warn", text: toMessage(error) }];

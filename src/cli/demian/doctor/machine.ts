@@ -4,7 +4,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { listHiddenPaths } from "../../../runtime/hidden-places.ts";
 import { createSandbox } from "../../../runtime/sandbox/index.ts";
 import type { SandboxConfig } from "../../../runtime/sandbox/types.ts";
-import { type Env, getStateDir } from "../../../runtime/state-dir.ts";
+import { type Env, getHomeDir, getStateDir } from "../../../runtime/state-dir.ts";
 import { findRipgrep } from "../../../runtime/tools/ripgrep.ts";
 import type { DemianCheck } from "./check.ts";
 
@@ -24,7 +24,9 @@ export function checkNode(version = process.versions.node): DemianCheck {
 export async function checkSandbox(config: SandboxConfig, cwd: string, env: Env): Promise<DemianCheck> {
   const name = "sandbox";
   const root = await realpath(cwd);
-  const { adapter, problem } = await createSandbox(config, { root, hide: listHiddenPaths(env) });
+  const home = getHomeDir(env);
+  const paths = { root, hide: listHiddenPaths(env), home, env };
+  const { adapter, problem, limits, gaps = [] } = await createSandbox(config, paths);
   if (config.mode === "off") {
     return {
       name,
@@ -35,7 +37,10 @@ export async function checkSandbox(config: SandboxConfig, cwd: string, env: Env)
   }
   if (adapter === undefined) return { name, status: "fail", text: problem ?? "no sandbox works here" };
   if (problem !== undefined) return { name, status: "warn", text: problem };
-  return { name, status: "ok", text: `${adapter} works (${config.mode}, network ${config.network})` };
+  const text = `${adapter} works (${config.mode}, network ${config.network}${limits === undefined ? "" : `; ${limits}`})`;
+  return gaps.length === 0
+    ? { name, status: "ok", text }
+    : { name, status: "warn", text: `${text}, but ${gaps.join("; ")}` };
 }
 
 /** Optional: searches are slower without it. */

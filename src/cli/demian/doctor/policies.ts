@@ -12,7 +12,7 @@ import { readConfigFile } from "../../../runtime/config/file.ts";
 import { DELEGATE_TOOL } from "../../../runtime/delegation/types.ts";
 import { formatUnifiedDiff } from "../../../runtime/permissions/diff.ts";
 import { getHomeDir } from "../../../runtime/state-dir.ts";
-import { builtinTools } from "../../../runtime/tools/builtin.ts";
+import { createBuiltinTools } from "../../../runtime/tools/builtin.ts";
 import { type Arguments, UsageError } from "../../command.ts";
 import type { DemianContext } from "../command.ts";
 import { readOrder } from "../order.ts";
@@ -26,7 +26,7 @@ export async function runPolicies(given: Arguments, context: DemianContext): Pro
   const { configPath } = readOrder(given, io.cwd);
   const path = configPath ?? join(getHomeDir(io.env), ".demian", "config.json");
   const before = await readConfigText(path);
-  const tools = [...builtinTools().map(({ name }) => name), DELEGATE_TOOL];
+  const tools = [...createBuiltinTools().map(({ name }) => name), DELEGATE_TOOL];
   const upgrade = upgradeText(before, tools);
   const isChanging = isWriting && upgrade.renamings.length > 0;
   const backup = isChanging ? await replace(path, before, upgrade.text) : undefined;

@@ -89,7 +89,8 @@ export class LocalSession {
 
   async respond({ request_id, shown_hash }: RequestRow, answer: Answer): Promise<void> {
     const { session_id } = this.#options;
-    await this.#sessions.manager.respond({ session_id, request_id, shown_hash, answer, source: "tui" });
+    const by = { source: "tui", answered_by: { actor: "person", via: "tui" } } as const;
+    await this.#sessions.manager.respond({ session_id, request_id, shown_hash, answer, ...by });
   }
 
   async cancelQueued(message_id: string): Promise<void> {

@@ -1,7 +1,7 @@
 // Passes Claude Code's permission requests to our gate. In plan mode it takes the plan, and nothing is carried out.
 
 import { dirname } from "node:path";
-import { claudeConfigDir } from "../../../base/claude-wire/environment.ts";
+import { getClaudeConfigDir } from "../../../base/claude-wire/environment.ts";
 import { toMessage } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
 import type { ExternalDecision, ExternalTurn } from "../types.ts";
@@ -98,7 +98,7 @@ export class ToolBridge {
   #isPlanFile(tool: string, { file_path }: ToolRequest["input"]): boolean {
     if (!["Read", "Write", "Edit"].includes(tool) || typeof file_path !== "string") return false;
     return (
-      dirname(file_path) === `${claudeConfigDir(this.#order.env)}/plans` && /\/[\w-]+\.md$/.test(file_path)
+      dirname(file_path) === `${getClaudeConfigDir(this.#order.env)}/plans` && /\/[\w-]+\.md$/.test(file_path)
     );
   }
 

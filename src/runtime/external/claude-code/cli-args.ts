@@ -1,7 +1,7 @@
 // The command line of `claude` for an order, limited to flags that the installed version knows.
 import { PROMPT_FLAGS, STREAM_FLAGS } from "../../../base/claude-wire/flags.ts";
 import type { Capabilities } from "./cli-capabilities.ts";
-import { claudeSettings } from "./tools.ts";
+import { buildClaudeSettings } from "./tools.ts";
 import { ClaudeFailure, type ClaudeOrder } from "./transport.ts";
 
 export interface CliArgs {
@@ -45,7 +45,7 @@ const ROWS: readonly FlagRow[] = [
   // None: a workspace's settings can run programs (hooks), the user's can replace the login (apiKeyHelper, env).
   { flag: "--setting-sources", value: () => "" },
   { flag: "--strict-mcp-config", value: () => true },
-  { flag: "--settings", value: ({ unreadable }) => JSON.stringify(claudeSettings(unreadable)) },
+  { flag: "--settings", value: ({ unreadable }) => JSON.stringify(buildClaudeSettings(unreadable)) },
   { flag: "--tools", value: ({ tools }) => tools.join(",") },
   { flag: "--bare", value: ({ bare }) => (bare === true ? true : undefined) },
 ];

@@ -41,7 +41,7 @@ const ALWAYS = {
 };
 
 /** `config.env` overrides everything else. */
-export function claudeEnvironment(
+export function buildClaudeEnvironment(
   env: Env,
   config: Pick<ClaudeCodeConfig, "sanitizeApiKeyEnv" | "env">,
 ): Record<string, string> {

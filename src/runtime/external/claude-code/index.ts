@@ -21,8 +21,8 @@ export function createClaudeCode(config: ClaudeCodeConfig, { key, env }: Provide
     executor: EXECUTOR,
     defaultDecision: config.defaultDecision,
     async plan(call, workspace) {
-      const { isHarmless, planClaudeTool } = await import("./tools.ts");
-      const { category, ...plan } = await planClaudeTool(call, workspace);
+      const { isHarmless, prepareClaudeTool } = await import("./tools.ts");
+      const { category, ...plan } = await prepareClaudeTool(call, workspace);
       return { ...plan, isHarmless: isHarmless(category) };
     },
     async run(turn) {

@@ -1,7 +1,7 @@
 // Checks whether Claude Code is logged in. The login itself is never kept or shown.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { claudeConfigDir } from "../../../base/claude-wire/environment.ts";
+import { getClaudeConfigDir } from "../../../base/claude-wire/environment.ts";
 import { readErrno, toMessage } from "../../../base/coded-error.ts";
 import type { Env } from "../../state-dir.ts";
 
@@ -13,7 +13,7 @@ export async function findLoginProblem(
   if (hasValue(env["CLAUDE_CODE_OAUTH_TOKEN"])) return undefined;
   // With `sanitizeApiKeyEnv: false`, or set in the provider's own `env`.
   if (hasValue(env["ANTHROPIC_API_KEY"]) || hasValue(env["ANTHROPIC_AUTH_TOKEN"])) return undefined;
-  const file = join(claudeConfigDir(env), ".credentials.json");
+  const file = join(getClaudeConfigDir(env), ".credentials.json");
   try {
     const kept: unknown = JSON.parse(await readFile(file, "utf8"));
     if (holdsToken(kept)) return undefined;

@@ -1,6 +1,6 @@
 // Chooses the Claude Code session that a message resumes, and explains why a new one starts.
 import { toSteps } from "../../context/steps.ts";
-import { emptySummary, extendSummary, renderSummary } from "../../context/summary.ts";
+import { createSummary, extendSummary, renderSummary } from "../../context/summary.ts";
 import type { Message } from "../../messages.ts";
 import type { ClaudeCodeConfig } from "../../providers/registry-types.ts";
 import type { ExternalTurn } from "../types.ts";
@@ -92,6 +92,6 @@ export function toLostSplit(sessionId: string, recovery: Recovery): SessionSplit
 export function addSummary(prompt: string, history: readonly Message[] = []): string {
   const steps = toSteps(history);
   if (steps.length === 0) return prompt;
-  const summary = renderSummary(extendSummary(emptySummary(), steps), SUMMARY_TOKENS);
+  const summary = renderSummary(extendSummary(createSummary(), steps), SUMMARY_TOKENS);
   return `${summary}\n\n[Answer this message]\n${prompt}`;
 }

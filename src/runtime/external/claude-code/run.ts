@@ -9,7 +9,7 @@ import { createUsage } from "../../usage.ts";
 import type { ExternalReport, ExternalTurn } from "../types.ts";
 import { type AttachedMessage, attach } from "./attachments.ts";
 import { SILENT_TOOLS, ToolBridge } from "./can-use-tool.ts";
-import { claudeEnvironment } from "./environment.ts";
+import { buildClaudeEnvironment } from "./environment.ts";
 import { findLoginProblem } from "./login.ts";
 import { readNotice } from "./notice.ts";
 import { addSummary, chooseRecovery, chooseStart, type SessionSplit, toLostSplit } from "./resume.ts";
@@ -69,7 +69,7 @@ class ClaudeTurn {
     const warn = (message: string) => turn.emit({ type: "warning", message });
     this.#parts = parts;
     this.#turn = turn;
-    this.#env = claudeEnvironment(turn.env, config);
+    this.#env = buildClaudeEnvironment(turn.env, config);
     this.#key = toSessionKey(turn, config);
     this.#map = new SessionMap({ directory: turn.stateDirectory, warn });
     this.#ledger = new UsageLedger({

@@ -16,7 +16,7 @@ import { describeMissingSdk, SDK_PACKAGE, SDK_VARIABLE } from "./installed.ts";
 import { NOTICE_TYPE } from "./notice.ts";
 import type { ClaudeSdk, SdkOptions, SdkQuery, SdkSpawnOrder } from "./sdk-types.ts";
 import { ASK, toToolRequest } from "./tool-requests.ts";
-import { claudeSettings } from "./tools.ts";
+import { buildClaudeSettings } from "./tools.ts";
 import {
   ClaudeFailure,
   type ClaudeMessage,
@@ -155,7 +155,7 @@ class SdkRun {
       tools: [...order.tools],
       // A workspace's settings can run programs (hooks), the user's can replace the login (apiKeyHelper, env).
       settingSources: [],
-      settings: claudeSettings(order.unreadable),
+      settings: buildClaudeSettings(order.unreadable),
       strictMcpConfig: true,
       includePartialMessages: true,
       ...defined({ maxBudgetUsd, resume, pathToClaudeCodeExecutable: executable }),

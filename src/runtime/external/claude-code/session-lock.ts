@@ -1,8 +1,8 @@
 // Lets only one demian at a time use a Claude Code session: two would silently diverge, and the last writer would win
 // (2.1.197).
 import { join } from "node:path";
+import { ensurePrivateDir } from "../../../base/private-file.ts";
 import { takeLock } from "../../process-lock.ts";
-import { ensurePrivateDir } from "../../state-dir.ts";
 
 const BEAT_MS = 30_000;
 /** A process that is stopped or hangs for this long has lost its turn. */

@@ -74,7 +74,7 @@ export function listOfferedTools(order: {
  * Permission rules that override all of its settings. Ask: where our hook does not run (`--bare`, 2.1.197) it would read,
  * and run what it considers harmless, without asking. Deny: it does not ask for files that its searches find.
  */
-export function claudeSettings(unreadable: readonly string[]): Record<string, unknown> {
+export function buildClaudeSettings(unreadable: readonly string[]): Record<string, unknown> {
   const hidden = [...ENV_FILES, ...unreadable];
   return {
     permissions: {
@@ -89,7 +89,7 @@ export function isHarmless(category: ClaudeCategory): boolean {
 }
 
 /** Never rejects: an invalid path becomes a target that is refused. */
-export async function planClaudeTool(call: ExternalCall, workspace: Workspace): Promise<ClaudePlan> {
+export async function prepareClaudeTool(call: ExternalCall, workspace: Workspace): Promise<ClaudePlan> {
   const { tool, input } = call;
   const category = findCategory(tool);
   if (category === "run") return planCommand(call, workspace);

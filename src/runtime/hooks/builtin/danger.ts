@@ -1,7 +1,8 @@
 // Detects commands that no agent should run: by parsed words, including those after wrappers, and by patterns over the
 // text where a pipe matters. The patterns are bounded, so that no input takes long.
+
+import { getBaseName } from "../../../base/commands/programs.ts";
 import { findNestedCommands } from "../../permissions/nested-commands.ts";
-import { baseName } from "../../permissions/programs.ts";
 import type { Word } from "../../permissions/shell-words.ts";
 
 type Words = readonly Word[];
@@ -68,7 +69,7 @@ function normalizePath({ text }: Word): string {
 }
 
 function checkCommand([program, ...words]: Words, all: readonly Words[]): string | undefined {
-  const name = baseName(program?.text ?? "");
+  const name = getBaseName(program?.text ?? "");
   const check = CHECKS[name] ?? (/^mkfs(\.|$)|^mke2fs$/.test(name) ? checkFormat : undefined);
   return check?.(words.map(normalizePath), all);
 }
@@ -91,7 +92,7 @@ const CHECKS: Readonly<Record<string, (words: Command, all: readonly Words[]) =>
   find: (words) => {
     const path = words.findIndex((word) => VITAL.test(word));
     const deletes = words.some(
-      (word) => word === "-delete" || ["rm", "shred", "unlink"].includes(baseName(word)),
+      (word) => word === "-delete" || ["rm", "shred", "unlink"].includes(getBaseName(word)),
     );
     return path !== -1 && deletes ? "deletes files across the system" : undefined;
   },

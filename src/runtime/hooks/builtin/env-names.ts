@@ -5,7 +5,7 @@ import { createGlobMatcher } from "../../workspace/glob.ts";
 import { isSecretPath } from "../../workspace/protected.ts";
 
 const REDIRECTED = /[<>]\|?\s*((?:[^\s;&|()<>'"]|'[^']*'|"[^"]*")+)/g;
-const NAMES = [".env", ".env.local", ".env.production", ".env.development", ".env.test"];
+const NAMES = [".env", ".env.local", ".env.production", ".env.development", ".env.test", ".envrc"];
 const MAX_GLOB = 200;
 /** Print their arguments without opening files: `echo .env >> .gitignore`. */
 const PRINTERS = new Set(["echo", "printf"]);

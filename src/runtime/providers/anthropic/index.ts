@@ -10,7 +10,7 @@ import { endRefused, postJson } from "../post.ts";
 import { readAnswer } from "../read-answer.ts";
 import type { AnthropicConfig, ProviderContext } from "../registry-types.ts";
 import { reserveIds } from "../settle.ts";
-import { retryingProvider } from "../stream-with-retry.ts";
+import { createRetryingProvider } from "../stream-with-retry.ts";
 import type { ChatRequest, ChatStreamEvent, Provider } from "../types.ts";
 import { AnthropicAnswer } from "./answer.ts";
 import { buildRequest, type Thoughts } from "./convert.ts";
@@ -53,7 +53,7 @@ export function createAnthropicProvider(config: AnthropicConfig, context: Provid
   }
 
   return {
-    ...retryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry }),
+    ...createRetryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry }),
     contextTokens: (model, signal) => {
       const { href } = withPath(base, `/models/${encodeURIComponent(model)}`);
       return fetchContextWindow({ send, url: href, headers, model, signal });

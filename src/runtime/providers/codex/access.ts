@@ -8,7 +8,7 @@ import type { Endpoint } from "../failure.ts";
 import type { CodexConfig, ProviderContext } from "../registry-types.ts";
 import { ProviderError } from "../types.ts";
 import { type Login, listSecrets, type Stored } from "./auth-json.ts";
-import { authFile, peekAuthFile } from "./auth-store.ts";
+import { getAuthFile, peekAuthFile } from "./auth-store.ts";
 import type { Keyring } from "./keyring.ts";
 import { ADVICE } from "./refresh.ts";
 
@@ -107,7 +107,7 @@ function explainMissingLogin(
 ): string {
   const fallback = `providers.${key}.allowApiKeyFallback`;
   if (stored !== undefined && "apiKey" in stored) {
-    return `the provider ${key} has no login: ${authFile(codexHome)} contains an API key, which is billed per request instead of by plan; log in with \`codex login\`, or set ${fallback} to true to use the key`;
+    return `the provider ${key} has no login: ${getAuthFile(codexHome)} contains an API key, which is billed per request instead of by plan; log in with \`codex login\`, or set ${fallback} to true to use the key`;
   }
   const instead = config.allowApiKeyFallback
     ? `set the variable ${config.apiKeyEnv}`

@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { CodedError, readErrno, toMessage } from "../../../base/coded-error.ts";
 import type { CodexConfig } from "../registry-types.ts";
 import { type Login, readAuthJson, type Stored } from "./auth-json.ts";
-import { KEYRING_SERVICE, type Keyring, keyringAccount } from "./keyring.ts";
+import { KEYRING_SERVICE, type Keyring, makeKeyringAccount } from "./keyring.ts";
 
 /** Codex writes its file in place, so a read may see half of it. */
 const REREADS = 5;
@@ -36,7 +36,7 @@ export class AuthStore {
   }
 
   get file(): string {
-    return authFile(this.#options.codexHome);
+    return getAuthFile(this.#options.codexHome);
   }
 
   /** A read-only login must not be renewed: that would invalidate it for other programs. Undefined if it is writable. */
@@ -96,7 +96,7 @@ export class AuthStore {
   /** Like Codex, "auto" ignores a keyring that fails. */
   async #readKeyring(keyring: Keyring): Promise<Stored | undefined> {
     try {
-      const text = await keyring.read(KEYRING_SERVICE, keyringAccount(this.#options.codexHome));
+      const text = await keyring.read(KEYRING_SERVICE, makeKeyringAccount(this.#options.codexHome));
       return text === undefined ? undefined : readAuthJson(text, `the keyring entry "${KEYRING_SERVICE}"`);
     } catch (cause) {
       if (this.#options.authStore === "auto") return undefined;
@@ -134,14 +134,14 @@ export class AuthStore {
   async #writeKeyring(login: Login): Promise<void> {
     const { keyring, codexHome } = this.#options;
     if (keyring?.write === undefined) throw new Error("the keyring is read-only");
-    await keyring.write(KEYRING_SERVICE, keyringAccount(codexHome), JSON.stringify(login.whole));
+    await keyring.write(KEYRING_SERVICE, makeKeyringAccount(codexHome), JSON.stringify(login.whole));
     this.#fromKeyring = { stored: { login } };
   }
 }
 
 /** Reads the file synchronously, for a check before the first request. Throws `bad_login`. */
 export function peekAuthFile(codexHome: string): Stored | undefined {
-  const file = authFile(codexHome);
+  const file = getAuthFile(codexHome);
   try {
     // Reading a pipe would block.
     if (!statSync(file).isFile()) throw createReadError(file, new Error("not a regular file"));
@@ -196,7 +196,7 @@ function hasAccessToken(stored: Stored | undefined, accessToken: string): boolea
   return stored !== undefined && "login" in stored && stored.login.accessToken === accessToken;
 }
 
-export function authFile(codexHome: string): string {
+export function getAuthFile(codexHome: string): string {
   return join(codexHome, "auth.json");
 }
 

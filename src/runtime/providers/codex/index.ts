@@ -6,14 +6,14 @@ import { endRefused, postJson, type Reply } from "../post.ts";
 import { readAnswer } from "../read-answer.ts";
 import type { CodexConfig, ProviderContext } from "../registry-types.ts";
 import { reserveIds } from "../settle.ts";
-import { retryingProvider } from "../stream-with-retry.ts";
+import { createRetryingProvider } from "../stream-with-retry.ts";
 import type { ChatRequest, ChatStreamEvent, Provider } from "../types.ts";
 import { type Access, createLoginAccess, requireAccess, resolveAccess } from "./access.ts";
 import { CodexAnswer } from "./answer.ts";
 import { resolveCodexHome } from "./codex-home.ts";
 import { readCodexFailure } from "./fault.ts";
-import { installationId } from "./installation.ts";
-import { platformKeyring } from "./keyring.ts";
+import { readInstallationId } from "./installation.ts";
+import { getPlatformKeyring } from "./keyring.ts";
 import { getSharedLogin } from "./refresh.ts";
 import { buildRequest, type CodexEcho } from "./request.ts";
 
@@ -21,7 +21,7 @@ import { buildRequest, type CodexEcho } from "./request.ts";
 export function createCodexProvider(config: CodexConfig, context: ProviderContext): Provider {
   const { key, model, env } = context;
   const codexHome = resolveCodexHome(config, env);
-  const keyring = context.keyring ?? platformKeyring();
+  const keyring = context.keyring ?? getPlatformKeyring();
   const options = { config, context, codexHome, keyring };
   requireAccess(options);
   const { authStore, refresh } = config;
@@ -30,7 +30,7 @@ export function createCodexProvider(config: CodexConfig, context: ProviderContex
   let echoes = new EchoMemory<CodexEcho>();
   let installation: Promise<string> | undefined;
   const getInstallationId = () => {
-    installation ??= installationId(codexHome, env);
+    installation ??= readInstallationId(codexHome, env);
     return installation;
   };
 
@@ -69,5 +69,5 @@ export function createCodexProvider(config: CodexConfig, context: ProviderContex
     return postJson({ send, endpoint, headers, body, signal: request.signal });
   }
 
-  return retryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry });
+  return createRetryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry });
 }

@@ -7,7 +7,7 @@ import { type Env, getStateDir, readStateFile, writeStateFile } from "../../stat
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Never rejects. */
-export async function installationId(codexHome: string, env: Env): Promise<string> {
+export async function readInstallationId(codexHome: string, env: Env): Promise<string> {
   const theirs = await readFile(join(codexHome, "installation_id"), "utf8").catch(() => "");
   if (ID.test(theirs.trim())) return theirs.trim();
   const file = join(getStateDir(env), "codex", "installation-id.json");

@@ -12,12 +12,12 @@ export interface Keyring {
 }
 
 /** Name of Codex's entry; `codexHome` is a real path. */
-export function keyringAccount(codexHome: string): string {
+export function makeKeyringAccount(codexHome: string): string {
   return `cli|${createHash("sha256").update(codexHome).digest("hex").slice(0, 16)}`;
 }
 
 /** Undefined if this system is not supported. */
-export function platformKeyring(platform: NodeJS.Platform = process.platform): Keyring | undefined {
+export function getPlatformKeyring(platform: NodeJS.Platform = process.platform): Keyring | undefined {
   return platform === "darwin" ? BUILT_IN : undefined;
 }
 

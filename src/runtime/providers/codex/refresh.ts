@@ -3,8 +3,9 @@
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { CodedError } from "../../../base/coded-error.ts";
+import { ensurePrivateDir } from "../../../base/private-file.ts";
 import { takeLock } from "../../process-lock.ts";
-import { type Env, ensurePrivateDir, getStateDir } from "../../state-dir.ts";
+import { type Env, getStateDir } from "../../state-dir.ts";
 import { filterSecrets } from "../credentials.ts";
 import { abortedError } from "../failure.ts";
 import type { Fetch } from "../guarded-fetch.ts";
@@ -13,7 +14,7 @@ import { ProviderError } from "../types.ts";
 import { applyTokens, type Login, listSecrets, type Stored } from "./auth-json.ts";
 import { AuthStore, type AuthStoreOptions } from "./auth-store.ts";
 import { exchangeTokens, type RefreshFault, RefreshRefused } from "./exchange.ts";
-import { keyringAccount } from "./keyring.ts";
+import { makeKeyringAccount } from "./keyring.ts";
 
 const EXCHANGE_LIMIT_MS = 60_000;
 /** Long enough for another process to finish its exchange. */
@@ -172,7 +173,7 @@ export class CodexLogin {
   /** The lock is in our state directory, not in Codex's home. If it cannot be taken, rereading the login has to do. */
   async #lock(): Promise<() => void> {
     const directory = join(getStateDir(this.#options.env), "codex");
-    const path = join(directory, `${keyringAccount(this.#options.codexHome).replace("|", "-")}.lock`);
+    const path = join(directory, `${makeKeyringAccount(this.#options.codexHome).replace("|", "-")}.lock`);
     const deadline = performance.now() + LOCK_LIMIT_MS;
     for (;;) {
       try {

@@ -7,7 +7,7 @@ import { endRefused, postJson } from "../post.ts";
 import { readAnswer } from "../read-answer.ts";
 import type { OpenAIConfig, ProviderContext } from "../registry-types.ts";
 import { reserveIds } from "../settle.ts";
-import { retryingProvider } from "../stream-with-retry.ts";
+import { createRetryingProvider } from "../stream-with-retry.ts";
 import type { ChatRequest, ChatStreamEvent, Provider } from "../types.ts";
 import { OpenAIAnswer } from "./answer.ts";
 import { resolveEndpoint } from "./endpoint.ts";
@@ -37,7 +37,7 @@ export function createOpenAIProvider(config: OpenAIConfig, context: ProviderCont
   }
 
   return {
-    ...retryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry }),
+    ...createRetryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry }),
     contextTokens: (model, signal) =>
       fetchContextWindow({
         send,

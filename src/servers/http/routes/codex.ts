@@ -8,7 +8,7 @@ import {
   toCodexEvents,
   toCodexRequest,
 } from "../../../protocol/wire/http-codex.ts";
-import { json, type Route, route } from "../route.ts";
+import { defineJsonReply, type Route, route } from "../route.ts";
 import { EventsQuery, readEvents } from "./events.ts";
 import { listRequests, PageQuery, RESPOND_ERRORS, respond } from "./requests.ts";
 
@@ -19,7 +19,7 @@ export const CODEX_ROUTES: readonly Route[] = [
     name: "codex_events",
     summary: "Like `/events`, in the session-manager format. No streaming.",
     query: EventsQuery,
-    replies: { 200: json("A page.", "CodexEventsPage", CodexEventsPage) },
+    replies: { 200: defineJsonReply("A page.", "CodexEventsPage", CodexEventsPage) },
     errors: ["session_unknown"],
     handle: async (call, services) => ({ body: toCodexEvents(await readEvents(call, services)) }),
   }),
@@ -29,7 +29,7 @@ export const CODEX_ROUTES: readonly Route[] = [
     name: "codex_pending_requests",
     summary: "Like `/requests`, in the session-manager format.",
     query: PageQuery,
-    replies: { 200: json("A page of requests.", "CodexRequestsReply", CodexRequestsReply) },
+    replies: { 200: defineJsonReply("A page of requests.", "CodexRequestsReply", CodexRequestsReply) },
     errors: ["session_unknown"],
     handle: async ({ param, query }, services) => {
       const { requests, ...rest } = await listRequests(param("id"), query, services);
@@ -42,7 +42,7 @@ export const CODEX_ROUTES: readonly Route[] = [
     name: "codex_respond",
     summary: "Like `/requests/{request_id}/respond`, in the session-manager format.",
     body: { name: "RespondBody", schema: RespondBody },
-    replies: { 200: json("The stored answer.", "CodexRespondReply", CodexRespondReply) },
+    replies: { 200: defineJsonReply("The stored answer.", "CodexRespondReply", CodexRespondReply) },
     errors: RESPOND_ERRORS,
     handle: async (call, services) => {
       const { request, ...rest } = await respond(call, services, "api");

@@ -11,8 +11,9 @@ import {
   StopDaemonBody,
   StopDaemonReply,
 } from "../../../protocol/wire/http.ts";
-import { Cursor, wholeNumber } from "../query.ts";
-import { json, type Route, route } from "../route.ts";
+import { ChangeFeed } from "../changes.ts";
+import { Cursor, defineWholeNumber } from "../query.ts";
+import { defineJsonReply, type Route, route } from "../route.ts";
 
 const DAY_MS = 86_400_000;
 const STATS_LIMIT = 2_000;
@@ -24,7 +25,8 @@ export const DAEMON_ROUTES: readonly Route[] = [
     path: "/health",
     name: "health",
     summary: "Health check.",
-    replies: { 200: json("It does.", "HealthReply", HealthReply) },
+    isOpen: true,
+    replies: { 200: defineJsonReply("It does.", "HealthReply", HealthReply) },
     handle: (_call, { facts }) => ({ body: { ok: true, daemon: facts.daemon, pid: facts.pid } }),
   }),
   route({
@@ -32,7 +34,7 @@ export const DAEMON_ROUTES: readonly Route[] = [
     path: "/status",
     name: "status",
     summary: "Daemon version, detected agents and session counts.",
-    replies: { 200: json("The status.", "StatusReply", StatusReply) },
+    replies: { 200: defineJsonReply("The status.", "StatusReply", StatusReply) },
     handle: (_call, { facts, hub, connections, streams }) => ({
       body: {
         daemon: facts.daemon,
@@ -56,8 +58,9 @@ export const DAEMON_ROUTES: readonly Route[] = [
     name: "stop_daemon",
     summary:
       "Stops the daemon, like SIGTERM: running turns may finish within `shutdown_grace_s`, then their agents are ended. With `leave_agents` it exits at once and its agents keep running; the next daemon continues with them.",
+    personOnly: "stop the daemon",
     body: { name: "StopDaemonBody", schema: StopDaemonBody },
-    replies: { 202: json("It shuts down after this reply.", "StopDaemonReply", StopDaemonReply) },
+    replies: { 202: defineJsonReply("It shuts down after this reply.", "StopDaemonReply", StopDaemonReply) },
     handle: ({ body, outgoing, signal }, { facts, web, control }) => {
       const leaveAgents = control.leavesAgents(body.leave_agents);
       const stop = (): void => control.stop({ leaveAgents });
@@ -76,11 +79,11 @@ export const DAEMON_ROUTES: readonly Route[] = [
     query: z.strictObject({
       since_ms: Cursor.optional().describe("Only what ended after this time. Default: 24 hours ago."),
       session_id: SessionId.optional().describe("Only this session."),
-      limit: wholeNumber(1, MAX_STATS)
+      limit: defineWholeNumber(1, MAX_STATS)
         .optional()
         .describe(`Maximum length of each list, newest first kept. Default ${STATS_LIMIT}.`),
     }),
-    replies: { 200: json("The statistics.", "Stats", Stats) },
+    replies: { 200: defineJsonReply("The statistics.", "Stats", Stats) },
     errors: ["session_unknown"],
     handle: async ({ query: { since_ms, session_id, limit } }, { manager }) => ({
       body: await manager.stats({
@@ -106,7 +109,10 @@ export const DAEMON_ROUTES: readonly Route[] = [
     path: "/openapi.json",
     name: "openapi",
     summary: "This API as an OpenAPI 3.1 document.",
-    replies: { 200: json("The document.", "OpenApiDocument", z.looseObject({ openapi: z.string() })) },
+    isOpen: true,
+    replies: {
+      200: defineJsonReply("The document.", "OpenApiDocument", z.looseObject({ openapi: z.string() })),
+    },
     handle: (_call, { openApi }) => ({ body: openApi() }),
   }),
   route({
@@ -117,14 +123,17 @@ export const DAEMON_ROUTES: readonly Route[] = [
       "Changes of all sessions as server-sent events, after `Last-Event-ID` or from now on. `event` is the kind of change, `data` a ChangeView. `reset` means that changes may have been missed: reload `GET /sessions`. It is the first event if there is no `Last-Event-ID`.",
     replies: {
       200: {
-        ...json("The stream; each `data` has this shape.", "ChangeView", ChangeView),
+        ...defineJsonReply("The stream; each `data` has this shape.", "ChangeView", ChangeView),
         types: ["text/event-stream"],
       },
     },
     errors: ["too_many_streams"],
-    handle: ({ incoming, outgoing }, { streams, changes }) => {
+    handle: ({ incoming, outgoing, isAgent }, { streams, changes, manager }) => {
       const last = incoming.headers["last-event-id"];
-      changes.attach(streams.open(outgoing), typeof last === "string" ? last : undefined);
+      // An agent sees only a part of the changes, so it shares them with nobody.
+      const feed = isAgent ? new ChangeFeed(manager) : changes;
+      if (isAgent) outgoing.once("close", () => feed.close());
+      feed.attach(streams.open(outgoing), typeof last === "string" ? last : undefined);
       return "streaming";
     },
   }),

@@ -3,9 +3,9 @@
 import * as z from "zod";
 import { defined } from "../../../base/values.ts";
 import { EventsPage } from "../../../protocol/wire/http.ts";
-import { unlessAborted } from "../abort.ts";
-import { Cursor, checkPart, Flag, seconds, wholeNumber } from "../query.ts";
-import { type Call, json, type Route, route, type Services } from "../route.ts";
+import { awaitUnlessAborted } from "../abort.ts";
+import { Cursor, checkPart, defineSeconds, defineWholeNumber, Flag } from "../query.ts";
+import { type Call, defineJsonReply, type Route, route, type Services } from "../route.ts";
 import { streamSession } from "../session-stream.ts";
 
 const DEFAULT_LIMIT = 100;
@@ -14,10 +14,10 @@ const MAX_WAIT_S = 60;
 
 export const EventsQuery = z.strictObject({
   since_seq: Cursor.optional().describe("Events after this one; 0 starts at the oldest stored event."),
-  limit: wholeNumber(1, MAX_LIMIT)
+  limit: defineWholeNumber(1, MAX_LIMIT)
     .optional()
     .describe(`Maximum number of events (default ${DEFAULT_LIMIT}, max ${MAX_LIMIT}).`),
-  wait_s: seconds(MAX_WAIT_S)
+  wait_s: defineSeconds(MAX_WAIT_S)
     .optional()
     .describe(`Seconds to wait for the first event (default 0, max ${MAX_WAIT_S}).`),
   include_unpersisted: Flag.optional().describe(
@@ -34,7 +34,10 @@ export const EVENT_ROUTES: readonly Route[] = [
       "The session's events after a cursor. With `Accept: text/event-stream`, a stream: `id` is the seq, `event` the frame's type, `data` the frame; also the events `gap`, `catching_up` and `closed`. It starts after `Last-Event-ID` or `since_seq`, or now if neither is given.",
     query: EventsQuery,
     replies: {
-      200: { ...json("A page.", "EventsPage", EventsPage), types: ["application/json", "text/event-stream"] },
+      200: {
+        ...defineJsonReply("A page.", "EventsPage", EventsPage),
+        types: ["application/json", "text/event-stream"],
+      },
     },
     errors: ["session_unknown", "too_many_streams"],
     handle: async (call, services) => {
@@ -51,7 +54,7 @@ export async function readEvents(
 ): Promise<EventsPage> {
   const { since_seq = 0, limit = DEFAULT_LIMIT, wait_s = 0, include_unpersisted } = query;
   const order = { session_id: param("id"), since_seq, limit, waitMs: wait_s * 1000, signal };
-  return unlessAborted(manager.events({ ...order, ...defined({ include_unpersisted }) }), signal);
+  return awaitUnlessAborted(manager.events({ ...order, ...defined({ include_unpersisted }) }), signal);
 }
 
 function wantsStream(accept = ""): boolean {

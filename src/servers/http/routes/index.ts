@@ -4,6 +4,7 @@ import { CODEX_ROUTES } from "./codex.ts";
 import { DAEMON_ROUTES } from "./daemon.ts";
 import { EVENT_ROUTES } from "./events.ts";
 import { INPUT_ROUTES } from "./input.ts";
+import { POLICY_ROUTES } from "./policy.ts";
 import { REQUEST_ROUTES } from "./requests.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
 import { WEB_ROUTES } from "./web.ts";
@@ -14,6 +15,7 @@ export const ROUTES: readonly Route[] = [
   ...INPUT_ROUTES,
   ...EVENT_ROUTES,
   ...REQUEST_ROUTES,
+  ...POLICY_ROUTES,
   ...CODEX_ROUTES,
   ...WEB_ROUTES,
 ];

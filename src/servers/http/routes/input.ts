@@ -5,9 +5,9 @@ import { CodedError } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
 import { InputRecord } from "../../../protocol/queue.ts";
 import { InputBody, InputReply, QueueReply, WaitReply } from "../../../protocol/wire/http.ts";
-import { unlessAborted } from "../abort.ts";
-import { commaList, seconds } from "../query.ts";
-import { json, type Route, route } from "../route.ts";
+import { awaitUnlessAborted } from "../abort.ts";
+import { defineCommaList, defineSeconds } from "../query.ts";
+import { defineJsonReply, type Route, route } from "../route.ts";
 import { chooseKey, chooseMessage } from "./sessions.ts";
 
 const DEFAULT_WAIT_S = 60;
@@ -24,8 +24,8 @@ export const INPUT_ROUTES: readonly Route[] = [
     asker: "the sender",
     keyed: true,
     replies: {
-      201: json("The message was queued.", "InputReply", InputReply),
-      200: json("The key was used before: the state of that message.", "InputReply", InputReply),
+      201: defineJsonReply("The message was queued.", "InputReply", InputReply),
+      200: defineJsonReply("The key was used before: the state of that message.", "InputReply", InputReply),
     },
     errors: [
       "session_unknown",
@@ -50,7 +50,7 @@ export const INPUT_ROUTES: readonly Route[] = [
     path: "/sessions/{id}/queue",
     name: "show_queue",
     summary: "Queued messages, and the outcome of recent ones.",
-    replies: { 200: json("The queue.", "QueueReply", QueueReply) },
+    replies: { 200: defineJsonReply("The queue.", "QueueReply", QueueReply) },
     errors: ["session_unknown"],
     handle: async ({ param }, { manager }) => ({
       body: { session_id: param("id"), ...(await manager.queue(param("id"))) },
@@ -61,7 +61,7 @@ export const INPUT_ROUTES: readonly Route[] = [
     path: "/sessions/{id}/queue/{message_id}",
     name: "cancel_input",
     summary: "Cancels a queued message.",
-    replies: { 200: json("The cancelled message.", "InputRecord", InputRecord) },
+    replies: { 200: defineJsonReply("The cancelled message.", "InputRecord", InputRecord) },
     errors: ["session_unknown", "message_unknown", "store_failed"],
     handle: async ({ param }, { manager }) => ({
       body: await manager.cancelInput(param("id"), param("message_id")),
@@ -73,7 +73,7 @@ export const INPUT_ROUTES: readonly Route[] = [
     name: "wait",
     summary: "Waits until the session is idle or blocked, a message's turn has ended, or the timeout.",
     query: z.strictObject({
-      until: commaList(["idle", "blocked"])
+      until: defineCommaList(["idle", "blocked"])
         .optional()
         .describe("`idle`, `blocked` or both, separated by a comma. Default: both."),
       message_id: z
@@ -82,17 +82,17 @@ export const INPUT_ROUTES: readonly Route[] = [
         .max(200)
         .optional()
         .describe("Wait for the end of this message's turn instead."),
-      timeout_s: seconds(MAX_WAIT_S)
+      timeout_s: defineSeconds(MAX_WAIT_S)
         .optional()
         .describe(`Timeout in seconds (default ${DEFAULT_WAIT_S}, max ${MAX_WAIT_S}).`),
     }),
-    replies: { 200: json("Why the wait ended, and the session.", "WaitReply", WaitReply) },
+    replies: { 200: defineJsonReply("Why the wait ended, and the session.", "WaitReply", WaitReply) },
     errors: ["session_unknown", "message_unknown"],
     handle: async ({ param, query, signal }, { manager }) => {
       const { until = ["idle", "blocked"], message_id, timeout_s = DEFAULT_WAIT_S } = query;
       const order = { session_id: param("id"), until, timeoutMs: timeout_s * 1000, signal };
       const reply = manager.wait({ ...order, ...defined({ message_id }) });
-      return { body: await unlessAborted(reply, signal) };
+      return { body: await awaitUnlessAborted(reply, signal) };
     },
   }),
 ];

@@ -7,13 +7,15 @@ import type { AnswerSource, RequestRow } from "../../../protocol/requests.ts";
 import { RequestRow as RequestRowSchema } from "../../../protocol/requests.ts";
 import { RequestsReply, RespondBody, RespondReply } from "../../../protocol/wire/http.ts";
 import type { RequestsPage, Responded } from "../../../sessions/index.ts";
-import { Flag, wholeNumber } from "../query.ts";
-import { type Call, json, type Route, route, type Services } from "../route.ts";
+import { defineWholeNumber, Flag } from "../query.ts";
+import { type Call, defineJsonReply, type Route, route, type Services } from "../route.ts";
 
 const PAGE = {
   include_orphaned: Flag.optional().describe("Include requests whose agent is gone."),
   include_settled: Flag.optional().describe("Include answered, expired and withdrawn requests."),
-  limit: wholeNumber(1, 1_000).optional().describe("Maximum number; fewer are returned if they are large."),
+  limit: defineWholeNumber(1, 1_000)
+    .optional()
+    .describe("Maximum number; fewer are returned if they are large."),
   after: z.string().min(1).max(500).optional().describe("`next` of the previous page."),
 };
 export const PageQuery = z.strictObject(PAGE);
@@ -41,7 +43,7 @@ export const REQUEST_ROUTES: readonly Route[] = [
     name: "list_all_requests",
     summary: "Pending requests of all sessions, oldest first.",
     query: PageQuery,
-    replies: { 200: json("A page of requests.", "RequestsReply", RequestsReply) },
+    replies: { 200: defineJsonReply("A page of requests.", "RequestsReply", RequestsReply) },
     handle: async ({ query }, { manager }) => ({ body: await manager.requests(toFilter(query)) }),
   }),
   route({
@@ -50,7 +52,7 @@ export const REQUEST_ROUTES: readonly Route[] = [
     name: "list_requests",
     summary: "Pending requests of a session, oldest first.",
     query: TreeQuery,
-    replies: { 200: json("A page of requests.", "RequestsReply", RequestsReply) },
+    replies: { 200: defineJsonReply("A page of requests.", "RequestsReply", RequestsReply) },
     errors: ["session_unknown"],
     handle: async ({ param, query }, services) => ({
       body: await listRequests(param("id"), query, services),
@@ -61,7 +63,7 @@ export const REQUEST_ROUTES: readonly Route[] = [
     path: "/sessions/{id}/requests/{request_id}",
     name: "show_request",
     summary: "One complete request, in any state.",
-    replies: { 200: json("The request.", "RequestRow", RequestRowSchema) },
+    replies: { 200: defineJsonReply("The request.", "RequestRow", RequestRowSchema) },
     errors: ["session_unknown", "request_unknown"],
     handle: async ({ param }, { manager }) => {
       const found: RequestRow | undefined = await manager.request(param("id"), param("request_id"));
@@ -77,7 +79,7 @@ export const REQUEST_ROUTES: readonly Route[] = [
     summary:
       "Answers a request: `{decision}` or `{answers}`. The first answer counts; later ones get the stored result with `repeated`.",
     body: { name: "RespondBody", schema: RespondBody },
-    replies: { 200: json("The stored answer.", "RespondReply", RespondReply) },
+    replies: { 200: defineJsonReply("The stored answer.", "RespondReply", RespondReply) },
     errors: RESPOND_ERRORS,
     handle: async (call, services) => ({ body: await respond(call, services) }),
   }),

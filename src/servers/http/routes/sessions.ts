@@ -19,8 +19,8 @@ import {
   TreeBody,
 } from "../../../protocol/wire/http.ts";
 import type { SpawnOrder } from "../../../sessions/manager-types.ts";
-import { commaList, Flag, wholeNumber } from "../query.ts";
-import { json, type Route, route } from "../route.ts";
+import { defineCommaList, defineWholeNumber, Flag } from "../query.ts";
+import { defineJsonReply, type Route, route } from "../route.ts";
 
 const TREE = Flag.optional().describe("Include all descendants.");
 
@@ -34,8 +34,8 @@ export const SESSION_ROUTES: readonly Route[] = [
     asker: "the default of `parent`",
     keyed: true,
     replies: {
-      201: json("The session was started.", "SpawnReply", SpawnReply),
-      200: json("The key was used before: the session started then.", "SpawnReply", SpawnReply),
+      201: defineJsonReply("The session was started.", "SpawnReply", SpawnReply),
+      200: defineJsonReply("The key was used before: the session started then.", "SpawnReply", SpawnReply),
     },
     errors: [
       "unknown_backend",
@@ -45,6 +45,8 @@ export const SESSION_ROUTES: readonly Route[] = [
       "auth_failed",
       "session_unknown",
       "family_limit",
+      "not_allowed",
+      "escalation",
       "notify_not_allowed",
       "queue_full",
       "oversize_message",
@@ -67,15 +69,15 @@ export const SESSION_ROUTES: readonly Route[] = [
       parent: SessionId.optional().describe("Children of this session."),
       name: z.string().optional(),
       cwd: z.string().optional(),
-      state: commaList(FILTER_STATES)
+      state: defineCommaList(FILTER_STATES)
         .optional()
         .describe("Activity states, or `failed`, separated by commas."),
       live: Flag.optional().describe("Only sessions that are loaded."),
       prefix: z.string().max(128).optional().describe("The start of the id."),
-      limit: wholeNumber(1, 10_000).optional().describe("Maximum number. Default: all."),
+      limit: defineWholeNumber(1, 10_000).optional().describe("Maximum number. Default: all."),
       after: z.string().min(1).max(500).optional().describe("`next` of the previous page."),
     }),
-    replies: { 200: json("The sessions.", "SessionsReply", SessionsReply) },
+    replies: { 200: defineJsonReply("The sessions.", "SessionsReply", SessionsReply) },
     handle: async ({ query: { backend, provider, ...query } }, { manager }) => {
       const named =
         backend === undefined && provider === undefined ? undefined : chooseBackend(backend, provider);
@@ -87,7 +89,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/sessions/{id}",
     name: "show_session",
     summary: "One session.",
-    replies: { 200: json("The session.", "SessionView", SessionView) },
+    replies: { 200: defineJsonReply("The session.", "SessionView", SessionView) },
     errors: ["session_unknown"],
     handle: async ({ param }, { manager }) => ({ body: await manager.view(param("id")) }),
   }),
@@ -97,7 +99,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     name: "rename_session",
     summary: "Sets or removes a session's name.",
     body: { name: "RenameBody", schema: RenameBody },
-    replies: { 200: json("The renamed session.", "SessionView", SessionView) },
+    replies: { 200: defineJsonReply("The renamed session.", "SessionView", SessionView) },
     errors: ["session_unknown", "store_failed"],
     handle: async ({ param, body }, { manager }) => ({ body: await manager.rename(param("id"), body.name) }),
   }),
@@ -109,7 +111,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     query: z.strictObject({ tree: TREE }),
     body: { name: "TreeBody", schema: TreeBody },
     asker: "who deleted it",
-    replies: { 200: json("The ids of the deleted sessions.", "DeletedReply", DeletedReply) },
+    replies: { 200: defineJsonReply("The ids of the deleted sessions.", "DeletedReply", DeletedReply) },
     errors: ["session_unknown", "store_failed"],
     handle: async ({ param, query, body, asker }, { manager }) => {
       const by = defined({ by: asker });
@@ -124,7 +126,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "Interrupts the current turn. Queued messages stay.",
     body: { name: "NoBody", schema: z.strictObject({}) },
     asker: "who interrupted",
-    replies: { 200: json("Whether a turn was running.", "InterruptReply", InterruptReply) },
+    replies: { 200: defineJsonReply("Whether a turn was running.", "InterruptReply", InterruptReply) },
     errors: ["session_unknown"],
     handle: async ({ param, asker }, { manager }) => ({
       body: { session_id: param("id"), ...(await manager.interrupt(param("id"), asker)) },
@@ -137,7 +139,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "Stops a session's agent. History and queue stay; the next input starts it again.",
     body: { name: "TreeBody", schema: TreeBody },
     asker: "who stopped it",
-    replies: { 200: json("The ids of the stopped sessions.", "StoppedReply", StoppedReply) },
+    replies: { 200: defineJsonReply("The ids of the stopped sessions.", "StoppedReply", StoppedReply) },
     errors: ["session_unknown", "store_failed"],
     handle: async ({ param, body, asker }, { manager }) => {
       const by = defined({ by: asker });
@@ -149,7 +151,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/sessions/{id}/family",
     name: "family",
     summary: "A session and all its descendants, parents before children.",
-    replies: { 200: json("The sessions with their depth.", "FamilyReply", FamilyReply) },
+    replies: { 200: defineJsonReply("The sessions with their depth.", "FamilyReply", FamilyReply) },
     errors: ["session_unknown"],
     handle: async ({ param }, { manager }) => ({ body: { sessions: await manager.family(param("id")) } }),
   }),
@@ -159,9 +161,9 @@ export const SESSION_ROUTES: readonly Route[] = [
     name: "actions",
     summary: "The agent's actions in one format for all backends, newest first.",
     query: z.strictObject({
-      limit: wholeNumber(1, 1_000).optional().describe("Maximum number (default 20)."),
+      limit: defineWholeNumber(1, 1_000).optional().describe("Maximum number (default 20)."),
     }),
-    replies: { 200: json("The actions.", "ActionsReply", ActionsReply) },
+    replies: { 200: defineJsonReply("The actions.", "ActionsReply", ActionsReply) },
     errors: ["session_unknown"],
     handle: async ({ param, query }, { manager }) => ({
       body: { session_id: param("id"), actions: await manager.actions(param("id"), query.limit ?? 20) },

@@ -2,7 +2,7 @@
 import { CodedError } from "../../../base/coded-error.ts";
 import { EnterBody, EnterReply, LinkBody, WebLink } from "../../../protocol/wire/http.ts";
 import { readBearer } from "../guard.ts";
-import { json, type Route, route } from "../route.ts";
+import { defineJsonReply, type Route, route } from "../route.ts";
 import { ENTER } from "../web/access.ts";
 import { PAGE, type WebFile, type WebFiles } from "../web/files.ts";
 
@@ -15,6 +15,7 @@ export const WEB_ROUTES: readonly Route[] = [
     path: PAGE,
     name: "dashboard",
     summary: "The dashboard's page. Contains no data and needs no token.",
+    isOpen: true,
     replies: { 200: { meaning: "The page.", types: ["text/html"] } },
     errors: ["not_found"],
     handle: (_call, { web }) => fileAt(PAGE, web.files()),
@@ -24,6 +25,7 @@ export const WEB_ROUTES: readonly Route[] = [
     path: "/web/{file}",
     name: "dashboard_file",
     summary: "A file of the dashboard, by its exact name. Needs no token.",
+    isOpen: true,
     replies: {
       200: {
         meaning: "The file.",
@@ -39,8 +41,9 @@ export const WEB_ROUTES: readonly Route[] = [
     name: "web_link",
     summary:
       "Creates a link that opens the dashboard once, within 10 minutes. If no loopback port is open, opens the one from the body, the settings, or 7433 (any free port if that is in use).",
+    personOnly: "open the dashboard",
     body: { name: "LinkBody", schema: LinkBody },
-    replies: { 201: json("The link.", "WebLink", WebLink) },
+    replies: { 201: defineJsonReply("The link.", "WebLink", WebLink) },
     errors: ["not_found"],
     handle: async ({ body }, { web }) => ({ status: 201, body: await web.link(body.port) }),
   }),
@@ -49,8 +52,9 @@ export const WEB_ROUTES: readonly Route[] = [
     path: ENTER,
     name: "web_enter",
     summary: "Exchanges a link's ticket, sent as the bearer token, for the API token. Works once.",
+    personOnly: "open the dashboard",
     body: { name: "EnterBody", schema: EnterBody, maxBytes: MAX_ENTER_BYTES },
-    replies: { 200: json("The token.", "EnterReply", EnterReply) },
+    replies: { 200: defineJsonReply("The token.", "EnterReply", EnterReply) },
     errors: ["too_many_tries"],
     handle: async ({ incoming }, { web }) => ({
       body: { token: await web.enter(readBearer(incoming.headers) ?? "") },

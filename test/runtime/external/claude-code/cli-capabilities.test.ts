@@ -111,7 +111,7 @@ describe("37: capabilities", () => {
   });
 
   test("a copy elsewhere is another program", async () => {
-    const executable = join(stage.root, "copy.mjs");
+    const executable = join(stage.root, "copy.cjs");
     copyFileSync(FAKE_CLAUDE, executable);
     expect((await stage.hear("hello", { executable })).text).toBe("You said: hello");
   });

@@ -12,7 +12,7 @@ import type {
 } from "../../../../src/runtime/external/claude-code/transport.ts";
 import { ROOT } from "../../../support/root.ts";
 
-export const FAKE_CLAUDE = join(ROOT, "test/fakes/fake-claude.mjs");
+export const FAKE_CLAUDE = join(ROOT, "test/fakes/fake-claude.cjs");
 
 export interface Heard {
   messages: ClaudeMessage[];

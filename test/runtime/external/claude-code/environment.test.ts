@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeConfigDir } from "../../../../src/base/claude-wire/environment.ts";
-import { claudeEnvironment } from "../../../../src/runtime/external/claude-code/environment.ts";
+import { getClaudeConfigDir } from "../../../../src/base/claude-wire/environment.ts";
+import { buildClaudeEnvironment } from "../../../../src/runtime/external/claude-code/environment.ts";
 import { findLoginProblem } from "../../../../src/runtime/external/claude-code/login.ts";
 
 const KEYS = {
@@ -25,27 +25,27 @@ const KEPT = {
 
 describe("the environment of Claude Code", () => {
   test("has nothing that would pay in place of the login", () => {
-    const env = claudeEnvironment({ ...KEPT, ...KEYS }, { sanitizeApiKeyEnv: true });
+    const env = buildClaudeEnvironment({ ...KEPT, ...KEYS }, { sanitizeApiKeyEnv: true });
     expect(env).toMatchObject(KEPT);
     for (const name of Object.keys(KEYS)) expect(env).not.toHaveProperty(name);
   });
 
   test("has them where the user wants that", () => {
-    expect(claudeEnvironment(KEYS, { sanitizeApiKeyEnv: false })).toMatchObject(KEYS);
+    expect(buildClaudeEnvironment(KEYS, { sanitizeApiKeyEnv: false })).toMatchObject(KEYS);
   });
 
   test("keeps headers that pay for nothing", () => {
-    const env = claudeEnvironment({ ANTHROPIC_CUSTOM_HEADERS: "X-A: b" }, { sanitizeApiKeyEnv: true });
+    const env = buildClaudeEnvironment({ ANTHROPIC_CUSTOM_HEADERS: "X-A: b" }, { sanitizeApiKeyEnv: true });
     expect(env).toHaveProperty("ANTHROPIC_CUSTOM_HEADERS");
   });
 
   test("has what the provider's configuration adds, above all", () => {
     const config = { sanitizeApiKeyEnv: true, env: { ANTHROPIC_API_KEY: "mine", DISABLE_AUTOUPDATER: "0" } };
-    expect(claudeEnvironment(KEYS, config)).toMatchObject(config.env);
+    expect(buildClaudeEnvironment(KEYS, config)).toMatchObject(config.env);
   });
 
   test("has no variables of an outer Claude Code", () => {
-    const env = claudeEnvironment(
+    const env = buildClaudeEnvironment(
       { CLAUDECODE: "1", CLAUDE_CODE_SESSION_ID: "x", CLAUDE_CODE_ENTRYPOINT: "cli" },
       { sanitizeApiKeyEnv: false },
     );
@@ -82,8 +82,8 @@ describe("a login", () => {
   });
 
   test("is looked for in the configured directory", () => {
-    expect(claudeConfigDir({ HOME: "/h" })).toBe("/h/.claude");
-    expect(claudeConfigDir({ HOME: "/h", CLAUDE_CONFIG_DIR: "/c" })).toBe("/c");
+    expect(getClaudeConfigDir({ HOME: "/h" })).toBe("/h/.claude");
+    expect(getClaudeConfigDir({ HOME: "/h", CLAUDE_CONFIG_DIR: "/c" })).toBe("/c");
   });
 
   test.each(["{}", "not json", '{"claudeAiOauth":{"accessToken":""}}'])(

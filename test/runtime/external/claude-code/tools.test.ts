@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   findCategory,
   listOfferedTools,
-  planClaudeTool,
+  prepareClaudeTool,
 } from "../../../../src/runtime/external/claude-code/tools.ts";
 import { openWorkspace } from "../../../../src/runtime/workspace/open.ts";
 import type { Workspace } from "../../../../src/runtime/workspace/types.ts";
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 const plan = (tool: string, input: Record<string, unknown>) =>
-  planClaudeTool({ callId: "toolu_1", tool, input }, workspace);
+  prepareClaudeTool({ callId: "toolu_1", tool, input }, workspace);
 const OUTSIDE = expect.objectContaining({ lexical: expect.stringMatching(/^\//) });
 
 describe("a path", () => {

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readClaims, readExpiry, readIdentity } from "../../../../src/runtime/providers/codex/jwt.ts";
 import {
+  getPlatformKeyring,
   type Keyring,
-  keyringAccount,
-  platformKeyring,
+  makeKeyringAccount,
   readMacEntry,
 } from "../../../../src/runtime/providers/codex/keyring.ts";
 import { listProviderChoices } from "../../../../src/runtime/providers/resolve.ts";
@@ -147,7 +147,7 @@ describe("33: whether there is a login is known before anything is asked", () =>
     expect(choice({ allowApiKeyFallback: true }, env)).toMatchObject({ isReady: true });
   });
 
-  test.skipIf(platformKeyring() !== undefined)("a keyring that cannot be read here is named", () => {
+  test.skipIf(getPlatformKeyring() !== undefined)("a keyring that cannot be read here is named", () => {
     expect(choice({ authStore: "keyring" })?.problem).toMatch(
       /this system has no supported keyring; use "auto"/,
     );
@@ -226,17 +226,17 @@ describe("34: the keyring", () => {
 
   test("names its entry after the real path of the home", () => {
     // The example in Codex's own tests.
-    expect(keyringAccount("~/.codex")).toBe("cli|940db7b1d0e4eb40");
+    expect(makeKeyringAccount("~/.codex")).toBe("cli|940db7b1d0e4eb40");
     symlinkSync(ground.home, join(ground.env["HOME"] ?? "", "linked"));
-    const keyring = inMemory({ [keyringAccount(ground.home)]: entry("of-keyring") });
+    const keyring = inMemory({ [makeKeyringAccount(ground.home)]: entry("of-keyring") });
     ground.server.script(ok());
     return listen(ground.provider({ codexHome: "~/linked" }, { keyring })).then(() => {
-      expect(keyring.asked).toEqual([`Codex Auth/${keyringAccount(ground.home)}`]);
+      expect(keyring.asked).toEqual([`Codex Auth/${makeKeyringAccount(ground.home)}`]);
     });
   });
 
   test("comes before the file with auto, alone with keyring, and never with file", async () => {
-    const keyring = inMemory({ [keyringAccount(ground.home)]: entry("of-keyring") });
+    const keyring = inMemory({ [makeKeyringAccount(ground.home)]: entry("of-keyring") });
     const empty = inMemory({});
     ground.server.script(ok(), ok(), ok(), ok());
     const account = async (authStore: string, ring: Keyring) => {
@@ -255,7 +255,7 @@ describe("34: the keyring", () => {
   });
 
   test("is one for all providers of a process, so that they share one login", () => {
-    expect(platformKeyring("darwin")).toBe(platformKeyring("darwin"));
+    expect(getPlatformKeyring("darwin")).toBe(getPlatformKeyring("darwin"));
   });
 
   test("that fails counts as none with auto, and is an error if it is the only source", async () => {
@@ -280,7 +280,7 @@ describe("34: the keyring", () => {
   const ended = () => JSON.stringify(loginFile({ access_token: jwt(-60) }));
 
   test("that can only be read is not used up: Codex has to renew its login", async () => {
-    const keyring = inMemory({ [keyringAccount(ground.home)]: ended() });
+    const keyring = inMemory({ [makeKeyringAccount(ground.home)]: ended() });
     const { message } = await failureOf(listen(ground.provider({}, { keyring })));
     expect(message).toMatch(/must be renewed by Codex itself.*log in again with `codex login`/);
     expect(ground.server.requests).toEqual([]);
@@ -288,7 +288,7 @@ describe("34: the keyring", () => {
 
   test("that can be written keeps the renewed login, and the file is unchanged", async () => {
     const before = ground.read();
-    const entries: Record<string, string> = { [keyringAccount(ground.home)]: ended() };
+    const entries: Record<string, string> = { [makeKeyringAccount(ground.home)]: ended() };
     const keyring: Keyring = {
       ...inMemory(entries),
       write: (_, account, secret) => {
@@ -298,7 +298,7 @@ describe("34: the keyring", () => {
     };
     ground.server.script(renewed("second"), ok(), ok());
     await listen(ground.provider({}, { keyring }));
-    expect(JSON.parse(entries[keyringAccount(ground.home)] ?? "")).toMatchObject({
+    expect(JSON.parse(entries[makeKeyringAccount(ground.home)] ?? "")).toMatchObject({
       tokens: { refresh_token: "refresh-token-second" },
     });
     expect(ground.read()).toEqual(before);
@@ -316,7 +316,7 @@ describe("34: the keyring", () => {
     expect(await read("cli|hex")).toBe('{"a":"ü"}');
     expect(await read("cli|none")).toBeUndefined();
     await expect(read("cli|other")).rejects.toThrow(/failed \(51\)/);
-    expect(platformKeyring("linux")).toBeUndefined();
-    expect(Object.keys(platformKeyring("darwin") ?? {})).toEqual(["read"]);
+    expect(getPlatformKeyring("linux")).toBeUndefined();
+    expect(Object.keys(getPlatformKeyring("darwin") ?? {})).toEqual(["read"]);
   });
 });
