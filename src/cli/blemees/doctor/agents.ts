@@ -3,7 +3,8 @@ import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
-import type { Check, CheckContext } from "./check.ts";
+import type { Check } from "../../checks.ts";
+import type { CheckContext } from "./check.ts";
 import { addTested } from "./tested.ts";
 
 interface Agent {

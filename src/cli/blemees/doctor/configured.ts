@@ -4,9 +4,10 @@ import { basename } from "node:path";
 import { readErrno, toMessage } from "../../../base/coded-error.ts";
 import { isObject } from "../../../base/json.ts";
 import { TESTED_AGENTS } from "../../../protocol/tested-agents.ts";
+import type { Check } from "../../checks.ts";
 import { getConfigFile } from "../state-directory.ts";
 import { findOnPath, readVersion } from "./agents.ts";
-import type { Check, CheckContext } from "./check.ts";
+import type { CheckContext } from "./check.ts";
 import { addTested } from "./tested.ts";
 
 export async function checkConfigured({ env, signal }: CheckContext): Promise<Check[]> {

@@ -3,7 +3,8 @@
 import { execFile } from "node:child_process";
 import { isObject } from "../../../base/json.ts";
 import { defined } from "../../../base/values.ts";
-import type { Check, CheckContext } from "./check.ts";
+import type { Check } from "../../checks.ts";
+import type { CheckContext } from "./check.ts";
 import { checkSandbox } from "./machine.ts";
 
 const DOCTOR_TIMEOUT_MS = 15_000;

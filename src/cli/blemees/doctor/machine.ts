@@ -3,9 +3,10 @@ import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { toMessage } from "../../../base/coded-error.ts";
 import { createRunDirectory, removeRunDirectory } from "../../../base/runs/directory.ts";
+import type { Check } from "../../checks.ts";
 import { findStateDirectory } from "../state-directory.ts";
 import { findOnPath } from "./agents.ts";
-import type { Check, CheckContext } from "./check.ts";
+import type { CheckContext } from "./check.ts";
 
 const NODE: readonly [number, number] = [20, 19];
 const MEBIBYTE = 1024 * 1024;
