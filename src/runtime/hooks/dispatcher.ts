@@ -1,9 +1,7 @@
 // Runs the hooks of an event in order: built-in ones first, then as configured. Each gets the input as patched by the
 // previous ones. A failed hook is a warning, or a block if it has `onError: "block"`.
-
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
-import { matchesHook } from "./match.ts";
 import { applyPatch, type Patched } from "./patch.ts";
 import {
   DEFAULT_TIMEOUT_MS,
@@ -108,4 +106,18 @@ async function runHook(hook: Hook, input: HookInput, signal: AbortSignal): Promi
 
 function pickCallId({ callId }: HookInput): { callId?: string } {
   return defined({ callId });
+}
+
+function matchesHook({ event, match }: Pick<Hook, "event" | "match">, input: HookInput): boolean {
+  if (event !== input.event) return false;
+  return matchesName(match?.tool, input.toolName) && matchesName(match?.agent, input.agent);
+}
+
+/** "a|b", "*"; `demian.bash` and `*.bash` are `bash`. An empty list matches nothing; "*" matches a missing name too. */
+function matchesName(pattern: string | undefined, name: string | undefined): boolean {
+  if (pattern === undefined) return true;
+  return pattern.split("|").some((part) => {
+    const wanted = part.trim().replace(/^(demian|\*)\.(?=.)/, "");
+    return wanted === "*" || (wanted !== "" && wanted === name);
+  });
 }
