@@ -1,9 +1,8 @@
 // Commands that list sessions: all, children, status, show.
-
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { isPlainWord } from "../../base/shell-word.ts";
 import { defined } from "../../base/values.ts";
-import type { SessionsFilter, SessionView } from "../../client/index.ts";
+import type { FilterState, SessionsFilter, SessionView } from "../../client/index.ts";
 import {
   type Arguments,
   didYouMean,
@@ -26,7 +25,20 @@ import {
   isWaiting,
   type StyledLine,
 } from "./session-lines.ts";
-import { ACTIVITY_STATE_NAMES } from "./states.ts";
+
+/** Listed here, so that the schemas are not loaded. */
+const STATES: Record<FilterState, true> = {
+  working: true,
+  thinking: true,
+  waiting_input: true,
+  waiting_permission: true,
+  idle: true,
+  stopped: true,
+  starting: true,
+  failed: true,
+};
+
+const ACTIVITY_STATE_NAMES = Object.keys(STATES) as readonly FilterState[];
 
 const FILTERS: readonly Flag[] = [
   { name: "live", summary: "only live sessions (in the daemon's memory)" },

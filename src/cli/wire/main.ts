@@ -1,5 +1,8 @@
 // blemeesctl: speaks the protocol by hand. With a verb it runs that and exits; without one it is a prompt, or reads
 // verbs from a pipe.
+
+import type { Readable } from "node:stream";
+import { LineSplitter } from "../../base/ndjson.ts";
 import { defined } from "../../base/values.ts";
 import { type Arguments, type Flag, readTextFlag } from "../command.ts";
 import { abortOnInterrupt, readInput } from "../input.ts";
@@ -8,7 +11,6 @@ import { type Command, formatUsageLines, type Program, runMain, runProgram } fro
 import { BLEMEESCTL_WORDS } from "../request-text.ts";
 import type { ShellContext } from "./context.ts";
 import { toVerbArguments } from "./parse.ts";
-import { feedFrom } from "./piped.ts";
 import { Repl } from "./repl.ts";
 import { runShell } from "./shell.ts";
 import { createLineReader, PromptLine, runPrompt } from "./terminal.ts";
@@ -119,4 +121,32 @@ async function prompt(given: Arguments, { name, version }: WireOptions): Promise
 
 function readSocket(given: Arguments): { socket?: string } {
   return defined({ socket: readTextFlag(given, "socket") });
+}
+
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+
+/** Runs the lines of a pipe or file, then waits for the answers. */
+export async function feedFrom(input: Readable, repl: Repl): Promise<void> {
+  const lines: string[] = [];
+  // Not readline: it would also split at U+2028, which may occur inside JSON.
+  const splitter = new LineSplitter(MAX_LINE_BYTES, {
+    line: (text) => lines.push(text),
+    badLine: () => repl.print("skipped a line that is not UTF-8"),
+    oversize: (bytes) => repl.print(`skipped a line of ${bytes} bytes: too long`),
+  });
+  for await (const chunk of input) {
+    splitter.push(Buffer.from(chunk));
+    await drain(lines, repl);
+    if (repl.isOver) break;
+  }
+  lines.push(splitter.rest().toString("utf8"));
+  await drain(lines, repl);
+  if (!repl.isOver) await repl.waitUntilSettled();
+}
+
+async function drain(lines: string[], repl: Repl): Promise<void> {
+  for (const line of lines.splice(0)) {
+    if (repl.isOver) return;
+    await repl.execute(line);
+  }
 }
