@@ -27,9 +27,7 @@ export async function showChecks(
       sanitizeLine(todo === undefined ? text : `${text}; ${todo}`),
     ]);
     for (const [at, line] of formatTable(rows, Number.POSITIVE_INFINITY).entries()) {
-      const style = STYLES[checks[at]?.status ?? "ok"];
-      if (style === undefined) await output.line(line);
-      else await output.styledLine(style, line);
+      await output.styledLine(STYLES[checks[at]?.status ?? "ok"], line);
     }
   }
   return isWell ? 0 : 1;

@@ -2,10 +2,10 @@
 import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { HttpClient, InputRecord, QueuedMessage, QueueReply } from "../../client/index.ts";
+import { formatAge } from "../../client/view/format.ts";
 import { joinText } from "../../protocol/message-text.ts";
 import { truncate } from "../bar.ts";
 import { type Flag, readTextFlag, UsageError } from "../command.ts";
-import { formatDuration } from "../duration.ts";
 import { formatTable, show } from "../output.ts";
 import { ANY } from "../program.ts";
 import type { BlemeesCommand } from "./command.ts";
@@ -138,7 +138,7 @@ async function clear(http: HttpClient, session_id: string): Promise<string[]> {
 
 /** Queued messages in delivery order, then recent ones, newest first. */
 export function queueLines({ queued, recent, held }: QueueReply, columns: number, nowMs: number): string[] {
-  const ago = (atMs: number): string => `${formatDuration(Math.max(0, nowMs - atMs))} ago`;
+  const ago = (atMs: number): string => `${formatAge(nowMs - atMs)} ago`;
   const waiting = new Set(queued.map(({ message_id }) => message_id));
   const rows = [
     ...queued.map((item) => [

@@ -3,6 +3,7 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { isPlainWord } from "../../base/shell-word.ts";
 import { defined } from "../../base/values.ts";
 import type { FilterState, SessionsFilter, SessionView } from "../../client/index.ts";
+import { formatAge } from "../../client/view/format.ts";
 import {
   type Arguments,
   didYouMean,
@@ -11,7 +12,6 @@ import {
   readTextFlag,
   UsageError,
 } from "../command.ts";
-import { formatDuration } from "../duration.ts";
 import { formatTable, show } from "../output.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { findSession } from "./find.ts";
@@ -161,10 +161,8 @@ export async function showViews(
   }
   if (views.length === 0) output.note('No sessions; start one with: sm spawn claude "…" (or demo)');
   else
-    for (const { text, style } of lines(views, output.columns, Date.now())) {
-      if (style === undefined) await output.line(text);
-      else await output.styledLine(style, text);
-    }
+    for (const { text, style } of lines(views, output.columns, Date.now()))
+      await output.styledLine(style, text);
   return 0;
 }
 
@@ -196,7 +194,7 @@ export function listIds(sessions: readonly SessionView[]): string[] {
 
 function daemonRows(status: Record<string, unknown>, socket: string): string[][] {
   const { daemon, pid, uptime_s, backends } = status;
-  const up = typeof uptime_s === "number" ? `, up ${formatDuration(uptime_s * 1000)}` : "";
+  const up = typeof uptime_s === "number" ? `, up ${formatAge(uptime_s * 1000)}` : "";
   const agents = Object.entries((backends ?? {}) as Record<string, string>);
   return [
     ["daemon", `${String(daemon)}, pid ${String(pid)}${up}`],

@@ -2,9 +2,9 @@
 import type { Action, HttpClient, SessionView, StreamItem } from "../../client/index.ts";
 import { applyInputs, changedEntries, emptyView } from "../../client/view.ts";
 import { readNumberFlag } from "../command.ts";
+import { formatEntry } from "../entry-lines.ts";
 import { show } from "../output.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
-import { formatEntry } from "./entry-lines.ts";
 import { findSession } from "./find.ts";
 import { formatAction } from "./session-lines.ts";
 
@@ -70,10 +70,8 @@ async function follow(http: HttpClient, session: SessionView, context: BlemeesCo
     else {
       const next = applyInputs(view, [item], LIMITS);
       for (const change of changedEntries(view, next))
-        for (const { text, style } of formatEntry(change, output.columns, context.words)) {
-          if (style === undefined) await output.line(text);
-          else await output.styledLine(style, text);
-        }
+        for (const { text, style } of formatEntry(change, output.columns, context.words))
+          await output.styledLine(style, text);
       view = next;
     }
   }

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import type { WebLink } from "../../client/index.ts";
+import { formatAge } from "../../client/view/format.ts";
 import { readNumberFlag } from "../command.ts";
-import { formatDuration } from "../duration.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { findStateDirectory } from "./state-directory.ts";
 
@@ -53,7 +53,7 @@ export const WEB: BlemeesCommand = {
 };
 
 export function formatAdvice({ port, expires_at_ms }: WebLink, env: Env, nowMs: number): string[] {
-  const life = `It works once, within ${formatDuration(Math.max(0, expires_at_ms - nowMs))}.`;
+  const life = `It works once, within ${formatAge(expires_at_ms - nowMs)}.`;
   if (env["SSH_CONNECTION"] === undefined) return [`Open this link in your browser. ${life}`];
   return [
     "This is an ssh session. On your own machine run this, and leave it open:",
