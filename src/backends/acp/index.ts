@@ -2,10 +2,10 @@
 // `[agents.NAME]`, and our own `demian`.
 import { access } from "node:fs/promises";
 import { CodedError } from "../../base/coded-error.ts";
+import { findProgram } from "../../base/find-program.ts";
 import { makeLocalId } from "../../base/id.ts";
 import type { FoundRun } from "../../base/runs/adopt.ts";
 import { adoptShared, isFrom } from "../adopt-shared.ts";
-import { findProgram } from "../find-program.ts";
 import { type Lease, Pool } from "../pool.ts";
 import type { Party } from "../replay.ts";
 import { type RunsHost, toRunOrder } from "../runs-host.ts";
