@@ -1,7 +1,9 @@
 // Runs the hooks of an event in order: built-in ones first, then as configured. Each gets the input as patched by the
 // previous ones. A failed hook is a warning, or a block if it has `onError: "block"`.
+
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
+import { awaitUnlessAborted } from "../abort.ts";
 import { applyPatch, type Patched } from "./patch.ts";
 import {
   DEFAULT_TIMEOUT_MS,
@@ -84,23 +86,15 @@ async function dispatch(
 /** Ends at the timeout or abort even if the hook ignores its signal. */
 async function runHook(hook: Hook, input: HookInput, signal: AbortSignal): Promise<HookResult> {
   const timeoutMs = Math.min(hook.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
-  const control = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let stop: () => void = () => undefined;
-  const ended = new Promise<never>((_, reject) => {
-    const giveUp = (why: string) => {
-      reject(new Error(why));
-      control.abort();
-    };
-    timer = setTimeout(() => giveUp(`it took longer than ${timeoutMs} ms`), timeoutMs);
-    stop = () => giveUp("aborted");
-    signal.addEventListener("abort", stop, { once: true });
-  });
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error(`it took longer than ${timeoutMs} ms`)), timeoutMs);
+  const either = AbortSignal.any([late.signal, signal]);
   try {
-    return await Promise.race([hook.run(input, control.signal), ended]);
+    return await awaitUnlessAborted(() => hook.run(input, either), either);
+  } catch (error) {
+    throw signal.aborted ? new Error("aborted") : error;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
   }
 }
 
