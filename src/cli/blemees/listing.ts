@@ -6,6 +6,7 @@ import type { FilterState, SessionsFilter, SessionView } from "../../client/inde
 import { formatAge } from "../../client/view/format.ts";
 import {
   type Arguments,
+  defineFlag,
   didYouMean,
   type Flag,
   readNumberFlag,
@@ -41,15 +42,14 @@ const STATES: Record<FilterState, true> = {
 const ACTIVITY_STATE_NAMES = Object.keys(STATES) as readonly FilterState[];
 
 const FILTERS: readonly Flag[] = [
-  { name: "live", summary: "only live sessions (in the daemon's memory)" },
-  {
-    name: "state",
-    value: "STATE",
-    summary: `only sessions in these states, separated by commas: ${ACTIVITY_STATE_NAMES.join(", ")}`,
-  },
-  { name: "agent", short: "a", value: "NAME", summary: "only sessions of this agent" },
-  { name: "cwd", value: "DIR", summary: "only sessions in this directory" },
-  { name: "limit", value: "N", summary: "only the N most recently active" },
+  defineFlag("--live", "only live sessions (in the daemon's memory)"),
+  defineFlag(
+    "--state STATE",
+    `only sessions in these states, separated by commas: ${ACTIVITY_STATE_NAMES.join(", ")}`,
+  ),
+  defineFlag("-a, --agent NAME", "only sessions of this agent"),
+  defineFlag("--cwd DIR", "only sessions in this directory"),
+  defineFlag("--limit N", "only the N most recently active"),
 ];
 
 export const ALL: BlemeesCommand = {
@@ -58,7 +58,7 @@ export const ALL: BlemeesCommand = {
   usage: "all",
   summary: "list all sessions: state, age, cost, pending requests, last action",
   words: [0, 0],
-  flags: [...FILTERS, { name: "ids", summary: "print only ids and names, one per line" }],
+  flags: [...FILTERS, defineFlag("--ids", "print only ids and names, one per line")],
   examples: ["all", "all --state waiting_permission --json"],
   async run(given, context) {
     const http = await context.connect();
@@ -75,7 +75,7 @@ export const CHILDREN: BlemeesCommand = {
   summary: "list sessions as a tree: those below ID; without ID all, or inside an agent its own children",
   words: [0, 1],
   completes: "session",
-  flags: [{ name: "live", summary: "omit stopped sessions" }],
+  flags: [defineFlag("--live", "omit stopped sessions")],
   examples: ["children", "children manager", "children --live"],
   async run(given, context) {
     const http = await context.connect();

@@ -1,7 +1,7 @@
 // `sm tail`: recent actions of an agent; with -f, its messages and actions as they happen.
 import type { Action, HttpClient, SessionView, StreamItem } from "../../client/index.ts";
 import { applyInputs, changedEntries, emptyView } from "../../client/view.ts";
-import { readNumberFlag } from "../command.ts";
+import { defineFlag, readNumberFlag } from "../command.ts";
 import { formatEntry } from "../entry-lines.ts";
 import { show } from "../output.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
@@ -17,8 +17,8 @@ export const TAIL: BlemeesCommand = {
   words: [1, 1],
   completes: "session",
   flags: [
-    { name: "follow", short: "f", summary: "follow until Ctrl-C, also across restarts of the daemon" },
-    { name: "lines", short: "n", value: "N", summary: `print the last N actions (default ${DEFAULT_LINES})` },
+    defineFlag("-f, --follow", "follow until Ctrl-C, also across restarts of the daemon"),
+    defineFlag("-n, --lines N", `print the last N actions (default ${DEFAULT_LINES})`),
   ],
   examples: ["tail fixer", "tail -f fixer"],
   notes: [

@@ -4,7 +4,7 @@
 import type { Readable } from "node:stream";
 import { LineSplitter } from "../../base/ndjson.ts";
 import { defined } from "../../base/values.ts";
-import { type Arguments, type Flag, readTextFlag } from "../command.ts";
+import { type Arguments, defineFlag, type Flag, readTextFlag } from "../command.ts";
 import { abortOnInterrupt, readInput } from "../input.ts";
 import { Output } from "../output.ts";
 import { type Command, formatUsageLines, type Program, runMain, runProgram } from "../program.ts";
@@ -18,14 +18,13 @@ import type { Verb } from "./verb.ts";
 import { findVerb, takesSession, VERBS } from "./verbs.ts";
 
 const COMMON_FLAGS: readonly Flag[] = [
-  {
-    name: "socket",
-    value: "PATH",
-    completes: "file",
-    summary: "the daemon's socket (default: $BLEMEESD_SOCKET, $XDG_RUNTIME_DIR/blemeesd.sock, …)",
-  },
-  { name: "json", summary: "print the daemon's frames, one JSON object per line" },
-  { name: "help", short: "h", summary: "show help; after a command, the help of that command" },
+  defineFlag(
+    "--socket PATH",
+    "the daemon's socket (default: $BLEMEESD_SOCKET, $XDG_RUNTIME_DIR/blemeesd.sock, …)",
+    { completes: "file" },
+  ),
+  defineFlag("--json", "print the daemon's frames, one JSON object per line"),
+  defineFlag("-h, --help", "show help; after a command, the help of that command"),
 ];
 
 export interface WireOptions {
@@ -60,8 +59,8 @@ export function createProgram(options: WireOptions): Program<ShellContext> {
     commonFlags: COMMON_FLAGS,
     flags: [
       ...COMMON_FLAGS,
-      { name: "no-connect", summary: "start the prompt without connecting" },
-      { name: "version", short: "V", summary: "print the version" },
+      defineFlag("--no-connect", "start the prompt without connecting"),
+      defineFlag("-V, --version", "print the version"),
     ],
     asks: { session: `${name} sessions --live --ids`, request: `${name} requests --ids` },
     createContext: (given) => createContext(given, options),
