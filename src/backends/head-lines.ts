@@ -1,6 +1,6 @@
 // Reads the first records of a JSONL file: a list needs only the top of a transcript.
 import { open } from "node:fs/promises";
-import { isObject, type JsonObject } from "../base/json.ts";
+import { isObject, type JsonObject, tryParseJson } from "../base/json.ts";
 
 const STEP_BYTES = 64 * 1024;
 
@@ -27,11 +27,7 @@ export async function readHeadRecords(
 }
 
 function takeLine(line: string, take: (record: JsonObject) => boolean): boolean {
-  let record: unknown;
-  try {
-    record = JSON.parse(Buffer.from(line, "latin1").toString("utf8"));
-  } catch {
-    return false; // a half-written last line, or garbage
-  }
+  // Not JSON: a half-written last line, or garbage.
+  const record = tryParseJson(Buffer.from(line, "latin1").toString("utf8"));
   return isObject(record) && take(record);
 }

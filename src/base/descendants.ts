@@ -2,11 +2,11 @@
 // a tool that calls setsid and loses its parent is in no tree. macOS: ps, by parent and process group. A pid is only
 // signalled together with its start time, because pids are reused.
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { promisify } from "node:util";
 import { mapBounded } from "./map-bounded.ts";
 import { readMonotonicMs } from "./monotonic.ts";
+import { readBootId, readStatFields, tryReadText } from "./proc.ts";
 
 export interface ProcessId {
   pid: number;
@@ -54,7 +54,7 @@ export async function findByEnvironment(
   const prefix = `${name}=`;
   const marked = await mapBounded(rows, PARALLEL_READS, async (row) => {
     if (spared.has(row.pid)) return undefined;
-    const environment = readText(`/proc/${row.pid}/environ`);
+    const environment = tryReadText(`/proc/${row.pid}/environ`);
     if (environment?.includes(prefix) !== true) return undefined;
     const entries = environment.split("\0");
     const read = (other: string) =>
@@ -77,17 +77,17 @@ export async function killAll(ids: readonly ProcessId[], graceMs: number): Promi
 
 /** Whether the same process is still running; a zombie is not. */
 export async function isAlive(id: ProcessId): Promise<boolean> {
-  return (await readProcess(id.pid, await bootId()))?.started === id.started;
+  return (await readProcess(id.pid, bootId()))?.started === id.started;
 }
 
 /** Whether it was started since the machine was; false if that is unknown (macOS). */
 export async function isOfThisBoot({ started }: ProcessId): Promise<boolean> {
-  return isLinux && started.startsWith(`${await bootId()}:`);
+  return isLinux && started.startsWith(`${bootId()}:`);
 }
 
 /** The process with this pid; undefined if there is none. */
 export async function identify(pid: number): Promise<ProcessId | undefined> {
-  const row = await readProcess(pid, await bootId());
+  const row = await readProcess(pid, bootId());
   return row === undefined ? undefined : toId(row);
 }
 
@@ -141,24 +141,20 @@ function ourselves(rows: readonly ProcessRow[]): Set<number> {
 async function readProcesses(): Promise<ProcessRow[]> {
   if (!isLinux) return readPs(["-ax"]);
   const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const boot = await bootId();
+  const boot = bootId();
   const rows = await mapBounded(names, PARALLEL_READS, (name) => readProcess(Number(name), boot));
   return rows.filter((row) => row !== undefined);
 }
 
 async function readProcess(pid: number, boot: string): Promise<ProcessRow | undefined> {
   if (!isLinux) return (await readPs(["-p", String(pid)]))[0];
-  const stat = readText(`/proc/${pid}/stat`);
-  if (stat === undefined) return undefined;
-  // The name (field 2) may contain spaces and parentheses; the other fields start after the last ")".
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  if (fields[0] === "Z" || fields[0] === "X") return undefined;
+  const fields = readStatFields(pid);
+  if (fields === undefined || fields[0] === "Z" || fields[0] === "X") return undefined;
   return { pid, ppid: Number(fields[1]), group: Number(fields[2]), started: `${boot}:${fields[19]}` };
 }
 
-async function bootId(): Promise<string> {
-  if (!isLinux) return "";
-  return (readText("/proc/sys/kernel/random/boot_id") ?? "").trim();
+function bootId(): string {
+  return isLinux ? readBootId() : "";
 }
 
 async function readPs(which: string[]): Promise<ProcessRow[]> {
@@ -172,18 +168,6 @@ async function readPs(which: string[]): Promise<ProcessRow[]> {
       { pid: Number(match[1]), ppid: Number(match[2]), group: Number(match[3]), started: `${match[5]}` },
     ];
   });
-}
-
-/**
- * Synchronous on purpose: a /proc file is in memory and read in microseconds, while each asynchronous read takes four trips
- * through the thread pool. `mapBounded` yields to the event loop in between.
- */
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined; // gone, or another user's
-  }
 }
 
 function toId(row: ProcessRow): ProcessId {

@@ -1,6 +1,8 @@
 // Inspects JSON text without parsing it: the number of values, and the top-level scalars. For lines that would take too long
 // to parse. Strings are skipped whole, so long text costs little.
 
+import { tryParseJson } from "./json.ts";
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -40,21 +42,12 @@ export function readOutline(text: string): Map<string, unknown> {
       const isKey = depth === 1 && end - at <= MAX_SCALAR && /^\s*:/.test(text.slice(end + 1, end + 20));
       if (isKey) {
         const [, scalar] = SCALAR.exec(text.slice(end + 1, end + MAX_SCALAR + 40)) ?? [];
-        found.set(String(parse(text.slice(at, end + 1))), parse(scalar));
+        found.set(String(tryParseJson(text.slice(at, end + 1))), tryParseJson(scalar ?? ""));
       }
       at = end;
     }
   }
   return found;
-}
-
-/** Undefined if it is not valid JSON. */
-function parse(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The end of the string that starts at `start`: its closing quote, or the end of the text if it is cut off. */

@@ -15,6 +15,15 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Undefined: not JSON. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Parses a line from a client; throws `invalid_message` with the reason. */
 export function parseUntrusted(text: string): JsonObject {
   let value: unknown;

@@ -1,6 +1,6 @@
 // A process and its ancestors, as the kernel shows them: who started the process at the other end of a connection. Linux
 // only; elsewhere nothing is known.
-import { readFileSync } from "node:fs";
+import { readStatFields, tryReadText } from "./proc.ts";
 
 export interface LineageProcess {
   readonly pid: number;
@@ -50,11 +50,8 @@ interface Stat {
 }
 
 function readStat(pid: number): Stat | undefined {
-  const stat = readText(`/proc/${pid}/stat`);
-  if (stat === undefined) return undefined;
-  // The name (field 2) may contain spaces and parentheses; the other fields start after the last ")".
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return { pid, ppid: Number(fields[1]), started: Number(fields[19]) };
+  const fields = readStatFields(pid);
+  return fields && { pid, ppid: Number(fields[1]), started: Number(fields[19]) };
 }
 
 function toProcess(pid: number): LineageProcess {
@@ -62,16 +59,8 @@ function toProcess(pid: number): LineageProcess {
   return {
     pid,
     read(name) {
-      environment ??= (readText(`/proc/${pid}/environ`) ?? "").split("\0");
+      environment ??= (tryReadText(`/proc/${pid}/environ`) ?? "").split("\0");
       return environment.find((line) => line.startsWith(`${name}=`))?.slice(name.length + 1);
     },
   };
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined; // gone, or another user's
-  }
 }

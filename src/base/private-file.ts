@@ -1,7 +1,7 @@
 // Files that decide what is allowed: read only if nobody else could have written them, replaced as a whole.
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CodedError, readErrno } from "./coded-error.ts";
 
@@ -35,10 +35,20 @@ export async function readPrivate(path: string): Promise<string | undefined> {
 /** Replaces the whole file, mode 0600, in a directory private to the user. */
 export async function writePrivate(path: string, text: string): Promise<void> {
   await ensurePrivateDir(dirname(path));
+  await replaceWhole(path, text);
+}
+
+/** Replaces a file by one that is complete. `prepare`: called before anything is written. */
+export async function replaceWhole(
+  path: string,
+  text: string,
+  prepare?: (file: FileHandle) => Promise<void>,
+): Promise<void> {
   const draft = `${path}.${randomUUID()}.tmp`;
   try {
     const file = await open(draft, "wx", 0o600);
     try {
+      await prepare?.(file);
       await file.writeFile(text);
       await file.sync();
     } finally {
@@ -46,7 +56,7 @@ export async function writePrivate(path: string, text: string): Promise<void> {
     }
     await rename(draft, path);
   } catch (error) {
-    await rm(draft, { force: true });
+    await rm(draft, { force: true }).catch(() => undefined); // the first error matters
     throw error;
   }
 }

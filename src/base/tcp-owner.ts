@@ -1,8 +1,9 @@
 // The processes that hold one end of a loopback TCP connection. Linux: the socket's inode from /proc/net, then the descriptors
 // of this user's processes.
-import { readFileSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { mapBounded } from "./map-bounded.ts";
+import { tryReadText } from "./proc.ts";
 
 export interface TcpEnd {
   /** Of the end whose owner is wanted. */
@@ -16,7 +17,7 @@ const ESTABLISHED = "01";
 
 /** Empty: the end is closed. Undefined: the system does not say, or another user's process holds it. */
 export async function findSocketOwners(end: TcpEnd): Promise<number[] | undefined> {
-  const tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(readText).filter((text) => text !== undefined);
+  const tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(tryReadText).filter((text) => text !== undefined);
   if (tables.length === 0) return undefined;
   const inodes = tables.flatMap((table) => findInodes(table, end)).filter((inode) => inode !== "0");
   if (inodes.length === 0) return [];
@@ -61,13 +62,5 @@ function readLink(path: string): string | undefined {
     return readlinkSync(path);
   } catch {
     return undefined; // closed meanwhile
-  }
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
   }
 }

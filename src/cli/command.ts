@@ -1,6 +1,7 @@
 // Command-line arguments: flags as a table, usage errors that suggest the nearest valid word, typed flag values.
 import { CodedError } from "../base/coded-error.ts";
 import { pickNearest } from "../base/nearest.ts";
+import { defined } from "../base/values.ts";
 
 export interface Flag {
   /** Without the dashes. */
@@ -13,6 +14,16 @@ export interface Flag {
   summary: string;
   /** Completion of its value: `file`, or a key of the program's `flagAsks`. */
   completes?: string;
+}
+
+/** A row of a table of flags, such as `defineFlag("-n, --lines N", "print the last N lines")`. */
+export function defineFlag(
+  usage: string,
+  summary: string,
+  more: Pick<Flag, "isMany" | "completes"> = {},
+): Flag {
+  const [, short, name = "", value] = /^(?:-(\w), )?--([\w-]+)(?: (.+))?$/.exec(usage) ?? [];
+  return { name, summary, ...defined({ short, value }), ...more };
 }
 
 export interface Arguments {

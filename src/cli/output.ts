@@ -60,8 +60,8 @@ export class Output {
     return this.text(`${text}\n`);
   }
 
-  /** A line in one style. */
-  async styledLine(style: Style, text: string): Promise<void> {
+  /** A line in one style, if any. */
+  async styledLine(style: Style | undefined, text: string): Promise<void> {
     const { stdout } = this.#options;
     this.#writes += 1;
     if (stdout.write(`${this.#style(stdout, style, sanitize(text))}\n`)) return;
@@ -103,8 +103,8 @@ export class Output {
     stderr.write(`${this.#style(stderr, style, sanitize(text))}\n`);
   }
 
-  #style(sink: Sink, style: Style, text: string): string {
-    return applyStyle(sink, this.#options.env ?? process.env, style, text);
+  #style(sink: Sink, style: Style | undefined, text: string): string {
+    return style === undefined ? text : applyStyle(sink, this.#options.env ?? process.env, style, text);
   }
 }
 

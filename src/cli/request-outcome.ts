@@ -2,8 +2,8 @@
 import { revealLine } from "../base/sanitize.ts";
 import type { Answer, Decision, RequestRow } from "../client/index.ts";
 import { describeAnswerer, formatAnswerer } from "../client/view/answerer.ts";
+import { formatAge } from "../client/view/format.ts";
 import type { ResolutionSource } from "../protocol/requests.ts";
-import { formatDuration } from "./duration.ts";
 import { formatTable } from "./output.ts";
 import { BLEMEESCTL_WORDS, type RequestWords } from "./request-text.ts";
 
@@ -62,7 +62,7 @@ export function formatSettled(rows: readonly RequestRow[], columns: number, nowM
     row.session_id,
     row.status,
     formatAnswerer(row) ?? "",
-    `${formatDuration(Math.max(0, nowMs - row.requested_at_ms))} ago`,
+    `${formatAge(nowMs - row.requested_at_ms)} ago`,
     row.payload.title,
   ]);
   return formatTable([["REQUEST", "SESSION", "STATUS", "ANSWERED BY", "ASKED", "TITLE"], ...cells], columns);

@@ -10,7 +10,7 @@ import {
   REQUEST_ID,
   type RequestArguments,
 } from "./answers.ts";
-import { type Flag, UsageError } from "./command.ts";
+import { defineFlag, type Flag, UsageError } from "./command.ts";
 import { type Output, show } from "./output.ts";
 import { answerText, formatOutcome, formatSettled } from "./request-outcome.ts";
 import { formatRequest, makeHint, type RequestWords, requireOffered } from "./request-text.ts";
@@ -47,12 +47,8 @@ export interface RequestContext {
 const MAX_CHOICES = 20;
 export const SETTLED = { include_settled: true, include_orphaned: true };
 
-export const SHOWN: Flag = {
-  name: "shown",
-  value: "HASH",
-  summary: "only if the request still has this shown_hash",
-};
-export const INPUT: Flag = { name: "input", value: "JSON", summary: "run the tool with this input instead" };
+export const SHOWN: Flag = defineFlag("--shown HASH", "only if the request still has this shown_hash");
+export const INPUT: Flag = defineFlag("--input JSON", "run the tool with this input instead");
 
 /** Pending requests whole, the others in a table. */
 export async function listRequests(

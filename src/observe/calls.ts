@@ -1,9 +1,9 @@
 // Classifies a tool call by name and input: a command, a file change, or another tool. One table for the tools of all
 // backends.
 
+import { countChangedLines, countLines } from "../base/diff.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
 import { asObject, asObjects, defined } from "../base/values.ts";
-import { countEdit, countHunks, countText, type DiffCount, formatDiffCount } from "./diff.ts";
 import { cutText } from "./excerpt.ts";
 import { CHANGE_KINDS, type ChangeKind, type ItemType } from "./types.ts";
 
@@ -130,4 +130,37 @@ function toChange(path: unknown, change_kind: ChangeKind | undefined, count: Dif
     ...defined({ change_kind }),
     diff_summary: formatDiffCount(count),
   };
+}
+
+interface DiffCount {
+  added: number;
+  /** Absent if unknown. */
+  removed?: number;
+}
+
+function formatDiffCount({ added, removed }: DiffCount): string {
+  return removed === undefined ? `+${added}` : `+${added} -${removed}`;
+}
+
+function countText(text: unknown): number {
+  return typeof text === "string" ? countLines(text) : 0;
+}
+
+function countEdit(before: unknown, after: unknown): DiffCount {
+  const isText = typeof before === "string" && typeof after === "string";
+  return isText ? countChangedLines(before, after) : { added: countText(after), removed: countText(before) };
+}
+
+/** Counts a unified diff, with or without its file headers. */
+function countHunks(diff: unknown): DiffCount {
+  const count = { added: 0, removed: 0 };
+  if (typeof diff !== "string") return count;
+  let isInHunk = !diff.startsWith("--- ") && !diff.startsWith("diff ");
+  for (const line of diff.split("\n")) {
+    if (line.startsWith("@@")) isInHunk = true;
+    else if (line.startsWith("diff ")) isInHunk = false;
+    else if (isInHunk && line.startsWith("+")) count.added += 1;
+    else if (isInHunk && line.startsWith("-")) count.removed += 1;
+  }
+  return count;
 }

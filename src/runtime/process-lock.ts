@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { CodedError, readErrno, toMessage } from "../base/coded-error.ts";
+import { isRunning, readBootId, readStatFields } from "../base/proc.ts";
 
 export interface LockOptions {
   /**
@@ -126,26 +127,6 @@ function remove(path: string): void {
 function readStartTime(pid: number): string | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   if (process.platform !== "linux") return isRunning(pid) ? "there" : undefined;
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in parentheses may contain anything; state and start time follow it.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? undefined : `${readBootId()}:${fields[19]}`;
-  } catch {
-    // No such process, or not visible to us.
-    return undefined;
-  }
-}
-
-function readBootId(): string {
-  return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return readErrno(error) === "EPERM";
-  }
+  const fields = readStatFields(pid);
+  return fields === undefined || fields[0] === "Z" ? undefined : `${readBootId()}:${fields[19]}`;
 }

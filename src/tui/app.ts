@@ -1,8 +1,8 @@
 // A stack of screens. Input goes to the top one, which is redrawn at once after a key and at most once per FRAME_MS for
 // session events.
 
-import { askTmux } from "./notify/ask-tmux.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
+import { askTmux } from "./notify/terminal.ts";
 import type { App, Input, Look, Opener, Screen, TerminalIo } from "./screen-types.ts";
 import { Terminal } from "./terminal.ts";
 import type { Notification } from "./types.ts";

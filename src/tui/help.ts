@@ -1,5 +1,5 @@
 // The help overlay, generated from the key table.
-import { getKeyName, KEYS, type KeyPlace, type KeyRow } from "./keys/table.ts";
+import { getKeyName, KEYS, type KeyPlace } from "./keys/table.ts";
 import { createPiece, type Line, STYLE } from "./rows/style.ts";
 import { wrapWords } from "./rows/wrap.ts";
 import type { Look } from "./screen-types.ts";
@@ -46,7 +46,7 @@ function allLines(columns: number): Line[] {
 
 /** Key names and summaries of a place. */
 export function listKeyRows(place: KeyPlace): (readonly [keys: string, summary: string])[] {
-  const rows = (KEYS as readonly KeyRow[]).filter(({ where }) => where === place);
+  const rows = KEYS.filter(({ where }) => where === place);
   const own = rows.map(({ keys, summary }) => [keys.map(getKeyName).join(", "), summary] as const);
   return [...own, ...(MORE[place] ?? [])];
 }

@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isObject } from "../../base/json.ts";
+import { isObject, tryParseJson } from "../../base/json.ts";
 import type { Environment } from "../types.ts";
 import type { AcpSpec } from "./spec.ts";
 
@@ -56,10 +56,6 @@ async function isReady(script: string, env: Environment): Promise<boolean> {
 }
 
 function hasReady(stdout: string): boolean {
-  try {
-    const rows: unknown = JSON.parse(stdout);
-    return Array.isArray(rows) && rows.some((row) => isObject(row) && row["isReady"] === true);
-  } catch {
-    return false;
-  }
+  const rows = tryParseJson(stdout);
+  return Array.isArray(rows) && rows.some((row) => isObject(row) && row["isReady"] === true);
 }

@@ -2,17 +2,28 @@
 // `[agents.NAME]`, and our own `demian`.
 import { access } from "node:fs/promises";
 import { CodedError } from "../../base/coded-error.ts";
+import { findProgram } from "../../base/find-program.ts";
 import { makeLocalId } from "../../base/id.ts";
-import { findProgram } from "../find-program.ts";
-import { Pool } from "../pool.ts";
-import type { Backend } from "../types.ts";
-import { adoptAcpProcess } from "./adopt.ts";
+import type { FoundRun } from "../../base/runs/adopt.ts";
+import { adoptShared, isFrom } from "../adopt-shared.ts";
+import { type Lease, Pool } from "../pool.ts";
+import type { Party } from "../replay.ts";
+import { type RunsHost, toRunOrder } from "../runs-host.ts";
+import { SinkGate } from "../sink-gate.ts";
+import type { AdoptOrder, Backend } from "../types.ts";
 import { Births } from "./births.ts";
+import type { AcpSnapshot } from "./keep.ts";
 import { checkAcpOptions, makeOptions } from "./options.ts";
-import { type AcpProcessOrder, readVersion, startAcpProcess } from "./process.ts";
+import {
+  type AcpProcess,
+  type AcpProcessOrder,
+  createAcpProcess,
+  readVersion,
+  startAcpProcess,
+} from "./process.ts";
 import { readAcpRights } from "./rights.ts";
 import { type AcpHost, type AcpSpec, CLOCK, LIMITS } from "./spec.ts";
-import { startAcpRun } from "./start.ts";
+import { type AgentParts, makeRun, startAcpRun, toProcessParts } from "./start.ts";
 
 const LINGER_MS = 5000;
 /** It exists; its version is known when it is started. */
@@ -83,4 +94,41 @@ function notFoundError({ name, command, advice, needs = [] }: AcpSpec): CodedErr
   const where = file === undefined ? program : `${file} does not exist`;
   const todo = advice ?? `install it, or set command in [agents.${name}]`;
   return new CodedError("spawn_failed", `${name}: ${where}; ${todo}`);
+}
+
+/** The agent would do its work twice. */
+const ONCE: ReadonlySet<unknown> = new Set(["session/prompt", "session/new"]);
+
+function adoptAcpProcess(
+  parts: AgentParts,
+  runs: RunsHost,
+  found: FoundRun,
+  orders: readonly AdoptOrder[],
+): Promise<AcpProcess> {
+  const about = toProcessParts(parts);
+  return adoptShared({
+    found,
+    orders,
+    pool: parts.pool,
+    createServer: (used) => createAcpProcess(about, used),
+    makeParty: (order, lease) => makeParty(parts, order, lease),
+    once: ONCE,
+    unrecorded: toRunOrder(runs, about.log).unavailable,
+  });
+}
+
+function makeParty(parts: AgentParts, order: AdoptOrder, lease: Lease<AcpProcess>): Party {
+  const snapshot = order.snapshot.state as AcpSnapshot;
+  const { translator: state, opening, marker, isClosedThere } = snapshot;
+  const lane = lease.server.openLane(snapshot.lane);
+  const gate = new SinkGate(order.past);
+  const run = makeRun(parts, { lease, lane, state, sink: gate, order, opening, marker, isClosedThere });
+  return {
+    order,
+    run,
+    gate,
+    enter: () => run.reenter(),
+    wrote: (message) => isFrom(message, snapshot.lane, ({ sessionId }) => sessionId === state.sessionId),
+    repeat: (name, args) => run.repeat(name, args),
+  };
 }

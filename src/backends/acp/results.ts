@@ -1,7 +1,7 @@
 // The response to session/prompt → `agent.result`. It is not trusted alone: what we did (cancel, decline) and failures
 // the agent reported earlier count too.
 
-import { isObject, type JsonObject } from "../../base/json.ts";
+import { isObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { RpcErrorBody } from "../../base/jsonrpc.ts";
 import { asCount, asObject, asObjects, asText, defined } from "../../base/values.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
@@ -119,7 +119,7 @@ export function toFailure({ code: number, message, data }: RpcErrorBody): Failur
 
 /** Gemini's message is the body of the vendor's response. */
 function vendorError(message: string): { message?: string; names: unknown[]; retryAfterMs?: number } {
-  const body = message.startsWith("{") ? parseJson(message) : undefined;
+  const body = message.startsWith("{") ? tryParseJson(message) : undefined;
   const error = asObject(asObject(body)["error"]);
   const details = asObjects(error["details"]);
   const reasons = details.map(({ reason }) => reason);
@@ -131,14 +131,6 @@ function vendorError(message: string): { message?: string; names: unknown[]; ret
     names: [...reasons, error["status"]],
     ...defined({ retryAfterMs: delay === undefined ? undefined : Math.round(Number(delay) * 1000) }),
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // only starts like JSON
-  }
 }
 
 function authReports({ code, message }: Failure): AcpReport[] {

@@ -1,19 +1,18 @@
 // Starts claude for an order: chooses the program, the arguments, and whether to resume.
-
 import { existsSync } from "node:fs";
 import { access, realpath } from "node:fs/promises";
-import { getClaudeConfigDir } from "../../base/claude-wire/environment.ts";
+import { RUN_MARKER } from "../../base/child.ts";
+import { getClaudeConfigDir, SET_BY_CLAUDE, STATE_EVENTS } from "../../base/claude-wire/environment.ts";
 import { MIN_CLAUDE_VERSION } from "../../base/claude-wire/version.ts";
 import { CodedError } from "../../base/coded-error.ts";
+import { findProgram } from "../../base/find-program.ts";
 import type { FoundRun } from "../../base/runs/adopt.ts";
 import { defined } from "../../base/values.ts";
-import { findProgram } from "../find-program.ts";
 import { replayFrom, replayRun } from "../replay.ts";
 import { type RunsHost, toRunOrder } from "../runs-host.ts";
 import { SinkGate } from "../sink-gate.ts";
 import type { AdoptOrder, BackendSink, Environment, Run, StartOrder } from "../types.ts";
 import type { DetectedClaude } from "./detect.ts";
-import { buildClaudeEnvironment } from "./environment.ts";
 import { buildClaudeArgv, type ClaudeOptions, type Launch } from "./options.ts";
 import { getProjectsDir } from "./paths.ts";
 import type { Place } from "./requests.ts";
@@ -139,4 +138,16 @@ function tooOldError(detected: DetectedClaude | undefined): CodedError {
 function notFoundError(bin: string): CodedError {
   const where = bin.includes("/") ? `${bin} is not an executable file` : `${bin} not found on PATH`;
   return new CodedError("spawn_failed", `${where}; set --claude or BLEMEESD_CLAUDE`);
+}
+
+const REMOVED: ReadonlySet<string> = new Set([...SET_BY_CLAUDE, RUN_MARKER]);
+
+/** The daemon's, without the variables of a claude that the daemon was started from. */
+function buildClaudeEnvironment(
+  daemon: Environment,
+  order: Environment,
+  speaksControl: boolean,
+): Record<string, string | undefined> {
+  const kept = Object.entries(daemon).filter(([name]) => !REMOVED.has(name));
+  return { ...Object.fromEntries(kept), ...(speaksControl ? STATE_EVENTS : {}), ...order };
 }

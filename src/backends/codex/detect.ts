@@ -1,15 +1,17 @@
 // Finds the codex program, its version and its protocol, by a handshake rather than by `--version`.
 
+import { readdir, realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { waitAtMost } from "../../base/child.ts";
+import { isExecutable } from "../../base/executable.ts";
 import { FileCache } from "../../base/file-cache.ts";
+import { findProgram } from "../../base/find-program.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { defined } from "../../base/values.ts";
-import { findProgram } from "../find-program.ts";
 import type { Environment } from "../types.ts";
 import { readVersion, startAppServer } from "./app-server/process.ts";
 import { buildProcessEnvironment } from "./environment.ts";
 import { readVersion as readMcpVersion, startMcpServer } from "./mcp-server/process.ts";
-import { findNativeProgram } from "./native.ts";
 import type { CodexProgram, Transport } from "./program.ts";
 
 export interface Detected {
@@ -94,4 +96,27 @@ export async function askVersion(program: CodexProgram, transport: Transport): P
   } catch {
     return undefined; // another transport may work
   }
+}
+
+/** The best path to start; the given one if there is nothing better. */
+export async function findNativeProgram(path: string): Promise<string> {
+  const script = await realpath(path).catch(() => path);
+  if (basename(script) !== "codex.js") return path;
+  const root = dirname(dirname(script));
+  const name = `codex-${process.platform}-${process.arch}`;
+  const packages = [join(root, "..", name), join(root, "node_modules", "@openai", name), root];
+  for (const dir of packages) {
+    const vendor = join(dir, "vendor");
+    for (const target of await readdir(vendor).catch(() => [])) {
+      const program = join(vendor, target, "bin", "codex");
+      if (isOurs(target) && (await isExecutable(program))) return program;
+    }
+  }
+  return path;
+}
+
+/** Older packages contain programs for all machines: "x86_64-unknown-linux-musl", "aarch64-apple-darwin". */
+function isOurs(target: string): boolean {
+  const arch = process.arch === "arm64" ? "aarch64" : "x86_64";
+  return target.startsWith(arch) && target.includes(process.platform);
 }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { checkChainFiles, listChainFiles } from "../../base/chain/files.ts";
 import { parseLine, splitLines } from "../../base/chain/verify.ts";
 import { asObject, asText } from "../../base/values.ts";
-import { type Arguments, didYouMean, readNumberFlag, UsageError } from "../command.ts";
+import { type Arguments, defineFlag, didYouMean, readNumberFlag, UsageError } from "../command.ts";
 import { formatTable, show } from "../output.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { findStateDirectory } from "./state-directory.ts";
@@ -20,8 +20,8 @@ export const AUDIT: BlemeesCommand = {
   words: [0, 1],
   completes: ACTIONS,
   flags: [
-    { name: "lines", short: "n", value: "N", summary: `list: the last N lines (default ${DEFAULT_LINES})` },
-    { name: "from", value: "N", summary: "verify: the first line, if you removed older files (default 1)" },
+    defineFlag("-n, --lines N", `list: the last N lines (default ${DEFAULT_LINES})`),
+    defineFlag("--from N", "verify: the first line, if you removed older files (default 1)"),
   ],
   examples: ["audit", "audit list -n 200 --json", "audit verify"],
   notes: [

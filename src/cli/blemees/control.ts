@@ -2,16 +2,16 @@
 import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { HttpClient, InputRecord, QueuedMessage, QueueReply } from "../../client/index.ts";
+import { formatAge } from "../../client/view/format.ts";
 import { joinText } from "../../protocol/message-text.ts";
 import { truncate } from "../bar.ts";
-import { type Flag, readTextFlag, UsageError } from "../command.ts";
-import { formatDuration } from "../duration.ts";
+import { defineFlag, type Flag, readTextFlag, UsageError } from "../command.ts";
 import { formatTable, show } from "../output.ts";
 import { ANY } from "../program.ts";
 import type { BlemeesCommand } from "./command.ts";
 import { CAREFUL, describeSession, findSession } from "./find.ts";
 
-const TREE: Flag = { name: "tree", summary: "include all its descendants" };
+const TREE: Flag = defineFlag("--tree", "include all its descendants");
 
 export const INTERRUPT: BlemeesCommand = {
   name: "interrupt",
@@ -51,7 +51,7 @@ export const RM: BlemeesCommand = {
   summary: "stop and delete a session with its history, queue and requests",
   words: [1, 1],
   completes: "session",
-  flags: [TREE, { name: "yes", short: "y", summary: "do not ask for confirmation" }],
+  flags: [TREE, defineFlag("-y, --yes", "do not ask for confirmation")],
   examples: ["rm fixer --yes"],
   async run({ words, flags }, context) {
     const http = await context.connect();
@@ -93,9 +93,9 @@ export const QUEUE: BlemeesCommand = {
   words: [1, 1],
   completes: "session",
   flags: [
-    { name: "cancel", value: "MESSAGE", completes: "message", summary: "remove a message from the queue" },
-    { name: "clear", summary: "remove all queued messages" },
-    { name: "ids", summary: "print only the ids of queued messages, one per line" },
+    defineFlag("--cancel MESSAGE", "remove a message from the queue", { completes: "message" }),
+    defineFlag("--clear", "remove all queued messages"),
+    defineFlag("--ids", "print only the ids of queued messages, one per line"),
   ],
   examples: ["queue fixer", "queue fixer --cancel msg_5a01f0d8", "queue fixer --clear"],
   async run(given, context) {
@@ -138,7 +138,7 @@ async function clear(http: HttpClient, session_id: string): Promise<string[]> {
 
 /** Queued messages in delivery order, then recent ones, newest first. */
 export function queueLines({ queued, recent, held }: QueueReply, columns: number, nowMs: number): string[] {
-  const ago = (atMs: number): string => `${formatDuration(Math.max(0, nowMs - atMs))} ago`;
+  const ago = (atMs: number): string => `${formatAge(nowMs - atMs)} ago`;
   const waiting = new Set(queued.map(({ message_id }) => message_id));
   const rows = [
     ...queued.map((item) => [

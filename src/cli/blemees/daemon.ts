@@ -1,6 +1,6 @@
 // `sm daemon`: status, start, stop, restart and log of the daemon itself.
 import { CodedError } from "../../base/coded-error.ts";
-import { type Arguments, didYouMean, UsageError } from "../command.ts";
+import { type Arguments, defineFlag, didYouMean, UsageError } from "../command.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { DEFAULT_LINES, showLogs } from "./daemon/logs.ts";
 import { restartDaemon } from "./daemon/restart.ts";
@@ -35,14 +35,9 @@ export const DAEMON: BlemeesCommand = {
   words: [1, 1],
   completes: NAMES,
   flags: [
-    { name: "leave-agents", summary: "stop: leave the agents running; the next daemon continues with them" },
-    { name: "follow", short: "f", summary: "logs: follow until Ctrl-C, also across restarts" },
-    {
-      name: "lines",
-      short: "n",
-      value: "N",
-      summary: `logs: print the last N lines (default ${DEFAULT_LINES})`,
-    },
+    defineFlag("--leave-agents", "stop: leave the agents running; the next daemon continues with them"),
+    defineFlag("-f, --follow", "logs: follow until Ctrl-C, also across restarts"),
+    defineFlag("-n, --lines N", `logs: print the last N lines (default ${DEFAULT_LINES})`),
   ],
   hides: ["no-start"],
   examples: ["daemon status", "daemon restart", "daemon stop --leave-agents", "daemon logs -f"],

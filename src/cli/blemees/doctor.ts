@@ -1,17 +1,13 @@
 // `sm doctor`: checks everything a session needs, and suggests fixes.
-import { sanitizeLine } from "../../base/sanitize.ts";
-import { formatTable } from "../output.ts";
+import { showChecks } from "../checks.ts";
 import type { BlemeesCommand } from "./command.ts";
 import { checkAgents, checkAny, checkLogins } from "./doctor/agents.ts";
-import type { Check, CheckContext } from "./doctor/check.ts";
+import type { CheckContext } from "./doctor/check.ts";
 import { checkConfigured } from "./doctor/configured.ts";
 import { checkDaemon, checkSocket } from "./doctor/daemon.ts";
 import { checkDemian } from "./doctor/demian.ts";
 import { checkDisk, checkNode, checkRuns, checkState } from "./doctor/machine.ts";
 import { checkAudit, checkPolicy } from "./doctor/policy.ts";
-
-const GLYPHS: Record<Check["status"], string> = { ok: "✓", warn: "!", fail: "✗" };
-const STYLES = { ok: undefined, warn: "yellow", fail: "red" } as const;
 
 export const DOCTOR: BlemeesCommand = {
   name: "doctor",
@@ -39,20 +35,6 @@ export const DOCTOR: BlemeesCommand = {
     const [own, ...sandbox] = demian;
     const found = [...agents, ...(own === undefined ? [] : [own]), ...configured];
     const checks = [...base, ...found, ...checkAny(found), ...logins, ...sandbox, ...rest];
-    const isWell = checks.every(({ status }) => status !== "fail");
-    if (isJson) await output.json({ ok: isWell, checks });
-    else {
-      const rows = checks.map(({ status, name, text, todo }) => [
-        `${GLYPHS[status]} ${name}`,
-        sanitizeLine(todo === undefined ? text : `${text}; ${todo}`),
-      ]);
-      const lines = formatTable(rows, Number.POSITIVE_INFINITY);
-      for (const [at, line] of lines.entries()) {
-        const style = STYLES[checks[at]?.status ?? "ok"];
-        if (style === undefined) await output.line(line);
-        else await output.styledLine(style, line);
-      }
-    }
-    return isWell ? 0 : 1;
+    return showChecks(checks, { output, isJson });
   },
 };

@@ -3,7 +3,7 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { EventsPage, EventView } from "../../client/index.ts";
 import { truncate } from "../bar.ts";
-import { readNumberFlag } from "../command.ts";
+import { defineFlag, readNumberFlag } from "../command.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { findSession } from "./find.ts";
 import { formatTime } from "./tail.ts";
@@ -18,13 +18,9 @@ export const EVENTS: BlemeesCommand = {
   words: [1, 1],
   completes: "session",
   flags: [
-    {
-      name: "since",
-      value: "SEQ",
-      summary: "start after this event (default 0: the first stored event)",
-    },
-    { name: "last", short: "n", value: "N", summary: "print only the last N" },
-    { name: "follow", short: "f", summary: "follow until Ctrl-C, also across restarts of the daemon" },
+    defineFlag("--since SEQ", "start after this event (default 0: the first stored event)"),
+    defineFlag("-n, --last N", "print only the last N"),
+    defineFlag("-f, --follow", "follow until Ctrl-C, also across restarts of the daemon"),
   ],
   examples: ["events fixer --last 20", "events fixer --since 120 -f --json"],
   notes: [

@@ -1,18 +1,18 @@
 // Commands that list sessions: all, children, status, show.
-
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { isPlainWord } from "../../base/shell-word.ts";
 import { defined } from "../../base/values.ts";
-import type { SessionsFilter, SessionView } from "../../client/index.ts";
+import type { FilterState, SessionsFilter, SessionView } from "../../client/index.ts";
+import { formatAge } from "../../client/view/format.ts";
 import {
   type Arguments,
+  defineFlag,
   didYouMean,
   type Flag,
   readNumberFlag,
   readTextFlag,
   UsageError,
 } from "../command.ts";
-import { formatDuration } from "../duration.ts";
 import { formatTable, show } from "../output.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { findSession } from "./find.ts";
@@ -26,18 +26,30 @@ import {
   isWaiting,
   type StyledLine,
 } from "./session-lines.ts";
-import { ACTIVITY_STATE_NAMES } from "./states.ts";
+
+/** Listed here, so that the schemas are not loaded. */
+const STATES: Record<FilterState, true> = {
+  working: true,
+  thinking: true,
+  waiting_input: true,
+  waiting_permission: true,
+  idle: true,
+  stopped: true,
+  starting: true,
+  failed: true,
+};
+
+const ACTIVITY_STATE_NAMES = Object.keys(STATES) as readonly FilterState[];
 
 const FILTERS: readonly Flag[] = [
-  { name: "live", summary: "only live sessions (in the daemon's memory)" },
-  {
-    name: "state",
-    value: "STATE",
-    summary: `only sessions in these states, separated by commas: ${ACTIVITY_STATE_NAMES.join(", ")}`,
-  },
-  { name: "agent", short: "a", value: "NAME", summary: "only sessions of this agent" },
-  { name: "cwd", value: "DIR", summary: "only sessions in this directory" },
-  { name: "limit", value: "N", summary: "only the N most recently active" },
+  defineFlag("--live", "only live sessions (in the daemon's memory)"),
+  defineFlag(
+    "--state STATE",
+    `only sessions in these states, separated by commas: ${ACTIVITY_STATE_NAMES.join(", ")}`,
+  ),
+  defineFlag("-a, --agent NAME", "only sessions of this agent"),
+  defineFlag("--cwd DIR", "only sessions in this directory"),
+  defineFlag("--limit N", "only the N most recently active"),
 ];
 
 export const ALL: BlemeesCommand = {
@@ -46,7 +58,7 @@ export const ALL: BlemeesCommand = {
   usage: "all",
   summary: "list all sessions: state, age, cost, pending requests, last action",
   words: [0, 0],
-  flags: [...FILTERS, { name: "ids", summary: "print only ids and names, one per line" }],
+  flags: [...FILTERS, defineFlag("--ids", "print only ids and names, one per line")],
   examples: ["all", "all --state waiting_permission --json"],
   async run(given, context) {
     const http = await context.connect();
@@ -63,7 +75,7 @@ export const CHILDREN: BlemeesCommand = {
   summary: "list sessions as a tree: those below ID; without ID all, or inside an agent its own children",
   words: [0, 1],
   completes: "session",
-  flags: [{ name: "live", summary: "omit stopped sessions" }],
+  flags: [defineFlag("--live", "omit stopped sessions")],
   examples: ["children", "children manager", "children --live"],
   async run(given, context) {
     const http = await context.connect();
@@ -149,10 +161,8 @@ export async function showViews(
   }
   if (views.length === 0) output.note('No sessions; start one with: sm spawn claude "…" (or demo)');
   else
-    for (const { text, style } of lines(views, output.columns, Date.now())) {
-      if (style === undefined) await output.line(text);
-      else await output.styledLine(style, text);
-    }
+    for (const { text, style } of lines(views, output.columns, Date.now()))
+      await output.styledLine(style, text);
   return 0;
 }
 
@@ -184,7 +194,7 @@ export function listIds(sessions: readonly SessionView[]): string[] {
 
 function daemonRows(status: Record<string, unknown>, socket: string): string[][] {
   const { daemon, pid, uptime_s, backends } = status;
-  const up = typeof uptime_s === "number" ? `, up ${formatDuration(uptime_s * 1000)}` : "";
+  const up = typeof uptime_s === "number" ? `, up ${formatAge(uptime_s * 1000)}` : "";
   const agents = Object.entries((backends ?? {}) as Record<string, string>);
   return [
     ["daemon", `${String(daemon)}, pid ${String(pid)}${up}`],

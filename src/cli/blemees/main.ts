@@ -3,7 +3,7 @@
 import { CodedError } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import type { HttpClient, HttpOptions } from "../../client/index.ts";
-import { type Arguments, type Flag, readTextFlag, UsageError } from "../command.ts";
+import { type Arguments, defineFlag, type Flag, readTextFlag, UsageError } from "../command.ts";
 import { abortOnInterrupt, confirm, hasInput, readInput } from "../input.ts";
 import { Output } from "../output.ts";
 import { type Program, renameText, runMain, runProgram } from "../program.ts";
@@ -25,16 +25,13 @@ export interface ProgramOptions {
 }
 
 const COMMON_FLAGS: readonly Flag[] = [
-  {
-    name: "socket",
-    value: "PATH",
+  defineFlag("--socket PATH", "the daemon's socket (default: $BLEMEES_SOCKET, $BLEMEESD_SOCKET, …)", {
     completes: "file",
-    summary: "the daemon's socket (default: $BLEMEES_SOCKET, $BLEMEESD_SOCKET, …)",
-  },
-  { name: "json", summary: "print one JSON document, or one per line when streaming" },
-  { name: "quiet", short: "q", summary: "on stderr, print only errors" },
-  { name: "no-start", summary: "do not start the daemon if it is not running" },
-  { name: "help", short: "h", summary: "show help; after a command, the help of that command" },
+  }),
+  defineFlag("--json", "print one JSON document, or one per line when streaming"),
+  defineFlag("-q, --quiet", "on stderr, print only errors"),
+  defineFlag("--no-start", "do not start the daemon if it is not running"),
+  defineFlag("-h, --help", "show help; after a command, the help of that command"),
 ];
 
 /** The exit code of a program that Ctrl-C ended. */
@@ -74,7 +71,7 @@ export function createProgram(options: ProgramOptions): Program<BlemeesContext> 
     ],
     notes: ["Exit status: 0 done, 1 failed, 2 usage error; for wait and --wait see `sm help wait`."],
     commonFlags: COMMON_FLAGS,
-    flags: [...COMMON_FLAGS, { name: "version", short: "V", summary: "print the version" }],
+    flags: [...COMMON_FLAGS, defineFlag("-V, --version", "print the version")],
     // Tab never starts a daemon.
     asks: { session: `${name} --no-start all --ids`, request: `${name} --no-start requests --ids` },
     flagAsks: { message: `${name} --no-start queue SESSION --ids` },

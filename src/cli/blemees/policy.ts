@@ -4,7 +4,14 @@ import { defined } from "../../base/values.ts";
 import type { HttpClient, PolicyVerdict, RequestRow, RuleView } from "../../client/index.ts";
 import { formatPreview } from "../../client/view/rule-text.ts";
 import { pickRequest, REQUEST_ID } from "../answers.ts";
-import { type Arguments, didYouMean, readNumberFlag, readTextFlag, UsageError } from "../command.ts";
+import {
+  type Arguments,
+  defineFlag,
+  didYouMean,
+  readNumberFlag,
+  readTextFlag,
+  UsageError,
+} from "../command.ts";
 import { formatTable, show } from "../output.ts";
 import { ANY } from "../program.ts";
 import { SETTLED } from "../requests.ts";
@@ -29,51 +36,28 @@ export const POLICY: BlemeesCommand = {
   words: [1, ANY],
   completes: NAMES,
   flags: [
-    { name: "id", value: "ID", summary: "add: the rule's id (default: made from the rule)" },
-    {
-      name: "backend",
-      value: "NAME",
+    defineFlag("--id ID", "add: the rule's id (default: made from the rule)"),
+    defineFlag("--backend NAME", "add: only requests of this agent; may be repeated", { isMany: true }),
+    defineFlag("--session ID", "add: only requests of this session", { isMany: true }),
+    defineFlag("--label NAME", "add: only sessions with this name that you started", { isMany: true }),
+    defineFlag("--type TYPE", "add: only requests of this type: command, file_change, tool, …", {
       isMany: true,
-      summary: "add: only requests of this agent; may be repeated",
-    },
-    { name: "session", value: "ID", isMany: true, summary: "add: only requests of this session" },
-    {
-      name: "label",
-      value: "NAME",
+    }),
+    defineFlag("--tool NAME", "add: only this tool", { isMany: true }),
+    defineFlag("--paths-within DIR", "add: only files in this directory", {
       isMany: true,
-      summary: "add: only sessions with this name that you started",
-    },
-    {
-      name: "type",
-      value: "TYPE",
-      isMany: true,
-      summary: "add: only requests of this type: command, file_change, tool, …",
-    },
-    { name: "tool", value: "NAME", isMany: true, summary: "add: only this tool" },
-    {
-      name: "paths-within",
-      value: "DIR",
-      isMany: true,
-      summary: "add: only files in this directory",
       completes: "file",
-    },
-    {
-      name: "cwd-within",
-      value: "DIR",
+    }),
+    defineFlag("--cwd-within DIR", "add: only commands run in this directory", {
       isMany: true,
-      summary: "add: only commands run in this directory",
       completes: "file",
-    },
-    {
-      name: "until",
-      value: "TIME",
-      summary: "add: no effect from this time on, such as 2026-12-31T00:00:00Z",
-    },
-    { name: "max-uses", value: "N", summary: "add: answers this many requests" },
-    { name: "why", value: "TEXT", summary: "add: a note; with deny it is sent to the agent" },
-    { name: "from", value: "REQUEST", summary: "add: make the rule from this request" },
-    { name: "wider", summary: "add --from: with holes for numbers, revisions and paths" },
-    { name: "dry-run", summary: "add: only show the rule, and which requests it would have decided" },
+    }),
+    defineFlag("--until TIME", "add: no effect from this time on, such as 2026-12-31T00:00:00Z"),
+    defineFlag("--max-uses N", "add: answers this many requests"),
+    defineFlag("--why TEXT", "add: a note; with deny it is sent to the agent"),
+    defineFlag("--from REQUEST", "add: make the rule from this request"),
+    defineFlag("--wider", "add --from: with holes for numbers, revisions and paths"),
+    defineFlag("--dry-run", "add: only show the rule, and which requests it would have decided"),
   ],
   examples: [
     "policy list",

@@ -1,16 +1,12 @@
 // The text of a message: arguments, a file, or stdin.
 import { readFile } from "node:fs/promises";
 import { toMessage } from "../../base/coded-error.ts";
-import { type Arguments, type Flag, readTextFlag, UsageError } from "../command.ts";
+import { type Arguments, defineFlag, type Flag, readTextFlag, UsageError } from "../command.ts";
 import type { BlemeesContext } from "./command.ts";
 
-export const FILE: Flag = {
-  name: "file",
-  short: "F",
-  value: "FILE",
+export const FILE: Flag = defineFlag("-F, --file FILE", "read the text from a file (- is stdin)", {
   completes: "file",
-  summary: "read the text from a file (- is stdin)",
-};
+});
 
 /** Undefined if there is none. A lone `-` is stdin too. */
 export async function readPrompt(

@@ -1,7 +1,7 @@
 // `requests`, and the commands that answer: approve, decline, answer.
 import type { Answer, HttpClient, RequestRow } from "../../client/index.ts";
 import { REQUEST_ID, type RequestArguments, toAnswers, toDecision, toRefusal } from "../answers.ts";
-import { type Arguments, type Flag, readTextFlag, UsageError } from "../command.ts";
+import { type Arguments, defineFlag, type Flag, readTextFlag, UsageError } from "../command.ts";
 import { ANY } from "../program.ts";
 import { makeHint } from "../request-text.ts";
 import {
@@ -18,7 +18,7 @@ import {
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { findSession } from "./find.ts";
 
-const YES: Flag = { name: "yes", short: "y", summary: "do not ask for confirmation" };
+const YES: Flag = defineFlag("-y, --yes", "do not ask for confirmation");
 
 /** Above this, one list of all sessions takes less than asking for each. */
 const MAX_ASKED = 50;
@@ -30,8 +30,8 @@ export const REQUESTS: BlemeesCommand = {
   words: [0, 1],
   completes: "session",
   flags: [
-    { name: "all", summary: "include settled requests" },
-    { name: "ids", summary: "print only the ids, one per line" },
+    defineFlag("--all", "include settled requests"),
+    defineFlag("--ids", "print only the ids, one per line"),
   ],
   examples: ["requests", "requests manager", "requests req_5a01f0d8"],
   async run({ words: [id], flags }, context) {
@@ -52,13 +52,9 @@ export const APPROVE: BlemeesCommand = {
   words: [1, 1],
   completes: "request",
   flags: [
-    { name: "session", summary: "and do not ask again until the agent ends" },
-    { name: "always", summary: "and never ask again; the request lists what is written to disk" },
-    {
-      name: "option",
-      value: "NAME",
-      summary: "with --session or --always: one of the options that the request lists",
-    },
+    defineFlag("--session", "and do not ask again until the agent ends"),
+    defineFlag("--always", "and never ask again; the request lists what is written to disk"),
+    defineFlag("--option NAME", "with --session or --always: one of the options that the request lists"),
     INPUT,
     SHOWN,
     YES,
@@ -88,7 +84,7 @@ export const DECLINE: BlemeesCommand = {
   summary: "decline a request; the agent gets the message",
   words: [1, ANY],
   completes: "request",
-  flags: [{ name: "cancel", summary: "and stop the turn" }, SHOWN, YES],
+  flags: [defineFlag("--cancel", "and stop the turn"), SHOWN, YES],
   examples: ["decline req_5a01f0d8 use git mv instead"],
   run: (given, context) =>
     answerWith(given, context, "decline", (split) =>

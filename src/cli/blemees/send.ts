@@ -4,7 +4,7 @@ import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import type { HttpClient, InputBody, InputReply, SessionView } from "../../client/index.ts";
-import { readNumberFlag, UsageError } from "../command.ts";
+import { defineFlag, readNumberFlag, UsageError } from "../command.ts";
 import { show } from "../output.ts";
 import { ANY } from "../program.ts";
 import type { BlemeesCommand } from "./command.ts";
@@ -21,9 +21,9 @@ export const SEND: BlemeesCommand = {
   completes: "session",
   flags: [
     FILE,
-    { name: "now", summary: "interrupt the running turn and skip the queue" },
-    { name: "wait", short: "w", summary: "wait until its turn ends, and print the answer" },
-    { name: "timeout", short: "t", value: "S", summary: "with --wait: give up after S seconds" },
+    defineFlag("--now", "interrupt the running turn and skip the queue"),
+    defineFlag("-w, --wait", "wait until its turn ends, and print the answer"),
+    defineFlag("-t, --timeout S", "with --wait: give up after S seconds"),
   ],
   examples: ['send fixer "and run the linter too"', "send fixer --now --wait stop that, use git mv"],
   notes: ["Put -- before text that starts with a dash.", "Exit status with --wait:", ...EXIT_NOTES],

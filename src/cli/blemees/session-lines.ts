@@ -4,7 +4,7 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { cutToWidth, measureWidth } from "../../base/width.ts";
 import type { Action, FilterState, SessionView } from "../../client/index.ts";
 import { getActiveMs } from "../../client/view/fleet.ts";
-import { formatDuration } from "../duration.ts";
+import { formatAge } from "../../client/view/format.ts";
 import { formatTable, type Style } from "../output.ts";
 import { shortenIds } from "./find.ts";
 
@@ -100,14 +100,14 @@ export function formatSessionSheet(view: SessionView, columns: number, nowMs: nu
     ["state", describeState(view) + (view.attached ? ", owned by a client" : "")],
     [
       "turn",
-      turn === undefined ? undefined : `${turn.turn_id}, for ${formatDuration(nowMs - turn.started_at_ms)}`,
+      turn === undefined ? undefined : `${turn.turn_id}, for ${formatAge(nowMs - turn.started_at_ms)}`,
     ],
     ["last action", last_action === undefined ? undefined : formatAction(last_action)],
     [
       "last result",
       last_result === undefined
         ? undefined
-        : `${last_result.subtype}, ${formatDuration(Math.max(0, nowMs - last_result.ended_at_ms))} ago${
+        : `${last_result.subtype}, ${formatAge(nowMs - last_result.ended_at_ms)} ago${
             last_result.error === undefined ? "" : `: ${last_result.error.message}`
           }`,
     ],
@@ -127,7 +127,7 @@ export function formatSessionSheet(view: SessionView, columns: number, nowMs: nu
         : `${formatCost(cost_usd)}${budget?.max_cost_usd === undefined ? "" : ` of $${budget.max_cost_usd}`}`,
     ],
     ["started", new Date(view.started_at_ms).toISOString()],
-    ["active", `${formatDuration(Math.max(0, nowMs - getActiveMs(view)))} ago`],
+    ["active", `${formatAge(nowMs - getActiveMs(view))} ago`],
     ["stopped", view.stopped_at_ms === undefined ? undefined : new Date(view.stopped_at_ms).toISOString()],
     ["last event", String(view.last_seq)],
   ];
@@ -155,7 +155,7 @@ export function formatAction(action: Action): string {
   // The summary has the outcome; time spent waiting for the user does not count.
   const tookMs = (ended_at_ms ?? started_at_ms) - started_at_ms - waited_ms;
   if (tookMs < 1000) return text;
-  return `${text} (${action_kind === "request" ? "waited " : ""}${formatDuration(tookMs)})`;
+  return `${text} (${action_kind === "request" ? "waited " : ""}${formatAge(tookMs)})`;
 }
 
 export function formatCost(cost: number | undefined): string {
@@ -171,8 +171,8 @@ function cells(view: SessionView, nowMs: number): string[] {
     sanitizeLine(view.name ?? "-"),
     view.provider,
     describeState(view),
-    formatDuration(Math.max(0, nowMs - view.started_at_ms)),
-    formatDuration(Math.max(0, nowMs - getActiveMs(view))),
+    formatAge(nowMs - view.started_at_ms),
+    formatAge(nowMs - getActiveMs(view)),
     formatCost(view.cost_usd),
     waitsText(view) || "-",
     view.last_action === undefined ? "" : formatAction(view.last_action),

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import type { SessionView, SpawnBody } from "../../client/index.ts";
-import { readNumberFlag, readTextFlag, UsageError } from "../command.ts";
+import { defineFlag, readNumberFlag, readTextFlag, UsageError } from "../command.ts";
 import { show } from "../output.ts";
 import { ANY } from "../program.ts";
 import { parseOpenPairs } from "../values.ts";
@@ -22,37 +22,22 @@ export const SPAWN: BlemeesCommand = {
   completes: ["claude", "codex", "demo"],
   flags: [
     FILE,
-    { name: "cwd", value: "DIR", completes: "file", summary: "working directory (default: the current one)" },
-    { name: "model", short: "m", value: "NAME", summary: "the model" },
-    {
-      name: "name",
-      short: "n",
-      value: "NAME",
-      summary: "the session's name; commands accept it instead of the id",
-    },
-    { name: "parent", value: "ID", summary: "the parent session (default inside an agent: its own)" },
-    { name: "no-approvals", summary: "let the agent act without asking" },
-    {
-      name: "option",
-      short: "o",
-      value: "KEY=VALUE",
-      isMany: true,
-      summary: "an option of the agent; may be repeated",
-    },
-    { name: "budget-usd", value: "N", summary: "maximum cost, for agents that report it" },
-    { name: "no-wake", summary: "do not wake the parent when this session finishes or asks" },
-    {
-      name: "ask",
-      summary: "in an agent: let a person decide if the session needs more rights than the agent has",
-    },
-    { name: "may-answer", summary: "let the agent answer requests of the sessions it spawns" },
-    {
-      name: "notify",
-      value: "URL",
-      summary: "webhook for requests and finished turns (see notify_allow_urls)",
-    },
-    { name: "wait", short: "w", summary: "wait for the answer and print it" },
-    { name: "timeout", short: "t", value: "S", summary: "with --wait: give up after S seconds" },
+    defineFlag("--cwd DIR", "working directory (default: the current one)", { completes: "file" }),
+    defineFlag("-m, --model NAME", "the model"),
+    defineFlag("-n, --name NAME", "the session's name; commands accept it instead of the id"),
+    defineFlag("--parent ID", "the parent session (default inside an agent: its own)"),
+    defineFlag("--no-approvals", "let the agent act without asking"),
+    defineFlag("-o, --option KEY=VALUE", "an option of the agent; may be repeated", { isMany: true }),
+    defineFlag("--budget-usd N", "maximum cost, for agents that report it"),
+    defineFlag("--no-wake", "do not wake the parent when this session finishes or asks"),
+    defineFlag(
+      "--ask",
+      "in an agent: let a person decide if the session needs more rights than the agent has",
+    ),
+    defineFlag("--may-answer", "let the agent answer requests of the sessions it spawns"),
+    defineFlag("--notify URL", "webhook for requests and finished turns (see notify_allow_urls)"),
+    defineFlag("-w, --wait", "wait for the answer and print it"),
+    defineFlag("-t, --timeout S", "with --wait: give up after S seconds"),
   ],
   examples: [
     'spawn codex --name fixer "make the tests pass"',

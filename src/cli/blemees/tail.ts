@@ -1,10 +1,10 @@
 // `sm tail`: recent actions of an agent; with -f, its messages and actions as they happen.
 import type { Action, HttpClient, SessionView, StreamItem } from "../../client/index.ts";
 import { applyInputs, changedEntries, emptyView } from "../../client/view.ts";
-import { readNumberFlag } from "../command.ts";
+import { defineFlag, readNumberFlag } from "../command.ts";
+import { formatEntry } from "../entry-lines.ts";
 import { show } from "../output.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
-import { formatEntry } from "./entry-lines.ts";
 import { findSession } from "./find.ts";
 import { formatAction } from "./session-lines.ts";
 
@@ -17,8 +17,8 @@ export const TAIL: BlemeesCommand = {
   words: [1, 1],
   completes: "session",
   flags: [
-    { name: "follow", short: "f", summary: "follow until Ctrl-C, also across restarts of the daemon" },
-    { name: "lines", short: "n", value: "N", summary: `print the last N actions (default ${DEFAULT_LINES})` },
+    defineFlag("-f, --follow", "follow until Ctrl-C, also across restarts of the daemon"),
+    defineFlag("-n, --lines N", `print the last N actions (default ${DEFAULT_LINES})`),
   ],
   examples: ["tail fixer", "tail -f fixer"],
   notes: [
@@ -70,10 +70,8 @@ async function follow(http: HttpClient, session: SessionView, context: BlemeesCo
     else {
       const next = applyInputs(view, [item], LIMITS);
       for (const change of changedEntries(view, next))
-        for (const { text, style } of formatEntry(change, output.columns, context.words)) {
-          if (style === undefined) await output.line(text);
-          else await output.styledLine(style, text);
-        }
+        for (const { text, style } of formatEntry(change, output.columns, context.words))
+          await output.styledLine(style, text);
       view = next;
     }
   }

@@ -3,7 +3,7 @@
 import { CodedError } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import type { HttpClient, SessionView, WaitReply } from "../../client/index.ts";
-import { readNumberFlag } from "../command.ts";
+import { defineFlag, readNumberFlag } from "../command.ts";
 import { ANY } from "../program.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { describeSession, findSession } from "./find.ts";
@@ -18,8 +18,8 @@ export const WAIT: BlemeesCommand = {
   words: [1, ANY],
   completes: "session",
   flags: [
-    { name: "timeout", short: "t", value: "S", summary: "timeout in seconds" },
-    { name: "any", summary: "return after the first one, not all" },
+    defineFlag("-t, --timeout S", "timeout in seconds"),
+    defineFlag("--any", "return after the first one, not all"),
   ],
   examples: ["wait fixer --timeout 600 && sm show fixer", "wait --any a b c"],
   notes: [

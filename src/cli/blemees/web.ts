@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import type { WebLink } from "../../client/index.ts";
-import { readNumberFlag } from "../command.ts";
-import { formatDuration } from "../duration.ts";
+import { formatAge } from "../../client/view/format.ts";
+import { defineFlag, readNumberFlag } from "../command.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { findStateDirectory } from "./state-directory.ts";
 
@@ -20,12 +20,8 @@ export const WEB: BlemeesCommand = {
   summary: "print a one-time link to the dashboard",
   words: [0, 0],
   flags: [
-    {
-      name: "port",
-      value: "N",
-      summary: "the port on 127.0.0.1 if none is open yet; 0 is any free port (default 7433)",
-    },
-    { name: "open", summary: "open the browser too, if there is a display" },
+    defineFlag("--port N", "the port on 127.0.0.1 if none is open yet; 0 is any free port (default 7433)"),
+    defineFlag("--open", "open the browser too, if there is a display"),
   ],
   examples: ["web", "web --open", "web --port 8080"],
   notes: [
@@ -53,7 +49,7 @@ export const WEB: BlemeesCommand = {
 };
 
 export function formatAdvice({ port, expires_at_ms }: WebLink, env: Env, nowMs: number): string[] {
-  const life = `It works once, within ${formatDuration(Math.max(0, expires_at_ms - nowMs))}.`;
+  const life = `It works once, within ${formatAge(expires_at_ms - nowMs)}.`;
   if (env["SSH_CONNECTION"] === undefined) return [`Open this link in your browser. ${life}`];
   return [
     "This is an ssh session. On your own machine run this, and leave it open:",

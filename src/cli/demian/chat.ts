@@ -7,11 +7,13 @@ import { defined } from "../../base/values.ts";
 import { findMainAgent } from "../../runtime/agents/from-config.ts";
 import type { UserContentPart } from "../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../runtime/session-types.ts";
+import type { DriverCommand } from "../../tui/types.ts";
 import { truncate } from "../bar.ts";
 import { formatUsageLines } from "../program.ts";
+import { createCommands, formatCompactReport } from "./chat-actions.ts";
 import { CHAT_COMMANDS, readTyped } from "./chat-commands.ts";
+import { Choices } from "./choices.ts";
 import { ProviderPrompt } from "./choose-provider.ts";
-import { formatCompaction } from "./event-text.ts";
 import { EXIT_CODES, type Io, type Stop } from "./io.ts";
 import { isGood, showReport } from "./once.ts";
 import type { Order } from "./order.ts";
@@ -19,16 +21,8 @@ import { askQuestion, createAsker } from "./permission.ts";
 import { CARRY_OUT, explainNoPlan, explainPlan } from "./plan-messages.ts";
 import { Progress } from "./progress.ts";
 import type { Screen } from "./screen.ts";
-import {
-  formatPlace,
-  formatSettings,
-  type Settings,
-  syncAgent,
-  toSessionChoice,
-  withModel,
-  withProvider,
-} from "./settings.ts";
-import { describeTeam, formatSubAgents, type Main } from "./sub-agents.ts";
+import { formatPlace, formatSettings, type Settings, toSessionChoice } from "./settings.ts";
+import { describeTeam, formatSubAgents } from "./sub-agents.ts";
 import { Terminal } from "./terminal.ts";
 import { formatUsage } from "./usage-text.ts";
 
@@ -51,11 +45,14 @@ export class Chat {
   readonly #options: ChatOptions;
   readonly #terminal: Terminal;
   readonly #progress: Progress;
-  #settings: Settings;
+  readonly #choices: Choices;
+  readonly #commands: readonly DriverCommand[];
   #session: DemianSession | undefined;
   #parts: readonly UserContentPart[];
-  /** The current settings have been saved. */
-  #isRemembered = false;
+  /** The settings that were saved last. */
+  #remembered: Settings | undefined;
+  /** The first choice was made, and the session is open. */
+  #hasBegun = false;
   #isRunning = false;
   /** Ctrl-C was pressed; the next one exits. */
   #isArmed = false;
@@ -64,9 +61,8 @@ export class Chat {
   #leaving = new AbortController();
 
   constructor(options: ChatOptions) {
-    const { io, screen, settings, parts } = options;
+    const { io, screen, runtime, settings, parts } = options;
     this.#options = options;
-    this.#settings = settings;
     this.#parts = parts;
     this.#progress = new Progress(screen);
     this.#terminal = new Terminal({
@@ -76,6 +72,25 @@ export class Chat {
       env: io.env,
       complete: (line) =>
         CHAT_COMMANDS.flatMap(({ name }) => (line !== "" && name.startsWith(line) ? [`${name} `] : [])),
+    });
+    this.#choices = new Choices({
+      runtime,
+      settings,
+      session: () => Promise.resolve(this.#session),
+      open: async () => {
+        this.#session = await this.#open();
+      },
+      assertStandby: () => undefined,
+      onChosen: (text) => this.#hasBegun && screen.note(`· ${text.replaceAll("\n", "\n· ")}`),
+    });
+    this.#commands = createCommands({
+      choices: this.#choices,
+      say: (text) => screen.say(text),
+      ask: (key) => this.#ask(key),
+      agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
+      stop: async () => screen.note("· no task is running"),
+      compact: async () => formatCompactReport(this.#session?.compact()),
+      usePlan: (text) => this.#sendPlan(text),
     });
   }
 
@@ -96,36 +111,29 @@ export class Chat {
   /** Returns false if the user exits instead. */
   async #begin(): Promise<boolean> {
     const { screen, runtime, order } = this.#options;
-    screen.say([...formatSettings(this.#settings), ...formatPlace(runtime, order)].join(" · "));
+    screen.say([...formatSettings(this.#choices.settings), ...formatPlace(runtime, order)].join(" · "));
     screen.note("· Enter accepts the value in brackets, ? lists the choices");
     // Fail early: an unknown agent cannot be fixed by choosing a provider.
-    findMainAgent(runtime.agents, this.#settings.agent.value);
+    findMainAgent(runtime.agents, this.#choices.settings.agent.value);
     while (this.#session === undefined) {
-      const chosen = await this.#choosing().both(this.#settings);
+      const chosen = await this.#choosing().both(this.#choices.settings);
       if (typeof chosen === "number") {
         this.#code ??= chosen;
         return false;
       }
-      this.#settings = chosen;
-      await this.#attempt(async () => {
-        this.#session = await this.#open();
-      });
+      await this.#attempt(() => this.#choices.take(chosen));
     }
     if (this.#session.sandbox === "none") {
       screen.warn("! commands are refused because no sandbox works here; run `demian doctor`");
     }
-    if (runtime.config.agentMode === "multi-agent") this.#sayTeam();
+    if (runtime.config.agentMode === "multi-agent") {
+      screen.note(
+        `· multi-agent: ${truncate(describeTeam(runtime, this.#choices.main), 4 * screen.columns)}`,
+      );
+    }
     screen.note(`· sandbox ${this.#session.sandbox}; /help lists the commands, Ctrl-D exits`);
+    this.#hasBegun = true;
     return true;
-  }
-
-  get #main(): Main {
-    return { agent: this.#settings.agent.value, provider: this.#settings.provider.value };
-  }
-
-  #sayTeam(): void {
-    const { screen, runtime } = this.#options;
-    screen.note(`· multi-agent: ${truncate(describeTeam(runtime, this.#main), 4 * screen.columns)}`);
   }
 
   #choosing(): ProviderPrompt {
@@ -137,7 +145,7 @@ export class Chat {
     const { screen, runtime, order } = this.#options;
     const terminal = (): Terminal => this.#terminal;
     return runtime.openSession({
-      ...toSessionChoice(this.#settings),
+      ...toSessionChoice(this.#choices.settings),
       yes: order.yes,
       dryRun: order.dryRun,
       ...defined({ transcript: order.transcript }),
@@ -213,9 +221,10 @@ export class Chat {
   }
 
   async #remember(report: TurnReport): Promise<void> {
-    if (this.#isRemembered || !isGood(report)) return;
-    this.#isRemembered = true;
-    await this.#options.onChosen(this.#settings);
+    const { settings } = this.#choices;
+    if (this.#remembered === settings || !isGood(report)) return;
+    this.#remembered = settings;
+    await this.#options.onChosen(settings);
   }
 
   #onLineDuringTask(line: string): void {
@@ -234,65 +243,31 @@ export class Chat {
     else screen.note("· a task is running: /stop or /exit");
   }
 
-  async #command(name: string, word: string | undefined): Promise<void> {
-    const { screen } = this.#options;
-    const session = this.#session;
-    if (session === undefined) return;
+  async #command(name: string, word = ""): Promise<void> {
     if (name === "/exit") this.#leave(0);
-    if (name === "/stop") screen.note("· no task is running");
-    if (name === "/help") screen.say(["", ...formatUsageLines(CHAT_COMMANDS), ""].join("\n"));
-    if (name === "/agents") screen.say(formatSubAgents(this.#options.runtime, this.#main).join("\n"));
-    if (name === "/use-plan") await this.#sendPlan(session, word);
-    if (name === "/agent") await this.#takeAgent(session, word);
-    if (name === "/provider" || name === "/model") await this.#takeProvider(session, name, word);
-    if (name !== "/compact") return;
-    const report = session.compact();
-    screen.note(`· ${report === undefined ? "nothing to compact yet" : formatCompaction(report)}`);
+    else if (name === "/help")
+      this.#options.screen.say(["", ...formatUsageLines(CHAT_COMMANDS), ""].join("\n"));
+    else await this.#commands.find((command) => command.name === name)?.run(word);
   }
 
-  async #sendPlan(session: DemianSession, word: string | undefined): Promise<void> {
-    if (session.plan === undefined)
+  async #sendPlan(text: string): Promise<void> {
+    if (this.#session?.plan === undefined)
       this.#options.screen.note(`· ${explainNoPlan("/provider claudecode-plan")}`);
-    else await this.#turn(word ?? CARRY_OUT, true);
+    else await this.#turn(text === "" ? CARRY_OUT : text, true);
   }
 
-  async #takeAgent(session: DemianSession, word: string | undefined): Promise<void> {
+  /** For /provider, /model and /agent without a name. */
+  async #ask(key: string): Promise<void> {
     const { screen, runtime } = this.#options;
-    if (word === undefined) {
-      const rows = runtime.agents
-        .listPrimary()
-        .map(({ name, description }) => ({ usage: name, summary: description }));
+    if (key === "a") {
+      const agents = runtime.agents.listPrimary();
+      const rows = agents.map(({ name, description }) => ({ usage: name, summary: description }));
       screen.say(formatUsageLines(rows).join("\n"));
       return;
     }
-    await session.use({ agent: word });
-    this.#settings = syncAgent(this.#settings, session);
-    screen.note(`· ${formatSettings(this.#settings).join(" · ")}`);
-    if (runtime.config.agentMode === "multi-agent") this.#sayTeam();
-  }
-
-  async #takeProvider(session: DemianSession, name: string, word: string | undefined): Promise<void> {
-    const { screen, runtime } = this.#options;
-    const before = describeTeam(runtime, this.#main);
-    const chosen = await this.#newChoice(name, word);
-    if (typeof chosen === "number") return;
-    const { provider, model } = toSessionChoice(chosen);
-    await session.use(model === undefined ? { provider } : { provider, model });
-    this.#settings = chosen;
-    this.#isRemembered = false;
-    screen.note(`· provider ${sanitizeLine(session.provider)}, model ${sanitizeLine(session.model)}`);
-    // Whether it can delegate depends on the provider.
-    if (runtime.config.agentMode === "multi-agent" && describeTeam(runtime, this.#main) !== before)
-      this.#sayTeam();
-  }
-
-  async #newChoice(name: string, word: string | undefined): Promise<Settings | number> {
-    const { runtime } = this.#options;
-    const settings = this.#settings;
-    if (word === undefined) {
-      return name === "/model" ? this.#choosing().model(settings) : this.#choosing().both(settings);
-    }
-    return name === "/model" ? withModel(settings, word) : withProvider(settings, runtime, word);
+    const { settings } = this.#choices;
+    const chosen = await (key === "m" ? this.#choosing().model(settings) : this.#choosing().both(settings));
+    if (typeof chosen !== "number") await this.#choices.take(chosen);
   }
 
   /** Shows the user's mistakes instead of ending the chat. */

@@ -1,10 +1,10 @@
 // The command table of demian, from which help and completion are made. Implementations are imported on demand, so that
 // `demian acp` starts quickly.
-import type { Flag } from "../command.ts";
+import { defineFlag, type Flag } from "../command.ts";
 import type { DemianCommand } from "./command.ts";
 import { ACP_FLAGS, LOOK_FLAGS, TEAM_FLAGS } from "./flags.ts";
 
-const NAMES: Flag = { name: "names", summary: "only the names, one per line" };
+const NAMES: Flag = defineFlag("--names", "only the names, one per line");
 
 export const COMMANDS: readonly DemianCommand[] = [
   {
@@ -23,8 +23,8 @@ export const COMMANDS: readonly DemianCommand[] = [
     summary: "list agents: which can be selected or called, and where they are defined",
     words: [0, 0],
     flags: [
-      { name: "all", summary: "include hidden agents" },
-      { name: "main", summary: "only agents that --agent accepts" },
+      defineFlag("--all", "include hidden agents"),
+      defineFlag("--main", "only agents that --agent accepts"),
       ...LOOK_FLAGS,
       NAMES,
     ],
@@ -57,10 +57,10 @@ export const COMMANDS: readonly DemianCommand[] = [
     summary: "list, trust or refuse a project's config and agents, and tool modules",
     words: [0, 100],
     flags: [
-      { name: "all", summary: "every file without a decision" },
-      { name: "yes", short: "y", summary: "do not prompt" },
-      { name: "refuse", summary: "never load this version, and do not ask about it again" },
-      { name: "revoke", summary: "forget the decision" },
+      defineFlag("--all", "every file without a decision"),
+      defineFlag("-y, --yes", "do not prompt"),
+      defineFlag("--refuse", "never load this version, and do not ask about it again"),
+      defineFlag("--revoke", "forget the decision"),
       ...LOOK_FLAGS,
       NAMES,
     ],
@@ -84,8 +84,8 @@ export const COMMANDS: readonly DemianCommand[] = [
     words: [0, 1],
     flags: [
       ...TEAM_FLAGS,
-      { name: "upgrade-namespaces", summary: "with policies: show rules with tools renamed to demian.TOOL" },
-      { name: "write", summary: "with policies: update the file and keep a backup" },
+      defineFlag("--upgrade-namespaces", "with policies: show rules with tools renamed to demian.TOOL"),
+      defineFlag("--write", "with policies: update the file and keep a backup"),
     ],
     examples: [
       "doctor",

@@ -1,22 +1,17 @@
 // `demian doctor`: checks everything a session needs and suggests fixes.
 
-import { sanitizeLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import type { RuntimeOrder } from "../../runtime/session-types.ts";
+import { type Check, showChecks } from "../checks.ts";
 import { type Arguments, UsageError } from "../command.ts";
-import { formatTable } from "../output.ts";
 import type { DemianContext } from "./command.ts";
 import { checkLoaded } from "./doctor/agents.ts";
-import type { DemianCheck } from "./doctor/check.ts";
 import { checkConfig } from "./doctor/config.ts";
 import { checkLogins } from "./doctor/logins.ts";
 import { checkNode, checkRipgrep, checkSandbox, checkState } from "./doctor/machine.ts";
 import { runPolicies } from "./doctor/policies.ts";
 import { checkProviders } from "./doctor/providers.ts";
 import { readOrder } from "./order.ts";
-
-const GLYPHS: Record<DemianCheck["status"], string> = { ok: "✓", warn: "!", fail: "✗" };
-const STYLES = { ok: undefined, warn: "yellow", fail: "red" } as const;
 
 export async function runDoctor(given: Arguments, context: DemianContext): Promise<number> {
   const [word] = given.words;
@@ -26,15 +21,11 @@ export async function runDoctor(given: Arguments, context: DemianContext): Promi
   for (const flag of ["upgrade-namespaces", "write"]) {
     if (given.flags[flag]) throw new UsageError(`--${flag} works only with doctor policies`);
   }
-  const checks = await runChecks(given, context);
-  const isWell = checks.every(({ status }) => status !== "fail");
-  if (context.isJson) await context.output.json({ ok: isWell, checks });
-  else await showChecks(checks, context);
-  return isWell ? 0 : 1;
+  return showChecks(await runChecks(given, context), context);
 }
 
 /** Skips the checks that need a configuration if it cannot be read. */
-async function runChecks(given: Arguments, context: DemianContext): Promise<DemianCheck[]> {
+async function runChecks(given: Arguments, context: DemianContext): Promise<Check[]> {
   const { env } = context.io;
   const { cwd, configPath, flags } = readOrder(given, context.io.cwd);
   const order = {
@@ -61,7 +52,7 @@ async function runChecks(given: Arguments, context: DemianContext): Promise<Demi
 }
 
 /** Drops a problem that another check already reports with the name of the provider. */
-function isNotRepeated({ text }: DemianCheck, _at: number, all: readonly DemianCheck[]): boolean {
+function isNotRepeated({ text }: Check, _at: number, all: readonly Check[]): boolean {
   return !all.some((other) => other.text.endsWith(`: ${text}`));
 }
 
@@ -69,23 +60,11 @@ async function checkRuntime(
   order: RuntimeOrder,
   context: DemianContext,
   reported: readonly string[],
-): Promise<DemianCheck[]> {
+): Promise<Check[]> {
   const runtime = await context.createRuntime(order);
   try {
     return checkLoaded(runtime, reported);
   } finally {
     await runtime.close();
-  }
-}
-
-async function showChecks(checks: readonly DemianCheck[], { output }: DemianContext): Promise<void> {
-  const rows = checks.map(({ status, name, text, todo }) => [
-    `${GLYPHS[status]} ${name}`,
-    sanitizeLine(todo === undefined ? text : `${text}; ${todo}`),
-  ]);
-  for (const [at, line] of formatTable(rows, Number.POSITIVE_INFINITY).entries()) {
-    const style = STYLES[checks[at]?.status ?? "ok"];
-    if (style === undefined) await output.line(line);
-    else await output.styledLine(style, line);
   }
 }

@@ -1,6 +1,5 @@
 // `demian trust`: lists the files of a workspace and of ~/.demian that need trust, and records decisions. Runs none of
 // them.
-
 import { realpath } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
@@ -15,7 +14,8 @@ import { type Arguments, UsageError } from "../command.ts";
 import { formatTable } from "../output.ts";
 import type { DemianContext } from "./command.ts";
 import { readOrder } from "./order.ts";
-import { askYes } from "./trust-ask.ts";
+import { Screen } from "./screen.ts";
+import { Terminal } from "./terminal.ts";
 import { formatContent, formatDay, formatSize, formatState } from "./trust-text.ts";
 
 type TrustAction = "trusted" | "refused" | "revoked";
@@ -219,4 +219,17 @@ function toJsonDocument({
     ...defined({ decidedAtMs }),
     ...(isTrustedByConfig ? { isTrustedByConfig } : {}),
   };
+}
+
+/** Anything but a typed yes is no. */
+async function askYes(prompt: string, { io }: DemianContext): Promise<boolean> {
+  const { stdin, stdout, stderr, env, isShared } = io;
+  const screen = new Screen({ stdout, stderr, env, isShared });
+  const terminal = new Terminal({ input: stdin, output: stderr, screen, env });
+  try {
+    const said = await terminal.ask({ prompt, isFresh: true });
+    return said.kind === "line" && /^y(es)?$/i.test(said.text.trim());
+  } finally {
+    terminal.close();
+  }
 }

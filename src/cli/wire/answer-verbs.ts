@@ -2,16 +2,12 @@
 
 import { asString } from "../../base/values.ts";
 import { toAnswers, toDecision, toRefusal } from "../answers.ts";
-import type { Flag } from "../command.ts";
+import { defineFlag, type Flag } from "../command.ts";
 import { ANY } from "../program.ts";
 import { INPUT, SHOWN } from "../requests.ts";
 import type { Verb } from "./verb.ts";
 
-const OPTION: Flag = {
-  name: "option",
-  value: "NAME",
-  summary: "one of the options that the request lists",
-};
+const OPTION: Flag = defineFlag("--option NAME", "one of the options that the request lists");
 
 export function answerVerbs(take: Flag): Verb[] {
   const flags = [SHOWN, take];

@@ -1,14 +1,16 @@
 // blemeesctl: speaks the protocol by hand. With a verb it runs that and exits; without one it is a prompt, or reads
 // verbs from a pipe.
+
+import type { Readable } from "node:stream";
+import { LineSplitter } from "../../base/ndjson.ts";
 import { defined } from "../../base/values.ts";
-import { type Arguments, type Flag, readTextFlag } from "../command.ts";
+import { type Arguments, defineFlag, type Flag, readTextFlag } from "../command.ts";
 import { abortOnInterrupt, readInput } from "../input.ts";
 import { Output } from "../output.ts";
 import { type Command, formatUsageLines, type Program, runMain, runProgram } from "../program.ts";
 import { BLEMEESCTL_WORDS } from "../request-text.ts";
 import type { ShellContext } from "./context.ts";
 import { toVerbArguments } from "./parse.ts";
-import { feedFrom } from "./piped.ts";
 import { Repl } from "./repl.ts";
 import { runShell } from "./shell.ts";
 import { createLineReader, PromptLine, runPrompt } from "./terminal.ts";
@@ -16,14 +18,13 @@ import type { Verb } from "./verb.ts";
 import { findVerb, takesSession, VERBS } from "./verbs.ts";
 
 const COMMON_FLAGS: readonly Flag[] = [
-  {
-    name: "socket",
-    value: "PATH",
-    completes: "file",
-    summary: "the daemon's socket (default: $BLEMEESD_SOCKET, $XDG_RUNTIME_DIR/blemeesd.sock, …)",
-  },
-  { name: "json", summary: "print the daemon's frames, one JSON object per line" },
-  { name: "help", short: "h", summary: "show help; after a command, the help of that command" },
+  defineFlag(
+    "--socket PATH",
+    "the daemon's socket (default: $BLEMEESD_SOCKET, $XDG_RUNTIME_DIR/blemeesd.sock, …)",
+    { completes: "file" },
+  ),
+  defineFlag("--json", "print the daemon's frames, one JSON object per line"),
+  defineFlag("-h, --help", "show help; after a command, the help of that command"),
 ];
 
 export interface WireOptions {
@@ -58,8 +59,8 @@ export function createProgram(options: WireOptions): Program<ShellContext> {
     commonFlags: COMMON_FLAGS,
     flags: [
       ...COMMON_FLAGS,
-      { name: "no-connect", summary: "start the prompt without connecting" },
-      { name: "version", short: "V", summary: "print the version" },
+      defineFlag("--no-connect", "start the prompt without connecting"),
+      defineFlag("-V, --version", "print the version"),
     ],
     asks: { session: `${name} sessions --live --ids`, request: `${name} requests --ids` },
     createContext: (given) => createContext(given, options),
@@ -119,4 +120,32 @@ async function prompt(given: Arguments, { name, version }: WireOptions): Promise
 
 function readSocket(given: Arguments): { socket?: string } {
   return defined({ socket: readTextFlag(given, "socket") });
+}
+
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+
+/** Runs the lines of a pipe or file, then waits for the answers. */
+export async function feedFrom(input: Readable, repl: Repl): Promise<void> {
+  const lines: string[] = [];
+  // Not readline: it would also split at U+2028, which may occur inside JSON.
+  const splitter = new LineSplitter(MAX_LINE_BYTES, {
+    line: (text) => lines.push(text),
+    badLine: () => repl.print("skipped a line that is not UTF-8"),
+    oversize: (bytes) => repl.print(`skipped a line of ${bytes} bytes: too long`),
+  });
+  for await (const chunk of input) {
+    splitter.push(Buffer.from(chunk));
+    await drain(lines, repl);
+    if (repl.isOver) break;
+  }
+  lines.push(splitter.rest().toString("utf8"));
+  await drain(lines, repl);
+  if (!repl.isOver) await repl.waitUntilSettled();
+}
+
+async function drain(lines: string[], repl: Repl): Promise<void> {
+  for (const line of lines.splice(0)) {
+    if (repl.isOver) return;
+    await repl.execute(line);
+  }
 }

@@ -6,20 +6,21 @@ import { sanitize } from "../../base/sanitize.ts";
 import {
   applyInputs,
   changedEntries,
-  type Entry,
   emptyView,
   type RequestRow,
   readRequest,
   type SessionFrame,
   type WireFrame,
 } from "../../client/index.ts";
-import { computeWorkedMs, formatToolStatus } from "../../client/view/format.ts";
+import type { EntryChange } from "../../client/view.ts";
 import { joinText } from "../../protocol/message-text.ts";
 import { drawBarLines } from "../bar.ts";
+import { formatEntry } from "../entry-lines.ts";
 import type { Output } from "../output.ts";
 import { formatRequest, makeHint, type RequestWords } from "../request-text.ts";
 
-const MAX_DETAIL = 200;
+/** Of a row; a terminal wraps it. */
+const MAX_COLUMNS = 2000;
 const MAX_HELD = 8192;
 /** Older entries no longer change. */
 const LIMITS = { maxEntries: 500 };
@@ -51,14 +52,14 @@ export class Renderer {
     if (!(await this.#ask(frame))) await this.#showFrame(frame, changed);
   }
 
-  #follow(frame: SessionFrame): Entry[] {
+  #follow(frame: SessionFrame): EntryChange[] {
     const before = this.#view;
     const input = { kind: "frame", seq: null, frame: frame as unknown as WireFrame } as const;
     this.#view = applyInputs(before, [input], LIMITS);
-    return changedEntries(before, this.#view).map(({ entry }) => entry);
+    return changedEntries(before, this.#view);
   }
 
-  async #showFrame(frame: SessionFrame, changed: readonly Entry[]): Promise<void> {
+  async #showFrame(frame: SessionFrame, changed: readonly EntryChange[]): Promise<void> {
     const isOfSubAgent = "parent_tool_use_id" in frame && frame.parent_tool_use_id !== undefined;
     if (isOfSubAgent && frame.type !== "agent.notice") return;
     if (frame.type === "agent.delta") {
@@ -69,21 +70,19 @@ export class Renderer {
       if (!this.#hasStreamed) await this.#say(joinText(frame.content));
       this.#hasStreamed = false;
       await this.#endLine();
-    } else if (frame.type === "agent.result") {
-      await this.#endLine();
-      this.#result(
-        frame,
-        changed.find((entry) => entry.kind === "result"),
-      );
     } else {
-      const [entry] = changed;
-      const isNotRun =
-        frame.type === "agent.tool_result" && entry?.kind === "tool" && entry.status === "not_run";
-      const talk = isNotRun ? { text: `  ↳ ${formatToolStatus(entry)}` } : describeFrame(frame);
-      if (talk === undefined) return;
-      await this.#endLine();
-      this.#talk(talk);
+      const talks = describeSign(frame) ?? this.#describeEntries(changed);
+      if (talks.length > 0 || frame.type === "agent.result") await this.#endLine();
+      for (const talk of talks) this.#talk(talk);
     }
+  }
+
+  /** Without texts, which were printed as they arrived. */
+  #describeEntries(changed: readonly EntryChange[]): Talk[] {
+    return changed
+      .filter(({ entry }) => entry.kind !== "text")
+      .flatMap((change) => formatEntry(change, MAX_COLUMNS, this.#words))
+      .map(({ text, style }) => ({ text, isError: style === "red" }));
   }
 
   /** True if the frame is a pending request. */
@@ -123,24 +122,6 @@ export class Renderer {
   async #endLine(): Promise<void> {
     if (!this.#isAtLineStart) await this.#say("\n");
   }
-
-  #result(
-    { subtype, duration_ms, usage, error }: Extract<SessionFrame, { type: "agent.result" }>,
-    entry: Extract<Entry, { kind: "result" }> | undefined,
-  ): void {
-    const worked = entry === undefined ? duration_ms : computeWorkedMs(entry);
-    if (subtype !== "success") {
-      this.#talk({ text: `✗ ${subtype}${error === undefined ? "" : `: ${error.message}`}`, isError: true });
-      return;
-    }
-    const parts = [
-      ...(worked === undefined ? [] : [`${(worked / 1000).toFixed(1)} s`]),
-      ...(usage === undefined
-        ? []
-        : [`${usage.input_tokens ?? 0} tokens in, ${usage.output_tokens ?? 0} out`]),
-    ];
-    this.#output.note(`✓ done${parts.length === 0 ? "" : `: ${parts.join(", ")}`}`);
-  }
 }
 
 /** How to answer from where the request is shown. */
@@ -151,23 +132,12 @@ interface Talk {
   isError?: boolean;
 }
 
-type Talkers = {
-  [T in SessionFrame["type"]]?: (frame: Extract<SessionFrame, { type: T }>) => Talk | undefined;
+type Signs = {
+  [T in SessionFrame["type"]]?: (frame: Extract<SessionFrame, { type: T }>) => Talk;
 };
 
-const TALK: Talkers = {
-  "agent.tool_use": (frame) => ({ text: `⚙ ${frame.name} ${short(frame.input)}` }),
-  "agent.tool_result": (frame) => ({ text: `  ↳ ${frame.is_error ? "failed: " : ""}${short(frame.output)}` }),
-  "agent.user_echo": (frame) => ({ text: `> ${short(frame.message.content)}` }),
-  "agent.notice": (frame) => {
-    if (frame.level === "info" && frame.text === undefined) return undefined;
-    return {
-      text: `· ${frame.category}: ${frame.text ?? short(frame.data)}`,
-      isError: frame.level === "error",
-    };
-  },
-  "blemeesd.stderr": (frame) => ({ text: `· agent: ${frame.line}` }),
-  "blemeesd.error": (frame) => ({ text: `✗ ${frame.code}: ${frame.message}`, isError: true }),
+/** About the stream itself. */
+const SIGNS: Signs = {
   "blemeesd.replay_gap": (frame) => ({
     text: gapText(frame.since_seq, frame.first_available_seq),
     isError: true,
@@ -181,20 +151,13 @@ const TALK: Talkers = {
   "client.message_lost": (frame) => ({ text: `✗ ${frame.message}`, isError: true }),
 };
 
-function describeFrame(frame: SessionFrame): Talk | undefined {
-  const talk = TALK[frame.type] as ((frame: SessionFrame) => Talk | undefined) | undefined;
-  return talk?.(frame);
+function describeSign(frame: SessionFrame): Talk[] | undefined {
+  const sign = SIGNS[frame.type] as ((frame: SessionFrame) => Talk) | undefined;
+  return sign === undefined ? undefined : [sign(frame)];
 }
 
 function gapText(since: number, first: number): string {
   return first <= since
     ? "· the daemon lost this session's history; it starts over"
     : `· events ${since + 1} to ${first - 1} have been pruned`;
-}
-
-/** One line of at most 200 characters. */
-function short(value: unknown): string {
-  if (value === undefined) return "";
-  const text = (typeof value === "string" ? value : JSON.stringify(value)).replace(/\s+/g, " ").trim();
-  return text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL - 1)}…` : text;
 }

@@ -1,4 +1,4 @@
-// The prompt: each line is a verb, each verb sends a frame, and every inbound frame is printed. terminal.ts and piped.ts
+// The prompt: each line is a verb, each verb sends a frame, and every inbound frame is printed. terminal.ts and main.ts
 // feed it lines.
 import { toMessage } from "../../base/coded-error.ts";
 import { sanitize, sanitizeJson } from "../../base/sanitize.ts";

@@ -1,6 +1,6 @@
 // The daemon's replies as tables and short lines.
 import type { Reply } from "../../client/index.ts";
-import { formatDuration } from "../duration.ts";
+import { formatAge } from "../../client/view/format.ts";
 import { formatTable } from "../output.ts";
 
 type Status = Reply<"blemeesd.status">;
@@ -12,7 +12,7 @@ export function formatStatus(status: Status, columns: number): string[] {
   const backends = Object.entries(status.backends).map(([name, version]) => `${name} ${version}`);
   return formatTable(
     [
-      ["daemon", `${status.daemon}, pid ${status.pid}, up ${formatDuration(status.uptime_s * 1000)}`],
+      ["daemon", `${status.daemon}, pid ${status.pid}, up ${formatAge(status.uptime_s * 1000)}`],
       ["protocol", status.protocol],
       ["socket", status.socket_path],
       ["backends", backends.join(", ") || "none found"],
@@ -33,7 +33,7 @@ export function formatSessions(sessions: Sessions, columns: number, nowMs: numbe
       session.session_id,
       session.backend,
       describeState(session),
-      activeMs === undefined ? "-" : `${formatDuration(Math.max(0, nowMs - activeMs))} ago`,
+      activeMs === undefined ? "-" : `${formatAge(nowMs - activeMs)} ago`,
       session.cwd ?? "-",
       session.title ?? session.preview ?? "",
     ];

@@ -4,14 +4,14 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { defined } from "../../base/values.ts";
 import { REQUEST_ID } from "../answers.ts";
-import { type Flag, UsageError } from "../command.ts";
+import { defineFlag, type Flag, UsageError } from "../command.ts";
 import { ANY } from "../program.ts";
 import { parseJsonObject, parseOpenPairs, parsePairs } from "../values.ts";
 import { answerVerbs } from "./answer-verbs.ts";
 import type { Verb, VerbArguments, VerbFrame } from "./verb.ts";
 
-const TAKE: Flag = { name: "take", summary: "take the session over from its owner" };
-const QUIET: Flag = { name: "quiet", short: "q", summary: "print only the answer and errors" };
+const TAKE: Flag = defineFlag("--take", "take the session over from its owner");
+const QUIET: Flag = defineFlag("-q, --quiet", "print only the answer and errors");
 
 export const RUN: Verb = {
   name: "run",
@@ -20,18 +20,9 @@ export const RUN: Verb = {
   where: "shell",
   words: [0, ANY],
   flags: [
-    {
-      name: "backend",
-      short: "b",
-      value: "NAME",
-      summary: "the agent (default: the first one of the daemon)",
-    },
-    { name: "cwd", value: "DIR", summary: "working directory (default: the current one)" },
-    {
-      name: "answers",
-      value: "WHO",
-      summary: "clients that may answer its requests: owner (default) or any",
-    },
+    defineFlag("-b, --backend NAME", "the agent (default: the first one of the daemon)"),
+    defineFlag("--cwd DIR", "working directory (default: the current one)"),
+    defineFlag("--answers WHO", "clients that may answer its requests: owner (default) or any"),
     QUIET,
   ],
   examples: ['run --backend demo "use a tool, then tell me what you did"'],
@@ -48,9 +39,9 @@ export const VERBS: readonly Verb[] = [
     where: "both",
     words: [0, 1],
     flags: [
-      { name: "live", summary: "only live sessions" },
-      { name: "cold", summary: "only sessions on disk" },
-      { name: "ids", summary: "print only the ids, one per line" },
+      defineFlag("--live", "only live sessions"),
+      defineFlag("--cold", "only sessions on disk"),
+      defineFlag("--ids", "print only the ids, one per line"),
     ],
     examples: ["sessions --live"],
     frame: ({ words, flags }) => ({
@@ -88,7 +79,7 @@ export const VERBS: readonly Verb[] = [
       session_id: words[0],
       delete: flags["delete"] === true,
     })),
-    flags: [{ name: "delete", summary: "also delete its history" }, TAKE],
+    flags: [defineFlag("--delete", "also delete its history"), TAKE],
   },
   {
     ...ofSession("interrupt", "interrupt ID", "stop the running turn", ({ words }) => ({
@@ -150,10 +141,10 @@ export const VERBS: readonly Verb[] = [
     where: "both",
     words: [0, 1],
     flags: [
-      { name: "all", summary: "include settled requests: answered, expired, withdrawn, orphaned" },
-      { name: "ids", summary: "print only the ids, one per line" },
-      { name: "limit", value: "N", summary: "at most N, the oldest" },
-      { name: "after", value: "NEXT", summary: "continue a list that ended with this cursor" },
+      defineFlag("--all", "include settled requests: answered, expired, withdrawn, orphaned"),
+      defineFlag("--ids", "print only the ids, one per line"),
+      defineFlag("--limit N", "at most N, the oldest"),
+      defineFlag("--after NEXT", "continue a list that ended with this cursor"),
     ],
     examples: ["requests --all"],
     frame: ({ words, flags }) => ({

@@ -1,6 +1,6 @@
 // Tool calls: start, streamed input and output, end.
 
-import type { JsonObject } from "../../base/json.ts";
+import { type JsonObject, tryParseJson } from "../../base/json.ts";
 import { asNumber, asObject, asString, asText, defined } from "../../base/values.ts";
 import { isCut } from "../../protocol/cut-calls.ts";
 import { findNotRunReason, type NotRunReason, toVerdict } from "../../protocol/not-run.ts";
@@ -164,7 +164,7 @@ export function endTool(draft: Draft, result: JsonObject, moment: Moment): void 
   const output = formatOutput(result["output"] ?? result["content"]);
   const hasFailed = result["is_error"] === true;
   const exit_code = findExitCode(tool.name, output, hasFailed);
-  const written = partialInput === undefined ? undefined : parseJson(partialInput);
+  const written = partialInput === undefined ? undefined : tryParseJson(partialInput);
   draft.memory.tools.delete(id);
   draft.memory.outputs.delete(id);
   const over: ToolEntry = {
@@ -260,15 +260,6 @@ function endBadly(draft: Draft, tool: ToolEntry, cause: NotRunReason): ToolEntry
 
 function toKey(parent: string | undefined, index: number | undefined): string | undefined {
   return index === undefined ? undefined : formatJson([parent ?? null, index]);
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    // Truncated.
-    return undefined;
-  }
 }
 
 function isEmpty(input: unknown): boolean {

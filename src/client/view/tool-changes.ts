@@ -1,11 +1,9 @@
 // File changes of a tool call, from its input, for the tools of all agents (recognized by the input's shape). No file is
 // read, so diffs mostly have no line numbers.
-
 import { diffLines, endLastLine, signLines } from "../../base/diff.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { asObject, asObjects, asString, asText, defined } from "../../base/values.ts";
 import type { FileChange } from "../../protocol/requests.ts";
-import { parsePatch } from "./patch.ts";
 
 const WRITES = /write|create/i;
 const PATCHES = /patch/i;
@@ -80,4 +78,35 @@ function toHunk(kind: FileChange["kind"], diff: string): string {
 
 function orUndefined(changes: FileChange[]): readonly FileChange[] | undefined {
   return changes.length === 0 ? undefined : changes;
+}
+
+const FILE = /^\*\*\* (Add|Update|Delete) File: (.+)$/;
+const MOVE = /^\*\*\* Move to: (.+)$/;
+const KINDS = { Add: "add", Update: "update", Delete: "delete" } as const;
+
+interface Part {
+  path: string;
+  kind: FileChange["kind"];
+  move_path?: string;
+  lines: string[];
+}
+
+/** The "*** Begin Patch" format that some models write. */
+function parsePatch(patch: string): FileChange[] {
+  const parts: Part[] = [];
+  for (const line of patch.split("\n")) {
+    const [, verb, path] = FILE.exec(line) ?? [];
+    const part = parts.at(-1);
+    if (verb !== undefined && path !== undefined)
+      parts.push({ path: path.trim(), kind: KINDS[verb as keyof typeof KINDS], lines: [] });
+    else if (part === undefined || line.startsWith("*** End")) continue;
+    else if (MOVE.test(line)) part.move_path = MOVE.exec(line)?.[1]?.trim() ?? "";
+    else part.lines.push(line);
+  }
+  return parts.map(({ path, kind, move_path, lines }) => ({
+    path,
+    kind,
+    ...(lines.length === 0 ? {} : { diff: (kind === "add" ? ["@@", ...lines] : lines).join("\n").trimEnd() }),
+    ...defined({ move_path }),
+  }));
 }

@@ -1,5 +1,7 @@
 // Builds the response to session/prompt from a turn's report, and a session's title from its first prompt.
+
 import type { PromptResponse, StopReason } from "@agentclientprotocol/sdk";
+import { defined } from "../../base/values.ts";
 import type { TurnEnd } from "../events.ts";
 import type { TokenUsage } from "../providers/types.ts";
 import type { TurnReport } from "../session-types.ts";
@@ -37,8 +39,7 @@ export function toPromptResponse(report: TurnReport, isCancelled: boolean): Prom
       demian: {
         outcome,
         turns,
-        ...(costUsd !== undefined && { costUsd }),
-        ...(message !== undefined && { message }),
+        ...defined({ costUsd, message }),
       },
     },
   };
@@ -59,8 +60,10 @@ function toUsage(usage: TokenUsage): Record<string, number> {
     totalTokens: inputTokens + outputTokens,
     inputTokens,
     outputTokens,
-    ...(reasoningTokens !== undefined && { thoughtTokens: reasoningTokens }),
-    ...(cacheReadTokens !== undefined && { cachedReadTokens: cacheReadTokens }),
-    ...(cacheWriteTokens !== undefined && { cachedWriteTokens: cacheWriteTokens }),
+    ...defined({
+      thoughtTokens: reasoningTokens,
+      cachedReadTokens: cacheReadTokens,
+      cachedWriteTokens: cacheWriteTokens,
+    }),
   };
 }

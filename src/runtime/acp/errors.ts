@@ -1,6 +1,8 @@
 // Converts failures to JSON-RPC errors. Error codes are chosen only here.
+
 import { RequestError } from "@agentclientprotocol/sdk";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
+import { defined } from "../../base/values.ts";
 import { ProviderError, type ProviderFailure } from "../providers/types.ts";
 
 const AUTH_REQUIRED = -32000;
@@ -37,9 +39,7 @@ export function toFailureError(failure: ProviderFailure, spent: object = {}): Re
   const { kind, status, requestId, retryAfterMs, message } = failure;
   const data = {
     kind,
-    ...(status !== undefined && { status }),
-    ...(requestId !== undefined && { requestId }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...defined({ status, requestId, retryAfterMs }),
     ...spent,
   };
   if (kind === "auth") return authRequiredError(message, data);

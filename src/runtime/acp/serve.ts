@@ -1,4 +1,5 @@
 // The table of ACP methods, and the lifetime of a connection. Loaded only by `demian acp`, because the SDK is large.
+
 import { resolve } from "node:path";
 import {
   type AgentApp,
@@ -9,6 +10,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { waitAtMost } from "../../base/child.ts";
 import { isObject } from "../../base/json.ts";
+import { defined } from "../../base/values.ts";
 import { MODE_OPTION, MODEL_OPTION, parseModelId } from "./choices.ts";
 import { invalidParamsError, toRequestError } from "./errors.ts";
 import { EVENT, NOTICE } from "./extensions.ts";
@@ -148,11 +150,7 @@ function readConfigChange(session: AcpSession, { configId, value }: SetSessionCo
 
 function toSessionDefaults({ agent: name, provider, model, yes, dryRun, noTranscript }: AcpOptions["flags"]) {
   return {
-    ...(name !== undefined && { agent: name }),
-    ...(provider !== undefined && { provider }),
-    ...(model !== undefined && { model }),
-    ...(yes !== undefined && { yes }),
-    ...(dryRun !== undefined && { dryRun }),
+    ...defined({ agent: name, provider, model, yes, dryRun }),
     ...(noTranscript === true && { transcript: false }),
   };
 }

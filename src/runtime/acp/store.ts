@@ -5,7 +5,7 @@ import { readFileSync, statSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readErrno } from "../../base/coded-error.ts";
-import { isObject } from "../../base/json.ts";
+import { isObject, tryParseJson } from "../../base/json.ts";
 import { mapBounded } from "../../base/map-bounded.ts";
 import { ensurePrivateDir } from "../../base/private-file.ts";
 import { completeToolCalls } from "../history.ts";
@@ -161,15 +161,6 @@ function readHistory(text: string): { messages: Message[]; lostLines: number; is
     else if (line !== tail) lostLines += 1;
   }
   return { messages, lostLines, isTorn };
-}
-
-function tryParseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Torn by a crash during a write; the caller counts it.
-    return undefined;
-  }
 }
 
 function isMessage(value: unknown): value is Message {

@@ -1,6 +1,8 @@
 // Translates runtime events to ACP updates. Pure except for ids. One translator per session, because a tool call takes
 // several updates and must always be closed.
+
 import type { SessionUpdate, ToolCallContent, ToolCallStatus } from "@agentclientprotocol/sdk";
+import { defined } from "../../base/values.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import type { RuntimeEvent } from "../events.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
@@ -212,8 +214,7 @@ export class Translator {
     const { agentPath, invocationId, parentCallId } = event;
     return {
       ...(parentCallId !== undefined && { parentToolCallId: this.wireId(parentCallId) }),
-      ...(agentPath !== undefined && { agentPath }),
-      ...(invocationId !== undefined && { invocationId }),
+      ...defined({ agentPath, invocationId }),
     };
   }
 

@@ -1,14 +1,15 @@
 // Runs one message to an agent with its own loop, with the same events, hooks and history as for ours.
 import { defined } from "../../base/values.ts";
 import { buildOpenEnv } from "../command-env.ts";
+import type { EventBody } from "../events.ts";
 import { endBlocked, explainTurnLimit, guardAnswer, refuseToStop, submitMessage } from "../message-hooks.ts";
 import type { UserContentPart, UserMessage } from "../messages.ts";
 import type { TokenUsage } from "../providers/types.ts";
+import type { Services } from "../services.ts";
 import type { TurnReport } from "../session-types.ts";
 import { type End, reportEnd, toBugEnd } from "../turn-end.ts";
 import { addUsage, createUsage } from "../usage.ts";
 import { decideExternal, type ExternalServices } from "./decide.ts";
-import { OrderedEvents } from "./ordered-events.ts";
 import type { ExternalReport } from "./types.ts";
 import { listUnreadable } from "./unreadable.ts";
 
@@ -143,4 +144,44 @@ function toHostEnv({ host, config }: ExternalServices): Readonly<Record<string, 
 
 function listImages({ content }: UserMessage): UserContentPart[] {
   return typeof content === "string" ? [] : content.filter((part) => part.type === "image_url");
+}
+
+/** Emits events in order, even while hooks check a text first. */
+class OrderedEvents {
+  readonly #services: Services;
+  readonly #signal: AbortSignal;
+  readonly #onBlocked: (reason: string | undefined) => void;
+  /** The last queued step. */
+  #last: Promise<void> | undefined;
+
+  /** `onBlocked`: a hook wants to end this turn. */
+  constructor(services: Services, signal: AbortSignal, onBlocked: (reason: string | undefined) => void) {
+    this.#services = services;
+    this.#signal = signal;
+    this.#onBlocked = onBlocked;
+  }
+
+  emit(event: EventBody): void {
+    if (event.type === "model.text") this.#enqueue(() => this.#emitText(event));
+    else if (this.#last === undefined) this.#services.emit(event);
+    else this.#enqueue(async () => this.#services.emit(event));
+  }
+
+  /** Resolves once every event so far was emitted. */
+  async flush(): Promise<void> {
+    while (this.#last !== undefined) await this.#last;
+  }
+
+  async #emitText(event: Extract<EventBody, { type: "model.text" }>): Promise<void> {
+    const said = await guardAnswer(this.#services, event.text, this.#signal);
+    if (said.text !== "") this.#services.emit({ ...event, text: said.text });
+    if (said.blocked) this.#onBlocked(said.reason);
+  }
+
+  #enqueue(step: () => Promise<void>): void {
+    const mine = (this.#last ?? Promise.resolve()).then(step).finally(() => {
+      if (this.#last === mine) this.#last = undefined;
+    });
+    this.#last = mine;
+  }
 }

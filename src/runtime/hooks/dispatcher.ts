@@ -3,7 +3,7 @@
 
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
-import { matchesHook } from "./match.ts";
+import { awaitUnlessAborted } from "../abort.ts";
 import { applyPatch, type Patched } from "./patch.ts";
 import {
   DEFAULT_TIMEOUT_MS,
@@ -86,26 +86,32 @@ async function dispatch(
 /** Ends at the timeout or abort even if the hook ignores its signal. */
 async function runHook(hook: Hook, input: HookInput, signal: AbortSignal): Promise<HookResult> {
   const timeoutMs = Math.min(hook.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
-  const control = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let stop: () => void = () => undefined;
-  const ended = new Promise<never>((_, reject) => {
-    const giveUp = (why: string) => {
-      reject(new Error(why));
-      control.abort();
-    };
-    timer = setTimeout(() => giveUp(`it took longer than ${timeoutMs} ms`), timeoutMs);
-    stop = () => giveUp("aborted");
-    signal.addEventListener("abort", stop, { once: true });
-  });
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error(`it took longer than ${timeoutMs} ms`)), timeoutMs);
+  const either = AbortSignal.any([late.signal, signal]);
   try {
-    return await Promise.race([hook.run(input, control.signal), ended]);
+    return await awaitUnlessAborted(() => hook.run(input, either), either);
+  } catch (error) {
+    throw signal.aborted ? new Error("aborted") : error;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
   }
 }
 
 function pickCallId({ callId }: HookInput): { callId?: string } {
   return defined({ callId });
+}
+
+function matchesHook({ event, match }: Pick<Hook, "event" | "match">, input: HookInput): boolean {
+  if (event !== input.event) return false;
+  return matchesName(match?.tool, input.toolName) && matchesName(match?.agent, input.agent);
+}
+
+/** "a|b", "*"; `demian.bash` and `*.bash` are `bash`. An empty list matches nothing; "*" matches a missing name too. */
+function matchesName(pattern: string | undefined, name: string | undefined): boolean {
+  if (pattern === undefined) return true;
+  return pattern.split("|").some((part) => {
+    const wanted = part.trim().replace(/^(demian|\*)\.(?=.)/, "");
+    return wanted === "*" || (wanted !== "" && wanted === name);
+  });
 }

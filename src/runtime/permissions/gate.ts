@@ -3,6 +3,7 @@
 
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
+import { awaitUnlessAborted } from "../abort.ts";
 import type { AgentDefinition } from "../agents/types.ts";
 import type { DemianConfig } from "../config/schema.ts";
 import type { HookOutcome } from "../hooks/types.ts";
@@ -16,7 +17,6 @@ import type {
   Asker,
   Decision,
   GrantKey,
-  PermissionAnswer,
   PermissionPrompt,
   PermissionRule,
   PermissionTarget,
@@ -205,7 +205,11 @@ async function askUser(
   if (signal.aborted) return ABORTED;
   if (outcome?.blocked) return deny("hook", outcome.reason);
   if (options.yes) return { allowed: true, by: "yes", always: false };
-  const answer = await untilAborted(options.ask(prompt, signal), signal);
+  const answer = await awaitUnlessAborted(() => options.ask(prompt, signal), signal).catch(
+    (error: unknown) => {
+      if (!signal.aborted) throw error;
+    },
+  );
   if (answer === undefined || signal.aborted) return ABORTED;
   if (answer.decision !== "allow")
     return { ...deny(answer.by ?? "user", answer.reason), ...(answer.stop ? { stop: true } : {}) };
@@ -213,19 +217,6 @@ async function askUser(
   const isAlways = answer.always === true && prompt.always !== undefined;
   if (isAlways) await Promise.all(keys.map((key) => options.grants.add(key, "project")));
   return { allowed: true, by: "user", always: isAlways };
-}
-
-/** Undefined if aborted, even if the asker ignores the signal. */
-function untilAborted(
-  answer: Promise<PermissionAnswer>,
-  signal: AbortSignal,
-): Promise<PermissionAnswer | undefined> {
-  return new Promise((resolve, reject) => {
-    const stop = () => resolve(undefined);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }
 
 function deny(by: GateDecision["by"], reason: string | undefined): GateDecision {

@@ -47,7 +47,7 @@ class Reader {
   read(): Word[][] {
     while (this.#at < this.#text.length) {
       const char = this.#text[this.#at] ?? "";
-      if (char === "'") this.#readSingleQuotes();
+      if (char === "'") this.#add(this.#takeQuoted("'"));
       else if (char === '"') this.#readDoubleQuotes();
       else this.#readBare(char);
       this.#at += 1;
@@ -69,18 +69,19 @@ class Reader {
     } else if (char === "$" && next === "(") {
       // The outer command continues with an unknown word.
       this.#readSubstitution();
-    } else if (char === "`") this.#readBackquotes();
+    } else if (char === "`") this.#addNested(this.#takeQuoted("`"));
     else if (SEPARATORS.has(char)) this.#endCommand();
     else if (char === "<" || char === ">") this.#readRedirection();
     else if (/\s/.test(char)) this.#endWord();
     else this.#add(char, /[$*?[{~]/.test(char));
   }
 
-  #readSingleQuotes(): void {
-    const end = this.#text.indexOf("'", this.#at + 1);
-    const to = end === -1 ? this.#text.length : end;
-    this.#add(this.#text.slice(this.#at + 1, to));
-    this.#at = to;
+  /** The text up to the next `quote`, or the rest. */
+  #takeQuoted(quote: string): string {
+    const end = this.#text.indexOf(quote, this.#at + 1);
+    const from = this.#at + 1;
+    this.#at = end === -1 ? this.#text.length : end;
+    return this.#text.slice(from, this.#at);
   }
 
   #readAnsiQuotes(): void {
@@ -107,7 +108,7 @@ class Reader {
         this.#add(next);
         this.#at += 1;
       } else if (char === "$" && next === "(") this.#readSubstitution();
-      else if (char === "`") this.#readBackquotes();
+      else if (char === "`") this.#addNested(this.#takeQuoted("`"));
       else this.#add(char, char === "$");
     }
   }
@@ -122,13 +123,6 @@ class Reader {
       else if (this.#text[to] === ")" && depth-- === 0) break;
     }
     this.#addNested(this.#text.slice(from, to));
-    this.#at = to;
-  }
-
-  #readBackquotes(): void {
-    const end = this.#text.indexOf("`", this.#at + 1);
-    const to = end === -1 ? this.#text.length : end;
-    this.#addNested(this.#text.slice(this.#at + 1, to));
     this.#at = to;
   }
 

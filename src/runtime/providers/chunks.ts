@@ -1,9 +1,9 @@
 // Reads the chunks of an answer. Servers send JSON for streams, events for whole answers and wrong content types, so the
 // first character decides how the body is read.
 import { setTimeout as wait } from "node:timers/promises";
+import { createParser } from "eventsource-parser";
 import { cutExcerpt } from "../../base/excerpt.ts";
 import { type Endpoint, protocolError, redact } from "./failure.ts";
-import { readEvents } from "./sse.ts";
 import { readErrorBody } from "./vendor-error.ts";
 
 const DONE = "[DONE]";
@@ -135,4 +135,30 @@ async function collect(text: AsyncIterable<string>): Promise<string> {
   const pieces: string[] = [];
   for await (const piece of text) pieces.push(piece);
   return pieces.join("");
+}
+
+const MAX_EVENT_CHARS = 4 * 1024 * 1024;
+
+/**
+ * Reads the data of server-sent events. Throws `ProviderError` for an event that is too long. A last event that was cut
+ * off is yielded too.
+ */
+async function* readEvents(text: AsyncIterable<string>, endpoint: Endpoint): AsyncGenerator<string> {
+  const ready: string[] = [];
+  let isTooLong = false;
+  const parser = createParser({
+    maxBufferSize: MAX_EVENT_CHARS,
+    onEvent: ({ data }) => ready.push(data),
+    onError: ({ type }) => {
+      if (type === "max-buffer-size-exceeded") isTooLong = true;
+    },
+  });
+  for await (const piece of text) {
+    parser.feed(piece);
+    yield* ready.splice(0);
+    if (isTooLong) throw protocolError(endpoint, `sent an event of more than ${MAX_EVENT_CHARS} characters`);
+  }
+  // Some servers omit the blank line after the last event.
+  parser.feed("\n\n");
+  yield* ready.splice(0);
 }

@@ -1,7 +1,7 @@
 // Reads the errors of vendors, which all have shapes of their own, as a message, codes and a kind.
 
 import { cutExcerpt } from "../../base/excerpt.ts";
-import { isObject, type JsonObject } from "../../base/json.ts";
+import { isObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { defined } from "../../base/values.ts";
 import type { ProviderFailureKind } from "./types.ts";
 
@@ -139,12 +139,4 @@ function findFilteredCategories(result: unknown): string[] {
 
 function toVendorError(message: string): VendorError {
   return { message, codes: [], isFiltered: false };
-}
-
-export function tryParseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // Not every proxy returns JSON; callers show the text instead.
-  }
 }

@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { waitAtMost } from "../../base/child.ts";
+import { isRunning } from "../../base/proc.ts";
 import { isWithin } from "./protected-paths.ts";
 
 const PREFIX = "demian-";
@@ -120,14 +121,6 @@ async function removeLeftovers(parent: string): Promise<void> {
   const names = (await readdir(parent).catch(() => [])).filter((name) => name.startsWith(PREFIX));
   for (const name of names) {
     const pid = Number(name.slice(PREFIX.length).split("-")[0]);
-    if (!isAlive(pid)) await rmdir(join(parent, name)).catch(() => undefined);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
+    if (!isRunning(pid)) await rmdir(join(parent, name)).catch(() => undefined);
   }
 }

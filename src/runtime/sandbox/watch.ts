@@ -1,6 +1,7 @@
 // Watches what a command uses while it runs, through the /proc of its pid namespace: the sum of its memory, for which there
 // is no limit that the kernel enforces for everybody, and the number of its processes.
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
+import { tryReadText } from "../../base/proc.ts";
 import type { Limits } from "./limits.ts";
 
 export type Exceeded = "processes" | "memory";
@@ -95,14 +96,6 @@ function readShare(place: string): number {
 }
 
 function readSize(path: string, kilobytes: RegExp): number | undefined {
-  const found = kilobytes.exec(readText(path))?.[1];
+  const found = kilobytes.exec(tryReadText(path) ?? "")?.[1];
   return found === undefined ? undefined : Number(found) * 1024;
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return ""; // The process has ended.
-  }
 }

@@ -1,8 +1,8 @@
 // edit_file: replaces an exact string in a file.
 import * as z from "zod";
+import { diffHunks, formatHunks } from "../../base/diff.ts";
 import type { Located } from "../workspace/types.ts";
 import { defineTool } from "./define.ts";
-import { diffEdits } from "./edit-diff.ts";
 import { explainMiss } from "./edit-hint.ts";
 import { checkWritable, formatPath, formatTitle, isProtected, toPathTarget } from "./guard.ts";
 import { checkSurrogates, decodeText } from "./text.ts";
@@ -118,4 +118,51 @@ function replaceAt(text: string, wanted: string, newString: string, places: read
     from = place + wanted.length;
   }
   return parts.join("") + text.slice(from);
+}
+
+interface Edit {
+  /** Offset in the old text. */
+  at: number;
+  length: number;
+  text: string;
+}
+
+const MAX_DIFF_LINES = 200;
+const MAX_LINE_CHARS = 500;
+/** Enough to fill the diff; the rest of the file is not compared. */
+const MAX_DIFF_EDITS = 100;
+
+/**
+ * A unified diff, bounded in lines and in characters per line. `edits` must be sorted and must not overlap.
+ */
+export function diffEdits(oldText: string, edits: readonly Edit[]): string {
+  const parts: string[] = [];
+  let count = 0;
+  let from = 0;
+  let end = 0;
+  for (const { at, length, text } of edits) {
+    if (count >= MAX_DIFF_EDITS && at >= end) break;
+    parts.push(oldText.slice(from, at), text);
+    from = at + length;
+    end = findLineEnd(oldText, from);
+    count += 1;
+  }
+  const rest = count === edits.length ? oldText.length : end;
+  const newText = parts.join("") + oldText.slice(from, rest);
+  const lines = formatHunks(diffHunks(oldText.slice(0, rest), newText));
+  const isCut = count < edits.length || lines.length > MAX_DIFF_LINES;
+  const shown = lines.slice(0, MAX_DIFF_LINES).map(shortenLine);
+  return [...shown, ...(isCut ? [`[… diff truncated; ${edits.length} replacements in total]`] : [])].join(
+    "\n",
+  );
+}
+
+function findLineEnd(text: string, from: number): number {
+  const newline = text.indexOf("\n", from);
+  return newline === -1 ? text.length : newline + 1;
+}
+
+function shortenLine(line: string): string {
+  const text = line.replace(/\r$/, "");
+  return text.length > MAX_LINE_CHARS + 1 ? `${text.slice(0, MAX_LINE_CHARS + 1)}…` : text;
 }

@@ -4,6 +4,7 @@
 import { toMessage } from "../../base/coded-error.ts";
 import { isObject } from "../../base/json.ts";
 import { defined } from "../../base/values.ts";
+import { awaitUnlessAborted } from "../abort.ts";
 import { capOutput } from "./output.ts";
 import { type ToolContext, ToolError, type ToolResult, type UserQuestion } from "./types.ts";
 
@@ -47,7 +48,8 @@ export async function callModule(
   );
   try {
     const given = createModuleContext(context, signal, () => isOver);
-    const value = await runUntilAborted(signal, async () => execute(structuredClone(input), given));
+    // A module that ignores its signal is abandoned.
+    const value = await awaitUnlessAborted(async () => execute(structuredClone(input), given), signal);
     return await toResult(name, value, context);
   } catch (error) {
     if (error instanceof ToolError || context.signal.aborted) throw error;
@@ -84,18 +86,6 @@ function createModuleContext(
             return question({ text: String(asked.text), ...defined({ options }) });
           },
         }),
-  });
-}
-
-/** A module that ignores its signal is abandoned. */
-function runUntilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) return onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    work()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener("abort", onAbort));
   });
 }
 

@@ -1,7 +1,7 @@
 // Long output: the model gets the beginning and the end; all of it is saved in a file that it can page through.
-import { writeSync } from "node:fs";
 import { toMessage } from "../../base/coded-error.ts";
 import { createKeptFile, type KeptFile } from "../workspace/kept-file.ts";
+import { writeAll } from "../workspace/replace.ts";
 
 export const MAX_OUTPUT_BYTES = 32 * 1024;
 const HEAD_BYTES = 16 * 1024;
@@ -185,15 +185,6 @@ function trimPartialStart(bytes: Buffer): Buffer {
 /** Call ids come from models: unusual characters must not reach the file system. */
 function toFileStem(callId: string): string {
   return `output-${callId.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 100)}`;
-}
-
-function writeAll(fd: number, bytes: Buffer): void {
-  // A full disk may accept a part without an error.
-  for (let at = 0; at < bytes.length; ) {
-    const written = writeSync(fd, bytes, at);
-    if (written === 0) throw new Error("the disk is full");
-    at += written;
-  }
 }
 
 /** The start of a tool's result, for events. */

@@ -125,7 +125,7 @@ function hashFile(at: At, directory: number, name: string): string | null {
   }
 }
 
-function writeAll(fd: number, bytes: Buffer): void {
+export function writeAll(fd: number, bytes: Buffer): void {
   for (let at = 0; at < bytes.length; ) {
     const written = writeSync(fd, bytes, at);
     if (written === 0) throw new ToolError("disk_full", "the disk is full");

@@ -6,153 +6,93 @@
  */
 export type KeyPlace = "any" | "chat" | "empty" | "choices" | "question" | "text" | "search";
 
+const ROWS = [
+  ["send", ["enter"], "chat", "send the message; queued while a turn is running"],
+  ["send_now", ["ctrl-s"], "chat", "send now, interrupting the turn"],
+  [
+    "newline",
+    ["alt-enter", "ctrl-j", "shift-enter"],
+    "text",
+    "new line (or \\ at the end of a line, then Enter)",
+  ],
+  ["older", ["up"], "chat", "line above; then earlier messages"],
+  ["newer", ["down"], "chat", "line below; then back to the draft"],
+  ["complete", ["tab"], "chat", "complete a /command"],
+  ["uncork", ["ctrl-x"], "chat", "move the newest queued message back to the composer"],
+  ["interrupt", ["ctrl-c"], "any", "interrupt the turn; twice: quit"],
+  ["escape", ["escape"], "any", "close the open panel, otherwise see the bottom line"],
+  ["next_request", ["ctrl-n", "f2"], "any", "open the pending request, then the next one"],
+  ["previous_request", ["ctrl-p", "f3", "shift-f2"], "any", "open the previous request"],
+  ["page_up", ["pageup"], "any", "page up (in a request: scroll it)"],
+  ["page_down", ["pagedown"], "any", "page down"],
+  ["wheel_up", ["wheelup"], "any", "scroll up (in a request: scroll it)"],
+  ["wheel_down", ["wheeldown"], "any", "scroll down"],
+  [
+    "mouse",
+    ["alt-m"],
+    "any",
+    "switch the mouse between selecting text (Shift-drag always does) and scrolling",
+  ],
+  ["half_up", ["ctrl-u"], "empty", "half a page up"],
+  ["half_down", ["ctrl-d"], "empty", "half a page down"],
+  ["top", ["home"], "empty", "start of the feed; again: load earlier events"],
+  ["top", ["ctrl-home"], "any", "start of the feed"],
+  ["bottom", ["end"], "empty", "end of the feed"],
+  ["bottom", ["ctrl-end"], "any", "end of the feed"],
+  ["focus_up", ["alt-up", "shift-up", "alt-k"], "any", "select the previous foldable entry"],
+  ["focus_down", ["alt-down", "shift-down", "alt-j"], "any", "select the next foldable entry"],
+  ["fold", ["tab", "enter"], "empty", "select an entry; fold or unfold it"],
+  ["fold_all", ["ctrl-o"], "any", "fold or unfold everything"],
+  ["search", ["ctrl-f"], "any", "search the feed"],
+  ["help", ["f1"], "any", "show all keys"],
+  ["help", ["?"], "empty", "show all keys"],
+  ["suspend", ["ctrl-z"], "any", "suspend; fg resumes"],
+  ["repaint", ["ctrl-l"], "any", "redraw the screen"],
+  ["accept", ["y"], "choices", "accept"],
+  ["acceptForSession", ["s"], "choices", "accept for the session"],
+  ["acceptAlways", ["a"], "choices", "accept always"],
+  ["decline", ["n"], "choices", "decline, with an optional reason"],
+  ["cancel", ["c"], "choices", "decline and stop the turn"],
+  ["choice_up", ["up", "left"], "choices", "previous choice"],
+  ["choice_down", ["down", "right"], "choices", "next choice"],
+  ["take", ["enter"], "choices", "take the selected choice (initially: decline)"],
+  ["details", ["d", "ctrl-o"], "choices", "show or hide details: ids, JSON"],
+  ["option_up", ["up"], "question", "previous option"],
+  ["option_down", ["down"], "question", "next option"],
+  ["toggle", ["space"], "question", "toggle the option, if several can be chosen"],
+  ["answer", ["enter"], "question", "choose the answer; after the last question, send all"],
+  ["question_back", ["shift-tab"], "question", "previous question"],
+  ["refuse", ["ctrl-x"], "question", "decline to answer"],
+  ["details", ["ctrl-o"], "question", "show or hide details: ids, JSON"],
+  ["found_next", ["n", "down"], "search", "next match"],
+  ["found_previous", ["shift-n", "up"], "search", "previous match"],
+] as const satisfies readonly (readonly [
+  action: string,
+  keys: readonly string[],
+  where: KeyPlace,
+  summary: string,
+])[];
+
+export type Action = (typeof ROWS)[number][0];
+
 export interface KeyRow {
-  action: string;
+  action: Action;
   keys: readonly string[];
   where: KeyPlace;
   summary: string;
 }
 
-export const KEYS = [
-  {
-    action: "send",
-    keys: ["enter"],
-    where: "chat",
-    summary: "send the message; queued while a turn is running",
-  },
-  { action: "send_now", keys: ["ctrl-s"], where: "chat", summary: "send now, interrupting the turn" },
-  {
-    action: "newline",
-    keys: ["alt-enter", "ctrl-j", "shift-enter"],
-    where: "text",
-    summary: "new line (or \\ at the end of a line, then Enter)",
-  },
-  { action: "older", keys: ["up"], where: "chat", summary: "line above; then earlier messages" },
-  { action: "newer", keys: ["down"], where: "chat", summary: "line below; then back to the draft" },
-  { action: "complete", keys: ["tab"], where: "chat", summary: "complete a /command" },
-  {
-    action: "uncork",
-    keys: ["ctrl-x"],
-    where: "chat",
-    summary: "move the newest queued message back to the composer",
-  },
-  { action: "interrupt", keys: ["ctrl-c"], where: "any", summary: "interrupt the turn; twice: quit" },
-  {
-    action: "escape",
-    keys: ["escape"],
-    where: "any",
-    summary: "close the open panel, otherwise see the bottom line",
-  },
-  {
-    action: "next_request",
-    keys: ["ctrl-n", "f2"],
-    where: "any",
-    summary: "open the pending request, then the next one",
-  },
-  {
-    action: "previous_request",
-    keys: ["ctrl-p", "f3", "shift-f2"],
-    where: "any",
-    summary: "open the previous request",
-  },
-  { action: "page_up", keys: ["pageup"], where: "any", summary: "page up (in a request: scroll it)" },
-  { action: "page_down", keys: ["pagedown"], where: "any", summary: "page down" },
-  {
-    action: "wheel_up",
-    keys: ["wheelup"],
-    where: "any",
-    summary: "scroll up (in a request: scroll it)",
-  },
-  { action: "wheel_down", keys: ["wheeldown"], where: "any", summary: "scroll down" },
-  {
-    action: "mouse",
-    keys: ["alt-m"],
-    where: "any",
-    summary: "switch the mouse between selecting text (Shift-drag always does) and scrolling",
-  },
-  { action: "half_up", keys: ["ctrl-u"], where: "empty", summary: "half a page up" },
-  { action: "half_down", keys: ["ctrl-d"], where: "empty", summary: "half a page down" },
-  {
-    action: "top",
-    keys: ["home"],
-    where: "empty",
-    summary: "start of the feed; again: load earlier events",
-  },
-  { action: "top", keys: ["ctrl-home"], where: "any", summary: "start of the feed" },
-  { action: "bottom", keys: ["end"], where: "empty", summary: "end of the feed" },
-  { action: "bottom", keys: ["ctrl-end"], where: "any", summary: "end of the feed" },
-  {
-    action: "focus_up",
-    keys: ["alt-up", "shift-up", "alt-k"],
-    where: "any",
-    summary: "select the previous foldable entry",
-  },
-  {
-    action: "focus_down",
-    keys: ["alt-down", "shift-down", "alt-j"],
-    where: "any",
-    summary: "select the next foldable entry",
-  },
-  {
-    action: "fold",
-    keys: ["tab", "enter"],
-    where: "empty",
-    summary: "select an entry; fold or unfold it",
-  },
-  { action: "fold_all", keys: ["ctrl-o"], where: "any", summary: "fold or unfold everything" },
-  { action: "search", keys: ["ctrl-f"], where: "any", summary: "search the feed" },
-  { action: "help", keys: ["f1"], where: "any", summary: "show all keys" },
-  { action: "help", keys: ["?"], where: "empty", summary: "show all keys" },
-  { action: "suspend", keys: ["ctrl-z"], where: "any", summary: "suspend; fg resumes" },
-  { action: "repaint", keys: ["ctrl-l"], where: "any", summary: "redraw the screen" },
-  { action: "accept", keys: ["y"], where: "choices", summary: "accept" },
-  { action: "acceptForSession", keys: ["s"], where: "choices", summary: "accept for the session" },
-  { action: "acceptAlways", keys: ["a"], where: "choices", summary: "accept always" },
-  { action: "decline", keys: ["n"], where: "choices", summary: "decline, with an optional reason" },
-  { action: "cancel", keys: ["c"], where: "choices", summary: "decline and stop the turn" },
-  { action: "choice_up", keys: ["up", "left"], where: "choices", summary: "previous choice" },
-  { action: "choice_down", keys: ["down", "right"], where: "choices", summary: "next choice" },
-  {
-    action: "take",
-    keys: ["enter"],
-    where: "choices",
-    summary: "take the selected choice (initially: decline)",
-  },
-  {
-    action: "details",
-    keys: ["d", "ctrl-o"],
-    where: "choices",
-    summary: "show or hide details: ids, JSON",
-  },
-  { action: "option_up", keys: ["up"], where: "question", summary: "previous option" },
-  { action: "option_down", keys: ["down"], where: "question", summary: "next option" },
-  {
-    action: "toggle",
-    keys: ["space"],
-    where: "question",
-    summary: "toggle the option, if several can be chosen",
-  },
-  {
-    action: "answer",
-    keys: ["enter"],
-    where: "question",
-    summary: "choose the answer; after the last question, send all",
-  },
-  { action: "question_back", keys: ["shift-tab"], where: "question", summary: "previous question" },
-  { action: "refuse", keys: ["ctrl-x"], where: "question", summary: "decline to answer" },
-  { action: "details", keys: ["ctrl-o"], where: "question", summary: "show or hide details: ids, JSON" },
-  { action: "found_next", keys: ["n", "down"], where: "search", summary: "next match" },
-  { action: "found_previous", keys: ["shift-n", "up"], where: "search", summary: "previous match" },
-] as const satisfies readonly KeyRow[];
-
-export type Action = (typeof KEYS)[number]["action"];
+export const KEYS: readonly KeyRow[] = ROWS.map(([action, keys, where, summary]) => ({
+  action,
+  keys,
+  where,
+  summary,
+}));
 
 /** Looks up a chord in the given places, in order. */
 export function findAction(chord: string, ...places: readonly KeyPlace[]): Action | undefined {
   for (const place of places) {
-    const row = KEYS.find(
-      ({ keys, where }) => where === place && (keys as readonly string[]).includes(chord),
-    );
+    const row = KEYS.find(({ keys, where }) => where === place && keys.includes(chord));
     if (row !== undefined) return row.action;
   }
   return undefined;

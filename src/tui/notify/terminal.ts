@@ -1,5 +1,7 @@
 // Detects what the terminal supports besides cells. A terminal not known to support desktop notifications gets none,
 // because it might print an unknown sequence.
+
+import { execFile } from "node:child_process";
 import { defined } from "../../base/values.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -57,4 +59,18 @@ function detectDesktop(names: readonly string[]): Desktop | undefined {
     if (found !== undefined) return found[1];
   }
   return undefined;
+}
+
+const PATIENCE_MS = 2_000;
+
+export function askTmux(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      "tmux",
+      ["display-message", "-p", TMUX_QUESTION],
+      { timeout: PATIENCE_MS },
+      (error, stdout) => (error === null ? resolve(stdout) : reject(error)),
+    );
+    child.unref();
+  });
 }

@@ -1,6 +1,5 @@
 // A tool call as lines: one row with its title and outcome; unfolded, also its input, changes and output. Long text is shown
 // at both ends, with the number of lines between.
-
 import { type DiffLine, parseDiff } from "../../client/view/diff.ts";
 import { computeTookMs, formatDuration, formatToolStatus } from "../../client/view/format.ts";
 import { findLanguage } from "../../client/view/highlight.ts";
@@ -8,11 +7,12 @@ import { trimLastNewlines } from "../../client/view/lines.ts";
 import { formatEntries } from "../../client/view/request-input.ts";
 import type { FileChange, ToolEntry, ToolStatus } from "../../client/view/types.ts";
 import { getChangeLabel } from "../../protocol/change-labels.ts";
-import { countDigits, drawDiffLine } from "./diff-rows.ts";
+import { colorLines } from "./code-rows.ts";
 import type { EntryOptions } from "./entry-rows.ts";
 import { cutBarRow, drawBarRows, drawOwnRow, TEXT_GUTTER } from "./gutter.ts";
 import { expandTabs, toSafeLine, toSafeText } from "./safe.ts";
 import { createPiece, type Piece, STYLE } from "./style.ts";
+import { wrapHard } from "./wrap.ts";
 
 /** Lines shown of long text, half of them from its end. */
 const MAX_LINES = 200;
@@ -164,4 +164,30 @@ function toBoundedRows<T>(lines: readonly T[], width: number, toRows: (line: T) 
     label(`… ${lines.length - MAX_LINES} more lines`, width),
     ...lines.slice(-half).flatMap(toRows),
   ];
+}
+
+const SIGNS = { same: " ", add: "+", remove: "-" } as const;
+const LOOKS = { same: STYLE.none, add: STYLE.added, remove: STYLE.removed } as const;
+
+/** The width of the line numbers; 0 if there is no room for them. */
+function countDigits(lines: readonly DiffLine[], width: number): number {
+  const highest = lines.reduce((max, line) => Math.max(max, line.old ?? 0, line.new ?? 0), 0);
+  return highest === 0 || width < 40 ? 0 : String(highest).length;
+}
+
+function drawDiffLine(line: DiffLine, lang: string, digits: number, width: number): Piece[][] {
+  if (line.kind === "hunk" || line.kind === "meta") {
+    const style = line.kind === "hunk" ? STYLE.hunk : STYLE.dim;
+    return wrapHard([createPiece(expandTabs(toSafeText(line.text)), style)], width);
+  }
+  const look = LOOKS[line.kind];
+  const number = line.kind === "remove" ? line.old : line.new;
+  const gutter = digits === 0 ? "" : `${String(number ?? "").padStart(digits)} `;
+  const head = [createPiece(gutter, STYLE.dim), createPiece(`${SIGNS[line.kind]} `, look)];
+  const rest = [createPiece(" ".repeat(gutter.length), STYLE.dim), createPiece("  ")];
+  const text =
+    line.kind === "same"
+      ? (colorLines(line.text, lang)[0] ?? [])
+      : [createPiece(expandTabs(toSafeText(line.text)), look)];
+  return wrapHard(text, width - gutter.length - 2).map((row, at) => [...(at === 0 ? head : rest), ...row]);
 }

@@ -1,10 +1,9 @@
 // Initial state of the session screen, and lookups on it.
-
 import type { Entry, RequestRow, View } from "../../client/view/types.ts";
+import type { REQUEST_TYPES, RequestType } from "../../protocol/requests.ts";
 import { EMPTY_EDITOR } from "../composer/editor.ts";
 import { EMPTY_HISTORY } from "../composer/history.ts";
 import type { Size } from "../screen-types.ts";
-import { REQUEST_KINDS } from "./request-kinds.ts";
 import type { Asked, Effect, Mode, Notice, SessionUi, Step } from "./ui-types.ts";
 
 const NOTICE_MS = 6_000;
@@ -110,3 +109,14 @@ export function isFoldable(entry: Entry): boolean {
 export function isUnfolded({ feed: { turned, isAllOpen } }: Pick<SessionUi, "feed">, { id }: Entry): boolean {
   return turned.has(id) !== isAllOpen;
 }
+
+/** Here without loading the schemas. */
+const REQUEST_KINDS: { readonly [Type in RequestType]: (typeof REQUEST_TYPES)[Type] } = {
+  command: "permission",
+  file_change: "permission",
+  tool: "permission",
+  permissions: "permission",
+  plan: "permission",
+  user_input: "input",
+  elicitation: "input",
+};

@@ -9,8 +9,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CodexDetector, type DetectorOptions } from "../../../src/backends/codex/detect.ts";
-import { findNativeProgram } from "../../../src/backends/codex/native.ts";
+import {
+  CodexDetector,
+  type DetectorOptions,
+  findNativeProgram,
+} from "../../../src/backends/codex/detect.ts";
 import { isRunning } from "../processes.ts";
 import { tempDir } from "../temp-dir.ts";
 import { FAKE_CODEX, fakeCodex, fakeHome, pidsOf } from "./fake.ts";

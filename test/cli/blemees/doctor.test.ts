@@ -12,7 +12,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ChainWriter } from "../../../src/base/chain/writer.ts";
-import { checkAgents, checkAny, checkLogins, findOnPath } from "../../../src/cli/blemees/doctor/agents.ts";
+import { findProgram } from "../../../src/base/find-program.ts";
+import { checkAgents, checkAny, checkLogins } from "../../../src/cli/blemees/doctor/agents.ts";
 import type { CheckContext } from "../../../src/cli/blemees/doctor/check.ts";
 import { checkConfigured } from "../../../src/cli/blemees/doctor/configured.ts";
 import { checkDaemon, checkSocket } from "../../../src/cli/blemees/doctor/daemon.ts";
@@ -255,10 +256,10 @@ test("the state directory is the one that the daemon's config file names", async
   });
 });
 
-test("a program is found as a shell finds it, and not in a relative directory of PATH", () => {
+test("a program is found as a shell finds it, and not in a relative directory of PATH", async () => {
   program("tool", "true");
-  expect(findOnPath("tool", patient.env)).toBe(join(home, "bin/tool"));
-  expect(findOnPath("tool", { PATH: "bin:." })).toBeUndefined();
+  expect(await findProgram("tool", patient.env)).toBe(join(home, "bin/tool"));
+  expect(await findProgram("tool", { PATH: "bin:." })).toBeUndefined();
 });
 
 test("what fails makes the exit code 1, also as JSON", async () => {

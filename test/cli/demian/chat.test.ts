@@ -104,7 +104,7 @@ describe("a chat", () => {
       ["/help", "/compact"],
       ["/compact", "nothing to compact yet"],
       ["/stop", "no task is running"],
-      ["/agent plan", "agent plan (interactive)"],
+      ["/agent plan", "agent plan"],
       ["/agent nobody", 'there is no agent "nobody"'],
       ["/provider other", "provider other, model large"],
       ["/provider oter", "did you mean other?"],

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import type { DemianCheck } from "../../../src/cli/demian/doctor/check.ts";
+import type { Check } from "../../../src/cli/checks.ts";
 import { run } from "./in-process.ts";
 import { World } from "./world.ts";
 
@@ -16,9 +16,9 @@ function write(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-async function checks(...flags: string[]): Promise<DemianCheck[]> {
+async function checks(...flags: string[]): Promise<Check[]> {
   const { stdout } = await run(world, ["doctor", "--json", ...flags]);
-  return (JSON.parse(stdout) as { checks: DemianCheck[] }).checks;
+  return (JSON.parse(stdout) as { checks: Check[] }).checks;
 }
 
 const agent = (more: object) => ({
@@ -78,7 +78,7 @@ test("a problem of the default provider is reported once", async () => {
 });
 
 test("in multi-agent mode it lists the agents that the default agent may call, or why it cannot delegate", async () => {
-  const delegation = (found: DemianCheck[]) => found.filter(({ name }) => name === "delegation");
+  const delegation = (found: Check[]) => found.filter(({ name }) => name === "delegation");
   expect(delegation(await checks())).toEqual([]);
   expect(delegation(await checks("--multi-agent"))).toMatchObject([
     { status: "ok", text: expect.stringMatching(/^build may delegate to /) },

@@ -66,7 +66,9 @@ test("run waits until another terminal answers", async () => {
   });
   const { code, output } = await run.ended;
   expect(code).toBe(0);
-  expect(output).toMatch(/· request_resolved: .*It was allowed, so I pretended to run `rm -rf build`\./s);
+  expect(output).toMatch(
+    /· request req_\w+: resolved.*It was allowed, so I pretended to run `rm -rf build`\./s,
+  );
 });
 
 test("the client that asked is gone: the request is still pending, and its answer ends the turn", async () => {

@@ -58,7 +58,7 @@ test("a sub-agent's start and end are shown, but not its text or actions", async
   ];
   expect(await render(frames)).toEqual({
     stdout: "",
-    stderr: "· subagent_started: reviewer: big/large\n· subagent_finished: reviewer: success\n",
+    stderr: "  · subagent_started: reviewer: big/large\n  · subagent_finished: reviewer: success\n",
   });
 });
 
@@ -68,7 +68,7 @@ test("tools go to stderr, in one line each", async () => {
     { type: "agent.tool_result", tool_use_id: "t1", output: "a\nb", is_error: true },
   ]);
   expect(stdout).toBe("");
-  expect(stderr).toBe('⚙ Bash {"command":"ls\\n-l"}\n  ↳ failed: a b\n');
+  expect(stderr).toBe("⚙ Bash: ls -l\n  ↳ failed: a b\n");
 });
 
 test("a failed result shows the reason, also when quiet", async () => {
@@ -88,7 +88,7 @@ test.each([
   [{ type: "blemeesd.catching_up", since_seq: 4, last_seq: 9 }, "catching up to event 9"],
   [{ type: "blemeesd.session_taken", by_peer_pid: 7 }, "taken over by process 7"],
   [{ type: "blemeesd.error", code: "auth_failed", message: "log in" }, "✗ auth_failed: log in"],
-  [{ type: "blemeesd.stderr", line: "warn\x1b[31m" }, "· agent: warn\\x1b[31m"],
+  [{ type: "blemeesd.stderr", line: "warn\x1b[31m" }, "· agent: warn\n"],
   [
     { type: "agent.notice", level: "warn", category: "rate_limits", text: "slow down" },
     "rate_limits: slow down",
@@ -125,7 +125,7 @@ test.each([
   ["a notice", [{ type: "agent.notice", level: "warn", category: "x", text: FAKE }]],
   ["an error", [{ type: "blemeesd.error", code: "internal", message: FAKE }]],
   ["stderr", FAKE.split("\n").map((line) => ({ type: "blemeesd.stderr", line }))],
-  ["a tool's name", [{ type: "agent.tool_use", tool_use_id: "t", name: FAKE, input: {} }]],
+  ["a tool's name", [{ type: "agent.tool_use", tool_use_id: "t", name: FAKE, input: { command: "ls" } }]],
   ["a failed result", [{ type: "agent.result", subtype: "error", error: { message: FAKE } }]],
 ])(
   "while a request is pending, %s cannot imitate it: each row has a bar and ends before the edge",

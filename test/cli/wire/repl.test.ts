@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { feedFrom } from "../../../src/cli/wire/piped.ts";
+import { feedFrom } from "../../../src/cli/wire/main.ts";
 import { formatFrameLine, Repl } from "../../../src/cli/wire/repl.ts";
 import { noticeOf, pending, resolved, responded } from "../../client/request-rows.ts";
 import { delta, openAnything, type Responder, result, ScriptedServer } from "../../client/scripted-server.ts";

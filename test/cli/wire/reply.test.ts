@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { formatDuration } from "../../../src/cli/duration.ts";
 import { formatInfo, formatSessions } from "../../../src/cli/wire/reply.ts";
+import { formatAge } from "../../../src/client/view/format.ts";
 
 const NOW = 1_000_000_000;
 
@@ -70,5 +70,5 @@ test.each([
   [3_600_000, "1h"],
   [200_000_000, "2d"],
 ])("%i ms is %s", (ms, text) => {
-  expect(formatDuration(ms)).toBe(text);
+  expect(formatAge(ms)).toBe(text);
 });

@@ -1,7 +1,7 @@
 // Frames in shapes that no backend makes: nothing throws, and nothing that is drawn has a wrong type.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatEntry } from "../../../src/cli/blemees/entry-lines.ts";
+import { formatEntry } from "../../../src/cli/entry-lines.ts";
 import type { Entry, ViewInput } from "../../../src/client/view/types.ts";
 import { applyInputs, changedEntries, emptyView } from "../../../src/client/view.ts";
 import { runs } from "../../support/sizes.ts";

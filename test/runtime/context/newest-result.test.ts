@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DemianConfig } from "../../../src/runtime/config/schema.ts";
 import { type ContextPolicy, compileContext } from "../../../src/runtime/context/compact.ts";
-import { cutResult } from "../../../src/runtime/context/cut-result.ts";
+import { cutResult } from "../../../src/runtime/context/cut.ts";
 import type { Message, ToolCall } from "../../../src/runtime/messages.ts";
 import { readFileTool } from "../../../src/runtime/tools/read-file.ts";
 import { Bench } from "../tools/run-tool.ts";

@@ -1,6 +1,6 @@
 // Tools that another agent runs itself: which rules apply to them, and that nothing of ours is allowed by theirs.
 import { describe, expect, test } from "vitest";
-import { plan } from "../../../src/runtime/agents/plan.ts";
+import { plan } from "../../../src/runtime/agents/builtin.ts";
 import { evaluate } from "../../../src/runtime/permissions/evaluate.ts";
 import type { GateCall } from "../../../src/runtime/permissions/gate.ts";
 import type {

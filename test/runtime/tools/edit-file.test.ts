@@ -1,8 +1,8 @@
 // edit_file: exact replacement, and its message when the text is missing.
+
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { diffEdits } from "../../../src/runtime/tools/edit-diff.ts";
-import { editFileTool } from "../../../src/runtime/tools/edit-file.ts";
+import { diffEdits, editFileTool } from "../../../src/runtime/tools/edit-file.ts";
 import { Bench } from "./run-tool.ts";
 
 let bench: Bench;

@@ -1,6 +1,8 @@
 // From a start order to a thread in an app-server: which process, new or resumed, and the error if Codex refuses.
 
-import { resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { parse as parseToml } from "smol-toml";
 import { checkCwd, RUN_MARKER } from "../../../base/child.ts";
 import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
@@ -14,7 +16,6 @@ import { toFeatureFlags } from "../config-keys.ts";
 import { buildProcessEnvironment, buildSessionEnvironment } from "../environment.ts";
 import { type CodexOptions, refuseOnFailure } from "../options.ts";
 import { getCodexHome } from "../paths.ts";
-import { readProfile } from "../profile.ts";
 import type { CodexProgram } from "../program.ts";
 import { toThreadParams, toTurnParams } from "./params.ts";
 import { type AppServer, type AppServerOrder, readHome } from "./process.ts";
@@ -176,4 +177,18 @@ function inUse(threadId: string, cause: Error): CodedError {
 function toSpawnError(cause: unknown): CodedError {
   if (cause instanceof CodedError) return cause;
   return new CodedError("spawn_failed", `codex: ${toMessage(cause)}`, { cause });
+}
+
+/**
+ * `$CODEX_HOME/<name>.config.toml`, merged over the user's config. Codex reads it only in its own terminal programs
+ * (`--profile`); `codex app-server` 0.166.0 has no such flag, so we read it and pass it on.
+ */
+async function readProfile(codexHome: string, name: string): Promise<JsonObject> {
+  const path = join(codexHome, `${name}.config.toml`);
+  try {
+    return parseToml(await readFile(path, "utf8"));
+  } catch (cause) {
+    const words = `profile "${name}": cannot read ${path}: ${toMessage(cause)}`;
+    throw new CodedError("spawn_failed", words, { cause });
+  }
 }

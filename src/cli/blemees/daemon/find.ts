@@ -1,6 +1,7 @@
 // Finds the daemon on the socket, and waits for it to exit.
 import { setTimeout as sleep } from "node:timers/promises";
 import { CodedError } from "../../../base/coded-error.ts";
+import { isRunning } from "../../../base/proc.ts";
 import { defined } from "../../../base/values.ts";
 import type { StatusReply } from "../../../client/http/types.ts";
 import { HttpClient, type HttpOptions, resolveSocketPath } from "../../../client/index.ts";
@@ -63,7 +64,7 @@ export async function waitUntilGone(
     await pause(context.signal);
   }
   const exitEndMs = Date.now() + EXIT_MS;
-  while (pid !== undefined && isAlive(pid) && Date.now() < exitEndMs) await pause(context.signal);
+  while (pid !== undefined && isRunning(pid) && Date.now() < exitEndMs) await pause(context.signal);
   return true;
 }
 
@@ -71,13 +72,4 @@ async function pause(signal: AbortSignal): Promise<void> {
   await sleep(POLL_MS, undefined, { signal }).catch(() => {
     throw new CodedError("aborted", "stopped waiting for the daemon");
   });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

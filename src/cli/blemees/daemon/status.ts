@@ -1,7 +1,7 @@
 // `sm daemon status`
 import { defined } from "../../../base/values.ts";
+import { formatAge } from "../../../client/view/format.ts";
 import type { Arguments } from "../../command.ts";
-import { formatDuration } from "../../duration.ts";
 import { formatTable, show } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
 import { type AnyStatus, findDaemon, formatDaemon, getSocketPath } from "./find.ts";
@@ -37,7 +37,7 @@ function statusRows(status: AnyStatus, context: BlemeesContext): string[][] {
   const hint = isOther ? `; ${context.version} is installed: ${program} daemon restart` : "";
   const agents = running_agents === undefined ? "" : `; agents running: ${running_agents}`;
   return [
-    ["daemon", `${formatDaemon(status)}, up ${formatDuration(uptime_s * 1000)}${hint}`],
+    ["daemon", `${formatDaemon(status)}, up ${formatAge(uptime_s * 1000)}${hint}`],
     ["socket", getSocketPath(context)],
     ...(state_dir === undefined ? [] : [["state", state_dir]]),
     ["sessions", `${sessions.total} live, ${sessions.active_turns} in a turn${agents}`],

@@ -1,9 +1,11 @@
 // Checks Claude Code and Codex: installed, which version, logged in. Uses no network and does not read credentials.
 import { execFile } from "node:child_process";
-import { accessSync, constants, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { delimiter, isAbsolute, join } from "node:path";
-import type { Check, CheckContext } from "./check.ts";
+import { join } from "node:path";
+import { findProgram } from "../../../base/find-program.ts";
+import type { Check } from "../../checks.ts";
+import type { CheckContext } from "./check.ts";
 import { addTested } from "./tested.ts";
 
 interface Agent {
@@ -49,7 +51,7 @@ export async function checkAgents({ env, signal }: CheckContext): Promise<Check[
   return Promise.all(
     AGENTS.map(async ({ name, variable, install }): Promise<Check> => {
       const wanted = env[variable] || name;
-      const program = findOnPath(wanted, env);
+      const program = await findProgram(wanted, env);
       if (program === undefined) {
         const todo = `install it (${install}), or set ${variable} to its path`;
         return { name, status: "warn", text: `${wanted} not found`, todo };
@@ -72,37 +74,18 @@ export function checkAny(agents: readonly Check[]): Check[] {
 /** One row for each installed agent. */
 export async function checkLogins({ env }: CheckContext): Promise<Check[]> {
   const home = env["HOME"] || homedir();
-  return AGENTS.filter(({ name, variable }) => findOnPath(env[variable] || name, env) !== undefined).map(
-    ({ name, keys, file, login }): Check => {
-      const label = `${name} login`;
-      const key = keys.find((candidate) => env[candidate]);
-      const path = file(env, home);
-      if (existsSync(path)) return { name: label, status: "ok", text: path };
-      if (key !== undefined) return { name: label, status: "ok", text: `${key} is set in this shell` };
-      if (process.platform === "darwin" && name === "claude")
-        return { name: label, status: "ok", text: "no file; on macOS the login may be in the keychain" };
-      return { name: label, status: "warn", text: "no login found", todo: login };
-    },
-  );
-}
-
-/** The program that a shell would run. */
-export function findOnPath(program: string, env: CheckContext["env"]): string | undefined {
-  const candidates =
-    isAbsolute(program) || program.includes("/")
-      ? [program]
-      : (env["PATH"] ?? "")
-          .split(delimiter)
-          .filter(isAbsolute)
-          .map((directory) => join(directory, program));
-  return candidates.find((candidate) => {
-    try {
-      accessSync(candidate, constants.X_OK);
-      return true;
-    } catch {
-      return false; // missing, or not executable
-    }
+  const checks = AGENTS.map(async ({ name, variable, keys, file, login }): Promise<Check[]> => {
+    if ((await findProgram(env[variable] || name, env)) === undefined) return [];
+    const label = `${name} login`;
+    const key = keys.find((candidate) => env[candidate]);
+    const path = file(env, home);
+    if (existsSync(path)) return [{ name: label, status: "ok", text: path }];
+    if (key !== undefined) return [{ name: label, status: "ok", text: `${key} is set in this shell` }];
+    if (process.platform === "darwin" && name === "claude")
+      return [{ name: label, status: "ok", text: "no file; on macOS the login may be in the keychain" }];
+    return [{ name: label, status: "warn", text: "no login found", todo: login }];
   });
+  return (await Promise.all(checks)).flat();
 }
 
 export function readVersion(program: string, signal: AbortSignal): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-// The input and output of the checks of `sm doctor`.
+// What the checks of `sm doctor` get.
 
 export interface CheckContext {
   env: Readonly<Record<string, string | undefined>>;
@@ -8,12 +8,4 @@ export interface CheckContext {
   /** The script of demian. */
   demianProgram: string;
   signal: AbortSignal;
-}
-
-export interface Check {
-  name: string;
-  status: "ok" | "warn" | "fail";
-  text: string;
-  /** How to fix it. */
-  todo?: string;
 }

@@ -2,11 +2,13 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { readErrno, toMessage } from "../../../base/coded-error.ts";
+import { findProgram } from "../../../base/find-program.ts";
 import { isObject } from "../../../base/json.ts";
 import { TESTED_AGENTS } from "../../../protocol/tested-agents.ts";
+import type { Check } from "../../checks.ts";
 import { getConfigFile } from "../state-directory.ts";
-import { findOnPath, readVersion } from "./agents.ts";
-import type { Check, CheckContext } from "./check.ts";
+import { readVersion } from "./agents.ts";
+import type { CheckContext } from "./check.ts";
 import { addTested } from "./tested.ts";
 
 export async function checkConfigured({ env, signal }: CheckContext): Promise<Check[]> {
@@ -40,7 +42,7 @@ async function checkOne(
     return { name, status: "fail", text: `[agents.${name}] in ${path} has no command`, todo };
   }
   const search = isObject(own) && typeof own["PATH"] === "string" ? own["PATH"] : env["PATH"];
-  const program = findOnPath(command, { PATH: search });
+  const program = await findProgram(command, { PATH: search });
   if (program !== undefined) {
     const found: Check = { name, status: "ok", text: `${program}, from [agents.${name}]` };
     const agent = basename(command);

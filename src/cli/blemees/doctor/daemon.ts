@@ -4,7 +4,8 @@ import { lstatSync } from "node:fs";
 import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
 import { HttpClient, resolveSocketPath } from "../../../client/index.ts";
-import type { Check, CheckContext } from "./check.ts";
+import type { Check } from "../../checks.ts";
+import type { CheckContext } from "./check.ts";
 
 export async function checkSocket({ socket, env }: CheckContext): Promise<Check> {
   const path = socket ?? resolveSocketPath(env);

@@ -1,9 +1,10 @@
 // Checks demian with its own doctor: is a provider ready, and does its sandbox work.
 
 import { execFile } from "node:child_process";
-import { isObject } from "../../../base/json.ts";
+import { isObject, tryParseJson } from "../../../base/json.ts";
 import { defined } from "../../../base/values.ts";
-import type { Check, CheckContext } from "./check.ts";
+import type { Check } from "../../checks.ts";
+import type { CheckContext } from "./check.ts";
 import { checkSandbox } from "./machine.ts";
 
 const DOCTOR_TIMEOUT_MS = 15_000;
@@ -65,12 +66,7 @@ function isCheck(value: unknown): value is Check {
 
 /** The first row of each name, or the one that failed. */
 function readChecks(text: string): Found | undefined {
-  let answer: unknown;
-  try {
-    answer = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const answer = tryParseJson(text);
   const checks: unknown = isObject(answer) ? answer["checks"] : undefined;
   if (!Array.isArray(checks) || !checks.every(isCheck)) return undefined;
   const found: Record<string, Check> = {};

@@ -2,10 +2,11 @@
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { toMessage } from "../../../base/coded-error.ts";
+import { findProgram } from "../../../base/find-program.ts";
 import { createRunDirectory, removeRunDirectory } from "../../../base/runs/directory.ts";
+import type { Check } from "../../checks.ts";
 import { findStateDirectory } from "../state-directory.ts";
-import { findOnPath } from "./agents.ts";
-import type { Check, CheckContext } from "./check.ts";
+import type { CheckContext } from "./check.ts";
 
 const NODE: readonly [number, number] = [20, 19];
 const MEBIBYTE = 1024 * 1024;
@@ -24,7 +25,7 @@ export async function checkNode(): Promise<Check> {
 export async function checkSandbox({ env }: CheckContext): Promise<Check> {
   const name = "sandbox";
   const program = process.platform === "darwin" ? "sandbox-exec" : "bwrap";
-  const path = findOnPath(program, env);
+  const path = await findProgram(program, env);
   if (path !== undefined) return { name, status: "ok", text: path };
   const todo = "install bubblewrap with your package manager";
   return {

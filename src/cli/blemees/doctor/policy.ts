@@ -3,8 +3,9 @@ import { dirname, join } from "node:path";
 import { checkChainFiles } from "../../../base/chain/files.ts";
 import { toMessage } from "../../../base/coded-error.ts";
 import { readPrivate } from "../../../base/private-file.ts";
+import type { Check } from "../../checks.ts";
 import { findStateDirectory, getConfigFile } from "../state-directory.ts";
-import type { Check, CheckContext } from "./check.ts";
+import type { CheckContext } from "./check.ts";
 
 export async function checkPolicy({ env }: CheckContext): Promise<Check> {
   const name = "policy";

@@ -1,6 +1,6 @@
 // Compares an agent's version with the tested ones.
 import { compareToTested } from "../../../protocol/tested-agents.ts";
-import type { Check } from "./check.ts";
+import type { Check } from "../../checks.ts";
 
 /** The agent still counts as ready: an old version may lack a feature, a new one usually works. */
 export function addTested(check: Check, agent: string, said: string): Check {

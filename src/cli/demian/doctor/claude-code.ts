@@ -6,7 +6,7 @@ import { findInstalled } from "../../../runtime/external/claude-code/installed.t
 import { findLoginProblem } from "../../../runtime/external/claude-code/login.ts";
 import type { ClaudeCodeConfig } from "../../../runtime/providers/registry-types.ts";
 import type { Env } from "../../../runtime/state-dir.ts";
-import type { DemianCheck } from "./check.ts";
+import type { Check } from "../../checks.ts";
 
 export interface ClaudeCodeOrder {
   /** The provider's key. */
@@ -19,13 +19,13 @@ export interface ClaudeCodeOrder {
 const NAME = "claude code";
 
 /** Reports problems only if the provider is used. */
-export async function checkClaudeCode(order: ClaudeCodeOrder): Promise<DemianCheck[]> {
+export async function checkClaudeCode(order: ClaudeCodeOrder): Promise<Check[]> {
   const checks = [await checkInstalled(order), await checkLogin(order)];
   const isWell = checks.every(({ status }) => status === "ok");
   return isWell || order.isUsed ? checks : [];
 }
 
-async function checkInstalled({ key, provider, env }: ClaudeCodeOrder): Promise<DemianCheck> {
+async function checkInstalled({ key, provider, env }: ClaudeCodeOrder): Promise<Check> {
   try {
     const program = findInstalled(key, provider, env);
     const sdk = provider.runtime === "agent-sdk" ? ["the Agent SDK is installed"] : [];
@@ -37,7 +37,7 @@ async function checkInstalled({ key, provider, env }: ClaudeCodeOrder): Promise<
   }
 }
 
-async function checkLogin({ provider, env }: ClaudeCodeOrder): Promise<DemianCheck> {
+async function checkLogin({ provider, env }: ClaudeCodeOrder): Promise<Check> {
   const missing = await findLoginProblem(buildClaudeEnvironment(env, provider));
   if (missing !== undefined) return { name: NAME, status: "warn", text: missing };
   return { name: NAME, status: "ok", text: "logged in" };

@@ -5,7 +5,7 @@ import { getAuthFile, peekAuthFile } from "../../../runtime/providers/codex/auth
 import { resolveCodexHome } from "../../../runtime/providers/codex/codex-home.ts";
 import type { CodexConfig } from "../../../runtime/providers/registry-types.ts";
 import type { Env } from "../../../runtime/state-dir.ts";
-import type { DemianCheck } from "./check.ts";
+import type { Check } from "../../checks.ts";
 
 export interface CodexOrder {
   /** The provider's key. */
@@ -18,7 +18,7 @@ export interface CodexOrder {
 
 const LOGIN = "run `codex login`";
 
-export async function checkCodex(order: CodexOrder): Promise<DemianCheck[]> {
+export async function checkCodex(order: CodexOrder): Promise<Check[]> {
   const { key, provider, env, isUsed } = order;
   const name = "codex";
   const home = resolveCodexHome(provider, env);
@@ -45,7 +45,7 @@ export async function checkCodex(order: CodexOrder): Promise<DemianCheck[]> {
   }
 }
 
-function keyCheck({ provider }: CodexOrder, file: string): DemianCheck {
+function keyCheck({ provider }: CodexOrder, file: string): Check {
   const text = `${file} has an API key but no login`;
   if (provider.allowApiKeyFallback) return { name: "codex", status: "ok", text: `${text}; it is used` };
   return { name: "codex", status: "warn", text, todo: `${LOGIN}, or set allowApiKeyFallback` };
@@ -55,7 +55,7 @@ function lastingText(
   login: { expiresAtMs?: number; refreshToken?: string },
   file: string,
   nowMs: number,
-): Omit<DemianCheck, "name"> {
+): Omit<Check, "name"> {
   const { expiresAtMs, refreshToken } = login;
   if (expiresAtMs === undefined) return { status: "ok", text: `login in ${file}` };
   const until = new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ");
@@ -66,7 +66,7 @@ function lastingText(
 }
 
 /** Anyone who can read the file can act as you. */
-async function bitsCheck(file: string): Promise<DemianCheck[]> {
+async function bitsCheck(file: string): Promise<Check[]> {
   const { mode } = await stat(file);
   if ((mode & 0o077) === 0) return [];
   return [

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { CodedError } from "../../../base/coded-error.ts";
 import { type ConfigOrder, type LoadedConfig, loadConfig } from "../../../runtime/config/load.ts";
 import { getHomeDir } from "../../../runtime/state-dir.ts";
-import type { DemianCheck } from "./check.ts";
+import type { Check } from "../../checks.ts";
 
 export interface ConfigFound {
-  checks: DemianCheck[];
+  checks: Check[];
   config?: LoadedConfig["config"];
 }
 
@@ -17,7 +17,7 @@ export async function checkConfig(order: ConfigOrder): Promise<ConfigFound> {
   try {
     const loaded = await loadConfig(order);
     const { config, warnings, sources } = loaded;
-    const warned = warnings.map((text): DemianCheck => ({ name: "config", status: "warn", text }));
+    const warned = warnings.map((text): Check => ({ name: "config", status: "warn", text }));
     return { checks: [directory, checkSources(sources, order), ...warned], config };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
@@ -25,7 +25,7 @@ export async function checkConfig(order: ConfigOrder): Promise<ConfigFound> {
   }
 }
 
-async function checkDirectory(cwd: string): Promise<DemianCheck> {
+async function checkDirectory(cwd: string): Promise<Check> {
   const found = await stat(cwd).catch(() => undefined);
   if (found?.isDirectory()) return { name: "workspace", status: "ok", text: cwd };
   return {
@@ -36,7 +36,7 @@ async function checkDirectory(cwd: string): Promise<DemianCheck> {
   };
 }
 
-function checkSources(sources: LoadedConfig["sources"], { env }: ConfigOrder): DemianCheck {
+function checkSources(sources: LoadedConfig["sources"], { env }: ConfigOrder): Check {
   const used = sources.map(({ path, scope }) => `${path} (${scope})`);
   const text =
     used.length === 0

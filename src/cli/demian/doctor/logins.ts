@@ -2,12 +2,12 @@
 // network and never shows credentials.
 import type { DemianConfig } from "../../../runtime/config/schema.ts";
 import type { Env } from "../../../runtime/state-dir.ts";
-import type { DemianCheck } from "./check.ts";
+import type { Check } from "../../checks.ts";
 
 /** Does not report a missing login that no agent uses. */
-export async function checkLogins(config: DemianConfig, env: Env): Promise<DemianCheck[]> {
+export async function checkLogins(config: DemianConfig, env: Env): Promise<Check[]> {
   const checks = await Promise.all(
-    Object.entries(config.providers).map(async ([key, provider]): Promise<DemianCheck[]> => {
+    Object.entries(config.providers).map(async ([key, provider]): Promise<Check[]> => {
       const isUsed = isProviderUsed(config, key);
       if (provider.type === "codex") {
         return (await import("./codex.ts")).checkCodex({ key, provider, env, isUsed });
@@ -24,7 +24,7 @@ function isProviderUsed({ defaultProvider, agents }: DemianConfig, key: string):
 }
 
 /** `claudecode` and `claudecode-plan` report the same problems. */
-function unique(checks: readonly DemianCheck[]): DemianCheck[] {
-  const isSame = (a: DemianCheck, b: DemianCheck): boolean => a.name === b.name && a.text === b.text;
+function unique(checks: readonly Check[]): Check[] {
+  const isSame = (a: Check, b: Check): boolean => a.name === b.name && a.text === b.text;
   return checks.filter((check, at) => checks.findIndex((other) => isSame(check, other)) === at);
 }

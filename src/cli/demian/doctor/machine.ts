@@ -6,11 +6,11 @@ import { createSandbox } from "../../../runtime/sandbox/index.ts";
 import type { SandboxConfig } from "../../../runtime/sandbox/types.ts";
 import { type Env, getHomeDir, getStateDir } from "../../../runtime/state-dir.ts";
 import { findRipgrep } from "../../../runtime/tools/ripgrep.ts";
-import type { DemianCheck } from "./check.ts";
+import type { Check } from "../../checks.ts";
 
 const NODE_MAJOR = 20;
 
-export function checkNode(version = process.versions.node): DemianCheck {
+export function checkNode(version = process.versions.node): Check {
   const isEnough = Number.parseInt(version, 10) >= NODE_MAJOR;
   return {
     name: "node",
@@ -21,7 +21,7 @@ export function checkNode(version = process.versions.node): DemianCheck {
 }
 
 /** The probe checks that the sandbox blocks an access which succeeds without it. */
-export async function checkSandbox(config: SandboxConfig, cwd: string, env: Env): Promise<DemianCheck> {
+export async function checkSandbox(config: SandboxConfig, cwd: string, env: Env): Promise<Check> {
   const name = "sandbox";
   const root = await realpath(cwd);
   const home = getHomeDir(env);
@@ -44,7 +44,7 @@ export async function checkSandbox(config: SandboxConfig, cwd: string, env: Env)
 }
 
 /** Optional: searches are slower without it. */
-export async function checkRipgrep(cwd: string, env: Env): Promise<DemianCheck> {
+export async function checkRipgrep(cwd: string, env: Env): Promise<Check> {
   const name = "ripgrep";
   const program = await findRipgrep(cwd, env["PATH"] ?? "");
   if (program !== undefined) {
@@ -60,7 +60,7 @@ export async function checkRipgrep(cwd: string, env: Env): Promise<DemianCheck> 
 }
 
 /** It stores grants and trust, so anyone who can write there could grant permissions in your name. */
-export async function checkState(env: Env): Promise<DemianCheck> {
+export async function checkState(env: Env): Promise<Check> {
   const name = "state";
   const path = getStateDir(env);
   const found = await lstat(path).catch(() => undefined);

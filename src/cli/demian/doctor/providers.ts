@@ -2,13 +2,13 @@
 import type { DemianConfig } from "../../../runtime/config/schema.ts";
 import { listProviderChoices } from "../../../runtime/providers/resolve.ts";
 import type { Env } from "../../../runtime/state-dir.ts";
+import type { Check } from "../../checks.ts";
 import { didYouMean } from "../../command.ts";
-import type { DemianCheck } from "./check.ts";
 
-export function checkProviders({ providers, defaultProvider }: DemianConfig, env: Env): DemianCheck[] {
+export function checkProviders({ providers, defaultProvider }: DemianConfig, env: Env): Check[] {
   const choices = listProviderChoices(providers, env);
   const ready = choices.filter(({ isReady }) => isReady).map(({ key }) => key);
-  const others: DemianCheck = {
+  const others: Check = {
     name: "providers",
     status: ready.length === 0 ? "fail" : "ok",
     text: ready.length === 0 ? "none is ready" : `ready: ${ready.join(", ")}`,
@@ -30,7 +30,7 @@ export function checkProviders({ providers, defaultProvider }: DemianConfig, env
     ];
   }
   const { key, model, isReady, problem } = chosen;
-  const own: DemianCheck = isReady
+  const own: Check = isReady
     ? { name: "provider", status: "ok", text: `${key} (default) with ${model}` }
     : // Another one may be chosen with --provider.
       {

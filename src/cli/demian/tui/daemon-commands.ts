@@ -5,11 +5,11 @@ import type { HttpClient } from "../../../client/index.ts";
 import { COMPACT } from "../../../runtime/acp/commands.ts";
 import type { Runtime } from "../../../runtime/session-types.ts";
 import type { DriverCommand, SessionDriver } from "../../../tui/types.ts";
+import { createCommands, formatCompactReport } from "../chat-actions.ts";
 import { CHAT_COMMANDS } from "../chat-commands.ts";
+import type { Choices } from "../choices.ts";
 import { explainNoPlan } from "../plan-messages.ts";
 import { formatSubAgents } from "../sub-agents.ts";
-import type { Choices } from "./choices.ts";
-import { createCommands, formatCompactReport } from "./commands.ts";
 
 export interface EarlyOptions {
   runtime: Runtime;

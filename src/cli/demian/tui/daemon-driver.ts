@@ -10,11 +10,11 @@ import type { Runtime } from "../../../runtime/session-types.ts";
 import { createSessionDriver } from "../../../tui/daemon/session-driver.ts";
 import type { DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
 import { readTyped } from "../chat-commands.ts";
+import { Choices, PICKER_KEYS } from "../choices.ts";
 import type { Order } from "../order.ts";
 import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings } from "../settings.ts";
 import { describeTeam } from "../sub-agents.ts";
-import { Choices, PICKER_KEYS } from "./choices.ts";
 import { createEarlyCommands, createSessionCommands } from "./daemon-commands.ts";
 import { findProblem, suggestProviders } from "./provider-hints.ts";
 

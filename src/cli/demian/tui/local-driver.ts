@@ -10,7 +10,9 @@ import type { Answer, RequestRow, ViewInput } from "../../../client/view/types.t
 import type { UserContentPart } from "../../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../../runtime/session-types.ts";
 import type { DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
+import { createCommands, formatCompactReport } from "../chat-actions.ts";
 import { readTyped } from "../chat-commands.ts";
+import { Choices, PICKER_KEYS } from "../choices.ts";
 import { isGood } from "../once.ts";
 import type { Order } from "../order.ts";
 import { CARRY_OUT, explainNoPlan, explainPlan } from "../plan-messages.ts";
@@ -18,8 +20,6 @@ import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings, toSessionChoice } from "../settings.ts";
 import { describeTeam, formatSubAgents } from "../sub-agents.ts";
 import { type Extras, LocalAgent } from "./agent.ts";
-import { Choices, PICKER_KEYS } from "./choices.ts";
-import { createCommands, formatCompactReport } from "./commands.ts";
 import { LocalSession } from "./local-session.ts";
 import { suggestProviders } from "./provider-hints.ts";
 import { BACKEND } from "./translate.ts";

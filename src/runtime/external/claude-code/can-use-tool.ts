@@ -1,11 +1,10 @@
 // Passes Claude Code's permission requests to our gate. In plan mode it takes the plan, and nothing is carried out.
-
 import { dirname } from "node:path";
 import { getClaudeConfigDir } from "../../../base/claude-wire/environment.ts";
+import { AskUserQuestion } from "../../../base/claude-wire/questions.ts";
 import { toMessage } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
 import type { ExternalDecision, ExternalTurn } from "../types.ts";
-import { askUser } from "./questions.ts";
 import { findCategory } from "./tools.ts";
 import type { Translation } from "./translate.ts";
 import type { ClaudeOrder, ToolAnswer, ToolRequest } from "./transport.ts";
@@ -126,4 +125,26 @@ function toCall(request: ToolRequest, translation: Translation) {
 
 function deny(message: string, interrupt = false): ToolAnswer {
   return { behavior: "deny", message, ...(interrupt ? { interrupt } : {}) };
+}
+
+/** Asks the user Claude Code's questions, one at a time. Returns the answers by question; undefined if there are none. */
+async function askUser(
+  input: Readonly<Record<string, unknown>>,
+  ask: ExternalTurn["question"],
+  signal: AbortSignal,
+): Promise<Record<string, string> | undefined> {
+  const asked = AskUserQuestion.safeParse(input);
+  if (!asked.success || ask === undefined) return undefined;
+  const answers: Record<string, string> = {};
+  for (const { question, multiSelect, options = [] } of asked.data.questions) {
+    const several = multiSelect === true ? " (choose one or more)" : "";
+    const labels = options.map(({ label }) => label);
+    const answer = await ask(
+      { text: `${question}${several}`, ...(labels.length === 0 ? {} : { options: labels }) },
+      signal,
+    );
+    if (answer === undefined || signal.aborted) return undefined;
+    answers[question] = answer;
+  }
+  return answers;
 }

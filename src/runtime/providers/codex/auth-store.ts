@@ -1,10 +1,10 @@
 // Reads the login from Codex's keyring entry or auth.json, and writes it back after a renewal. Never creates one.
-import { randomUUID } from "node:crypto";
 import { constants, readFileSync, statSync } from "node:fs";
-import { access, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { access, open, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { CodedError, readErrno, toMessage } from "../../../base/coded-error.ts";
+import { replaceWhole } from "../../../base/private-file.ts";
 import type { CodexConfig } from "../registry-types.ts";
 import { type Login, readAuthJson, type Stored } from "./auth-json.ts";
 import { KEYRING_SERVICE, type Keyring, makeKeyringAccount } from "./keyring.ts";
@@ -152,25 +152,12 @@ export function peekAuthFile(codexHome: string): Stored | undefined {
   }
 }
 
-/** Atomic. */
+/** Atomic. As root, the file stays owned by the user. */
 async function replaceFile(path: string, text: string): Promise<void> {
-  const draft = `${path}.${randomUUID()}.tmp`;
   const { uid, gid } = await stat(path);
-  try {
-    const file = await open(draft, "wx", 0o600);
-    try {
-      // As root, keep the file owned by the user.
-      if (uid !== process.getuid?.()) await file.chown(uid, gid);
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true }).catch(() => undefined); // The first error matters.
-    throw error;
-  }
+  await replaceWhole(path, text, async (file) => {
+    if (uid !== process.getuid?.()) await file.chown(uid, gid);
+  });
 }
 
 async function overwriteFile(path: string, text: string): Promise<void> {

@@ -1,12 +1,11 @@
 // Exchanges a refresh token for new tokens, and classifies refusals.
 
-import { isObject } from "../../../base/json.ts";
+import { isObject, tryParseJson } from "../../../base/json.ts";
 import { defined } from "../../../base/values.ts";
 import { readStart } from "../chunks.ts";
 import { answerFailure, type Endpoint, transportError } from "../failure.ts";
 import { type Fetch, guardFetch } from "../guarded-fetch.ts";
 import { ProviderError } from "../types.ts";
-import { tryParseJson } from "../vendor-error.ts";
 import type { NewTokens } from "./auth-json.ts";
 import { isSendable } from "./jwt.ts";
 

@@ -1,10 +1,10 @@
 // Reads errors of Codex's backend: its own codes first, then those that all vendors share.
 
-import { isObject, type JsonObject } from "../../../base/json.ts";
+import { isObject, type JsonObject, tryParseJson } from "../../../base/json.ts";
 import { defined } from "../../../base/values.ts";
 import { answerFailure, type Endpoint, redact, vendorFailure } from "../failure.ts";
 import type { ProviderFailure } from "../types.ts";
-import { findVendorError, tryParseJson, type VendorError } from "../vendor-error.ts";
+import { findVendorError, type VendorError } from "../vendor-error.ts";
 
 const OVERLOADED = new Set(["server_is_overloaded", "slow_down", "policy_capacity_unavailable"]);
 const REFUSED = new Set(["cyber_policy", "bio_policy", "misalignment_policy_violation"]);

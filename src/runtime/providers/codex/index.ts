@@ -1,5 +1,10 @@
 // The provider for the Responses API with the login of the Codex CLI. Codex itself is not run: tools, permissions and
 // history are ours.
+
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Env, getStateDir, readStateFile, writeStateFile } from "../../state-dir.ts";
 import { EchoMemory } from "../echo-memory.ts";
 import { guardFetch } from "../guarded-fetch.ts";
 import { endRefused, postJson, type Reply } from "../post.ts";
@@ -12,7 +17,6 @@ import { type Access, createLoginAccess, requireAccess, resolveAccess } from "./
 import { CodexAnswer } from "./answer.ts";
 import { resolveCodexHome } from "./codex-home.ts";
 import { readCodexFailure } from "./fault.ts";
-import { readInstallationId } from "./installation.ts";
 import { getPlatformKeyring } from "./keyring.ts";
 import { getSharedLogin } from "./refresh.ts";
 import { buildRequest, type CodexEcho } from "./request.ts";
@@ -70,4 +74,18 @@ export function createCodexProvider(config: CodexConfig, context: ProviderContex
   }
 
   return createRetryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry });
+}
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Sent with every request: Codex's own, or one in our state directory until Codex has been run. Never rejects. */
+async function readInstallationId(codexHome: string, env: Env): Promise<string> {
+  const theirs = await readFile(join(codexHome, "installation_id"), "utf8").catch(() => "");
+  if (ID.test(theirs.trim())) return theirs.trim();
+  const file = join(getStateDir(env), "codex", "installation-id.json");
+  const ours = await readStateFile(file).catch(() => undefined);
+  if (typeof ours === "string" && ID.test(ours)) return ours;
+  const fresh = randomUUID();
+  await writeStateFile(file, fresh).catch(() => undefined); // Valid for this process only.
+  return fresh;
 }

@@ -1,6 +1,6 @@
 // Reads account and expiry from a JWT, without verifying it: the server does that.
 
-import { isObject, type JsonObject } from "../../../base/json.ts";
+import { isObject, type JsonObject, tryParseJson } from "../../../base/json.ts";
 import { defined } from "../../../base/values.ts";
 
 const AUTH_CLAIM = "https://api.openai.com/auth";
@@ -17,13 +17,9 @@ export interface Identity {
 export function readClaims(token: string): JsonObject | undefined {
   const parts = token.split(".");
   if (parts.length !== 3 || !parts[1]) return undefined;
-  try {
-    // Node accepts base64url without padding.
-    const claims: unknown = JSON.parse(Buffer.from(parts[1], "base64url").toString("utf8"));
-    return isObject(claims) ? claims : undefined;
-  } catch {
-    return undefined; // An opaque token.
-  }
+  // Node accepts base64url without padding. Not JSON: an opaque token.
+  const claims = tryParseJson(Buffer.from(parts[1], "base64url").toString("utf8"));
+  return isObject(claims) ? claims : undefined;
 }
 
 /** Expiry in ms, if the token has one. */

@@ -1,9 +1,11 @@
 // Renews the login shortly before it expires, and once after a 401. A refresh token works once and a second use logs the
 // user out, so renewals take a lock shared by all processes and reread the stored login first.
+
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { CodedError } from "../../../base/coded-error.ts";
 import { ensurePrivateDir } from "../../../base/private-file.ts";
+import { awaitUnlessAborted } from "../../abort.ts";
 import { takeLock } from "../../process-lock.ts";
 import { type Env, getStateDir } from "../../state-dir.ts";
 import { filterSecrets } from "../credentials.ts";
@@ -219,16 +221,8 @@ function isExpired({ expiresAtMs }: Login): boolean {
   return expiresAtMs !== undefined && expiresAtMs <= Date.now();
 }
 
-async function unlessAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) throw abortedError();
-  let stop = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(abortedError());
-    signal.addEventListener("abort", stop, { once: true });
+function unlessAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  return awaitUnlessAborted(work, signal).catch((error: unknown) => {
+    throw signal.aborted ? abortedError() : error;
   });
-  try {
-    return await Promise.race([work(), aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }

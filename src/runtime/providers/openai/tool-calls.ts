@@ -1,7 +1,7 @@
 // Assembles tool calls from their pieces. Servers omit the index or the id, use index 0 for every call, or send a new id
 // with every piece; so a name starts a call.
 
-import { isObject } from "../../../base/json.ts";
+import { isObject, tryParseJson } from "../../../base/json.ts";
 import { asObject, asText, defined } from "../../../base/values.ts";
 import type { OutputCall } from "../settle.ts";
 import type { ChatStreamEvent } from "../types.ts";
@@ -81,12 +81,7 @@ function isNewCall(slot: Slot, id: string | undefined, name: string): boolean {
 
 function isComplete(text: string): boolean {
   // Avoids parsing for every piece if a server repeats the name in each.
-  if (!text.endsWith("}")) return false;
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
+  return text.endsWith("}") && isObject(tryParseJson(text));
 }
 
 /** Some servers send an object instead of JSON text. */

@@ -1,8 +1,8 @@
-// Slash commands of the screen: the same as in the plain chat.
-import { CodedError } from "../../../base/coded-error.ts";
-import type { CompactReport } from "../../../runtime/session-types.ts";
-import type { DriverCommand } from "../../../tui/types.ts";
-import { CHAT_COMMANDS } from "../chat-commands.ts";
+// What the slash commands do, on the screen and in the plain chat.
+import { CodedError } from "../../base/coded-error.ts";
+import type { CompactReport } from "../../runtime/session-types.ts";
+import type { DriverCommand } from "../../tui/types.ts";
+import { CHAT_COMMANDS } from "./chat-commands.ts";
 import type { Choices } from "./choices.ts";
 
 export interface CommandActions {
@@ -12,6 +12,8 @@ export interface CommandActions {
   /** Lists the sub-agents. */
   agents(): string;
   say(text: string): void;
+  /** Without an argument: lets the user choose (`p`, `m`, `a`). Absent: lists the options. */
+  ask?(key: string): Promise<void>;
   choices: Choices;
 }
 
@@ -57,13 +59,13 @@ export function formatCompactReport(report: CompactReport | undefined): string {
 }
 
 function createActions(deeds: CommandActions): Readonly<Record<string, (word: string) => Promise<void>>> {
-  const { choices, say } = deeds;
+  const { choices, say, ask = (key: string) => listOptions(choices, key, say) } = deeds;
   return {
     "/stop": () => deeds.stop(),
     "/compact": async () => say(await deeds.compact()),
-    "/provider": (word) => (word === "" ? listOptions(choices, "p", say) : choices.provider(word)),
-    "/model": (word) => (word === "" ? listOptions(choices, "m", say) : choices.model(word)),
-    "/agent": (word) => (word === "" ? listOptions(choices, "a", say) : choices.agent(word)),
+    "/provider": (word) => (word === "" ? ask("p") : choices.provider(word)),
+    "/model": (word) => (word === "" ? ask("m") : choices.model(word)),
+    "/agent": (word) => (word === "" ? ask("a") : choices.agent(word)),
     "/agents": async () => say(deeds.agents()),
     "/use-plan": (word) => deeds.usePlan(word),
   };

@@ -1,8 +1,8 @@
 // Provider, model and agent on the screen: the choices, their effect, and what is shown if there are none.
 import { rmSync } from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
-import { chatReply } from "../../../support/model-server.ts";
-import { usePlace } from "./stage.ts";
+import { chatReply } from "../../support/model-server.ts";
+import { usePlace } from "./tui/stage.ts";
 
 const place = usePlace();
 const { world, open } = place;

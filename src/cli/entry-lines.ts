@@ -1,12 +1,12 @@
-// Changes of a session's view as lines for `sm tail -f`. Pure. The agent's text has a bar and its actions are cut to one
-// row, so that nothing it writes can imitate our own output or a request.
-import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
-import { computeWorkedMs, formatNotice, formatTool, formatToolStatus } from "../../client/view/format.ts";
-import type { Entry, NoticeEntry, RequestEntry, ResultEntry, ToolEntry } from "../../client/view/types.ts";
-import type { EntryChange } from "../../client/view.ts";
-import { drawBarLines, truncate } from "../bar.ts";
-import type { Style } from "../output.ts";
-import { createBlemeesWords, formatRequest, makeHint, type RequestWords } from "../request-text.ts";
+// Changes of a session's view as lines, for `sm tail -f` and `blemees wire`. Pure. The agent's text has a bar and its
+// actions are cut to one row, so that nothing it writes can imitate our own output or a request.
+import { sanitize, sanitizeLine } from "../base/sanitize.ts";
+import { computeWorkedMs, formatNotice, formatTool, formatToolStatus } from "../client/view/format.ts";
+import type { Entry, NoticeEntry, RequestEntry, ResultEntry, ToolEntry } from "../client/view/types.ts";
+import type { EntryChange } from "../client/view.ts";
+import { drawBarLines, truncate } from "./bar.ts";
+import type { Style } from "./output.ts";
+import { createBlemeesWords, formatRequest, makeHint, type RequestWords } from "./request-text.ts";
 
 export interface EntryLine {
   text: string;

@@ -1,8 +1,8 @@
-// Provider, model and agent of the next message, selected with pickers or slash commands while no task is running.
-import { CodedError } from "../../../base/coded-error.ts";
-import { sanitizeLine } from "../../../base/sanitize.ts";
-import type { DemianSession, ProviderChoice, Runtime } from "../../../runtime/session-types.ts";
-import type { Picker, PickerOption } from "../../../tui/types.ts";
+// Provider, model and agent of the next message, selected with pickers, prompts or slash commands while no task is running.
+import { CodedError } from "../../base/coded-error.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import type { DemianSession, ProviderChoice, Runtime } from "../../runtime/session-types.ts";
+import type { Picker, PickerOption } from "../../tui/types.ts";
 import {
   explainProblem,
   findProvider,
@@ -13,8 +13,8 @@ import {
   withAgent,
   withModel,
   withProvider,
-} from "../settings.ts";
-import { describeTeam, type Main } from "../sub-agents.ts";
+} from "./settings.ts";
+import { describeTeam, type Main } from "./sub-agents.ts";
 
 export const PICKER_KEYS = "with an empty line, p selects the provider, m the model, a the agent";
 
@@ -85,18 +85,18 @@ export class Choices {
     if (choice !== undefined && !isUsable(choice)) {
       throw new CodedError("missing_key", `${key} is not ready: ${explainProblem(choice)}`);
     }
-    await this.#take(chosen);
+    await this.take(chosen);
   }
 
   async model(name: string): Promise<void> {
-    await this.#take(withModel(this.#settings, name.trim()));
+    await this.take(withModel(this.#settings, name.trim()));
   }
 
   async agent(name: string): Promise<void> {
     const { runtime } = this.#options;
     const session = await this.#session();
     if (session === undefined) {
-      await this.#take(withAgent(this.#settings, runtime, name));
+      await this.take(withAgent(this.#settings, runtime, name));
       return;
     }
     await session.use({ agent: name });
@@ -104,7 +104,7 @@ export class Choices {
     this.#tell(true);
   }
 
-  async #take(chosen: Settings): Promise<void> {
+  async take(chosen: Settings): Promise<void> {
     const session = await this.#session();
     const isWhole = chosen.model.value !== "";
     const before = describeTeam(this.#options.runtime, this.main);

@@ -1,7 +1,7 @@
-// Finds a program by path, or by name on PATH.
+// Finds a program by path, or by name in the absolute directories of PATH.
 import { stat } from "node:fs/promises";
-import { delimiter, join, resolve } from "node:path";
-import { isExecutable } from "../base/executable.ts";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { isExecutable } from "./executable.ts";
 
 /** The absolute path, or undefined if there is no such executable. */
 export async function findProgram(
@@ -10,7 +10,10 @@ export async function findProgram(
 ): Promise<string | undefined> {
   const places = bin.includes("/")
     ? [bin]
-    : (env["PATH"] ?? "").split(delimiter).map((dir) => join(dir, bin));
+    : (env["PATH"] ?? "")
+        .split(delimiter)
+        .filter(isAbsolute)
+        .map((dir) => join(dir, bin));
   for (const place of places) {
     if ((await isExecutable(place)) && (await stat(place)).isFile()) return resolve(place);
   }

@@ -1,8 +1,8 @@
 // The output of `sm tail -f`.
 import { describe, expect, test } from "vitest";
-import { formatEntry } from "../../../src/cli/blemees/entry-lines.ts";
-import { applyInputs, changedEntries, emptyView } from "../../../src/client/view.ts";
-import { noticeOf, pending, resolved } from "../../client/request-rows.ts";
+import { formatEntry } from "../../src/cli/entry-lines.ts";
+import { applyInputs, changedEntries, emptyView } from "../../src/client/view.ts";
+import { noticeOf, pending, resolved } from "../client/request-rows.ts";
 import {
   call,
   delta,
@@ -12,7 +12,7 @@ import {
   message,
   result,
   says,
-} from "../../client/view/view-inputs.ts";
+} from "../client/view/view-inputs.ts";
 
 /** Event by event, as the tail does it. */
 function lines(frames: readonly object[], columns = 80): string[] {
