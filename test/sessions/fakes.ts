@@ -345,7 +345,7 @@ export class FakeBackend implements Backend {
     return { ...wish };
   }
 
-  rights = readAcpRights;
+  rights = (options: Record<string, unknown>) => readAcpRights(options);
 
   async detect(): Promise<string> {
     return "1";
