@@ -21,7 +21,11 @@ export const AUDIT: BlemeesCommand = {
   completes: ACTIONS,
   flags: [
     { name: "lines", short: "n", value: "N", summary: `list: the last N lines (default ${DEFAULT_LINES})` },
-    { name: "from", value: "N", summary: "verify: the first line to check, if older files were removed (default 1)" },
+    {
+      name: "from",
+      value: "N",
+      summary: "verify: the first line to check, if older files were removed (default 1)",
+    },
   ],
   examples: ["audit", "audit list -n 200 --json", "audit verify"],
   notes: [

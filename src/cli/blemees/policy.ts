@@ -65,6 +65,13 @@ export const POLICY: BlemeesCommand = {
       completes: "file",
     },
     {
+      name: "started-within",
+      value: "DIR",
+      isMany: true,
+      summary: "add: only in sessions started in this directory",
+      completes: "file",
+    },
+    {
       name: "until",
       value: "TIME",
       summary: "add: no effect from this time on, such as 2026-12-31T00:00:00Z",
@@ -158,6 +165,7 @@ async function makeRule(
     tool: many["tool"],
     paths_within: many["paths-within"],
     cwd_within: many["cwd-within"],
+    started_within: many["started-within"],
     argv: argv.length === 0 ? undefined : argv,
   });
   const id =
