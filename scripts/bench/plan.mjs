@@ -45,6 +45,7 @@ export const FULL = {
   /** Events per second of each active session. */
   httpRate: 20,
   httpRequests: 400,
+  decisions: 20_000,
   /** Sessions of the past. */
   growthSessions: [100, 1_000, 10_000, 100_000],
   growthRounds: 5,
@@ -77,6 +78,7 @@ export const QUICK = {
   cpuRounds: 1,
   idleSeconds: 0.4,
   httpRequests: 100,
+  decisions: 4_000,
   growthSessions: [1_000, 10_000],
   growthRounds: 3,
   faceEvents: 3_000,

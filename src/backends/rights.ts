@@ -2,8 +2,10 @@
 // options to it (backends/<x>/rights.ts). Options that are not set count as ordinary: the user's own configuration decides.
 
 /**
- * approvals: 0 asks, 1 does not. mode: 0 changes nothing, 1 asks before changes, 2 changes files without asking, 3 everything.
- * sandbox: 0 read-only, 1 the workspace, 2 everything. network: 0 as its sandbox has it, 1 open.
+ * approvals, what happens to an action that is not allowed: 0 it and most others are asked, 1 asked, 2 refused, 3 done
+ * within the agent's sandbox, 4 done.
+ * mode: 0 changes nothing, 1 asks before changes, 2 changes files without asking, 3 everything.
+ * sandbox, for what is not asked: 0 read-only, 1 the workspace, 2 none. network: 0 as its sandbox has it, 1 open.
  */
 export const LEVELS = ["approvals", "mode", "sandbox", "network"] as const;
 export type LevelName = (typeof LEVELS)[number];
@@ -12,20 +14,35 @@ export interface Level {
   readonly level: number;
   /** The option that sets it. */
   readonly option: string;
+  /** What a child may have, if more: the session has it too, but asks before it uses it. */
+  readonly limit?: number;
+  /** By an option of the session, not by the user's configuration of the agent. */
+  readonly isSet?: boolean;
+}
+
+export interface Denied {
+  readonly what: string;
+  /** The option that denies it. */
+  readonly option: string;
 }
 
 export interface SessionRights {
   readonly levels: Readonly<Record<LevelName, Level>>;
   /** Directories it may change, by the option that names them. Without `cwd`: also the daemon's. */
   readonly roots: readonly { path: string; option: string }[];
-  /** Options that run code or load configuration, with their values. */
+  /** Options that run code, load configuration or are unknown, with their values. To leave one out may give rights too. */
   readonly code: Readonly<Record<string, unknown>>;
+  /** The same, but they only add something. */
+  readonly additions: Readonly<Record<string, unknown>>;
   /** What it cannot use, such as tools. */
-  readonly denies: readonly string[];
+  readonly denies: readonly Denied[];
 }
 
 /** The levels of options that are not set. */
-export const ORDINARY = { approvals: 0, mode: 1, sandbox: 1, network: 0 } as const;
+export const ORDINARY = { approvals: 1, mode: 1, sandbox: 1, network: 0 } as const;
+export const WIDEST = { approvals: 4, mode: 3, sandbox: 2, network: 1 } as const;
+export const REFUSES = 2;
+export const WITHIN_SANDBOX = 3;
 
 export function listRoots(
   options: Readonly<Record<string, unknown>>,
@@ -36,11 +53,12 @@ export function listRoots(
   );
 }
 
-export function pickCode(
+/** The options that are set, except those that are rated otherwise or give no rights. */
+export function omitOptions(
   options: Readonly<Record<string, unknown>>,
-  names: readonly string[],
+  known: ReadonlySet<string>,
 ): Record<string, unknown> {
   return Object.fromEntries(
-    names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+    Object.entries(options).filter(([name, value]) => value !== undefined && !known.has(name)),
   );
 }

@@ -11,7 +11,7 @@ import type { Answer, RequestPayload, RequestType } from "../protocol/requests.t
 import type { SessionSummary } from "../protocol/session.ts";
 import type { SessionRights } from "./rights.ts";
 
-export type { LevelName, SessionRights } from "./rights.ts";
+export { LEVELS, type LevelName, type SessionRights, WIDEST } from "./rights.ts";
 
 /** Environment variables, some of which may be unset. */
 export type Environment = Readonly<Record<string, string | undefined>>;

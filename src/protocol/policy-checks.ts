@@ -18,6 +18,7 @@ interface CheckedRule {
     argv?: string[] | undefined;
     paths_within?: string | string[] | undefined;
     cwd_within?: string | string[] | undefined;
+    started_within?: string | string[] | undefined;
   };
 }
 
@@ -32,7 +33,7 @@ export const ALLOWABLE: ReadonlySet<string> = new Set(["command", "file_change",
 const WITHOUT_SUBCOMMANDS = new Set("mkdir rmdir touch rm prettier eslint tsc".split(" "));
 
 export function findAllowFault({ when, then, max_uses }: CheckedRule): RuleFault | undefined {
-  const { argv, request_type, paths_within, cwd_within } = when;
+  const { argv, request_type, paths_within, cwd_within, started_within } = when;
   if (then === "ask" && max_uses !== undefined)
     return { path: ["max_uses"], message: "a rule that asks answers nothing, so it cannot be used up" };
   const fault = argv === undefined ? undefined : findHoleFault(argv);
@@ -41,7 +42,7 @@ export function findAllowFault({ when, then, max_uses }: CheckedRule): RuleFault
   const unfit = [request_type ?? []].flat().find((type) => !ALLOWABLE.has(type));
   if (unfit !== undefined)
     return { path: ["when", "request_type"], message: `a rule cannot allow ${unfit} requests` };
-  for (const [name, paths] of Object.entries({ paths_within, cwd_within })) {
+  for (const [name, paths] of Object.entries({ paths_within, cwd_within, started_within })) {
     if ([paths ?? []].flat().some((path) => /^\/+$/.test(path)))
       return { path: ["when", name], message: "/ is every directory; name a smaller one" };
   }

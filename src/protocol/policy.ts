@@ -32,8 +32,10 @@ export const PolicyWhen = z
     argv: z.array(z.string().max(1000)).max(100).optional(),
     /** Files are in one of these directories. `allow` needs that of all files, `deny` and `ask` of one. */
     paths_within: oneOrMany(directory).optional(),
-    /** The command runs in one of these directories. */
+    /** The command runs in one of these directories. `allow` needs an agent that says so with certainty. */
     cwd_within: oneOrMany(directory).optional(),
+    /** The session was started in one of these directories. */
+    started_within: oneOrMany(directory).optional(),
   })
   .refine((when) => Object.keys(when).length > 0, { message: "needs at least one condition" });
 export type PolicyWhen = z.infer<typeof PolicyWhen>;

@@ -7,6 +7,7 @@ import { realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { getClaudeConfigDir } from "../base/claude-wire/environment.ts";
 import type { DemianConfig } from "./config/schema.ts";
+import { listNamedCredentials } from "./credential-variables.ts";
 import { resolveCodexHome } from "./providers/codex/codex-home.ts";
 import { type Env, getHomeDir, getStateDir } from "./state-dir.ts";
 
@@ -50,6 +51,13 @@ const CREDENTIALS = [
   ".config/google-chrome",
   ".config/chromium",
   "Library/Keychains",
+  // Among programs, whose other files commands may read.
+  ".local/share/uv/credentials",
+  ".local/share/gem/credentials",
+  ".local/share/pypoetry/auth.toml",
+  ".julia/servers",
+  ".dotnet/corefx/cryptography",
+  ".config/pypoetry/auth.toml",
   // Whole directories: a running command would still see a file that is replaced from outside.
   ".claude",
   ".codex",
@@ -83,7 +91,9 @@ export function listHiddenPaths(env: Env, providers: DemianConfig["providers"] =
     ...[{}, ...codex].map((one) => findLoginPath(resolveCodexHome(one, env), "auth.json", home)),
     findLoginPath(getClaudeConfigDir(env), ".credentials.json", home),
   ];
-  const places = [getStateDir(env), join(home, ".demian"), daemonState, ...sockets, ...logins];
+  // One that contains the home directory would hide everything.
+  const elsewhere = listNamedCredentials(env).filter((path) => relative(path, home).startsWith(".."));
+  const places = [getStateDir(env), join(home, ".demian"), daemonState, ...sockets, ...logins, ...elsewhere];
   const named = places.filter((place): place is string => place !== undefined && place !== "");
   return [...new Set([...named, ...CREDENTIALS.map((name) => join(home, name)), ...SYSTEM_CREDENTIALS])];
 }

@@ -345,7 +345,7 @@ export class FakeBackend implements Backend {
     return { ...wish };
   }
 
-  rights = readAcpRights;
+  rights = (options: Record<string, unknown>) => readAcpRights(options);
 
   async detect(): Promise<string> {
     return "1";
@@ -375,6 +375,8 @@ export interface Stage {
   store: FakeStore;
   backend: FakeBackend;
   ledger: Ledger;
+  /** Answers in the audit. */
+  audited: RequestRow[];
   open(client: Client, more?: Partial<OpenOrder>): Promise<Ear>;
 }
 
@@ -385,7 +387,9 @@ export function stage(
   const store = new FakeStore();
   const backend = new FakeBackend();
   const publisher = createPublisher(over.store ?? store, silentLog);
+  const audited: RequestRow[] = [];
   const ledger = new Ledger({
+    audit: { recordAnswer: async (row) => void audited.push(row) },
     store: over.store ?? store,
     publisher,
     log: silentLog,
@@ -415,7 +419,7 @@ export function stage(
     attachment.start();
     return ear;
   };
-  return { hub, store, backend, ledger, open };
+  return { hub, store, backend, ledger, audited, open };
 }
 
 export const user = (content: string) => ({ role: "user" as const, content });

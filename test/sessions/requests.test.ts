@@ -354,6 +354,11 @@ describe("an agent", () => {
     expect(pending).toHaveLength(256);
     expect(on.backend.last.answered).toHaveLength(44);
     expect(on.told().filter((name) => name === "request_refused")).toHaveLength(44);
+    expect(on.audited).toHaveLength(44);
+    expect(on.audited[0]).toMatchObject({
+      ...{ session_id: "s", native_request_id: "n256", answer: { decision: "decline" } },
+      answered_by: { actor: "daemon", via: "policy" },
+    });
     await on.respond(pending[0]?.request_id ?? "");
     expect(await on.ask("one more")).toMatch(/^req_/);
   });

@@ -7,6 +7,7 @@ import { growth } from "./growth.mjs";
 import { guard } from "./guard.mjs";
 import { http } from "./http.mjs";
 import { latency } from "./latency.mjs";
+import { policy } from "./policy.mjs";
 import { raw } from "./raw.mjs";
 import { replay } from "./replay.mjs";
 import { resume } from "./resume.mjs";
@@ -23,7 +24,7 @@ import { ui } from "./ui.mjs";
 export const TABLE = { start, turn, latency, throughput, rss, replay, resume, cli, raw, guard };
 
 /** Questions that come up now and then. @type {Record<string, Measure>} */
-export const EXTRAS = { cpu, stdio, agents, http, ui };
+export const EXTRAS = { cpu, stdio, agents, http, policy, ui };
 
 /** How the figures grow. @type {Record<string, Measure>} */
 export const CURVES = {

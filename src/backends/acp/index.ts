@@ -53,7 +53,7 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
     options: makeOptions(spec),
     checkOptions: (block) => checkAcpOptions(spec, block),
     spawnOptions: ({ approvals, ...wish }) => ({ ...wish, ...(approvals ? {} : { approvals }) }),
-    rights: (options) => readAcpRights(options),
+    rights: (options) => readAcpRights(options, spec),
     // Starting it to ask would take seconds and may use the network.
     detect: async () => {
       if ((await find()) === undefined || (await spec.isReady?.()) === false) return undefined;

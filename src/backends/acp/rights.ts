@@ -1,7 +1,16 @@
 // The rights of an ACP agent's session, from its options. Agents name their modes themselves: an unknown one counts as the
-// widest.
-import { listRoots, ORDINARY, type SessionRights } from "../rights.ts";
+// widest. Only our own is known to have a sandbox.
+import {
+  type Level,
+  listRoots,
+  ORDINARY,
+  omitOptions,
+  type SessionRights,
+  WIDEST,
+  WITHIN_SANDBOX,
+} from "../rights.ts";
 import type { AcpOptions } from "./options.ts";
+import type { AcpSpec } from "./spec.ts";
 
 const MODES: Readonly<Record<string, number>> = {
   plan: 0,
@@ -10,12 +19,23 @@ const MODES: Readonly<Record<string, number>> = {
   default: 1,
   ask: 1,
   build: 1,
-  code: 1,
   acceptEdits: 2,
   auto_edit: 2,
   autoEdit: 2,
 };
-const WIDEST = 3;
+/** Options that give no rights, or are rated here. */
+const KNOWN: ReadonlySet<string> = new Set<keyof AcpOptions>([
+  ...([
+    "model",
+    "agent_mode",
+    "include_raw_events",
+    "user_echo",
+    "cwd",
+    "mode",
+    "config",
+    "approvals",
+  ] as const),
+]);
 /** Settings that give no rights. */
 const HARMLESS: ReadonlySet<string> = new Set([
   "model",
@@ -25,19 +45,41 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "pace_ms",
 ]);
 
-export function readAcpRights(options: AcpOptions): SessionRights {
-  const { mode, config = {} } = options;
-  const level = mode === undefined ? ORDINARY.mode : (MODES[mode] ?? WIDEST);
+export function readAcpRights(
+  options: AcpOptions,
+  { isOurs = false, mode: usual }: Pick<AcpSpec, "isOurs" | "mode"> = {},
+): SessionRights {
+  const { mode = usual, config = {} } = options;
+  const level = mode === undefined ? ORDINARY.mode : (MODES[mode] ?? WIDEST.mode);
   const settings = Object.entries(config).filter(([id]) => !HARMLESS.has(id));
+  const isFree = level === WIDEST.mode;
   return {
     levels: {
-      approvals: { level: options.approvals === false ? 1 : ORDINARY.approvals, option: "approvals" },
-      mode: { level, option: "mode" },
-      sandbox: { level: level === WIDEST ? 2 : ORDINARY.sandbox, option: "mode" },
-      network: { level: ORDINARY.network, option: "mode" },
+      approvals: rateApprovals(options, isFree, isOurs),
+      mode: { level, option: "mode", isSet: mode !== undefined },
+      ...(isOurs
+        ? {
+            sandbox: { level: isFree ? WIDEST.sandbox : ORDINARY.sandbox, option: "mode" },
+            network: { level: ORDINARY.network, option: "mode" },
+          }
+        : {
+            sandbox: { level: WIDEST.sandbox, option: "backend" },
+            network: { level: WIDEST.network, option: "backend" },
+          }),
     },
     roots: listRoots(options, ["cwd"]),
-    code: Object.fromEntries(settings.map(([id, value]) => [`config.${id}`, value])),
+    code: {
+      ...omitOptions(options, KNOWN),
+      ...Object.fromEntries(settings.map(([id, value]) => [`config.${id}`, value])),
+    },
+    additions: {},
     denies: [],
   };
+}
+
+/** Without approvals the daemon allows everything, except what demian's own rules deny. */
+function rateApprovals({ approvals }: AcpOptions, isFree: boolean, isOurs: boolean): Level {
+  const unasked = isOurs ? WITHIN_SANDBOX : WIDEST.approvals;
+  if (approvals === false) return { level: unasked, option: "approvals" };
+  return { level: isFree ? unasked : ORDINARY.approvals, option: isFree ? "mode" : "approvals" };
 }

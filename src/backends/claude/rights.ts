@@ -1,5 +1,15 @@
 // The rights of a Claude session, from its options.
-import { listRoots, ORDINARY, pickCode, type SessionRights } from "../rights.ts";
+import { isObject } from "../../base/json.ts";
+import { defined } from "../../base/values.ts";
+import {
+  type Denied,
+  listRoots,
+  ORDINARY,
+  omitOptions,
+  REFUSES,
+  type SessionRights,
+  WIDEST,
+} from "../rights.ts";
 import type { ClaudeOptions } from "./options.ts";
 
 /** `auto` lets a model decide what to ask; `dontAsk` refuses what is not allowed by a rule. */
@@ -12,23 +22,77 @@ const MODES: Readonly<Record<NonNullable<ClaudeOptions["permission_mode"]>, numb
   bypassPermissions: 3,
 };
 
-const CODE = ["settings", "mcp_config", "plugin_dir", "agents", "setting_sources"];
+/** They give no rights. */
+const HARMLESS: readonly (keyof ClaudeOptions)[] = [
+  ...([
+    "model",
+    "fallback_model",
+    "effort",
+    "betas",
+    "max_budget_usd",
+    "json_schema",
+    "session_name",
+  ] as const),
+  ...(["system_prompt", "append_system_prompt", "exclude_dynamic_system_prompt_sections"] as const),
+  ...(["session_persistence", "include_partial_messages", "user_echo", "include_raw_events"] as const),
+  "native_events",
+];
+const RATED: readonly (keyof ClaudeOptions)[] = [
+  ...(["permission_mode", "approvals", "cwd", "add_dir", "tools", "disallowed_tools"] as const),
+  ...(["strict_mcp_config", "mcp_config", "agents"] as const),
+];
+const KNOWN: ReadonlySet<string> = new Set([...HARMLESS, ...RATED]);
+/** Parts of `settings` that restrict nothing. */
+const ADDING: ReadonlySet<string> = new Set(["permissions", "model", "env", "enableAllProjectMcpServers"]);
+const ADDING_PERMISSIONS: ReadonlySet<string> = new Set(["allow", "additionalDirectories"]);
 
 export function readClaudeRights(options: ClaudeOptions): SessionRights {
   const mode = MODES[options.permission_mode ?? "default"];
-  const isFree = mode === 3;
+  const isFree = mode === WIDEST.mode;
+  const { sandbox, network } = ORDINARY;
+  const option = "permission_mode";
+  const { settings, ...code } = omitOptions(options, KNOWN);
+  const { mcp_config, agents } = options;
+  const isAddition = settings === undefined || onlyAdds(settings);
   return {
     levels: {
-      approvals: { level: options.approvals === true ? 0 : 1, option: "approvals" },
-      mode: { level: mode, option: "permission_mode" },
-      sandbox: { level: isFree ? 2 : ORDINARY.sandbox, option: "permission_mode" },
-      network: { level: isFree ? 1 : ORDINARY.network, option: "permission_mode" },
+      approvals: isFree
+        ? { level: WIDEST.approvals, option }
+        : { level: options.approvals === true ? ORDINARY.approvals : REFUSES, option: "approvals" },
+      mode: { level: mode, option, isSet: options.permission_mode !== undefined },
+      // No sandbox limits what was approved.
+      sandbox: { level: isFree ? WIDEST.sandbox : sandbox, limit: WIDEST.sandbox, option },
+      network: { level: isFree ? WIDEST.network : network, limit: WIDEST.network, option },
     },
     roots: listRoots(options, ["cwd", "add_dir"]),
-    code: pickCode(options, CODE),
-    denies: [
-      ...(options.disallowed_tools ?? []),
-      ...(options.tools === undefined ? [] : [`all tools but ${JSON.stringify(options.tools)}`]),
-    ],
+    code: { ...code, ...(isAddition ? {} : { settings }) },
+    additions: defined({ mcp_config, agents, settings: isAddition ? settings : undefined }),
+    denies: listDenied(options),
   };
+}
+
+function listDenied({ disallowed_tools = [], tools, strict_mcp_config }: ClaudeOptions): Denied[] {
+  return [
+    ...disallowed_tools.map((what) => ({ what, option: "disallowed_tools" })),
+    ...(tools === undefined ? [] : [{ what: `all tools but ${JSON.stringify(tools)}`, option: "tools" }]),
+    ...(strict_mcp_config === true
+      ? [{ what: "MCP servers of the user's configuration", option: "strict_mcp_config" }]
+      : []),
+  ];
+}
+
+/** A file may contain anything. */
+function onlyAdds(settings: unknown): boolean {
+  const value = typeof settings === "string" ? parse(settings) : undefined;
+  if (!isObject(value) || !Object.keys(value).every((key) => ADDING.has(key))) return false;
+  const { permissions = {} } = value;
+  return isObject(permissions) && Object.keys(permissions).every((key) => ADDING_PERMISSIONS.has(key));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

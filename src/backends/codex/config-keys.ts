@@ -28,6 +28,19 @@ const REFUSED: Readonly<Record<string, string>> = {
   approvals_reviewer: "it decides who approves",
 };
 
+/** They decide how the model thinks and what is shown. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  ...[
+    "model",
+    "model_reasoning_effort",
+    "model_reasoning_summary",
+    "model_verbosity",
+    "plan_mode_reasoning_effort",
+  ],
+  ...["hide_agent_reasoning", "show_raw_agent_reasoning", "personality", "service_tier", "tui"],
+  ...["model_context_window", "model_auto_compact_token_limit", "tool_output_token_limit"],
+]);
+
 const PLAIN_PART = /^[A-Za-z0-9_-]+$/;
 const PROTOTYPES = new Set(["__proto__", "constructor", "prototype"]);
 
@@ -50,9 +63,9 @@ export function checkConfig(config: JsonObject, allowed: readonly string[], at: 
   }
 }
 
-/** Entries that are code or rights, by their dotted name: passed on only because the daemon's settings allow it. */
-export function listRefusedKeys(config: JsonObject): Record<string, unknown> {
-  const leaves = listLeaves(config).filter(({ path: [top = ""] }) => Object.hasOwn(REFUSED, top));
+/** Entries that may give rights, by their dotted name: all but a few. */
+export function listUnknownKeys(config: JsonObject): Record<string, unknown> {
+  const leaves = listLeaves(config).filter(({ path: [top = ""] }) => !HARMLESS.has(top));
   return Object.fromEntries(leaves.map(({ path, value }) => [`config.${path.join(".")}`, value]));
 }
 

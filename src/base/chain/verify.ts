@@ -32,9 +32,19 @@ export function hashLine(line: string | Buffer): string {
   return createHash("sha256").update(line).digest("hex");
 }
 
+/** `kind` of a line that says what the writer found missing or changed when it opened the chain. */
+export const GAP = "gap";
+
+interface Entry {
+  line: Buffer;
+  file: string;
+  /** Its position in the file, from 1. */
+  at: number;
+}
+
 /**
  * Files oldest first, with their bytes. `head`: as recorded when the last line was written, if known. `from`: the number of
- * the first line, if older files were removed.
+ * the first line to check: the first of all if older files were removed.
  */
 export function checkChain(
   files: readonly { file: string; bytes: Buffer }[],
@@ -42,35 +52,92 @@ export function checkChain(
   from = 1,
 ): ChainReport {
   const report: ChainReport = { lines: 0 };
+  const { entries, torn } = listEntries(files, from);
   let before: ChainHead | undefined;
-  let headHash: string | undefined;
-  for (const { file, bytes } of files) {
-    const { lines, rest } = splitLines(bytes);
-    for (const [at, line] of lines.entries()) {
-      const n: number = (before?.n ?? from - 1) + 1;
-      const fault = findFault(line, n, before);
-      if (fault !== undefined) return { ...report, fault: { n, file, line: at + 1, fault } };
-      before = { n, hash: hashLine(line) };
-      if (n === head?.n) headHash = before.hash;
-      report.lines += 1;
-      report.first_n ??= n;
-      report.last_n = n;
-    }
-    if (rest.length > 0) {
-      const fault = `truncated: the line ends after ${rest.length} bytes, without a newline`;
-      return { ...report, fault: { n: (before?.n ?? 0) + 1, file, line: lines.length + 1, fault } };
-    }
+  for (const [at, entry] of entries.entries()) {
+    const n: number = (before?.n ?? from - 1) + 1;
+    const { line, file } = entry;
+    const hash = hashLine(line);
+    const place = { n, file, line: entry.at };
+    const fault = findFault(line, n, before);
+    if (fault !== undefined) return { ...report, fault: { ...place, fault } };
+    const next = entries[at + 1];
+    if (before !== undefined && readPrevious(line) !== before.hash)
+      return { ...report, fault: blame(place, entries[at - 1], confirms(next, hash, n, head)) };
+    if (n === head?.n && hash !== head.hash)
+      return { ...report, fault: { ...place, fault: "is not the line that was written" } };
+    before = { n, hash };
+    report.lines += 1;
+    report.first_n ??= n;
+    report.last_n = n;
+    const gap = describeGap(line);
+    if (gap !== undefined) return { ...report, fault: { ...place, fault: gap } };
   }
-  const last = files.at(-1);
-  if (head === undefined || last === undefined) return report;
-  const place = { n: (before?.n ?? 0) + 1, file: last.file, line: splitLines(last.bytes).lines.length + 1 };
-  if ((before?.n ?? 0) < head.n) {
-    const fault = `truncated: lines ${place.n} to ${head.n} were written and are missing at the end`;
+  const last = entries.at(-1);
+  const place = {
+    n: (before?.n ?? 0) + 1,
+    file: torn?.file ?? last?.file ?? files.at(-1)?.file ?? "",
+    line: torn?.at ?? (last === undefined ? 1 : last.at + 1),
+  };
+  if (torn !== undefined) {
+    const fault = `truncated: the line ends after ${torn.line.length} bytes, without a newline`;
     return { ...report, fault: { ...place, fault } };
   }
-  if (headHash !== undefined && headHash !== head.hash)
-    return { ...report, fault: { ...place, n: head.n, fault: "is not the line that was written" } };
-  return report;
+  if (head === undefined || (before?.n ?? 0) >= head.n) return report;
+  const fault = `truncated: lines ${place.n} to ${head.n} were written and are missing at the end`;
+  return { ...report, fault: { ...place, fault } };
+}
+
+/** Whole lines from number `from` on, and what follows the last one. */
+function listEntries(
+  files: readonly { file: string; bytes: Buffer }[],
+  from: number,
+): { entries: Entry[]; torn: Entry | undefined } {
+  const entries: Entry[] = [];
+  for (const { file, bytes } of files) {
+    const { lines, rest } = splitLines(bytes);
+    for (const [at, line] of lines.entries()) entries.push({ line, file, at: at + 1 });
+    if (rest.length === 0) continue;
+    const torn = { line: rest, file, at: lines.length + 1 };
+    return { entries: startAt(entries, from), torn };
+  }
+  return { entries: startAt(entries, from), torn: undefined };
+}
+
+function startAt(entries: readonly Entry[], from: number): Entry[] {
+  const start = from === 1 ? 0 : entries.findIndex(({ line }) => parseLine(line)?.["n"] === from);
+  return entries.slice(Math.max(0, start));
+}
+
+/** What follows the line, or the head, has its hash: so it is as it was written. */
+function confirms(
+  next: Entry | undefined,
+  hash: string,
+  n: number,
+  head: ChainHead | undefined,
+): boolean | undefined {
+  if (next !== undefined) return readPrevious(next.line) === hash;
+  return head?.n === n ? head.hash === hash : undefined;
+}
+
+/** A line that does not name the hash of the one before: either may be the one that was changed. */
+function blame(place: Omit<ChainFault, "fault">, before: Entry | undefined, isIntact?: boolean): ChainFault {
+  if (isIntact === true && before !== undefined) {
+    const fault = `was changed: line ${place.n} has another hash of it`;
+    return { n: place.n - 1, file: before.file, line: before.at, fault };
+  }
+  const fault = `does not follow line ${place.n - 1}: one of the two was changed`;
+  return { ...place, fault: isIntact === false ? "was changed" : fault };
+}
+
+function describeGap(line: Buffer): string | undefined {
+  const value = parseLine(line);
+  if (value?.["kind"] !== GAP) return undefined;
+  return `records damage that was found when the audit was opened: ${String(value["why"])}`;
+}
+
+function readPrevious(line: Buffer): unknown {
+  return parseLine(line)?.["prev"];
 }
 
 function findFault(line: Buffer, n: number, before: ChainHead | undefined): string | undefined {
@@ -80,12 +147,9 @@ function findFault(line: Buffer, n: number, before: ChainHead | undefined): stri
     return `missing: the file starts with line ${value["n"]}; if you removed older files, verify from there`;
   if (value["n"] !== n) return `has the number ${JSON.stringify(value["n"])} instead of ${n}`;
   const { prev } = value;
-  if (before === undefined) {
-    // Older files may have been removed; only the very first line has nothing before it.
-    if (n === 1 && prev !== NO_LINE) return "is the first line, but names one before it";
-    return typeof prev === "string" ? undefined : "has no hash of the line before";
-  }
-  return prev === before.hash ? undefined : `does not follow line ${before.n}: one of the two was changed`;
+  if (typeof prev !== "string") return "has no hash of the line before";
+  // Older files may have been removed; only the very first line has nothing before it.
+  return n === 1 && prev !== NO_LINE ? "is the first line, but names one before it" : undefined;
 }
 
 export function parseLine(line: Buffer): Record<string, unknown> | undefined {

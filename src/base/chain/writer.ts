@@ -1,5 +1,6 @@
 // Appends to a chain (verify.ts). A line is in the file before `append` returns, so that it survives the death of the
-// process, and is synced to disk soon after. A line that a crash cut short is set aside, and a line says so.
+// process, and is synced to disk soon after. A line that a crash cut short is set aside, and a line says so; so it does if
+// lines that were written are missing or changed.
 import {
   closeSync,
   constants,
@@ -10,13 +11,14 @@ import {
   openSync,
   readSync,
   renameSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { formatTimestamp } from "../timestamp.ts";
-import { getCurrentPath, getHeadPath, listChainFiles } from "./files.ts";
-import { hashLine, NO_LINE, parseLine, splitLines } from "./verify.ts";
+import { findHash, getCurrentPath, getHeadPath, listChainFiles, readHead } from "./files.ts";
+import { type ChainHead, GAP, hashLine, NO_LINE, parseLine, splitLines } from "./verify.ts";
 
 export interface ChainOptions {
   dir: string;
@@ -24,6 +26,8 @@ export interface ChainOptions {
   /** A file of this size is full. */
   maxBytes: number;
   now?: () => number;
+  /** Called with what is missing or changed; a line says the same. */
+  gap?: (why: string) => void;
 }
 
 /** How much of a file's end is read to find its last line. */
@@ -38,19 +42,24 @@ export class ChainWriter {
   #hash = NO_LINE;
   #isSyncing = false;
   #isDirty = false;
+  #isClosed = false;
 
   /** Opens the chain, and repairs its end. Throws if the files cannot be used. */
   constructor(options: ChainOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
-    mkdirSync(options.dir, { recursive: true, mode: 0o700 });
-    this.#open();
+    this.#open(readHead(options.dir, options.name));
   }
 
   /** Adds the line's number and the hash of the line before. Throws if it cannot be written. */
   append(entry: Readonly<Record<string, unknown>>): void {
-    if (this.#fd === undefined) throw new Error("the chain is closed");
+    if (this.#isClosed) throw new Error("the chain is closed");
+    if (!this.#isInPlace()) this.#reopen();
     if (this.#bytes >= this.#options.maxBytes) this.#rotate();
+    this.#add(entry);
+  }
+
+  #add(entry: Readonly<Record<string, unknown>>): void {
     const line = JSON.stringify({ n: this.#n + 1, at_ms: this.#now(), ...entry, prev: this.#hash });
     const bytes = Buffer.from(`${line}\n`);
     this.#write(bytes);
@@ -61,21 +70,65 @@ export class ChainWriter {
   }
 
   close(): void {
+    this.#isClosed = true;
     if (this.#fd === undefined) return;
     this.#writeHead();
     closeSync(this.#fd);
     this.#fd = undefined;
   }
 
-  #open(): void {
+  /** The file may have been deleted, replaced or cut since it was opened. */
+  #isInPlace(): boolean {
+    if (this.#fd === undefined) return false;
+    const own = fstatSync(this.#fd);
     const { dir, name } = this.#options;
+    const found = statSync(getCurrentPath(dir, name), { throwIfNoEntry: false });
+    return found?.ino === own.ino && found.dev === own.dev && own.size === this.#bytes;
+  }
+
+  #reopen(): void {
+    const written = { n: this.#n, hash: this.#hash };
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+    try {
+      [this.#n, this.#hash] = [0, NO_LINE];
+      this.#open(written);
+    } catch (error) {
+      // The next line tries again.
+      if (this.#fd === undefined) [this.#n, this.#hash] = [written.n, written.hash];
+      throw error;
+    }
+  }
+
+  /** `head`: the last line that was written, as far as known. */
+  #open(head: ChainHead | undefined): void {
+    const { dir, name } = this.#options;
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
     const [...older] = listChainFiles(dir, name).filter((file) => file !== getCurrentPath(dir, name));
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
     this.#fd = openSync(getCurrentPath(dir, name), flags, 0o600);
     this.#bytes = fstatSync(this.#fd).size;
     const torn = this.#readEnd(this.#fd);
     if (this.#n === 0 && older.length > 0) this.#continue(older.at(-1) ?? "");
+    const why = this.#findGap(head);
     if (torn !== undefined) this.#repair(torn);
+    if (why !== undefined) this.#recordGap(why, head);
+    // From now on a missing head is damage.
+    if (head === undefined) this.#writeHead();
+  }
+
+  #findGap(head: ChainHead | undefined): string | undefined {
+    if (head === undefined) return this.#n === 0 ? undefined : "the record of the last line is missing";
+    if (head.n > this.#n) return `lines ${this.#n + 1} to ${head.n} are missing`;
+    const { dir, name } = this.#options;
+    const found = head.n === this.#n ? this.#hash : findHash(dir, name, head.n);
+    return found === undefined || found === head.hash ? undefined : `line ${head.n} was changed`;
+  }
+
+  #recordGap(why: string, head: ChainHead | undefined): void {
+    const found = { n: this.#n, hash: this.#hash };
+    this.#add({ kind: GAP, why, found, ...(head === undefined ? {} : { written: head }) });
+    this.#options.gap?.(why);
   }
 
   /** Finds the last whole line; returns what follows it. */
@@ -108,7 +161,7 @@ export class ChainWriter {
     writeFileSync(aside, torn, { mode: 0o600 });
     ftruncateSync(this.#fd ?? -1, this.#bytes - torn.length);
     this.#bytes -= torn.length;
-    this.append({ kind: "repair", torn_bytes: torn.length, torn_sha256: hashLine(torn), aside });
+    this.#add({ kind: "repair", torn_bytes: torn.length, torn_sha256: hashLine(torn), aside });
   }
 
   /** All of it or nothing: half a line would join the next one. */

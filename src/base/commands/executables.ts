@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { access, realpath, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve, sep } from "node:path";
+import { Lookups } from "./lookups.ts";
 
 export interface ExecutableContext {
   /** Real path. Undefined if unknown, as in a shell that stays open; then relative programs cannot be resolved. */
@@ -10,6 +11,8 @@ export interface ExecutableContext {
   writable: readonly string[];
   /** The command's PATH. */
   path: string | undefined;
+  /** Shared with others that look for programs at the same time. */
+  lookups?: Lookups;
 }
 
 /** World-writable directories on Linux and macOS. */
@@ -19,14 +22,27 @@ export const SHARED_DIRS = ["/tmp", "/var/tmp", "/dev/shm"];
 export async function findExecutable(name: string, context: ExecutableContext): Promise<string | undefined> {
   if (name.includes("/")) {
     if (context.cwd === undefined && !isAbsolute(name)) return undefined;
-    return findTrustedFile(resolve(context.cwd ?? "/", name), context.writable);
+    return trust(await locate(resolve(context.cwd ?? "/", name)), context.writable);
   }
-  const folders = (context.path ?? "").split(delimiter);
+  const { path, lookups = new Lookups() } = context;
+  if (path === undefined) return undefined;
+  const place = await lookups.share(`program ${JSON.stringify([name, path])}`, () => search(name, path));
+  return trust(place, context.writable);
+}
+
+interface Place {
+  file: string;
+  real: string;
+}
+
+/** The first in PATH. */
+async function search(name: string, path: string): Promise<Place | undefined> {
+  const folders = path.split(delimiter);
   // With a relative entry in PATH, the program depends on the directory.
-  if (context.path === undefined || folders.some((folder) => !isAbsolute(folder))) return undefined;
+  if (folders.some((folder) => !isAbsolute(folder))) return undefined;
   for (const folder of folders) {
     const file = join(folder, name);
-    if (await isExecutable(file)) return findTrustedFile(file, context.writable);
+    if (await isExecutable(file)) return locate(file);
   }
   return undefined;
 }
@@ -35,9 +51,14 @@ export function isBelow(path: string, root: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-async function findTrustedFile(file: string, writable: readonly string[]): Promise<string | undefined> {
+async function locate(file: string): Promise<Place | undefined> {
   const real = await realpath(file).catch(() => undefined);
-  if (real === undefined || !(await isExecutable(real))) return undefined;
+  return real === undefined || !(await isExecutable(real)) ? undefined : { file, real };
+}
+
+function trust(place: Place | undefined, writable: readonly string[]): string | undefined {
+  if (place === undefined) return undefined;
+  const { file, real } = place;
   return [file, real].some((path) => writable.some((root) => isBelow(path, root))) ? undefined : real;
 }
 

@@ -17,14 +17,20 @@ export interface ResolvedPath {
  * it leads elsewhere than it seems to. Never rejects.
  */
 export async function resolvePath(path: string, cwd: string | undefined): Promise<ResolvedPath> {
-  const lexical = resolve(cwd ?? "/", path);
-  if (path === "" || path.includes("\0") || path.split("/").includes("..")) return { lexical };
-  if (!isAbsolute(path) && cwd === undefined) return { lexical };
-  const real = await findReal(lexical);
+  const { lexical, real } = await resolveDirectory(path, cwd);
   if (real === undefined) return { lexical };
   const info = await stat(real).catch(() => undefined);
   const isLinked = info?.isFile() === true && info.nlink > 1;
   return { lexical, real, ...(isLinked ? { isLinked: true } : {}) };
+}
+
+/** The same for a directory, which has no hard links. */
+export async function resolveDirectory(path: string, cwd: string | undefined): Promise<ResolvedPath> {
+  const lexical = resolve(cwd ?? "/", path);
+  if (path === "" || path.includes("\0") || path.split("/").includes("..")) return { lexical };
+  if (!isAbsolute(path) && cwd === undefined) return { lexical };
+  const real = await findReal(lexical);
+  return real === undefined ? { lexical } : { lexical, real };
 }
 
 /** For a path that does not exist yet: in the real place of the closest directory that does. */

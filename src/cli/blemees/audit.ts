@@ -21,7 +21,7 @@ export const AUDIT: BlemeesCommand = {
   completes: ACTIONS,
   flags: [
     defineFlag("-n, --lines N", `list: the last N lines (default ${DEFAULT_LINES})`),
-    defineFlag("--from N", "verify: the first line, if you removed older files (default 1)"),
+    defineFlag("--from N", "verify: the first line to check, if older files were removed (default 1)"),
   ],
   examples: ["audit", "audit list -n 200 --json", "audit verify"],
   notes: [
@@ -53,7 +53,7 @@ function toCells(line: Record<string, unknown>): string[] {
     const id = asText(asObject(rule)["id"]) ?? "";
     return [...head, `policy ${String(change)}`, asText(by) ?? "edited file", id];
   }
-  if (kind !== "answer") return [...head, String(kind), "", ""];
+  if (kind !== "answer") return [...head, String(kind), "", asText(line["why"]) ?? ""];
   const who =
     asText(rule_id) === undefined
       ? (asText(asObject(answered_by)["actor"]) ?? "")

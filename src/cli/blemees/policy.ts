@@ -52,6 +52,10 @@ export const POLICY: BlemeesCommand = {
       isMany: true,
       completes: "file",
     }),
+    defineFlag("--started-within DIR", "add: only in sessions started in this directory", {
+      isMany: true,
+      completes: "file",
+    }),
     defineFlag("--until TIME", "add: no effect from this time on, such as 2026-12-31T00:00:00Z"),
     defineFlag("--max-uses N", "add: answers this many requests"),
     defineFlag("--why TEXT", "add: a note; with deny it is sent to the agent"),
@@ -142,6 +146,7 @@ async function makeRule(
     tool: many["tool"],
     paths_within: many["paths-within"],
     cwd_within: many["cwd-within"],
+    started_within: many["started-within"],
     argv: argv.length === 0 ? undefined : argv,
   });
   const id =

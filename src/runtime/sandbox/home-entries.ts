@@ -1,15 +1,38 @@
 // What a command sees of the home directory, as tables. Everything else is absent: credentials are in too many places to
 // list. All paths are relative to the home directory.
 
-/** Programs and their files: read-only, where they exist. None of these contains logins. */
+/**
+ * Programs and their files: read-only, where they exist. Some programs keep logins next to their files: those are not
+ * listed, or hidden (hidden-places.ts).
+ */
 export const TOOLCHAINS: readonly string[] = [
   ...["bin", ".local/bin", ".local/lib", ".local/pipx", ".local/share/pipx", ".linuxbrew"],
   ...[".cargo/bin", ".cargo/env", ".rustup", "go/bin", "sdk", ".goenv", ".local/go"],
   ...[".nvm", ".volta", ".fnm", ".local/share/fnm", ".nodenv", ".n", ".bun/bin", ".deno/bin", "Library/pnpm"],
-  ...[".pyenv", ".local/share/uv", ".local/share/pypoetry", ".local/share/virtualenvs", ".virtualenvs"],
+  ...[
+    ".pyenv",
+    ".local/share/uv/python",
+    ".local/share/uv/tools",
+    ".local/share/pypoetry",
+    ".local/share/virtualenvs",
+    ".virtualenvs",
+  ],
   ...["miniconda3", "anaconda3", "miniforge3", "mambaforge", ".conda/envs", ".local/share/mamba"],
-  ...[".rbenv", ".rvm", ".gem/ruby", ".local/share/gem", ".asdf", ".local/share/mise", ".sdkman", ".jenv"],
-  ...[".jdks", ".dotnet", ".ghcup", ".cabal/bin", ".opam", ".elan", ".juliaup", ".julia", ".swiftly", ".zvm"],
+  ...[
+    ".rbenv",
+    ".rvm",
+    ".gem/ruby",
+    ".local/share/gem/ruby",
+    ".asdf",
+    ".local/share/mise",
+    ".sdkman",
+    ".jenv",
+  ],
+  ...[".jdks", ".ghcup", ".cabal/bin", ".opam", ".elan", ".juliaup", ".swiftly", ".zvm"],
+  ...["dotnet", "host", "shared", "sdk", "sdk-manifests", "packs", "tools"].map((name) => `.dotnet/${name}`),
+  ...["artifacts", "compiled", "environments", "juliaup", "packages", "registries"].map(
+    (name) => `.julia/${name}`,
+  ),
   ...["Android/Sdk", "Library/Android/sdk", "Library/Developer", ".nix-profile", ".local/state/nix"],
 ];
 

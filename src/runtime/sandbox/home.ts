@@ -110,7 +110,8 @@ async function findExisting(
       const isRefused =
         real === undefined ||
         isWithin(real, home) ||
-        [path, real].some((one) => hidden.some((secret) => isWithin(secret, one) || isWithin(one, secret))) ||
+        // What is hidden below it is masked.
+        [path, real].some((one) => hidden.some((secret) => isWithin(secret, one))) ||
         named.some((one) => isWithin(one, path));
       return isRefused ? [] : [path];
     }),

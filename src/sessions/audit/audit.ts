@@ -57,7 +57,10 @@ export class Audit implements AuditPort {
   #append(entry: Record<string, unknown>): void {
     if (this.#isClosed) return;
     try {
-      this.#chain ??= new ChainWriter({ dir: this.dir, name: AUDIT_NAME, maxBytes: MAX_FILE_BYTES });
+      this.#chain ??= new ChainWriter({
+        ...{ dir: this.dir, name: AUDIT_NAME, maxBytes: MAX_FILE_BYTES },
+        gap: (why) => this.#log.error("audit.gap", { why }),
+      });
       this.#chain.append(entry);
     } catch (error) {
       this.#log.error("audit.failed", { kind: entry["kind"], message: toMessage(error) });

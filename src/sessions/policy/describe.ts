@@ -4,15 +4,16 @@ import type { PolicyRule } from "../../protocol/policy.ts";
 import { readHole } from "../../protocol/policy-holes.ts";
 
 export function describeRule({ when, then, until, max_uses, why }: PolicyRule): string {
-  const { argv, backend, session, label, request_type, tool, input, paths_within, cwd_within } = when;
+  const { argv, backend, session, label, request_type, tool, input } = when;
   const words = argv?.map((word) => (readHole(word) === undefined ? quoteShellWord(word) : word)).join(" ");
   const conditions = [
     ...(words === undefined ? [] : [words === "" ? "no command" : `the command ${words}`]),
     ...list("requests of type", request_type),
     ...list("the tool", tool),
     ...(input === undefined ? [] : [`with the input ${JSON.stringify(input)}`]),
-    ...list("for files in", paths_within),
-    ...list("run in", cwd_within),
+    ...list("for files in", when.paths_within),
+    ...list("run in", when.cwd_within),
+    ...list("in sessions started in", when.started_within),
     ...list("by", backend),
     ...list("of the session", session),
     ...list("of sessions named", label),

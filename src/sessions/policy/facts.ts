@@ -1,9 +1,11 @@
 // Collects what a decision needs to know about a request: the words of its command, the program, and where its files
 // really are. Anything unexpected in a request is a reason not to allow it.
+import { resolve } from "node:path";
 import { type ExecutableContext, findExecutable, SHARED_DIRS } from "../../base/commands/executables.ts";
+import { Lookups } from "../../base/commands/lookups.ts";
 import { parsePlain } from "../../base/commands/plain.ts";
 import { BUILTINS } from "../../base/commands/programs.ts";
-import { type ResolvedPath, resolvePath } from "../../base/commands/resolve-path.ts";
+import { type ResolvedPath, resolveDirectory, resolvePath } from "../../base/commands/resolve-path.ts";
 import { asObject, asStrings, asText, defined } from "../../base/values.ts";
 import type { RequestPayload, RequestRow } from "../../protocol/requests.ts";
 import type { RequestFacts } from "./types.ts";
@@ -13,10 +15,22 @@ export interface FactsContext {
   path: string | undefined;
   /** Where the session started. */
   cwd: string | undefined;
+  /** Shared by requests that are judged at the same time. */
+  lookups?: Lookups;
+  /** Whether the places of a command's words matter; default: yes. */
+  wantsWords?(argv: readonly string[]): boolean;
 }
 
 /** Fields of a tool's input that name a file or directory. */
 const PATH_FIELDS = ["file_path", "filePath", "path", "notebook_path", "directory", "dir"];
+/** Fields of a tool's input that are text, whatever it looks like. */
+const CONTENT_FIELD =
+  /^(content|contents|text|body|old_?string|new_?string|old_?text|new_?text|description)$/i;
+/** Fields with a pattern of names or of text: a path only if it leads out of the directory. */
+const PATTERN_FIELD = /^(pattern|glob|include|exclude|query|regex)$/i;
+/** Fields that name a place even without a slash. */
+const PLACE_FIELD =
+  /(^|_)(dest(ination)?|target|to|from|src|source|out(put)?|files?|file_?names?|paths?|dirs?|folders?|root|link)$/i;
 /** Fields next to a command that do not change what it does. */
 const COMMAND_FIELDS: ReadonlySet<string> = new Set(
   "command description timeout timeoutMs timeout_ms cwd workdir run_in_background".split(" "),
@@ -37,12 +51,16 @@ export async function collectFacts(row: JudgedRequest, context: FactsContext): P
   const { backend, request_type, payload } = row;
   const argv = request_type === "command" ? findArgv(payload) : undefined;
   // A shell that keeps its directory may have moved since.
-  const sure = payload.cwd_may_differ === true ? undefined : (payload.cwd ?? undefined);
+  const sure = payload.cwd_may_differ === true ? undefined : payload.cwd;
+  const { lookups = new Lookups(), wantsWords } = context;
+  const find = createResolver(lookups);
+  const program = argv?.[0];
+  const isWanted = argv !== undefined && wantsWords?.(argv) !== false;
   const [cwd, executable, paths, words] = await Promise.all([
-    payload.cwd === undefined ? undefined : resolvePath(payload.cwd, undefined),
-    argv === undefined ? undefined : findProgram(argv, sure, context),
-    Promise.all(listPaths(row).map((path) => resolvePath(path, undefined))),
-    resolveWords(argv ?? [], sure),
+    sure === undefined ? toUncertain(payload.cwd) : findDirectory(lookups, sure),
+    program === undefined ? undefined : findProgram(program, sure, { ...context, lookups }),
+    Promise.all(listPaths(row).map((path) => find(path, undefined))),
+    isWanted ? resolveWords(argv, sure, find) : new Map<string, ResolvedPath>(),
   ]);
   return {
     backend,
@@ -52,6 +70,22 @@ export async function collectFacts(row: JudgedRequest, context: FactsContext): P
     paths,
     words,
   };
+}
+
+/** Enough to deny, not to allow. */
+function toUncertain(cwd: string | undefined): ResolvedPath | undefined {
+  return cwd === undefined ? undefined : { lexical: resolve(cwd) };
+}
+
+type Resolve = typeof resolvePath;
+
+function createResolver(lookups: Lookups): Resolve {
+  return (path, cwd) => lookups.share(`path ${JSON.stringify([path, cwd])}`, () => resolvePath(path, cwd));
+}
+
+/** Absolute. */
+export function findDirectory(lookups: Lookups, path: string): Promise<ResolvedPath> {
+  return lookups.share(`directory ${path}`, () => resolveDirectory(path, undefined));
 }
 
 /** The words of the command, without the shell that an agent runs every command in. */
@@ -72,17 +106,17 @@ function findArgv({ command, input }: RequestPayload): string[] | undefined {
 }
 
 async function findProgram(
-  [name = ""]: readonly string[],
+  name: string,
   cwd: string | undefined,
-  context: FactsContext,
+  { lookups, ...context }: FactsContext & { lookups: Lookups },
 ): Promise<string | undefined> {
   if (!name.includes("/") && BUILTINS.has(name)) return undefined;
   const writable = [...SHARED_DIRS, ...[context.cwd, cwd].filter((dir) => dir !== undefined)];
-  const real = await Promise.all(writable.map((dir) => resolvePath(dir, undefined)));
+  const real = await Promise.all(writable.map((dir) => findDirectory(lookups, dir)));
   const where: ExecutableContext = {
     cwd,
     writable: [...writable, ...real.flatMap((path) => path.real ?? [])],
-    path: context.path,
+    ...{ path: context.path, lookups },
   };
   return findExecutable(name, where);
 }
@@ -91,11 +125,12 @@ async function findProgram(
 async function resolveWords(
   [, ...words]: readonly string[],
   cwd: string | undefined,
+  find: Resolve,
 ): Promise<Map<string, ResolvedPath>> {
   const names = [...new Set(words.filter((word) => !word.startsWith("-")))].slice(0, MAX_WORDS);
   return new Map(
     await Promise.all(
-      names.map(async (word): Promise<[string, ResolvedPath]> => [word, await resolvePath(word, cwd)]),
+      names.map(async (word): Promise<[string, ResolvedPath]> => [word, await find(word, cwd)]),
     ),
   );
 }
@@ -110,7 +145,22 @@ function listPaths({ request_type, payload }: JudgedRequest): string[] {
   if (request_type !== "tool") return [];
   const input = asObject(payload.input);
   const locations = asStrings(asObject(payload.details)["locations"]);
-  return [...PATH_FIELDS.flatMap((name) => asText(input[name]) ?? []), ...locations];
+  const others = Object.entries(input)
+    .filter(([name]) => !PATH_FIELDS.includes(name))
+    .flatMap(([name, value]) => listStrings(value).filter((text) => maybePath(name, text)));
+  return [...PATH_FIELDS.flatMap((name) => asText(input[name]) ?? []), ...others, ...locations];
+}
+
+function listStrings(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(listStrings) : [];
+}
+
+/** A tool may use more fields as paths than we know. */
+function maybePath(name: string, text: string): boolean {
+  if (CONTENT_FIELD.test(name)) return false;
+  if (/(^|[\\/])\.\.([\\/]|$)|(^|[{,(|])[/~\\]/.test(text)) return true;
+  return !PATTERN_FIELD.test(name) && (PLACE_FIELD.test(name) || /[\\/]/.test(text));
 }
 
 /** Why no rule can allow the request. */

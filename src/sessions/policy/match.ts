@@ -29,6 +29,10 @@ const CONDITIONS: { [K in keyof PolicyWhen]-?: (question: Question) => string | 
   paths_within: findPathsFault,
   cwd_within: ({ request: { cwd }, when, isAllow }) =>
     cwd !== undefined && isWithin(cwd, when.cwd_within, isAllow) ? undefined : "it runs in another directory",
+  started_within: ({ session: { started }, when, isAllow }) =>
+    started !== undefined && isWithin(started, when.started_within, isAllow)
+      ? undefined
+      : "the session was started in another directory",
 };
 
 /** Why the rule does not apply; undefined if it does. */
@@ -67,7 +71,8 @@ function differ(
   value: string | undefined,
   wanted: string | string[] | undefined,
 ): string | undefined {
-  return value !== undefined && [wanted ?? []].flat().includes(value) ? undefined : `another ${name}`;
+  const isWanted = typeof wanted === "string" ? wanted === value : wanted?.some((one) => one === value);
+  return value !== undefined && isWanted === true ? undefined : `another ${name}`;
 }
 
 function findArgvFault({ request, when, isAllow }: Question): string | undefined {

@@ -1,18 +1,19 @@
 // Policy: answers requests by rules, counts their uses, and changes and explains the rules. decide.ts decides; the ledger
 // stores and dispatches the answer like a person's.
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { waitAtMost } from "../../base/child.ts";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { isBelow } from "../../base/commands/executables.ts";
-import { resolvePath } from "../../base/commands/resolve-path.ts";
+import { Lookups } from "../../base/commands/lookups.ts";
 import type { Log } from "../../base/log.ts";
 import { explainIssues } from "../../base/schema.ts";
-import { defined } from "../../base/values.ts";
+import { asStrings, defined } from "../../base/values.ts";
 import {
   type PolicyPreview,
   PolicyRule,
   type PolicyVerdict,
   type PolicyView,
+  type PolicyWhen,
   type RuleView,
 } from "../../protocol/policy.ts";
 import type { Answer, RequestRow } from "../../protocol/requests.ts";
@@ -22,7 +23,7 @@ import { makePolicyAnswer } from "../requests/states.ts";
 import type { PolicyPort, Ruling } from "../requests/types.ts";
 import { decide, explain } from "./decide.ts";
 import { describeRule } from "./describe.ts";
-import { collectFacts } from "./facts.ts";
+import { collectFacts, findDirectory } from "./facts.ts";
 import { findMismatch } from "./match.ts";
 import { type LoadedRules, RulesFile } from "./rules-file.ts";
 import { suggestRules } from "./suggest.ts";
@@ -67,6 +68,7 @@ export class Policy implements PolicyPort {
   #reading: Promise<void> | undefined;
   /** A change of ours is being written. */
   #isChanging = false;
+  readonly #lookups = new Lookups();
   /** A fault of the file that no session was informed of. */
   #untold: string | undefined;
 
@@ -101,12 +103,13 @@ export class Policy implements PolicyPort {
   async decide(row: RequestRow, session: SessionRow): Promise<Ruling | undefined> {
     try {
       const { effective } = await this.#file.refresh();
-      const facts = await waitAtMost(FACTS_LIMIT_MS, this.#collectFacts(row, session));
+      const wantsWords = (argv: readonly string[]) => effective.some(({ when }) => namesPath(when, argv));
+      const facts = await waitAtMost(FACTS_LIMIT_MS, this.#collectFacts(row, session, wantsWords));
       if (facts === undefined) return undefined;
       await this.#loadUses();
       // From here to the reservation without waiting: otherwise two requests could take the same use.
       const counted = this.#count(effective);
-      const { decision, rule_id } = decide(facts, toSessionFacts(session), counted, this.#now());
+      const { decision, rule_id } = decide(...facts, counted, this.#now());
       const rule = effective.find(({ id }) => id === rule_id);
       if (decision === "ask" || rule === undefined) return undefined;
       const answer: Answer = decision === "allow" ? { decision: "accept" } : toRefusal(row, rule);
@@ -154,17 +157,17 @@ export class Policy implements PolicyPort {
     const session = await this.#requireSession(row.session_id);
     const facts = await this.#collectFacts(row, session);
     await this.#loadUses();
-    return explain(facts, toSessionFacts(session), this.#count(effective), this.#now());
+    return explain(...facts, this.#count(effective), this.#now());
   }
 
   /** Rules that would have given the request's answer, each with what else it would have decided. */
   async suggest(row: RequestRow): Promise<PolicyPreview[]> {
     const session = await this.#requireSession(row.session_id);
-    const request = await this.#collectFacts(row, session);
+    const [request, place] = await this.#collectFacts(row, session);
     const { answer, request_id } = row;
     const isRefused = answer !== undefined && "decision" in answer && /decline|cancel/.test(answer.decision);
     const decision = isRefused ? ("deny" as const) : ("allow" as const);
-    const asked = { request, session: toSessionFacts(session), decision, request_id, nowMs: this.#now() };
+    const asked = { request, session: place, decision, request_id, nowMs: this.#now() };
     return Promise.all(suggestRules(asked).map((rule) => this.preview(rule)));
   }
 
@@ -183,7 +186,7 @@ export class Policy implements PolicyPort {
       if (session === undefined) continue;
       const facts = await this.#collectFacts(row, session);
       // As of the time it was asked, so that an end in the past does not hide what the rule covers.
-      if (findMismatch(counted, facts, toSessionFacts(session), row.requested_at_ms) !== undefined) continue;
+      if (findMismatch(counted, ...facts, row.requested_at_ms) !== undefined) continue;
       const { request_id, payload, requested_at_ms } = row;
       matches.push({
         session_id,
@@ -228,23 +231,35 @@ export class Policy implements PolicyPort {
     this.#parts.log.info("policy.loaded", { rules: now.rules.length });
   }
 
-  async #collectFacts(row: RequestRow, session: SessionRow): Promise<RequestFacts> {
+  /** `wantsWords`: whether a rule needs the places of a command's words; default: yes. */
+  async #collectFacts(
+    row: RequestRow,
+    session: SessionRow,
+    wantsWords?: (argv: readonly string[]) => boolean,
+  ): Promise<[RequestFacts, SessionFacts]> {
     const cwd = session.cwd ?? row.payload.cwd;
-    const facts = await collectFacts(row, { path: this.#parts.agentPath, cwd });
-    const [home, place] = await Promise.all([
-      cwd === undefined ? undefined : resolvePath(cwd, undefined),
-      resolvePath(dirname(this.#file.path), undefined),
+    const find = (path: string) => findDirectory(this.#lookups, path);
+    const more = asStrings(session.options?.["add_dir"]).map((dir) => resolve(cwd ?? "/", dir));
+    const [facts, place, ...dirs] = await Promise.all([
+      collectFacts(row, {
+        ...{ path: this.#parts.agentPath, cwd, lookups: this.#lookups },
+        ...defined({ wantsWords }),
+      }),
+      find(dirname(this.#file.path)),
+      ...[...(cwd === undefined ? [] : [cwd]), ...more].map(find),
     ]);
-    const isOpen = [home?.real, home?.lexical].some(
-      (dir) =>
-        dir !== undefined &&
-        [place.real, place.lexical].some((own) => own !== undefined && isBelow(own, dir)),
-    );
-    if (!isOpen) return facts;
-    return {
-      ...facts,
-      fault: `${this.#file.path} is in the session's directory, where its agent could change it`,
-    };
+    const [started] = cwd === undefined ? [] : dirs;
+    const own = [place.real, place.lexical];
+    const isOpen = dirs
+      .flatMap(({ real, lexical }) => [real, lexical])
+      .some((dir) => dir !== undefined && own.some((path) => path !== undefined && isBelow(path, dir)));
+    const fault = isOpen
+      ? `${this.#file.path} is in the session's directories, where its agent could change it`
+      : facts.fault;
+    return [
+      { ...facts, ...defined({ fault }) },
+      { ...toSessionFacts(session), ...(session.cwd === undefined ? {} : defined({ started })) },
+    ];
   }
 
   #count(rules: readonly PolicyRule[]): CountedRule[] {
@@ -296,6 +311,11 @@ export class Policy implements PolicyPort {
     if (row === undefined) throw new CodedError("session_unknown", `no session ${session_id}`);
     return row;
   }
+}
+
+/** A template of the same length with a hole for a path. */
+function namesPath({ argv = [] }: PolicyWhen, words: readonly string[]): boolean {
+  return argv.length === words.length && argv.includes("<path-within-cwd>");
 }
 
 /** The name that an agent gave to a session it spawned says nothing. */

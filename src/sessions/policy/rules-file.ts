@@ -106,7 +106,7 @@ async function load(text: string, path: string): Promise<LoadedRules> {
 /** Files are compared by their real path, so a directory named through a link counts as both. */
 async function addRealPaths(when: PolicyWhen): Promise<PolicyWhen> {
   const next = { ...when };
-  for (const name of ["paths_within", "cwd_within"] as const) {
+  for (const name of ["paths_within", "cwd_within", "started_within"] as const) {
     const given = when[name];
     if (given === undefined) continue;
     const named = [given].flat();

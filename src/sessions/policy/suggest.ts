@@ -29,7 +29,7 @@ export function suggestRules({
   nowMs,
 }: Suggesting): PolicyRule[] {
   const until = new Date(nowMs + DAYS * DAY_MS).toISOString().replace(/\.\d+Z$/, "Z");
-  return listConditions(request, then).flatMap((when) => {
+  return listConditions(request, session, then).flatMap((when) => {
     const id = makeId(when, then);
     const rule = PolicyRule.safeParse({ id, when, then, until, why: `made from ${request_id}` }).data;
     if (rule === undefined) return [];
@@ -38,11 +38,14 @@ export function suggestRules({
   });
 }
 
-function listConditions(request: RequestFacts, then: "allow" | "deny"): PolicyWhen[] {
+function listConditions(request: RequestFacts, session: SessionFacts, then: "allow" | "deny"): PolicyWhen[] {
   const { backend, request_type, tool, input, argv, cwd, paths } = request;
   if (request_type === "command") {
     if (argv === undefined) return [];
-    const where = { backend, ...defined({ tool, cwd_within: cwd?.real ?? cwd?.lexical }) };
+    // Where a shell that stays open is now is not certain; where its session started is.
+    const places =
+      cwd?.real === undefined ? { started_within: session.started?.real } : { cwd_within: cwd.real };
+    const where = { backend, ...defined({ tool, ...places }) };
     const exact = { ...where, argv: [...argv] };
     const template = toTemplate(request);
     return template === undefined ? [exact] : [exact, { ...where, argv: template }];

@@ -26,6 +26,8 @@ export interface SessionFacts {
   session_id: string;
   /** Its name; absent if an agent spawned the session. */
   label?: string;
+  /** Where it was started. */
+  started?: ResolvedPath;
 }
 
 /** A rule and how often it was used. */

@@ -389,6 +389,21 @@ export class Ledger {
     const { backend } = asker.stream.row;
     this.#options.publisher.publish(asker.stream, toRefusedNotice(backend, ask.payload.title, why));
     asker.changed();
-    void asker.answer(ask.native_id, makePolicyAnswer(ask)).catch(() => undefined);
+    void this.#answerRefused(asker, ask).catch(() => undefined);
+  }
+
+  /** It has no row, but its answer is in the audit. */
+  async #answerRefused(
+    asker: Asker,
+    ask: Pick<Ask, "native_id" | "request_type" | "payload">,
+  ): Promise<void> {
+    const { session_id, row } = asker.stream;
+    const { backend } = row;
+    const from = { request_id: makeId("req"), session_id, backend, generation: asker.generation };
+    const answer = makePolicyAnswer(ask);
+    const pending = createPendingRow(ask, { ...from, nowMs: Date.now() });
+    const by = { resolution_source: "policy", answered_by: { actor: "daemon", via: "policy" } } as const;
+    await this.#options.audit?.recordAnswer({ ...pending, ...by, answer });
+    await asker.answer(ask.native_id, answer);
   }
 }

@@ -67,5 +67,5 @@ function readPlace(daemon_id: string): string {
 function toWidest(options: Record<string, unknown>): SessionRights {
   const widest = { level: Number.POSITIVE_INFINITY, option: "backend" };
   const levels = { approvals: widest, mode: widest, sandbox: widest, network: widest };
-  return { levels, roots: [], code: options, denies: [] };
+  return { levels, roots: [], code: options, additions: {}, denies: [] };
 }

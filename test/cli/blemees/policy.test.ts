@@ -201,7 +201,7 @@ describe("sm audit", () => {
     [
       "a flipped bit",
       (lines) => lines.splice(2, 1, flipBit(lines[2])),
-      /^line [34] \(.*audit\.ndjson:[34]\) ./,
+      /^line 3 \(.*audit\.ndjson:3\) was changed/,
     ],
     [
       "a dropped line",

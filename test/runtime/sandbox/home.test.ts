@@ -14,6 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { buildCommandEnv } from "../../../src/runtime/command-env.ts";
+import { listHiddenPaths } from "../../../src/runtime/hidden-places.ts";
 import { createSandbox, type SandboxPaths } from "../../../src/runtime/sandbox/index.ts";
 import type { Sandbox, SandboxConfig } from "../../../src/runtime/sandbox/types.ts";
 import { SANDBOX } from "../../support/plain-sandbox.ts";
@@ -82,6 +83,57 @@ describe.skipIf(reason !== undefined)("in the sandbox the home directory", () =>
       expect(await run(await open({ mode }), command)).toBe("ran\n");
       expect(await run(await open({ mode }), "grep -rs TOPSECRET ~; echo ran")).toBe("ran\n");
     }
+  });
+
+  test.each<[string, Record<string, string>, string[], string[]]>([
+    [
+      "among programs",
+      {},
+      [
+        ...["home/.local/share/uv/credentials/credentials.toml", "home/.local/share/gem/credentials"],
+        ...["home/.julia/servers/pkg.example/auth.toml", "home/.local/share/pypoetry/auth.toml"],
+        ...["home/.dotnet/corefx/cryptography/x509stores/my/x.pfx"],
+      ],
+      [
+        ...[
+          "home/.local/share/uv/python/tool",
+          "home/.local/share/gem/ruby/tool",
+          "home/.julia/packages/tool",
+        ],
+        ...["home/.dotnet/sdk/tool"],
+      ],
+    ],
+    [
+      "in roots of programs that variables name",
+      { DOTNET_ROOT: "home/.dotnet", GEM_HOME: "home/.local/share/gem", RUSTUP_HOME: "home/rust" },
+      ["home/.dotnet/corefx/cryptography/x509stores/my/x.pfx", "home/.local/share/gem/credentials"],
+      ["home/.dotnet/any/tool", "home/.local/share/gem/any/tool", "home/rust/tool"],
+    ],
+    [
+      "where variables say, outside the home directory",
+      {
+        ...{ CARGO_HOME: "cargo", KUBECONFIG: "kube/config", GNUPGHOME: "gpg", XDG_CONFIG_HOME: "config" },
+        ...{ NPM_CONFIG_USERCONFIG: "npmrc", DOCKER_CONFIG: "docker" },
+      },
+      [
+        ...["cargo/credentials.toml", "kube/config", "gpg/private-keys-v1.d/x.key", "config/gh/hosts.yml"],
+        ...["npmrc", "docker/config.json"],
+      ],
+      ["cargo/bin/tool", "config/other/tool"],
+    ],
+  ])("has no logins %s", async (_where, variables, logins, programs) => {
+    for (const path of logins) put(path, "TOPSECRET\n");
+    for (const path of programs) put(path, "PROGRAM\n");
+    const named = Object.entries(variables).map(([name, path]) => [name, at(path)]);
+    const env = { PATH: "/bin", HOME: at("home"), ...Object.fromEntries(named) };
+    const places = { env, hide: listHiddenPaths(env) };
+    const files = [...logins, ...programs].map(at);
+    const command = `for file in ${files.join(" ")}; do grep -qs . "$file" && echo "$file"; done; echo ran`;
+    expect(await run(await open({ mode: "off" }, places), command)).toBe(`${[...files, "ran"].join("\n")}\n`);
+    const found = await run(await open({}, places), command);
+    expect(found).toBe(`${[...programs.map(at), "ran"].join("\n")}\n`);
+    // By the contents, under any name.
+    expect(await run(await open({}, places), `grep -rs TOPSECRET ${base}; echo ran`)).toBe("ran\n");
   });
 
   test("has no credentials for a workspace elsewhere, or if it is a link", async () => {

@@ -1,9 +1,11 @@
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { POLICY_DECISIONS, PolicyRule, type PolicyWhen } from "../../../src/protocol/policy.ts";
 import { decide, explain } from "../../../src/sessions/policy/decide.ts";
 import type { RequestFacts } from "../../../src/sessions/policy/types.ts";
-import { counted, SESSION } from "./asks.ts";
+import { tempDir } from "../../backends/temp-dir.ts";
+import { askTool, counted, judge, SESSION } from "./asks.ts";
 
 const COMMAND: RequestFacts = {
   backend: "fake",
@@ -152,6 +154,41 @@ describe("decide", () => {
   });
 });
 
+describe("a tool with several places", () => {
+  const files = tempDir("policy-files");
+  const inside = (name: string) => join(files, name);
+  const within = rule({ tool: "Move", paths_within: files });
+  const decideTool = async (input: unknown, ...given: PolicyRule[]) =>
+    (await judge(askTool("Move", input), files, given)).decision;
+
+  test.each([
+    { path: inside("a") },
+    { path: inside("a"), destination: inside("b") },
+    { path: inside("a"), pattern: "src/**/*.ts" },
+    { path: inside("a"), content: "/etc/passwd ../x" },
+    { path: inside("a"), limit: 3, mode: "fast" },
+  ])("%j stays in the directory", async (input) => {
+    expect(await decideTool(input, within)).toBe("allow");
+  });
+
+  test.each([
+    { path: inside("a"), destination: "/etc/passwd" },
+    { path: inside("a"), destination: "elsewhere" },
+    { path: inside("a"), options: { to: ["/etc"] } },
+    { path: inside("a"), anything: "x/../../../etc" },
+    { path: inside("a"), pattern: "/etc/**" },
+    { path: inside("a"), glob: "{/etc,x}/*" },
+    { path: inside("a"), url: "file:///etc/passwd" },
+  ])("%j may leave it", async (input) => {
+    expect(await decideTool(input, within)).toBe("ask");
+  });
+
+  test("a deny rule finds the second place", async () => {
+    const deny = rule({ tool: "Move", paths_within: "/etc" }, "deny");
+    expect(await decideTool({ path: inside("a"), destination: "/etc/passwd" }, deny)).toBe("deny");
+  });
+});
+
 const someOf = (...values: string[]) => fc.oneof(fc.constantFrom(...values), fc.subarray(values));
 const whens = fc
   .record(
@@ -197,10 +234,21 @@ describe("monotone", () => {
 
   test("removing an allow rule never allows more", () => {
     const property = fc.property(requests, fc.array(rules, { maxLength: 8 }), (request, given) => {
-      const fewer = given.filter((one) => one.then !== "allow");
-      expect(decideOn(request, ...fewer).decision).not.toBe("allow");
+      const before = decideOn(request, ...given);
+      for (const one of given.filter(({ then }) => then === "allow")) {
+        const after = decideOn(request, ...given.filter((other) => other !== one));
+        expect(STRICTNESS[after.decision]).toBeGreaterThanOrEqual(STRICTNESS[before.decision]);
+        // Only a rule that still exists can allow.
+        if (after.decision === "allow")
+          expect(given).toContainEqual(expect.objectContaining({ id: after.rule_id }));
+        // What it alone allowed is asked.
+        const others = given.filter(
+          (other) => other !== one && decideOn(request, other).decision === "allow",
+        );
+        if (before.rule_id === one.id && others.length === 0) expect(after.decision).toBe("ask");
+      }
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { numRuns: 2_000 });
   });
 
   test("the order of rules does not change the decision", () => {

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
@@ -136,6 +136,40 @@ describe("answers", () => {
     expect(await policy.decide(ask("ls"), session)).toBeUndefined();
     expect((await policy.decide(ask("pwd"), session))?.rule_id).toBe("no");
     expect((await policy.explain(ask("ls"))).reason).toMatch(/where its agent could change it/);
+  });
+
+  test("nor in a session that was given such a directory", async () => {
+    const config = tempDir("policy-home");
+    const { session, ask, ...rest } = scene();
+    const policy = new Policy({
+      ...{ path: join(config, ".config", "policy.toml"), store: rest.store, log: silentLog, agentPath: PATH },
+      findSession: async () => session,
+      changed: () => undefined,
+    });
+    await policy.add(withThen(ALLOW, "allow"), "person");
+    expect((await policy.decide(ask("ls"), session))?.rule_id).toBe("ls");
+    const wide = (dir: string) => ({ ...session, options: { add_dir: [dir] } });
+    expect(await policy.decide(ask("ls"), wide(config))).toBeUndefined();
+    expect(await policy.decide(ask("ls"), wide(relative(rest.cwd, config)))).toBeUndefined();
+    expect((await policy.decide(ask("ls"), wide(tempDir("policy-other"))))?.rule_id).toBe("ls");
+  });
+
+  test("a command whose directory is not certain is allowed by where its session started, not by where it says it is", async () => {
+    const { policy, session, ask, cwd } = scene();
+    await policy.add(withThen({ id: "in", when: { argv: ["ls"], cwd_within: cwd } }, "allow"), "person");
+    const request = ask("ls");
+    const unsure: RequestRow = { ...request, payload: { ...request.payload, cwd_may_differ: true } };
+    expect((await policy.decide(request, session))?.rule_id).toBe("in");
+    expect(await policy.decide(unsure, session)).toBeUndefined();
+    const [suggested] = await policy.suggest(unsure);
+    expect(suggested?.rule.when).toMatchObject({ argv: ["ls"], started_within: cwd });
+    expect(suggested?.rule.when).not.toHaveProperty("cwd_within");
+    await policy.add({ ...suggested?.rule, id: "started" }, "person");
+    expect((await policy.decide(unsure, session))?.rule_id).toBe("started");
+    const other = { ...session, cwd: tempDir("policy-other") };
+    expect(await policy.decide(unsure, other)).toBeUndefined();
+    await policy.add(withThen({ id: "no", when: { argv: ["ls"], cwd_within: cwd } }, "deny"), "person");
+    expect((await policy.decide(unsure, session))?.rule_id).toBe("no");
   });
 
   test("a store that cannot say how often rules were used means asking", async () => {

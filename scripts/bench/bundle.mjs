@@ -1,0 +1,25 @@
+// Makes a module of the sources importable here, for what is measured without a daemon.
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/**
+ * @param {import("./workbench.mjs").Workbench} bench
+ * @param {string[]} files below src/
+ */
+export async function bundle(bench, files) {
+  const outfile = join(bench.makeDirectory(), "bundle.mjs");
+  await build({
+    stdin: {
+      contents: files.map((file) => `export * from "./${file}";`).join("\n"),
+      resolveDir: join(ROOT, "src"),
+    },
+    ...{ bundle: true, platform: "node", format: "esm", target: "node20", outfile, logLevel: "silent" },
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+  });
+  return import(pathToFileURL(outfile).href);
+}
