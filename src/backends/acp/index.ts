@@ -2,7 +2,6 @@
 // `[agents.NAME]`, and our own `demian`.
 import { access } from "node:fs/promises";
 import { CodedError } from "../../base/coded-error.ts";
-import { makeLocalId } from "../../base/id.ts";
 import { findProgram } from "../find-program.ts";
 import { Pool } from "../pool.ts";
 import type { Backend } from "../types.ts";
@@ -34,7 +33,6 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
     clock,
     pool: new Pool({ start, lingerMs: host.lingerMs ?? LINGER_MS }),
     births: new Births(clock.now()),
-    hostId: makeLocalId(),
   };
   const find = () => locate(spec, host);
   return {
