@@ -3,16 +3,25 @@
 // object: the outcome of every attempt. Used from inside agents and, as a control, from a person's shell.
 //
 // attacker.mjs '{"socket":…,"answers":[{"session_id","request_id","backend"}],"others":[session_id],
-//   "calls":[{"method","path","body"?}],"token"?,"port"?}'
-// ATTACK_PARENT=pid: waits until it has lost this parent.
+//   "calls":[{"method","path","body"?}],"spawns":[body],"token"?,"port"?}'
+// ATTACK_PARENT=pid: waits until it has lost this parent. ATTACK_HIDDEN: hides its environment and descriptors from its user.
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
+import { createRequire } from "node:module";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
 const plan = JSON.parse(process.argv[2]);
 const parent = Number(process.env.ATTACK_PARENT ?? 0);
 while (parent !== 0 && process.ppid === parent) await delay(5);
+
+if (process.env.ATTACK_HIDDEN) {
+  const PR_SET_DUMPABLE = 4;
+  const prctl = createRequire(import.meta.url)("koffi")
+    .load(null)
+    .func("int prctl(int, ulong, ulong, ulong, ulong)");
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) !== 0) throw new Error("not hidden");
+}
 
 const outcomes = {};
 const accept = { decision: "accept" };
@@ -61,6 +70,8 @@ for (const session_id of plan.others ?? []) {
 }
 for (const { method, path, body } of plan.calls ?? [])
   outcomes[`${method} ${path}`] = await call(method, path, body);
+for (const [at, body] of (plan.spawns ?? []).entries())
+  outcomes[`spawn ${at}`] = await call("POST", "/sessions", body);
 if (plan.daemon) {
   outcomes["dashboard link"] = await call("POST", "/web/links", {});
   outcomes["stop the daemon"] = await call("POST", "/daemon/stop", {});
