@@ -114,7 +114,10 @@ describe("requests of others", () => {
         forged: [boss.session_id, stranger.session_id],
         ...loopback(),
       };
-      const outcomes: Outcomes = JSON.parse(await runIn(agent, disguise(node(plan), boss.session_id)));
+      const { hidden, ...outcomes } = JSON.parse(
+        await runIn(agent, disguise(node(plan), boss.session_id)),
+      ) as Outcomes;
+      expect(hidden).toBe(name.includes("hides itself") ? process.platform === "linux" : undefined);
       const allowed = Object.entries(outcomes).filter(([, code]) => code !== REFUSED);
       // It may resume a session below it, if it is known. That makes it the owner, but does not let it answer.
       const isNamed = name !== "at the end of a long line of processes";
@@ -300,7 +303,8 @@ describe("the policy and the audit", () => {
 
   test.each(Object.entries(DISGUISES))("are closed to an agent's command %s", async (_name, disguise) => {
     const [before, refusals] = [await readState(), countRefusals()];
-    const outcomes: Outcomes = JSON.parse(await runIn(agent, disguise(node({ calls: listCalls() }), agent)));
+    const said = await runIn(agent, disguise(node({ calls: listCalls() }), agent));
+    const { hidden: _hidden, ...outcomes } = JSON.parse(said) as Outcomes;
     expect(Object.keys(outcomes).length).toBe(8);
     expect(new Set(Object.values(outcomes))).toEqual(new Set([REFUSED]));
     expect(countRefusals()).toBe(refusals + 8);

@@ -124,7 +124,7 @@ export class Rights {
   requireOwnSession(caller: Caller, action: string): string {
     const own = findOwnSession(caller);
     if (own !== undefined) return own;
-    const why = "its session is not known; run it with BLEMEES_SESSION_ID in its environment";
+    const why = "its session is not known; run it with the environment that its agent's commands have";
     throw this.refuse(caller, { action, target: "daemon", why });
   }
 
