@@ -201,7 +201,8 @@ export class AttackWorld {
         ([run, command]) => `${command} > ${name}/${run}.out 2> ${name}/${run}.err & ${run}=$!`,
       ),
       ...sm.map(
-        (words, at) => `{ ${words} > ${name}/sm-${at}.out 2>&1; echo $? > ${name}/sm-${at}.code; } & sm${at}=$!`,
+        (words, at) =>
+          `{ ${words} > ${name}/sm-${at}.out 2>&1; echo $? > ${name}/sm-${at}.code; } & sm${at}=$!`,
       ),
       `wait ${[...Object.keys(runs), ...sm.map((_words, at) => `sm${at}`)].map((run) => `$${run}`).join(" ")}`,
       `echo over > ${name}/over`,
