@@ -74,6 +74,8 @@ export interface StartOrder {
   started_at_ms?: number;
   /** This run in the ledger of requests. */
   generation: string;
+  /** The agent gets a process that serves no other session: what it starts proves whose it is. */
+  own_process?: boolean;
   /** Added to the environment of the process: its identity and how it reaches the daemon. */
   env: Record<string, string>;
   log: Log;
@@ -117,9 +119,19 @@ export interface RunKeeper {
 /** What is repeated when a run is adopted: calls, and what a run did on its own when its time was up. */
 export type RecordedName = "send" | "answer" | "interrupt" | "abandon" | "give_up";
 
+/** How the processes that a run's commands start are recognized. */
+export interface RunTraces {
+  /** Values of BLEMEES_RUN_ID in their environment. Random: no other session can make them up. */
+  markers: readonly string[];
+  /** The agent's process serves other sessions too, or did. */
+  isShared: boolean;
+}
+
 /** One running agent. */
 export interface Run {
   readonly pid: number | undefined;
+  /** Absent: a process of its own, and no marker is known. */
+  readonly traces?: RunTraces | undefined;
   /** Absent: it ends with this daemon. */
   readonly keeper?: RunKeeper | undefined;
   /** It works outside a turn: background sub-agents. Absent: only turns are work. */

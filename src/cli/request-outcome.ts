@@ -3,7 +3,6 @@ import { revealLine } from "../base/sanitize.ts";
 import type { Answer, Decision, RequestRow } from "../client/index.ts";
 import { describeAnswerer, formatAnswerer } from "../client/view/answerer.ts";
 import { formatAge } from "../client/view/format.ts";
-import type { ResolutionSource } from "../protocol/requests.ts";
 import { formatTable } from "./output.ts";
 import { BLEMEESCTL_WORDS, type RequestWords } from "./request-text.ts";
 
@@ -11,12 +10,11 @@ export function formatOutcome(
   { request, repeated, notice }: { request: RequestRow; repeated: boolean; notice?: string | undefined },
   words: RequestWords = BLEMEESCTL_WORDS,
 ): string[] {
-  const { answer, resolution_source, dispatched_at_ms } = request;
+  const { answer, dispatched_at_ms } = request;
   const notices = notice === undefined ? [] : [revealLine(notice)];
   if (repeated) {
     const said = answer === undefined ? "answer" : answerText(answer, words);
-    const place = resolution_source === undefined ? undefined : BY[resolution_source];
-    const by = describeAnswerer(request) ?? place;
+    const by = describeAnswerer(request);
     return [`Already answered${by === undefined ? "" : ` ${by}`}: ${said}`, ...notices];
   }
   const done = answer !== undefined && "decision" in answer ? DONE[answer.decision] : "Answered";
@@ -31,17 +29,6 @@ const DONE: Readonly<Record<Decision, string>> = {
   decline: "Declined",
   cancel: "Declined, turn stopped",
 };
-const BY: Readonly<Record<ResolutionSource, string>> = {
-  tui: "in the terminal UI",
-  web: "in the dashboard",
-  sm: "with sm",
-  blemeesctl: "with blemeesctl",
-  socket: "by a program on the socket",
-  http: "by a program over HTTP",
-  api: "by a program",
-  policy: "by a rule",
-};
-
 /** An answer in one line. */
 export function answerText(answer: Answer, { verbs }: RequestWords = BLEMEESCTL_WORDS): string {
   if ("decision" in answer) {

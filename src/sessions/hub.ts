@@ -38,6 +38,8 @@ import { getColdInfo, getLiveInfo, type ListFilter, listSessions } from "./views
 export interface HubOptions extends TableOptions {
   /** What agents see of sessions outside their subtree; `subtree` (default): names and states. */
   agentsSee?: "subtree" | "all";
+  /** Reads a parent's family. The returned function throws if it may not have more children. */
+  checkSpawn?: (parent: string) => Promise<() => void>;
 }
 
 export class SessionHub implements Hub {
@@ -74,12 +76,17 @@ export class SessionHub implements Hub {
     this.#checkClientLimit(client, order.session_id);
     this.#count(client, 1);
     try {
+      const { parent } = checked;
       const release = await this.table.changing.lock(order.session_id);
       let obtained: Obtained<Attachment>;
       try {
+        const check = parent === undefined ? undefined : await this.#options.checkSpawn?.(parent);
         // Queued in the session before the lock is released, so a message sent right after it is processed later.
-        obtained = await this.table.obtain(backend, checked, (session) =>
-          session.open(client, subscriber, checked),
+        obtained = await this.table.obtain(
+          backend,
+          checked,
+          (session) => session.open(client, subscriber, checked),
+          check,
         );
       } finally {
         release();

@@ -1,7 +1,7 @@
 // One session: the shell around its core (core/). Calls become inputs; effects are performed here, by the agent, the
 // ledger and the stream. Contains no decisions of its own.
 
-import type { Backend, BackendSink, Run } from "../backends/types.ts";
+import type { Backend, BackendSink, Run, RunTraces } from "../backends/types.ts";
 import { makeId } from "../base/id.ts";
 import type { Log } from "../base/log.ts";
 import { defined } from "../base/values.ts";
@@ -150,6 +150,10 @@ export class Session {
 
   get pid(): number | undefined {
     return this.#agent.pid;
+  }
+
+  get traces(): RunTraces | undefined {
+    return this.#agent.traces;
   }
 
   get activity(): ActivityState {

@@ -131,6 +131,7 @@ export function createSessions(options: SystemOptions): Sessions {
     ledger,
     ready,
     hooks,
+    checkSpawn: (parent) => family.checkSpawn(parent),
     inputChanged: (session_id, input) => changes.reportInput(session_id, input),
   });
   const { table } = hub;

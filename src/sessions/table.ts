@@ -129,12 +129,13 @@ export class SessionTable {
 
   /**
    * The live session of that id, or one loaded from the store. `open` is called synchronously, so that the session
-   * counts as claimed before anyone else looks. Requires the lock of its id.
+   * counts as claimed before anyone else looks. `check` throws if a new session is not allowed. Requires the lock of its id.
    */
   async obtain<T>(
     backend: Backend,
     order: OpenOrder,
     open: (session: Session) => Promise<T>,
+    check: () => void = () => undefined,
   ): Promise<Obtained<T>> {
     const { session_id } = order;
     await this.#startup; // its agent may have outlived an earlier daemon
@@ -157,7 +158,8 @@ export class SessionTable {
       });
     }
     return this.withRoom(async (placed) => {
-      const { session, kin } = await this.#make(backend, order);
+      const { session, kin, isNew } = await this.#make(backend, order);
+      if (isNew) check(); // others may have been created meanwhile
       this.#add(session, kin);
       const claimed = claim(session);
       placed();
@@ -345,7 +347,7 @@ export class SessionTable {
     backend: Backend,
     order: OpenOrder,
     left_at_ms?: number,
-  ): Promise<{ session: Session; kin: Kin }> {
+  ): Promise<{ session: Session; kin: Kin; isNew: boolean }> {
     await this.#options.ready;
     const { store } = this.#options;
     const { session_id } = order;
@@ -369,7 +371,8 @@ export class SessionTable {
     // A new conversation does not continue where an earlier one stopped.
     if (!order.resume) delete row.native_session_id;
     const own = stored === undefined && row.parent !== undefined ? await this.#loadKin(row) : kin;
-    return { session: new Session(row, { ...this.#context(), backend }, left_at_ms), kin: own };
+    const session = new Session(row, { ...this.#context(), backend }, left_at_ms);
+    return { session, kin: own, isNew: stored === undefined };
   }
 }
 

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { HttpClient, type RequestRow, type SpawnBody } from "../../src/client/index.ts";
 import { POLICY_ROUTES } from "../../src/servers/http/routes/policy.ts";
+import { BuiltProgram } from "../cli/built-program.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { PATIENCE_MS, PATIENT } from "../support/patience.ts";
 import { ROOT } from "../support/root.ts";
@@ -18,11 +19,16 @@ type Outcomes = Record<string, string>;
 let daemon: TestDaemon;
 let http: HttpClient;
 let outputs = 0;
+let sm: BuiltProgram;
 beforeAll(async () => {
   daemon = await startDaemon({ env: { BLEMEESD_HTTP: "0" } });
   http = new HttpClient({ socket: daemon.socket });
+  sm = new BuiltProgram("sm");
 });
-afterAll(() => daemon.close());
+afterAll(async () => {
+  sm.remove();
+  await daemon.close();
+});
 
 async function spawned(text: string, body: Partial<SpawnBody> = {}): Promise<string> {
   const { session } = await http.spawn({ backend: "claude", prompt: text, approvals: false, ...body });
@@ -73,7 +79,19 @@ const DISGUISES: Readonly<Record<string, (command: string, forged: string) => st
     `env -u BLEMEES_SESSION_ID -u BLEMEES_RUN_ID -u BLEMEES_DAEMON_ID ${command}`,
   "with an empty environment": (command) => `env -i ${command}`,
   "with a forged id": (command, forged) => `env BLEMEES_SESSION_ID=${forged} ${command}`,
+  "at the end of a long line of processes": (command) => nest(300, command),
+  "as a process that hides itself": (command) => `env -i ATTACK_HIDDEN=1 ${command}`,
 };
+
+/** As the last of many shells, each of which waits for the next one. */
+function nest(depth: number, command: string): string {
+  const script = join(daemon.home, "nest.sh");
+  writeFileSync(
+    script,
+    `n=$1; shift\nif [ $n = 0 ]; then "$@"; else sh ${script} $((n - 1)) "$@"; fi\nexit $?\n`,
+  );
+  return `env -i sh ${script} ${depth} ${command}`;
+}
 
 describe("requests of others", () => {
   let boss: RequestRow;
@@ -88,7 +106,7 @@ describe("requests of others", () => {
 
   test.each(Object.entries(DISGUISES))(
     "are not answered by an agent's command %s",
-    async (_name, disguise) => {
+    async (name, disguise) => {
       const before = countRefusals();
       const rows = [boss, stranger, child];
       const plan = {
@@ -96,10 +114,14 @@ describe("requests of others", () => {
         forged: [boss.session_id, stranger.session_id],
         ...loopback(),
       };
-      const outcomes: Outcomes = JSON.parse(await runIn(agent, disguise(node(plan), boss.session_id)));
+      const { hidden, ...outcomes } = JSON.parse(
+        await runIn(agent, disguise(node(plan), boss.session_id)),
+      ) as Outcomes;
+      expect(hidden).toBe(name.includes("hides itself") ? process.platform === "linux" : undefined);
       const allowed = Object.entries(outcomes).filter(([, code]) => code !== REFUSED);
-      // It may resume a session below it. That makes it the owner, but does not let it answer.
-      expect(allowed).toEqual([[`${child.session_id} takeover`, "done"]]);
+      // It may resume a session below it, if it is known. That makes it the owner, but does not let it answer.
+      const isNamed = name !== "at the end of a long line of processes";
+      expect(allowed).toEqual(isNamed ? [[`${child.session_id} takeover`, "done"]] : []);
       expect(Object.keys(outcomes).length).toBe(27);
       expect(await Promise.all(rows.map(statusOf))).toEqual(["pending", "pending", "pending"]);
       expect(countRefusals()).toBeGreaterThan(before);
@@ -157,6 +179,18 @@ test("an agent does not answer its own request, whatever it runs beside it", asy
   expect(await statusOf(row)).toBe("pending");
 });
 
+test("an agent that lost its parents is not another agent by its id, whatever it wants to do", async () => {
+  const [agent, other] = await Promise.all([spawned("#say ready"), spawned("#say a secret")]);
+  const before = countRefusals();
+  const file = join(daemon.home, "detached-others.json");
+  const plan = { others: [other], spawns: [{ backend: "claude", parent: other }] };
+  const forged = `ATTACK_PARENT=$$ BLEMEES_SESSION_ID=${other}`;
+  await runIn(agent, `${forged} setsid ${node(plan)} > ${file} 2>&1 & echo started`);
+  const outcomes = await vi.waitFor(() => JSON.parse(readFileSync(file, "utf8")), PATIENT);
+  expect(new Set(Object.values(outcomes as Outcomes))).toEqual(new Set([REFUSED]));
+  expect(countRefusals()).toBe(before + Object.keys(outcomes as Outcomes).length);
+});
+
 test("an agent that leaves before it is examined has not answered", async () => {
   const [agent, stranger] = await Promise.all([spawned("#say ready"), asking()]);
   const { session_id, request_id } = stranger;
@@ -184,6 +218,10 @@ test("with a grant an agent answers below it, and the ledger says so", async () 
   const plan = { answers: [toTarget(child), toTarget(own)] };
   const outcomes: Outcomes = JSON.parse(await runIn(agent, node(plan)));
   expect(outcomes[`${child.session_id} http`]).toBe("done");
+  const listed = await sm.run(daemon.socket, ["requests", "--all", "--socket", daemon.socket]);
+  const header = listed.stdout.split("\n").find((line) => line.includes("ANSWERED BY")) ?? "";
+  const row = listed.stdout.split("\n").find((line) => line.includes(child.request_id)) ?? "";
+  expect(row.slice(header.indexOf("ANSWERED BY"))).toMatch(new RegExp(`^agent ${agent.slice(0, 8)}, http `));
   expect(outcomes[`${own.session_id} http`]).toBe(REFUSED);
   const { answered_by, resolution_source } = await http.request(child.session_id, child.request_id);
   expect(answered_by).toEqual({ actor: `agent:${agent}`, peer_pid: expect.any(Number), via: "http" });
@@ -265,7 +303,8 @@ describe("the policy and the audit", () => {
 
   test.each(Object.entries(DISGUISES))("are closed to an agent's command %s", async (_name, disguise) => {
     const [before, refusals] = [await readState(), countRefusals()];
-    const outcomes: Outcomes = JSON.parse(await runIn(agent, disguise(node({ calls: listCalls() }), agent)));
+    const said = await runIn(agent, disguise(node({ calls: listCalls() }), agent));
+    const { hidden: _hidden, ...outcomes } = JSON.parse(said) as Outcomes;
     expect(Object.keys(outcomes).length).toBe(8);
     expect(new Set(Object.values(outcomes))).toEqual(new Set([REFUSED]));
     expect(countRefusals()).toBe(refusals + 8);

@@ -1,7 +1,13 @@
 // What the user sees and answers when an agent asks: the exact text, the answers of a form, and what became of it.
 import { describe, expect, test } from "vitest";
 import { toRequestCard } from "../../src/client/view/request-card.ts";
-import type { Choice, Question, RequestPayload, RequestRow } from "../../src/protocol/requests.ts";
+import type {
+  AnsweredBy,
+  Choice,
+  Question,
+  RequestPayload,
+  RequestRow,
+} from "../../src/protocol/requests.ts";
 import { choose, EMPTY, type Filled, readAnswers, write } from "../../web/src/session/answers.ts";
 import { detailsView, partView } from "../../web/src/session/exact.ts";
 import { describeOutcome } from "../../web/src/session/outcome.ts";
@@ -137,7 +143,12 @@ describe("outcome", () => {
       describeOutcome(
         row({}, { status: "resolved", resolution_source: "policy", answer: { decision: "accept" } }),
       ),
-    ).toBe("Accepted by policy");
+    ).toBe("Accepted by a rule");
+    const claimed = { status: "resolved", resolution_source: "web", answer: { decision: "accept" } } as const;
+    const by = (answered_by: AnsweredBy) => describeOutcome(row({}, { ...claimed, answered_by }));
+    expect(by({ actor: "agent:5a01f0d8-0760", via: "http" })).toBe("Accepted by agent 5a01f0d8");
+    expect(by({ actor: "unknown", via: "http" })).toBe("Accepted by an unknown program over HTTP");
+    expect(by({ actor: "person", via: "http" })).toBe("Accepted by a person over HTTP");
     expect(describeOutcome(row({}, { status: "orphaned" }))).toContain(
       "No longer needed: the agent has ended",
     );

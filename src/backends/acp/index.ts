@@ -3,7 +3,6 @@
 import { access } from "node:fs/promises";
 import { CodedError } from "../../base/coded-error.ts";
 import { findProgram } from "../../base/find-program.ts";
-import { makeLocalId } from "../../base/id.ts";
 import type { FoundRun } from "../../base/runs/adopt.ts";
 import { adoptShared, isFrom } from "../adopt-shared.ts";
 import { type Lease, Pool } from "../pool.ts";
@@ -45,7 +44,6 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
     clock,
     pool: new Pool({ start, lingerMs: host.lingerMs ?? LINGER_MS }),
     births: new Births(clock.now()),
-    hostId: makeLocalId(),
   };
   const find = () => locate(spec, host);
   return {

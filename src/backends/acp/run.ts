@@ -14,7 +14,8 @@ import { Inbox } from "../inbox.ts";
 import type { SnapshotKeeper } from "../keeper.ts";
 import { killLeftovers } from "../leftovers.ts";
 import { RunEnd } from "../run-end.ts";
-import type { Ended, Run } from "../types.ts";
+import { toTraces } from "../traces.ts";
+import type { Ended, Run, RunTraces } from "../types.ts";
 import { toPrompt } from "./input.ts";
 import { introduce } from "./intro.ts";
 import { type AcpRunParts, keepSession } from "./keep.ts";
@@ -74,6 +75,10 @@ export class AcpRun implements Run, AcpResident {
 
   get pid(): number | undefined {
     return this.#server.pid;
+  }
+
+  get traces(): RunTraces {
+    return toTraces(this.#parts);
   }
 
   get keeper(): SnapshotKeeper | undefined {

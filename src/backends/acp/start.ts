@@ -1,5 +1,6 @@
 // From a start order to a session in an agent's process: which process, and how to open it.
 
+import { randomUUID } from "node:crypto";
 import { CodedError } from "../../base/coded-error.ts";
 import { silentLog } from "../../base/log.ts";
 import { defined } from "../../base/values.ts";
@@ -25,8 +26,6 @@ export interface AgentParts {
   clock: Clock;
   pool: Pool<AcpProcess, AcpProcessOrder>;
   births: Births;
-  /** Distinguishes the sessions of this daemon from another's. */
-  hostId: string;
 }
 
 const HANDSHAKE_MS = 30_000;
@@ -43,8 +42,9 @@ export async function startAcpRun(
   const { spec, host, pool } = parts;
   const options = order.options as AcpOptions;
   const cwd = await chooseCwd(spec, options);
-  const own = spec.process !== "shared";
-  const identity = { env: order.env, marker: `${parts.hostId}:${order.session_id}` };
+  const own = spec.process !== "shared" || order.own_process === true;
+  // Random: the commands of other sessions in the same process must not be able to make it up.
+  const identity = { env: order.env, marker: `${randomUUID()}:${order.session_id}` };
   const place = own ? cwd : spec.cwd;
   const process: AcpProcessOrder = {
     ...toProcessParts(parts),
@@ -92,11 +92,13 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
   const { server } = lease;
   const chosen = defined({ model: options.model ?? spec.model, mode: options.mode ?? spec.mode });
   const own = { ...chosen, ...defined({ agent_mode: options.agent_mode }) };
+  const meta = {
+    ...(entry.own ? {} : { env: buildSessionEnvironment(identity) }),
+    ...(spec.isOurs ? own : {}),
+  };
   const kept: KeptOpening = {
     cwd,
-    meta: entry.own
-      ? undefined
-      : { blemees: { env: buildSessionEnvironment(identity), ...(spec.isOurs ? own : {}) } },
+    meta: Object.keys(meta).length === 0 ? undefined : { blemees: meta },
     wishes: { ...(spec.isOurs ? {} : chosen), config: { ...spec.config, ...options.config } },
   };
   const lane = server.openLane();

@@ -18,7 +18,7 @@ import { toNotice } from "../../protocol/notices.ts";
 import type { Answer } from "../../protocol/requests.ts";
 import { Backpressure } from "../backpressure.ts";
 import { SnapshotKeeper } from "../keeper.ts";
-import type { Ask, BackendSink, Run } from "../types.ts";
+import type { Ask, BackendSink, Run, RunTraces } from "../types.ts";
 import { isAuthFailure } from "./auth-failure.ts";
 import { isBusy } from "./background.ts";
 import { killOrphans } from "./orphans.ts";
@@ -109,6 +109,11 @@ export class ClaudeRun implements Run {
 
   get pid(): number | undefined {
     return this.#client.process.child?.pid;
+  }
+
+  get traces(): RunTraces {
+    const { child } = this.#client.process;
+    return { markers: child === undefined ? [] : [child.runId], isShared: false };
   }
 
   /** Resolves when claude is ready for a message; rejects with its stderr if it ends first. */

@@ -1,7 +1,6 @@
 // The Codex backend: threads in a `codex app-server` that sessions share, or `codex mcp-server` for Codex ≤ 0.153.
 
 import { CodedError } from "../../base/coded-error.ts";
-import { makeLocalId } from "../../base/id.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { defined } from "../../base/values.ts";
 import { Pool } from "../pool.ts";
@@ -50,7 +49,6 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
   const pool = new Pool({ start: startAppServer, lingerMs: setup.lingerMs ?? LINGER_MS });
   const retryLimitMs = setup.retryLimitMs ?? RETRY_LIMIT_MS;
   const { runs } = setup;
-  const hostId = makeLocalId();
   const home = getCodexHome(env);
   return {
     name: "codex",
@@ -79,7 +77,7 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
       const chosen = detected?.transport ?? (transport === "auto" ? "app-server" : transport);
       if (chosen === "mcp-server") return startMcpRun(program, order, sink);
       const perSession = setup.process === "per-session";
-      return startAppServerRun({ program, pool, perSession, retryLimitMs, hostId, runs }, order, sink);
+      return startAppServerRun({ program, pool, perSession, retryLimitMs, runs }, order, sink);
     },
     adopt: async (run, sessions) => {
       if (runs === undefined) throw new Error("this daemon keeps no runs");

@@ -1,6 +1,6 @@
 // Who answered a request, as the daemon determined it.
 import { readAgentSessions } from "../../base/actor.ts";
-import type { RequestRow } from "../../protocol/requests.ts";
+import type { AnswerWay, RequestRow, ResolutionSource } from "../../protocol/requests.ts";
 
 const SHORT_ID = 8;
 
@@ -17,13 +17,43 @@ export function formatAnswerer(
   return [who, via, ...(isFull && peer_pid !== undefined ? [`pid ${peer_pid}`] : [])].join(", ");
 }
 
-/** "by agent 5a01f0d8" if an agent answered, "by expiry" if nobody did; otherwise the place of the answer says more. */
-export function describeAnswerer({ answered_by }: Pick<RequestRow, "answered_by">): string | undefined {
-  if (answered_by === undefined) return undefined;
-  const sessions = readAgentSessions(answered_by.actor);
+/**
+ * After the decision: "by agent 5a01f0d8", "in the dashboard", "by a person over HTTP", "by a rule". Only what the daemon
+ * determined; an answer from before it did so has what the client said.
+ */
+export function describeAnswerer({
+  answered_by,
+  resolution_source,
+}: Pick<RequestRow, "answered_by" | "resolution_source">): string | undefined {
+  if (answered_by === undefined)
+    return resolution_source === undefined ? undefined : CLAIMED[resolution_source];
+  const { actor, via } = answered_by;
+  const sessions = readAgentSessions(actor);
   if (sessions !== undefined) return `by agent ${shorten(sessions, false)}`;
-  return answered_by.via === "expiry" ? "because nobody answered in time" : undefined;
+  if (actor === "person" && (via === "tui" || via === "web")) return PLACES[via];
+  if (actor === "daemon") return PLACES[via];
+  return `by ${actor === "person" ? "a person" : "an unknown program"} ${PLACES[via]}`;
 }
+
+const PLACES: Readonly<Record<AnswerWay, string>> = {
+  tui: "in the terminal UI",
+  web: "in the dashboard",
+  socket: "on the socket",
+  http: "over HTTP",
+  policy: "by a rule",
+  expiry: "because nobody answered in time",
+};
+
+const CLAIMED: Readonly<Record<ResolutionSource, string>> = {
+  tui: "in the terminal UI",
+  web: "in the dashboard",
+  sm: "with sm",
+  blemeesctl: "with blemeesctl",
+  socket: "by a program on the socket",
+  http: "by a program over HTTP",
+  api: "by a program",
+  policy: "by a rule",
+};
 
 function shorten(sessions: readonly string[], isFull: boolean): string {
   return sessions.map((id) => (isFull ? id : id.slice(0, SHORT_ID))).join(", ");

@@ -1,7 +1,7 @@
 // A session's agent process: performs run effects and reports output and outcomes to the core, which decides what they
 // mean.
 
-import type { Backend, BackendSink, Ended, RecordedName, Run } from "../../backends/types.ts";
+import type { Backend, BackendSink, Ended, RecordedName, Run, RunTraces } from "../../backends/types.ts";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
 import { endMark } from "../../base/runs/mark.ts";
@@ -62,6 +62,10 @@ export class Agent {
 
   get pid(): number | undefined {
     return this.#run?.pid;
+  }
+
+  get traces(): RunTraces | undefined {
+    return this.#run?.traces;
   }
 
   /** Background work is running. */

@@ -7,12 +7,14 @@ import type { SessionRow } from "../../protocol/session.ts";
 type How = Pick<StartOrder, "resume" | "options" | "generation" | "env" | "log">;
 
 export function startOrder(row: SessionRow, how: How): StartOrder {
-  const { session_id, native_session_id, began_here, started_at_ms } = row;
+  const { session_id, native_session_id, began_here, started_at_ms, may_answer } = row;
   return {
     session_id,
     ...defined({ native_session_id }),
     began_here,
     started_at_ms,
+    // It answers for others only if its process proves who it is.
+    ...defined({ own_process: may_answer }),
     ...how,
     env: { ...how.env, BLEMEES_SESSION_ID: session_id },
   };

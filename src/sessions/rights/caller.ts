@@ -35,15 +35,11 @@ export function findOwnSession(caller: Pick<Caller, "actor">): string | undefine
 
 /**
  * What a client says about itself can only take rights away. A person that claims to be a session's agent gets that agent's
- * rights; an agent can choose among the sessions it may be, but proves nothing by it. Any other claim is ignored.
+ * rights. An agent's claim is ignored: one that may be one of two has what both have, and gains by being either.
  */
 export function narrowCaller(caller: Caller, claimed: string | undefined): Caller {
-  if (claimed === undefined) return caller;
-  const actor = toAgentActor([claimed]);
-  if (!caller.isAgent) return { ...caller, actor, isAgent: true, isProven: true };
-  const own = listOwnSessions(caller);
-  if (own.length > 1 && own.includes(claimed)) return { ...caller, actor, isProven: false };
-  return caller;
+  if (claimed === undefined || caller.isAgent) return caller;
+  return { ...caller, actor: toAgentActor([claimed]), isAgent: true, isProven: true };
 }
 
 /** `source` is what the client says: it can name the screen of a person, and nothing else. */

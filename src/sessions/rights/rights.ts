@@ -6,6 +6,7 @@ import { RateLimit } from "../../base/rate-limit.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import type { Kin } from "../../store/types.ts";
+import { unknownSessionError } from "../core/refusals.ts";
 import { isSpawnRequest } from "../requests/frames.ts";
 import { type Caller, findOwnSession, listOwnSessions } from "./caller.ts";
 import { type Escalation, findEscalation, type RightsOf } from "./ceiling.ts";
@@ -90,10 +91,10 @@ export class Rights {
     return new CodedError("not_allowed", `${who} may not ${action}: ${why}`, { data });
   }
 
-  /** The first right that a child would have and its parent does not. */
+  /** The first right that a child would have and its parent does not. Throws `session_unknown`: nothing has no rights. */
   async findEscalation(child: ChildRights, parent_id: string): Promise<Escalation | undefined> {
     const parent = await this.#parts.find(parent_id);
-    if (parent === undefined) return undefined;
+    if (parent === undefined) throw unknownSessionError(parent_id);
     return findEscalation(this.#toRights(child), this.#toRights(parent));
   }
 
@@ -125,7 +126,7 @@ export class Rights {
   requireOwnSession(caller: Caller, action: string): string {
     const own = findOwnSession(caller);
     if (own !== undefined) return own;
-    const why = "its session is not known; run it with BLEMEES_SESSION_ID in its environment";
+    const why = "its session is not known; run it with the environment that its agent's commands have";
     throw this.refuse(caller, { action, target: "daemon", why });
   }
 

@@ -8,7 +8,6 @@ import {
   toRequestDetails,
 } from "../../client/view/request-card.ts";
 import type { Answer, RequestRow } from "../../client/view/types.ts";
-import type { ResolutionSource } from "../../protocol/requests.ts";
 import type { EntryOptions } from "./entry-rows.ts";
 import { drawBarRows, drawOwnRow } from "./gutter.ts";
 import { drawRevealed, looksRevealed, toSafeLine } from "./safe.ts";
@@ -47,25 +46,17 @@ export function drawRequestEntry(request: RequestRow, { width, theme, isUnfolded
   return [...top, ...wholeLines(request, width - 2, theme).map((row) => [ASKED, ...row])];
 }
 
-/** Decisions made here need no note. */
-const BY: Readonly<Record<ResolutionSource, string>> = {
-  tui: "",
-  web: " in the dashboard",
-  sm: " with sm",
-  blemeesctl: " with blemeesctl",
-  socket: " by a program",
-  http: " by a program",
-  api: " by a program",
-  policy: " by policy",
-};
-
 function describeOutcome(request: RequestRow): [Piece, string] {
-  const { status, answer, resolution_source } = request;
+  const { status, answer, resolution_source, answered_by } = request;
   if (status === "pending") return [createPiece("?", STYLE.warn), "waiting for you"];
   if (status !== "resolved" || answer === undefined) return [createPiece("○", STYLE.dim), status];
-  const who = describeAnswerer(request);
-  const place = resolution_source === undefined ? "" : BY[resolution_source];
-  const by = who === undefined ? place : ` ${who}`;
+  // A person's decisions in a terminal UI need no note.
+  const isHere =
+    answered_by === undefined
+      ? resolution_source === "tui"
+      : answered_by.actor === "person" && answered_by.via === "tui";
+  const who = isHere ? undefined : describeAnswerer(request);
+  const by = who === undefined ? "" : ` ${who}`;
   if (!("decision" in answer)) return [createPiece("✓", STYLE.good), `answered${by}`];
   if (answer.decision === "decline") return [createPiece("✗", STYLE.bad), `declined${by}`];
   if (answer.decision === "cancel") return [createPiece("✗", STYLE.bad), `declined, turn stopped${by}`];

@@ -197,3 +197,18 @@ test("the client capabilities are exactly those that agents were seen to handle"
     },
   });
 });
+
+test("a session that must prove who it is has a process of its own; ours is sent its settings nevertheless", async () => {
+  const agent = fakeAgent({}, { spec: { process: "shared", isOurs: true } });
+  const [shared, own] = [
+    await agent.start({ mode: "plan" }),
+    await agent.start({ mode: "plan" }, { own_process: true }),
+  ];
+  expect(own.run.pid).not.toBe(shared.run.pid);
+  expect([shared, own].map(({ run }) => run.traces?.isShared)).toEqual([true, false]);
+  const metas = agent
+    .heard()
+    .flatMap(({ method, params }) => (method === "session/new" ? [params?.["_meta"]] : []));
+  const env = { BLEMEES_RUN_ID: shared.run.traces?.markers[0] };
+  expect(metas).toEqual([{ blemees: { env, mode: "plan" } }, { blemees: { mode: "plan" } }]);
+});

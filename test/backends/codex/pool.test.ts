@@ -33,6 +33,27 @@ describe("sharing", () => {
     expect(a.run.pid).not.toBe(b.run.pid);
   });
 
+  test("what one session starts is marked with what no other session can make up", async () => {
+    const codex = fakeCodex();
+    const order = { session_id: "same" };
+    const [one, two] = [await codex.start({}, order), await codex.start()];
+    const again = await fakeCodex().start({}, order);
+    const markers = [one, two, again].map(({ run }) => run.traces?.markers[0] ?? "");
+    expect(new Set(markers).size).toBe(3);
+    expect(markers[0]?.split(":")[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(one.run.traces).toMatchObject({ isShared: true });
+  });
+
+  test("a session that must prove who it is has a process of its own", async () => {
+    const codex = fakeCodex();
+    const [shared, own] = [await codex.start(), await codex.start({}, { own_process: true })];
+    expect(own.run.pid).not.toBe(shared.run.pid);
+    expect(own.run.traces).toMatchObject({
+      isShared: false,
+      markers: [expect.any(String), expect.any(String)],
+    });
+  });
+
   test("ten turns at once stay apart, also their requests", async () => {
     const codex = fakeCodex();
     const sessions = await Promise.all(Array.from({ length: 10 }, () => codex.start()));

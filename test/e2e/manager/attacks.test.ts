@@ -1,173 +1,88 @@
-// From inside real agents: every way to answer a request that is not theirs to answer. Each attempt is refused and logged, or
-// does not reach the daemon at all because of the agent's sandbox; nothing changes. With a grant, it is accepted.
-import { existsSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { HttpClient, type RequestRow, type SpawnBody } from "../../../src/client/index.ts";
-import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
-import { PATIENCE_MS, PATIENT } from "../../support/patience.ts";
-import { ROOT } from "../../support/root.ts";
-import { furnishRealAgents, type RealAgents } from "../outlive/kinds.ts";
+// From inside real agents: every way to answer a request that is not theirs to answer, and to get more rights. Each attempt is
+// refused and logged, or does not reach the daemon at all because of the agent's sandbox; nothing changes. With a grant, an
+// answer is accepted. What cannot be refused is listed in docs/security.md.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RequestRow } from "../../../src/client/index.ts";
+import { AttackWorld, KINDS, type Outcomes, toTarget } from "./attack-world.ts";
 
-const ATTACKER = join(ROOT, "test/fakes/attacker.mjs");
-const REFUSED = "not_allowed";
-type Outcomes = Record<string, string>;
-
-let agents: RealAgents;
-let daemon: TestDaemon;
-let http: HttpClient;
+let world: AttackWorld;
+/** Never answered. */
+let boss: RequestRow;
+let stranger: RequestRow;
 beforeAll(async () => {
-  agents = await furnishRealAgents();
-  daemon = await startDaemon({ home: agents.home, env: agents.env });
-  http = new HttpClient({ socket: daemon.socket });
+  world = await AttackWorld.create();
+  [boss, stranger] = await Promise.all([world.asking(), world.asking()]);
 });
-afterAll(async () => {
-  await daemon.close();
-  await agents.close();
-  rmSync(agents.home, { recursive: true, force: true, maxRetries: 5 });
-});
+afterAll(() => world.close());
 
-/** How each is started so that its commands run, and how its model is made to run one. */
-const KINDS: Readonly<Record<string, { body: Partial<SpawnBody>; run(command: string): string }>> = {
-  claude: {
-    body: { approvals: false, options: { permission_mode: "bypassPermissions" } },
-    run: (command) => `#mock:bash ${command}`,
-  },
-  codex: {
-    body: { approvals: false, options: { sandbox: "danger-full-access" } },
-    run: (command) => `#mock:exec ${command}`,
-  },
-  demian: { body: { approvals: false }, run: (command) => `#mock:bash ${command}` },
-  opencode: { body: { approvals: false }, run: (command) => `#mock:bash ${command}` },
-};
+const isId = (value: unknown): boolean => typeof value === "string" && value.startsWith("req_");
+/** Of a process that reached nothing. */
+const UNREACHED = ["ENOENT", "EACCES", "EPERM", "ECONNREFUSED", "ENETUNREACH", "EAFNOSUPPORT", "ECONNRESET"];
+const DENIED = "not_allowed";
 
-async function spawned(backend: string, prompt: string, more: Partial<SpawnBody> = {}): Promise<string> {
-  const cwd = join(agents.home, "project");
-  const { session } = await http.spawn({ backend, prompt, cwd, ...KINDS[backend]?.body, ...more });
-  return session.session_id;
-}
+describe.concurrent.each(Object.entries(KINDS))("%s", (_name, kind) => {
+  test("answers neither its own request, nor its parent's, nor a stranger's, and gets no more rights", async () => {
+    const { http } = world;
+    const agent = await world.rested(kind, { parent: boss.session_id });
+    const { outcomes, sm } = await world.attack(agent, kind, [boss, stranger].map(toTarget));
+    const { plain: { asked, ...plain } = {}, hidden: { hidden, ...covered } = {}, ...others } = outcomes;
 
-/** A claude that waits for an answer. */
-async function asking(more: Partial<SpawnBody> = {}): Promise<RequestRow> {
-  const options = { permission_mode: "default" };
-  const id = await spawned("claude", "#mock:bash touch precious", { approvals: true, options, ...more });
-  return vi.waitFor(async () => {
-    const [row] = await http.allRequests({ session_id: id });
-    if (row === undefined) throw new Error("no request yet");
-    return row;
-  }, PATIENT);
-}
-
-/** Runs a command inside the agent; what it wrote to its file, if it could. */
-async function runIn(session_id: string, backend: string, command: string): Promise<string | undefined> {
-  const file = join(agents.home, "project", `output-${backend}-${Math.random().toString(36).slice(2)}`);
-  const text = KINDS[backend]?.run(`${command} > ${file} 2>&1`) ?? "";
-  const { input } = await http.input(session_id, { text });
-  await http.wait(session_id, { message_id: input.message_id, timeoutMs: PATIENCE_MS });
-  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
-}
-
-const toTarget = ({ session_id, request_id }: RequestRow) => ({ session_id, request_id });
-const attack = (plan: object): string =>
-  `"${process.execPath}" "${ATTACKER}" '${JSON.stringify({ socket: daemon.socket, ...plan })}'`;
-const statusOf = async ({ session_id, request_id }: RequestRow): Promise<string> =>
-  (await http.request(session_id, request_id)).status;
-const countRefusals = (): number => daemon.log().split('"rights.refused"').length - 1;
-
-describe.each(Object.keys(KINDS))("%s", (backend) => {
-  let boss: RequestRow;
-  let stranger: RequestRow;
-  let agent: string;
-  beforeAll(async () => {
-    [boss, stranger] = await Promise.all([asking(), asking()]);
-    agent = await spawned(backend, "#mock:text ready", { parent: boss.session_id });
-    await http.wait(agent, { until: ["idle"], timeoutMs: PATIENCE_MS });
-  });
-
-  test("runs commands at all, demian's in their sandbox", async () => {
-    const said = await runIn(agent, backend, `sh -c 'echo ran; test -S ${daemon.socket} && echo reachable'`);
-    expect(said).toBe(backend === "demian" ? "ran\n" : "ran\nreachable\n");
-  });
-
-  test.each([
-    ["as it is", ""],
-    ["without its id", "env -u BLEMEES_SESSION_ID "],
-    ["without its environment", "env -i "],
-    ["after losing its parents", "ATTACK"],
-  ])("does not answer for its parent or a stranger with HTTP and frames, %s", async (_name, disguise) => {
-    const before = countRefusals();
-    const command = attack({
-      answers: [boss, stranger].map(toTarget),
-      forged: [boss.session_id],
-      daemon: true,
-    });
-    const isDetached = disguise === "ATTACK";
-    const said = isDetached
-      ? await runDetached(agent, backend, command)
-      : await runIn(agent, backend, `${disguise}${command}`);
-    expect(await Promise.all([boss, stranger].map(statusOf))).toEqual(["pending", "pending"]);
-    if (isSandboxed(said)) return;
-    const outcomes = Object.values(JSON.parse(said ?? "{}") as Outcomes);
-    expect(new Set(outcomes)).toEqual(new Set([REFUSED]));
-    expect(outcomes.length).toBe(16);
-    expect(countRefusals()).toBeGreaterThan(before);
-  });
-
-  test("does not answer with sm, nor start a session with more rights", async () => {
-    const sm = join(ROOT, "dist/agent-tools/sm");
-    const said = await runIn(
-      agent,
-      backend,
-      `env -u BLEMEES_SESSION_ID ${sm} approve ${stranger.request_id} --yes`,
-    );
-    if (!isSandboxed(said)) expect(said).toMatch(/may not|no request|escalation/);
-    expect(await statusOf(stranger)).toBe("pending");
-  });
-
-  test("with a grant answers below it, and the ledger says so; never a stranger's", async () => {
-    const granted = await spawned(backend, "#mock:text ready", { may_answer: true });
-    await http.wait(granted, { until: ["idle"], timeoutMs: PATIENCE_MS });
-    const child = await asking({ parent: granted });
-    if (backend === "opencode") {
-      // One process serves both sessions and does not say for which it runs a command: neither may answer.
-      const said = await runIn(granted, backend, attack({ answers: [toTarget(child)] }));
-      expect(Object.values(JSON.parse(said ?? "{}") as Outcomes)).not.toContain("done");
-      expect(await statusOf(child)).toBe("pending");
-      await http.stop(agent);
+    // It did run: each attempt is there.
+    const short = Object.values({ ...others, covered });
+    expect(short.map((one) => Object.keys(one).length)).toEqual([6, 6, 6, 6]);
+    expect(Object.keys(plain).length).toBe(43);
+    expect(sm.map(({ code }) => code)).not.toContain(0);
+    const all = [plain, ...short].flatMap((one: Outcomes) => Object.entries(one));
+    const codes = new Set(all.map(([, code]) => code));
+    const { row, outcomes: own } = await world.attackOwn(agent, kind);
+    if (kind.isBoxed === true) {
+      // demian's sandbox has the network by default: the port can be reached, the token cannot.
+      const isShut = ([way, code]: [string, unknown]) =>
+        UNREACHED.includes(String(code)) || (way.endsWith(" loopback") && code === "unauthorized");
+      expect(all.filter((one) => !isShut(one))).toEqual([]);
+      expect(asked).toBe("not-asked");
+      expect(world.listRefused(agent)).toEqual([]);
+    } else {
+      expect(isId(asked)).toBe(true);
+      expect(hidden).toBe(process.platform === "linux");
+      expect([...codes].sort()).toEqual(["escalation", DENIED]);
+      for (const { output } of sm) expect(output).toMatch(/may not|no request|escalation/);
+      if (kind.isTidy !== true) expect(Object.values(own ?? {})).toEqual([DENIED, DENIED, DENIED]);
+      const refused = new Set(world.listRefused(agent));
+      for (const id of [agent, boss.session_id, stranger.session_id])
+        expect(refused).toContain(`answer requests of session ${id} (${id})`);
+      expect(refused).toContain(`open session ${agent} (${agent})`);
+      for (const id of [boss.session_id, stranger.session_id])
+        expect(refused).toContain(`spawn children of session ${id} (${id})`);
+      expect([...refused]).toContain("escalate (approvals)");
     }
-    const said = await runIn(granted, backend, attack({ answers: [child, stranger].map(toTarget) }));
-    expect(await statusOf(stranger)).toBe("pending");
-    if (isSandboxed(said)) return;
-    const outcomes = JSON.parse(said ?? "{}") as Outcomes;
-    expect(outcomes[`${child.session_id} http`]).toBe("done");
-    expect(outcomes[`${stranger.session_id} http`]).toBe(REFUSED);
-    expect(await http.request(child.session_id, child.request_id)).toMatchObject({
-      status: "resolved",
-      answered_by: { actor: `agent:${granted}`, via: "http", peer_pid: expect.any(Number) },
-    });
+    const statuses = await Promise.all([row, boss, stranger].map((one) => world.statusOf(one)));
+    expect(statuses).toEqual(["pending", "pending", "pending"]);
+    for (const parent of [agent, stranger.session_id]) expect(await http.sessions({ parent })).toEqual([]);
+    await http.respond(agent, row.request_id, { decision: "decline" });
   });
 
-  /** demian's sandbox shows its commands neither the socket nor Node's other files: nothing arrives. */
-  function isSandboxed(said: string | undefined): boolean {
-    if (backend !== "demian") return false;
-    expect(said ?? "").not.toContain('"done"');
-    return true;
-  }
+  test.skipIf(kind.isBoxed)(
+    "with a grant answers below it, and the ledger says so; never a stranger's",
+    async () => {
+      const { http } = world;
+      const agent = await world.rested(kind, { may_answer: true });
+      const child = await world.asking({ parent: agent });
+      const outcomes = await world.answer(agent, kind, [child, stranger].map(toTarget));
+      expect(outcomes[`${child.session_id} http`]).toBe("done");
+      expect(outcomes[`${stranger.session_id} http`]).toBe(DENIED);
+      expect(await world.statusOf(stranger)).toBe("pending");
+      expect(await http.request(child.session_id, child.request_id)).toMatchObject({
+        status: "resolved",
+        answered_by: { actor: `agent:${agent}`, via: "http", peer_pid: expect.any(Number) },
+      });
+      await http.stop(agent);
+    },
+  );
 });
-
-async function runDetached(agent: string, backend: string, command: string): Promise<string> {
-  const file = join(agents.home, "project", `detached-${backend}`);
-  await runIn(agent, backend, `ATTACK_PARENT=$$ setsid ${command} > ${file} 2>&1 & echo started`);
-  if (backend === "demian") return "";
-  return vi.waitFor(() => {
-    const text = readFileSync(file, "utf8");
-    JSON.parse(text);
-    return text;
-  }, PATIENT);
-}
 
 test("a person answers the same request", async () => {
-  const row = await asking();
-  const { request } = await http.respond(row.session_id, row.request_id, { decision: "decline" });
+  const row = await world.asking();
+  const { request } = await world.http.respond(row.session_id, row.request_id, { decision: "decline" });
   expect(request).toMatchObject({ status: "resolved", answered_by: { actor: "person", via: "http" } });
 });

@@ -169,3 +169,28 @@ test("such a request does not reach an agent that outlived the daemon: it is orp
     error_message: expect.stringContaining("has to ask again"),
   });
 });
+
+test("an agent opens no more sessions than it may spawn", async () => {
+  const on = await family({ family: { limits: { maxChildren: 2, maxDepth: 2, maxSize: 256 }, stallMs: 0 } });
+  const open = (caller: Caller, session_id: string, resume = false) =>
+    on.hub.as(caller).open({ id: session_id }, new Ear(), { session_id, backend: "fake", resume });
+  const opened = await Promise.allSettled(["one", "two", "three"].map((id) => open(agent("lead"), id)));
+  expect(opened.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected"]);
+  expect(opened.find(({ status }) => status === "rejected")).toMatchObject({
+    reason: { code: "family_limit" },
+  });
+  await expect(open(agent("worker"), "deep")).rejects.toMatchObject({ code: "family_limit" });
+  // What exists is no new child, and people are not limited.
+  await open(agent("lead"), "worker", true);
+  await open(PERSON, "mine");
+});
+
+test("an agent whose session does not exist has no rights to pass on", async () => {
+  const on = await family();
+  const hub = on.hub.as(agent("nobody"));
+  const order = { session_id: "opened", backend: "fake", resume: false, options: { approvals: false } };
+  await expect(hub.open({ id: "c" }, new Ear(), order)).rejects.toMatchObject({ code: "session_unknown" });
+  await expect(on.manager.as(agent("nobody")).spawn({ backend: "fake" })).rejects.toMatchObject({
+    code: "session_unknown",
+  });
+});

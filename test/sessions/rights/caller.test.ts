@@ -35,7 +35,7 @@ test.each([
   [
     "one of several agents",
     { actor: "agent:x,y", isAgent: true, isProven: false },
-    { actor: "agent:x", isAgent: true, isProven: false },
+    { actor: "agent:x,y", isAgent: true, isProven: false },
   ],
   [
     "some other agents",

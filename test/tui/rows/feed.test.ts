@@ -1,6 +1,7 @@
 // How entries look in the feed, and how the feed is walked: rows, entries, search.
 import { describe, expect, test } from "vitest";
 import type { Entry } from "../../../src/client/view/types.ts";
+import type { AnsweredBy } from "../../../src/protocol/requests.ts";
 import { createFeedLayout } from "../../../src/tui/rows/index.ts";
 import { pending } from "../../client/request-rows.ts";
 import { draw, drawn, rowsOf, text, textOf, thinking, tool, user } from "./entries.ts";
@@ -127,8 +128,18 @@ describe("entries", () => {
     expect(textOf([entry(said)])).toBe("✗ asks (command) Bash: mkdir -p build  declined\n  │ not here");
     const policy = { status: "resolved", resolution_source: "policy", answer: { decision: "acceptAlways" } };
     expect(textOf([entry(policy)], { width: 80 })).toBe(
-      "✓ asks (command) Bash: mkdir -p build  accepted always by policy",
+      "✓ asks (command) Bash: mkdir -p build  accepted always by a rule",
     );
+    // As the daemon determined it: an agent that says it is a screen is named, and so is what cannot be examined.
+    const accepted = { status: "resolved", resolution_source: "tui", answer: { decision: "accept" } };
+    const by = (answered_by: AnsweredBy) =>
+      textOf([entry({ ...accepted, answered_by })], { width: 90 })
+        .split("  ")
+        .at(-1);
+    expect(by({ actor: "agent:5a01f0d8-0760", via: "http" })).toBe("accepted by agent 5a01f0d8");
+    expect(by({ actor: "unknown", via: "tui" })).toBe("accepted by an unknown program in the terminal UI");
+    expect(by({ actor: "person", via: "tui" })).toBe("accepted");
+    expect(by({ actor: "person", via: "web" })).toBe("accepted in the dashboard");
     expect(textOf([entry({ status: "withdrawn" })])).toBe("○ asks (command) Bash: mkdir -p build  withdrawn");
   });
 

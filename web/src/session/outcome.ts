@@ -2,7 +2,7 @@
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
 import { describeAnswerer } from "../../../src/client/view/answerer.ts";
 import type { RequestRow } from "../../../src/client/view/types.ts";
-import type { Decision, ResolutionSource } from "../../../src/protocol/requests.ts";
+import type { Decision } from "../../../src/protocol/requests.ts";
 
 const DECIDED: Readonly<Record<Decision, string>> = {
   accept: "Accepted",
@@ -10,17 +10,6 @@ const DECIDED: Readonly<Record<Decision, string>> = {
   acceptAlways: "Always accepted",
   decline: "Declined",
   cancel: "Declined and stopped the turn",
-};
-
-const BY: Readonly<Record<ResolutionSource, string>> = {
-  tui: "in the terminal UI",
-  web: "in the dashboard",
-  sm: "with sm",
-  blemeesctl: "with blemeesctl",
-  socket: "by a program",
-  http: "by a program",
-  api: "by a program",
-  policy: "by policy",
 };
 
 export function describeOutcome(request: RequestRow): string {
@@ -39,9 +28,8 @@ export function describeOutcome(request: RequestRow): string {
 }
 
 function describeResolved(request: RequestRow): string {
-  const { answer, resolution_source } = request;
-  const place = resolution_source === undefined ? undefined : BY[resolution_source];
-  const who = describeAnswerer(request) ?? place;
+  const { answer } = request;
+  const who = describeAnswerer(request);
   const by = who === undefined ? "" : ` ${who}`;
   if (answer === undefined) return `Answered${by}`;
   if ("answers" in answer) return `Answered${by}`;

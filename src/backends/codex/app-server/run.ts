@@ -14,7 +14,8 @@ import { Backpressure } from "../../backpressure.ts";
 import { Inbox } from "../../inbox.ts";
 import type { SnapshotKeeper } from "../../keeper.ts";
 import { RunEnd } from "../../run-end.ts";
-import type { Ended, Run } from "../../types.ts";
+import { toTraces } from "../../traces.ts";
+import type { Ended, Run, RunTraces } from "../../types.ts";
 import { toNativeAnswer } from "./answers.ts";
 import { toInput } from "./input.ts";
 import { askToStop, isAnswered, leaveThreads, listRunning, listTurns, tidyUp } from "./interrupt.ts";
@@ -66,6 +67,10 @@ export class CodexRun implements Run, AppServerResident {
 
   get pid(): number | undefined {
     return this.#server.pid;
+  }
+
+  get traces(): RunTraces {
+    return toTraces(this.#parts);
   }
 
   get keeper(): SnapshotKeeper | undefined {

@@ -1,5 +1,6 @@
 // From a start order to a thread in an app-server: which process, new or resumed, and the error if Codex refuses.
 
+import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parse as parseToml } from "smol-toml";
@@ -28,8 +29,6 @@ export interface AppServerHost {
   /** Every session gets a process of its own. */
   perSession: boolean;
   retryLimitMs: number;
-  /** Distinguishes the sessions of this daemon from another's. */
-  hostId: string;
   /** Absent: agents end with this daemon. */
   runs?: RunsHost | undefined;
 }
@@ -46,8 +45,9 @@ export async function startAppServerRun(
   refuseOnFailure(options);
   // Codex opens a thread anywhere and fails at its first command.
   if (options.cwd !== undefined) await checkCwd(options.cwd);
-  const own = host.perSession || options.own_process === true;
-  const marker = `${host.hostId}:${order.session_id}`;
+  const own = host.perSession || options.own_process === true || order.own_process === true;
+  // Random: the commands of other sessions in the same process must not be able to make it up.
+  const marker = `${randomUUID()}:${order.session_id}`;
   const env = buildProcessEnvironment(host.program.env, order.env);
   const profile = options.profile === undefined ? {} : await readProfile(getCodexHome(env), options.profile);
   const process: AppServerOrder = {

@@ -12,7 +12,7 @@ import type { NoticeEvent } from "../../../protocol/events.ts";
 import type { Answer } from "../../../protocol/requests.ts";
 import { Backpressure } from "../../backpressure.ts";
 import type { SessionLane } from "../../shared-process.ts";
-import type { BackendSink, Ended, Run, StartOrder } from "../../types.ts";
+import type { BackendSink, Ended, Run, RunTraces, StartOrder } from "../../types.ts";
 import { CodexTurn } from "../app-server/turn.ts";
 import { buildProcessEnvironment } from "../environment.ts";
 import { type CodexOptions, refuseNewOptions } from "../options.ts";
@@ -73,6 +73,11 @@ class McpRun implements Run, McpResident {
 
   get pid(): number | undefined {
     return this.#server.pid;
+  }
+
+  get traces(): RunTraces {
+    const { runId } = this.#server;
+    return { markers: runId === undefined ? [] : [runId], isShared: false };
   }
 
   get isBusy(): boolean {
