@@ -3,11 +3,16 @@
 import { Worker } from "node:worker_threads";
 import { CodedError, toMessage } from "./coded-error.ts";
 
-export interface WorkerOptions<Reply> {
+export interface ThreadOptions {
   /** Used in messages: "the store thread failed". */
   name: string;
   url: URL;
   workerData: unknown;
+}
+
+export interface WorkerOptions<Reply> extends ThreadOptions {
+  /** The same thread, started earlier by `startThread`. */
+  worker?: Worker | undefined;
   /** Called for every reply, before its call resolves. */
   onReply?(reply: Reply): void;
   onEnd?(error: CodedError): void;
@@ -21,6 +26,11 @@ interface Pending<Reply> {
 /** A thread with this many pending calls is stuck; more would only use memory. */
 const MAX_PENDING = 10_000;
 
+export function startThread({ name, url, workerData }: ThreadOptions): Worker {
+  // Short-lived garbage only: a larger nursery would just hold it longer.
+  return new Worker(url, { workerData, name, resourceLimits: { maxYoungGenerationSizeMb: 2 } });
+}
+
 export class WorkerThread<Call extends object, Reply extends { id: number }> {
   readonly ended: Promise<void>;
   readonly #name: string;
@@ -29,10 +39,11 @@ export class WorkerThread<Call extends object, Reply extends { id: number }> {
   #lastId = 0;
   #failure: CodedError | undefined;
 
-  constructor({ name, url, workerData, onReply, onEnd }: WorkerOptions<Reply>) {
+  constructor({ name, onReply, onEnd, worker, ...thread }: WorkerOptions<Reply>) {
     this.#name = name;
-    // Short-lived garbage only: a larger nursery would just hold it longer.
-    this.#worker = new Worker(url, { workerData, name, resourceLimits: { maxYoungGenerationSizeMb: 2 } });
+    this.#worker = worker ?? startThread({ name, ...thread });
+    // One that was started earlier did not keep the process alive.
+    this.#worker.ref();
     const end = (message: string, cause?: unknown) => {
       if (this.#failure !== undefined) return;
       this.#failure = new CodedError("internal", `the ${name} thread ${message}`, { cause });

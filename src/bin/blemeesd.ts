@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { startStoreEarly } from "../daemon/early-store.ts";
 // Starts the daemon.
 import { VERSION } from "../version.ts";
 import { answerVersion } from "./start.ts";
@@ -7,11 +8,14 @@ const argv = process.argv.slice(2);
 if (!answerVersion("blemeesd", argv)) void startDaemon();
 
 async function startDaemon(): Promise<void> {
+  const storeWorker = new URL("./store-worker.js", import.meta.url);
+  const earlyStore = startStoreEarly(storeWorker, process.env);
   const { main } = await import("../daemon/main.ts");
   await main({
     argv,
     version: VERSION,
-    storeWorker: new URL("./store-worker.js", import.meta.url),
+    storeWorker,
+    earlyStore,
     observeWorker: new URL("./observe-worker.js", import.meta.url),
     agentTools: new URL("./agent-tools/", import.meta.url),
     demian: new URL("./demian.js", import.meta.url),

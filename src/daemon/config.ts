@@ -1,6 +1,5 @@
 // Reads settings from flags, environment and file, in this order of precedence.
 import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse as parseToml } from "smol-toml";
 import { CodedError, readErrno, toMessage } from "../base/coded-error.ts";
@@ -9,6 +8,7 @@ import { resolveSocketPath } from "../base/socket-path.ts";
 import type { AgentConfig } from "./agent-keys.ts";
 import { readAgents } from "./agents.ts";
 import { CONFIG_KEYS, type ConfigKey, type ConfigName, type ConfigValues } from "./config-keys.ts";
+import { getDefaultStateDir, getHome } from "./places.ts";
 import { findValueFault } from "./value-fault.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -55,7 +55,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const config: Config = {
     ...checked,
     socket_path: checked.socket_path ?? resolveSocketPath(sources.env),
-    state_dir: checked.state_dir ?? defaultStateDir(sources.env),
+    state_dir: checked.state_dir ?? getDefaultStateDir(sources.env),
     policy_file: join(dirname(defaultConfigFile(sources.env)), "policy.toml"),
     agents: readAgents(fromFile[AGENTS], path),
   };
@@ -101,13 +101,5 @@ function readConfigFile(sources: ConfigSources, warnings: string[]): ConfigFile 
 }
 
 function defaultConfigFile(env: Env): string {
-  return join(env["XDG_CONFIG_HOME"] || join(home(env), ".config"), "blemeesd", "config.toml");
-}
-
-function defaultStateDir(env: Env): string {
-  return join(env["XDG_STATE_HOME"] || join(home(env), ".local", "state"), "blemees");
-}
-
-function home(env: Env): string {
-  return env["HOME"] || homedir();
+  return join(env["XDG_CONFIG_HOME"] || join(getHome(env), ".config"), "blemeesd", "config.toml");
 }

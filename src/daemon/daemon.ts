@@ -2,10 +2,13 @@
 
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
+import type { Worker } from "node:worker_threads";
 import { createBackends } from "../backends/registry.ts";
 import type { Backend } from "../backends/types.ts";
+import { waitAtMost } from "../base/child.ts";
 import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { MemoryReturn } from "../base/memory-return.ts";
@@ -27,12 +30,17 @@ import { findLog } from "./log-place.ts";
 import { checkStorePlace, isDurable, openStore, prepareStore } from "./open-store.ts";
 import { optimizeSooner } from "./optimize-sooner.ts";
 import { createIdentity } from "./orphans.ts";
+import { getRunsDir } from "./places.ts";
 import { findSupervisor } from "./supervisor.ts";
 import { openWaysIn } from "./ways-in.ts";
 
 const DAY_MS = 86_400_000;
 /** Starting threads and processes takes some milliseconds, during which a waiting client gets its hello. */
 const GREETING_MS = 20;
+/** HTTP clients wait at most this long for the adoption of agents. */
+const ADOPTION_MS = 500;
+/** After an adoption, clients that waited for it are answered first. */
+const DETECTION_MS = 250;
 
 export interface Daemon {
   detection: Detection;
@@ -69,6 +77,8 @@ export interface DaemonParts {
   demian: URL;
   /** The dashboard's files. */
   webFiles: URL;
+  /** The store's thread, if it was already started. */
+  earlyStore?: Worker | undefined;
   /** Replace the daemon that runs on the socket. */
   takeover: boolean;
   /** A client asks the daemon to stop. */
@@ -83,11 +93,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const closing = new AbortController();
   const durable = isDurable(config);
   // Without a history there is nothing that an adopted agent could continue.
-  const runsDir = durable && config.agent_stdio === "files" ? join(config.state_dir, "runs") : undefined;
+  const runsDir = durable && config.agent_stdio === "files" ? getRunsDir(config.state_dir) : undefined;
   // Agents are waiting for this daemon: the store's thread loads its code while the rest is built.
   const mayAdopt = runsDir !== undefined && listRunDirectories(runsDir).length > 0;
   const storeParts = { worker: parts.storeWorker, log, onFolded: (bytes: number) => memory.note(bytes) };
-  const prepared = mayAdopt ? prepareStore(config, storeParts) : undefined;
+  const prepared = mayAdopt ? prepareStore(config, storeParts, parts.earlyStore) : undefined;
+  if (prepared === undefined) void parts.earlyStore?.terminate();
   let losses: Losses | undefined;
   let openStoreNow: () => void = () => undefined;
   const opening = new Promise<void>((resolve) => {
@@ -185,7 +196,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const open = async () => {
     const before = parts.takeover ? await (await import("./takeover.ts")).takeOver(config) : undefined;
     if (before !== undefined) log.info("daemon.took_over", { ...before });
-    return openWaysIn(config, context, parts.webFiles, before?.http_port);
+    // Agents that are running wait for nothing else that takes time.
+    const after = mayAdopt
+      ? waitAtMost(
+          ADOPTION_MS,
+          ready.catch(() => undefined),
+        )
+      : undefined;
+    const { webFiles } = parts;
+    return openWaysIn(config, context, { webFiles, replacedPort: before?.http_port, after });
   };
   const ways = await open().catch(async (error: unknown) => {
     await prepared?.cancel();
@@ -197,9 +216,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const greeting = new Promise((resolve) => setTimeout(resolve, GREETING_MS));
   const versionsFile = join(config.state_dir, "backends.json");
   const earlier = durable ? readVersions(versionsFile) : undefined;
+  const answered = earlier === undefined ? ready : ready.then(() => delay(DETECTION_MS));
+  answered.catch(() => undefined); // reported through `ready`
   detection = detectBackends(backends, {
     log,
-    after: mayAdopt ? ready : earlier === undefined ? undefined : greeting,
+    after: mayAdopt ? answered : earlier === undefined ? undefined : greeting,
     earlier,
   });
   if (durable) void keepChanges(detection, earlier, (found) => keepVersions(versionsFile, found, log));

@@ -1,5 +1,6 @@
 // The life of the process: flags, start, signals, exit. Exit codes: 0 stopped, 1 failed, 2 usage.
 
+import type { Worker } from "node:worker_threads";
 import { CodedError, toMessage } from "../base/coded-error.ts";
 import { createLog, type Log } from "../base/log.ts";
 import { defined } from "../base/values.ts";
@@ -19,6 +20,8 @@ export interface MainOptions {
   version: string;
   storeWorker: URL;
   observeWorker: URL;
+  /** The store's thread, if it was already started. */
+  earlyStore?: Worker | undefined;
   /** Directory of the programs on every agent's PATH: `sm`. */
   agentTools: URL;
   /** Script of the built-in agent. */
@@ -28,7 +31,7 @@ export interface MainOptions {
 }
 
 export async function main(options: MainOptions): Promise<void> {
-  const { version, storeWorker, observeWorker, agentTools, demian, webFiles } = options;
+  const { version, storeWorker, observeWorker, agentTools, demian, webFiles, earlyStore } = options;
   const isTerminal = process.stderr.isTTY === true;
   const start = readCommandLine(options);
   if (start === undefined) return;
@@ -66,6 +69,7 @@ export async function main(options: MainOptions): Promise<void> {
     const { startDaemon } = await import("./daemon.ts");
     daemon = await startDaemon({
       ...{ config, version, log, storeWorker, observeWorker, agentTools, demian, webFiles },
+      earlyStore,
       env: process.env,
       takeover,
       stop: (how) => stop(0, how),

@@ -3,6 +3,7 @@
 import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Worker } from "node:worker_threads";
 import { CodedError, readErrno, toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { defined } from "../base/values.ts";
@@ -77,9 +78,9 @@ interface OpenParts extends StoreParts {
   prepared?: PreparedStore | undefined;
 }
 
-/** Starts the store's thread; nothing on disk is touched before `openStore`. */
-export function prepareStore(config: Config, parts: StoreParts): PreparedStore {
-  return prepareThreadStore(toStoreConfig(config), parts.worker, toStoreOptions(parts));
+/** Starts the store's thread, unless there is one (`early`); nothing on disk is touched before `openStore`. */
+export function prepareStore(config: Config, parts: StoreParts, early?: Worker): PreparedStore {
+  return prepareThreadStore(toStoreConfig(config), parts.worker, toStoreOptions(parts), early);
 }
 
 /** Stops waiting for descriptors when `closing` is aborted. */

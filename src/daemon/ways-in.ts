@@ -29,12 +29,18 @@ export interface WaysIn {
   forgetPort(): void;
 }
 
-/** `replacedPort`: the loopback port of the daemon that this one replaces. */
+export interface WaysInParts {
+  webFiles: URL;
+  /** The loopback port of the daemon that this one replaces. */
+  replacedPort?: number | undefined;
+  /** What is more urgent than loading the HTTP server. */
+  after?: Promise<unknown> | undefined;
+}
+
 export async function openWaysIn(
   config: Config,
   context: ServerContext & Omit<HttpContext, "web">,
-  webFiles: URL,
-  replacedPort?: number,
+  { webFiles, replacedPort, after }: WaysInParts,
 ): Promise<WaysIn> {
   const shared = {
     maxConnections: config.max_connections,
@@ -61,9 +67,10 @@ export async function openWaysIn(
       path: config.socket_path,
       maxLineBytes: config.max_line_bytes,
       helloTimeoutMs: HELLO_TIMEOUT_MS,
+      after,
     },
     context,
-    createHttpDoor(loopback.context, limits),
+    createHttpDoor(loopback.context, limits, { after }),
   );
   context.metrics.gauge(
     "blemees_socket_outbox_bytes",
@@ -79,13 +86,16 @@ export async function openWaysIn(
   // Open tabs of the dashboard reconnect there.
   const earlier = replacedPort ?? kept.read();
   const hasChoice = config.http_port === undefined || config.http_port === 0;
+  const reopen = async (port: number): Promise<void> => {
+    await loopback
+      .open(port)
+      .catch((error: unknown) => context.log.warn("http.reopen_failed", { message: toMessage(error) }));
+  };
+  const isWanted = config.http_port !== undefined || config.web;
+  const urgent = isWanted ? undefined : after;
   const reopening =
-    hasChoice && earlier !== undefined
-      ? loopback
-          .open(earlier)
-          .catch((error: unknown) => context.log.warn("http.reopen_failed", { message: toMessage(error) }))
-      : undefined;
-  if (config.http_port === undefined && !config.web) return ways;
+    hasChoice && earlier !== undefined ? Promise.resolve(urgent).then(() => reopen(earlier)) : undefined;
+  if (!isWanted) return ways;
   await reopening;
   try {
     const { port } = await loopback.open();

@@ -122,6 +122,8 @@ export function createSessions(options: SystemOptions): Sessions {
     const runs = options.runsDir === undefined ? NO_RUNS : await findKeptRuns(options.runsDir, store, log);
     await recoverSessions(store, publisher, log, { ...recover, kept: runs.sessions });
     await adoptRuns(runs, { ...options, table: hub.table, ledger, publisher, recover, adopted });
+    // Clients that waited ask for it at once, and a thread must be started first.
+    if (adopted.sessions.size > 0) void observer.warm([...adopted.sessions]);
   };
   const ready = recovered();
   ready.catch(() => undefined); // the waiting caller gets the error

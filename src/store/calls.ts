@@ -11,7 +11,7 @@ export interface StoreCall {
   id: number;
   /**
    * `fold` only moves the journal into the database; `export` then writes the JSONL files of the sessions in `args`; `open`
-   * is the first call to a thread that was held.
+   * is the first call to a thread that was held, with the store's configuration.
    */
   op: Op | "fold" | "export" | "open";
   args: unknown[];
@@ -35,11 +35,9 @@ export interface ThreadReady {
   firstJournal: number;
 }
 
-/** The thread's `workerData`. */
+/** The thread's `workerData`. Without `store` it is held: it loads its code, and touches no file before the call `open`. */
 export interface ThreadStart {
-  store: StoreConfig;
-  /** Loads its code, and touches no file before the call `open`. */
-  isHeld: boolean;
+  store?: StoreConfig;
 }
 
 export type Caller = <K extends Op>(op: K, args: Args<K>) => Promise<Result<K>>;

@@ -1,4 +1,5 @@
 // Runs the store in a thread of its own, so that the database never blocks the event loop.
+import type { Worker } from "node:worker_threads";
 import { CodedError } from "../base/coded-error.ts";
 import { WorkerThread } from "../base/worker-thread.ts";
 import { type StoreCall, type StoreReply, type ThreadReady, type ThreadStart, takeValue } from "./calls.ts";
@@ -26,13 +27,14 @@ export interface PreparedStore {
   cancel(): Promise<void>;
 }
 
-/** Starts the thread, which takes longer than opening the files. */
+/** Starts the thread, which takes longer than opening the files, unless `early` is one that was started for this. */
 export function prepareThreadStore(
   config: StoreConfig,
   workerUrl: URL,
   options: StoreOptions = {},
+  early?: Worker,
 ): PreparedStore {
-  const thread = new StoreThread(config, workerUrl, options, true);
+  const thread = new StoreThread(config, workerUrl, options, { isHeld: true, early });
   return { open: () => connect(thread, config, options), cancel: () => thread.terminate() };
 }
 
@@ -48,20 +50,30 @@ async function connect(thread: StoreThread, config: StoreConfig, options: StoreO
   });
 }
 
+interface ThreadHold {
+  isHeld?: boolean;
+  early?: Worker | undefined;
+}
+
 class StoreThread {
   /** Resolves when the files are open. */
   readonly start: () => Promise<StoreReply>;
   readonly #thread: WorkerThread<Order, StoreReply>;
   #closing: Promise<void> | undefined;
 
-  constructor(config: StoreConfig, url: URL, { onRecovery }: StoreOptions, isHeld = false) {
-    const workerData: ThreadStart = { store: config, isHeld };
+  constructor(
+    config: StoreConfig,
+    url: URL,
+    { onRecovery }: StoreOptions,
+    { isHeld, early }: ThreadHold = {},
+  ) {
+    const workerData: ThreadStart = isHeld === true ? {} : { store: config };
     const onReply = ({ recoveries = [] }: StoreReply) => {
       for (const recovery of recoveries) onRecovery?.(recovery);
     };
-    this.#thread = new WorkerThread({ name: "store", url, workerData, onReply });
-    const started = isHeld ? undefined : this.#thread.awaitReply(0);
-    this.start = () => started ?? this.ask({ op: "open", args: [] });
+    this.#thread = new WorkerThread({ name: "store", url, workerData, onReply, worker: early });
+    const started = isHeld === true ? undefined : this.#thread.awaitReply(0);
+    this.start = () => started ?? this.ask({ op: "open", args: [config] });
   }
 
   terminate(): Promise<void> {

@@ -12,7 +12,7 @@ import {
   toFault,
 } from "./calls.ts";
 import { openDriver } from "./driver.ts";
-import type { Recovery } from "./types.ts";
+import type { Recovery, StoreConfig } from "./types.ts";
 
 const port = parentPort;
 const RECOVERY_DELAY_MS = 50;
@@ -22,8 +22,8 @@ if (port !== null) void start();
 
 /** Never rejects: a failure is the reply to call 0, or to `open`. */
 async function start(): Promise<void> {
-  const { store, isHeld } = workerData as ThreadStart;
-  const id = isHeld ? await untilReleased() : 0;
+  const { store: known } = workerData as ThreadStart;
+  const { id, store } = known === undefined ? await untilReleased() : { id: 0, store: known };
   try {
     const onRecovery = (recovery: Recovery) => {
       recoveries.push(recovery);
@@ -48,11 +48,12 @@ async function start(): Promise<void> {
   }
 }
 
-async function untilReleased(): Promise<number> {
+async function untilReleased(): Promise<{ id: number; store: StoreConfig }> {
   const released = new Promise<StoreCall>((resolve) => port?.once("message", resolve));
   // A failure is reported when the database is opened.
   await loadEngine().catch(() => undefined);
-  return (await released).id;
+  const { id, args } = await released;
+  return { id, store: args[0] as StoreConfig };
 }
 
 function sendRecoveries(): void {

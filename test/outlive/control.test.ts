@@ -17,6 +17,7 @@ describe.skipIf(process.platform !== "linux")("the proof that agents outlive the
     const sizes = { kills: 4, takeovers: 0, stops: 0, stopMs: 0 };
     const { faults } = await prove({ ...furnish(), program, cast, seed: 1, ...sizes });
     figure(`outlive: ${faults.length} faults with the mark stored apart, e.g. ${faults[0]}`);
-    expect(faults.join("\n")).toMatch(/once too often/);
+    // A result that is read twice ends the turn that follows it: its ticks are then outside of any turn.
+    expect(faults.join("\n")).toMatch(/once too often|outside of a turn/);
   });
 });

@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { waitAtMost } from "../../src/base/child.ts";
 import { defined } from "../../src/base/values.ts";
 import { type Client, connect, HttpClient } from "../../src/client/index.ts";
 import { type Random, seededRandom } from "../store/random.ts";
@@ -110,7 +111,7 @@ class Proof {
 
   async run(): Promise<void> {
     await this.#start();
-    this.#watching = await connect({ socket: this.#socket, reconnect: RECONNECT });
+    this.#watching = await this.#patiently(connect({ socket: this.#socket, reconnect: RECONNECT }));
     const { cast, seed } = this.#options;
     for (const [at, { kind, asks }] of cast.entries()) {
       this.#players.push(
@@ -138,8 +139,9 @@ class Proof {
   async close(): Promise<void> {
     const daemon = this.#daemon?.daemon;
     this.#watching?.close();
-    await Promise.all(this.#players.map((player) => player.close()));
-    await daemon?.close();
+    await waitAtMost(PATIENCE_MS, Promise.all(this.#players.map((player) => player.close())));
+    await waitAtMost(PATIENCE_MS, Promise.resolve(daemon?.close()));
+    await daemon?.kill("SIGKILL");
     for (const { pid } of findLeft(this.#home)) process.kill(pid, "SIGKILL");
     rmSync(this.#home, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -205,7 +207,7 @@ class Proof {
     const processes = new Set(this.#options.cast.map(({ kind }) => kind.backend)).size;
     const moment = this.#random(4);
     if (moment === 0) await Promise.race([sleep(this.#random(EARLY_MS)), over]);
-    else if (moment === 1) await Promise.race([logged('"event":"daemon.start"'), over]);
+    else if (moment === 1) await this.#patiently(Promise.race([logged('"event":"daemon.start"'), over]));
     else {
       const adopted = logged('"event":"run.adopted"', 1 + this.#random(processes));
       // At the latest when all adoption is over: some processes may have been refused.
@@ -251,9 +253,9 @@ class Proof {
       report.requests += player.requestCount;
       report.frames += testimony.history.length;
     }
-    await Promise.all(this.#players.map(({ session_id }) => this.#http.stop(session_id)));
+    await this.#patiently(Promise.all(this.#players.map(({ session_id }) => this.#http.stop(session_id))));
     await this.#patiently(this.#untilNothingIsLeft());
-    await this.#running.daemon.kill("SIGTERM");
+    await this.#patiently(this.#running.daemon.kill("SIGTERM"));
     this.#readLog(this.#running);
   }
 

@@ -43,3 +43,29 @@ test("a session without further events writes its marker on its own once the log
     vi.useRealTimers();
   }
 });
+
+test("after a long failure, the next loss is reported as soon as after a short one", async () => {
+  vi.useFakeTimers();
+  try {
+    const history = await History.open("memory");
+    Object.assign(history.store, { durable: true });
+    history.failing = true;
+    await history.say("lost");
+    await vi.advanceTimersByTimeAsync(20_000);
+    history.failing = false;
+    await history.say("stored");
+    history.failing = true;
+    await history.say("lost too");
+    history.failing = false;
+    const { last_seq } = history.stream;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(history.ear.heard.at(-1)).toMatchObject({
+      seq: last_seq + 1,
+      category: "event_persist_recovered",
+      data: { lost: 1 },
+    });
+    history.stream.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});

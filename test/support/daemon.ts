@@ -115,7 +115,7 @@ export function launchDaemon(options: DaemonOptions = {}): LaunchedDaemon {
       for (const client of clients) client.close();
       child.kill("SIGTERM");
       await exited;
-      if (running.get(home) === 0) rmSync(home, { recursive: true, force: true });
+      if (running.get(home) === 0) rmSync(home, { recursive: true, force: true, maxRetries: 5 });
     },
   };
   return { daemon, logged };

@@ -1,11 +1,13 @@
 // What it costs that agents outlive the daemon: the durable daemon with its agents on files against the same daemon with
 // pipes, round by round.
+import { setTimeout as sleep } from "node:timers/promises";
 import { Load } from "../load.mjs";
 import { IS_LINUX, memoryMb } from "../proc.mjs";
 import { rounds, toRow } from "../rounds.mjs";
 import { startDaemon } from "../targets.mjs";
 import { floodOnce } from "./throughput.mjs";
 
+const SETTLE_MS = 1000;
 const KINDS = /** @type {const} */ (["pipes", "files"]);
 
 /** @typedef {{ name: "pipes" | "files", pid: number, load: Load }} Lane */
@@ -36,6 +38,8 @@ async function compare(context, sessions) {
       found.push(row("forward latency p50", "ms", paced, ({ p50_ns }) => p50_ns / 1e6));
     }
     if (!IS_LINUX) return found;
+    // The last one to be flooded gives memory back, too.
+    await sleep(SETTLE_MS);
     const memory = await rounds(lanes, 1, async ({ pid }) => memoryMb(pid, "VmRSS"));
     return [
       ...found,

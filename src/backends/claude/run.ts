@@ -13,6 +13,7 @@ import type { FoundRun } from "../../base/runs/adopt.ts";
 import { describeRun } from "../../base/runs/description.ts";
 import type { RunMark } from "../../base/runs/mark.ts";
 import type { RunFiles } from "../../base/runs/run-files.ts";
+import { defined } from "../../base/values.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import type { Answer } from "../../protocol/requests.ts";
@@ -40,8 +41,15 @@ export interface ClaudeRunParts {
   kept?: KeptRun | undefined;
   /** State of an adopted run besides the translator's. */
   before?: Pick<ClaudeSnapshot, "requestCount" | "pending"> | undefined;
-  /** Where claude works; undefined if it may not ask for permission. */
+  /** Where claude works, and what is found there now; undefined if it may not ask for permission. */
+  where: Where | undefined;
   place: (() => Place) | undefined;
+}
+
+export interface Where {
+  cwd: string;
+  /** Git's list of files that are ignored everywhere. */
+  gitIgnore: string;
 }
 
 export interface KeptRun {
@@ -57,6 +65,7 @@ export interface ClaudeSnapshot {
   pending: PendingState;
   requestCount: number;
   speaksControl: boolean;
+  where?: Where | undefined;
 }
 
 const READY_LIMIT_MS = 30_000;
@@ -190,7 +199,7 @@ export class ClaudeRun implements Run {
   }
 
   #makeKeeper(files: RunFiles | undefined): void {
-    const { kept, state, speaksControl } = this.#parts;
+    const { kept, state, speaksControl, where } = this.#parts;
     if (kept === undefined || files === undefined) return;
     const { control } = this.#client;
     this.#keeper = new SnapshotKeeper({
@@ -203,6 +212,7 @@ export class ClaudeRun implements Run {
         pending: this.#pending.state,
         requestCount: control.count,
         speaksControl,
+        ...defined({ where }),
       }),
     });
   }

@@ -10,19 +10,21 @@ import type { SettingsFiles } from "./suggestions.ts";
 
 const GIT_LIMIT_MS = 2000;
 
-/** The returned function looks again for each request: the agent may have created a repository meanwhile. */
-export async function locateSettings(env: Environment, cwd: string): Promise<() => SettingsFiles> {
+/**
+ * `gitIgnore`: what `findGlobalIgnore` has found. The returned function looks again for each request: the agent may have
+ * created a repository meanwhile.
+ */
+export function locateSettings(env: Environment, cwd: string, gitIgnore: string): () => SettingsFiles {
   const files = {
     userSettings: join(getClaudeConfigDir(env), "settings.json"),
     projectSettings: join(cwd, ".claude", "settings.json"),
     localSettings: join(cwd, ".claude", "settings.local.json"),
   };
-  const gitIgnore = await findGlobalIgnore(env);
   return () => (isInRepository(cwd) ? { ...files, gitIgnore } : files);
 }
 
-/** As claude finds it (2.1.197). */
-async function findGlobalIgnore(env: Environment): Promise<string> {
+/** Git's list of ignored files, as claude finds it (2.1.197). */
+export async function findGlobalIgnore(env: Environment): Promise<string> {
   const home = env["HOME"] || homedir();
   const configured = await new Promise<string>((answer) => {
     const args = ["config", "--global", "--get", "core.excludesfile"];

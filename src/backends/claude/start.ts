@@ -15,9 +15,8 @@ import type { AdoptOrder, BackendSink, Environment, Run, StartOrder } from "../t
 import type { DetectedClaude } from "./detect.ts";
 import { buildClaudeArgv, type ClaudeOptions, type Launch } from "./options.ts";
 import { getProjectsDir } from "./paths.ts";
-import type { Place } from "./requests.ts";
-import { ClaudeRun, type ClaudeSnapshot, type KeptRun } from "./run.ts";
-import { locateSettings } from "./settings-files.ts";
+import { ClaudeRun, type ClaudeRunParts, type ClaudeSnapshot, type KeptRun, type Where } from "./run.ts";
+import { findGlobalIgnore, locateSettings } from "./settings-files.ts";
 import { createState } from "./state.ts";
 import { toTranscriptPath } from "./transcript-path.ts";
 
@@ -37,14 +36,17 @@ export async function startClaude(program: Program, order: StartOrder, sink: Bac
   const speaksControl = program.detected?.speaksControl ?? false;
   if (options.approvals === true && !speaksControl) throw tooOldError(program.detected);
   const env = buildClaudeEnvironment(program.env, order.env, speaksControl);
-  const launch = await chooseLaunch(order, { options, env, speaksControl });
+  const [launch, where] = await Promise.all([
+    chooseLaunch(order, { options, env, speaksControl }),
+    options.approvals === true ? findWhere(options, env) : undefined,
+  ]);
   const run = new ClaudeRun({
     state: createState({ ...order, options, projects: getProjectsDir(env) }),
     sink,
     log: order.log,
     maxLineBytes: program.maxLineBytes,
     speaksControl,
-    place: options.approvals === true ? await findPlace(options, env) : undefined,
+    ...toPlace(where, env),
     kept: toKept(program.runs, order),
   });
   const args = buildClaudeArgv(launch, options);
@@ -61,8 +63,10 @@ export async function adoptClaude(
 ): Promise<void> {
   if (order === undefined) return;
   const options = order.options as ClaudeOptions;
-  const { translator, speaksControl, ...before } = order.snapshot.state as ClaudeSnapshot;
+  const { translator, speaksControl, where: kept, ...before } = order.snapshot.state as ClaudeSnapshot;
   const env = buildClaudeEnvironment(program.env, order.env, speaksControl);
+  // Finding it runs a program; earlier daemons did not keep it.
+  const where = options.approvals === true ? (kept ?? (await findWhere(options, env))) : undefined;
   const gate = new SinkGate(order.past);
   const run = new ClaudeRun({
     state: translator,
@@ -71,7 +75,7 @@ export async function adoptClaude(
     log: order.log,
     maxLineBytes: program.maxLineBytes,
     speaksControl,
-    place: options.approvals === true ? await findPlace(options, env) : undefined,
+    ...toPlace(where, env),
     kept: toKept(program.runs, order),
   });
   const files = run.adopt(found, replayFrom(found, [order]));
@@ -114,10 +118,19 @@ async function hasNothingToResume(order: StartOrder, id: string, context: Contex
   );
 }
 
-async function findPlace(options: ClaudeOptions, env: Environment): Promise<() => Place> {
-  const cwd = await realCwd(options);
-  const settings = await locateSettings(env, cwd);
-  return () => ({ cwd, configDir: getClaudeConfigDir(env), settings: settings(), exists: existsSync });
+async function findWhere(options: ClaudeOptions, env: Environment): Promise<Where> {
+  const [cwd, gitIgnore] = await Promise.all([realCwd(options), findGlobalIgnore(env)]);
+  return { cwd, gitIgnore };
+}
+
+function toPlace(where: Where | undefined, env: Environment): Pick<ClaudeRunParts, "where" | "place"> {
+  if (where === undefined) return { where, place: undefined };
+  const { cwd, gitIgnore } = where;
+  const settings = locateSettings(env, cwd, gitIgnore);
+  return {
+    where,
+    place: () => ({ cwd, configDir: getClaudeConfigDir(env), settings: settings(), exists: existsSync }),
+  };
 }
 
 /** As claude reports it. */

@@ -1,6 +1,7 @@
 // Opens a database file: with the engine of this Node version, private permissions, and an exclusive lock. A broken file is
 // moved aside, not used or deleted. Knows no tables.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { CodedError, toMessage } from "../coded-error.ts";
@@ -90,7 +91,9 @@ export async function loadEngine(): Promise<Engine> {
     const builtin = process.getBuiltinModule("node:sqlite") as unknown as { DatabaseSync: Engine };
     return builtin.DatabaseSync;
   }
-  return (await import("@photostructure/sqlite")).DatabaseSync as unknown as Engine;
+  // Not `import`: it would load Node's other module loader too, which takes longer than the engine itself.
+  const engine = createRequire(import.meta.url)("@photostructure/sqlite") as { DatabaseSync: Engine };
+  return engine.DatabaseSync;
 }
 
 /** Never opens an existing file: closing any handle on it would drop SQLite's locks in this process. */

@@ -15,14 +15,19 @@ export interface HttpDoor {
   close(): Promise<void>;
 }
 
-export function createHttpDoor(context: HttpContext, limits: HttpLimits, load = loadServer): HttpDoor {
+/** `after`: what is more urgent than loading the server. */
+export function createHttpDoor(
+  context: HttpContext,
+  limits: HttpLimits,
+  { load = loadServer, after }: { load?: typeof loadServer; after?: Promise<unknown> | undefined } = {},
+): HttpDoor {
   let loading: Promise<HttpServer> | undefined;
   let isDismissed = false;
   return {
     take(socket, first, caller) {
       socket.pause();
       socket.unshift(first);
-      loading ??= load(context, limits);
+      loading ??= after === undefined ? load(context, limits) : after.then(() => load(context, limits));
       loading.then(
         (http) => {
           if (isDismissed) http.dismiss();

@@ -33,6 +33,8 @@ export interface SocketOptions extends ConnectionLimits {
   maxConnections: number;
   slowConsumerMs: number;
   helloTimeoutMs: number;
+  /** What is more urgent than finding out which processes the clients are; they are not asked to wait for it. */
+  after?: Promise<unknown> | undefined;
 }
 
 export interface SocketListening extends Listening {
@@ -183,9 +185,13 @@ export async function listenOnSocket(
     if (failures.allow(Date.now())) log.warn("connection.accept_failed", { message });
   });
   // Loading the native helper takes some milliseconds: neither the bind nor the first hello should wait for it.
-  setTimeout(() => {
+  const findPeers = (): void => {
     findPeer ??= loadPeerLookup();
     for (const write of early.splice(0)) write();
+  };
+  setTimeout(() => {
+    if (options.after === undefined) findPeers();
+    else void options.after.then(findPeers);
   }, PEER_LOOKUP_MS);
   const stalls = new StallDetector(options.slowConsumerMs / STALL_CHECK_MS, options.outboxBytes);
   const stallTimer = setInterval(() => {

@@ -233,7 +233,7 @@ export class Stream {
       }
     }
     if (this.isOwed) this.#retryLater();
-    else this.#retryMs = RETRY_MS;
+    else if (this.#retryMs !== RETRY_MS) this.#stopRetrying();
     for (const request of taken.requests) request.whenSettled(unstored);
     if (wasOverfull && !this.isOverfull) this.pressure();
     if (!this.hasWork) for (const resolve of this.#settled.splice(0)) resolve();
@@ -275,7 +275,7 @@ export class Stream {
   /** No more writes: ends waits, and retries nothing. */
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#retry);
+    this.#stopRetrying();
     this.#lostFrames.close();
     this.#tellNews();
   }
@@ -306,6 +306,13 @@ export class Stream {
 
   #tellNews(): void {
     if (this.#ears.size > 0) for (const ear of [...this.#ears]) ear();
+  }
+
+  /** Everything is stored. A retry that still waits was put off by earlier failures; the next loss must not wait for it. */
+  #stopRetrying(): void {
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    this.#retryMs = RETRY_MS;
   }
 
   /** Otherwise a session that stays silent would never report its lost frames. */

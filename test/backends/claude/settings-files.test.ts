@@ -1,17 +1,19 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { locateSettings } from "../../../src/backends/claude/settings-files.ts";
+import { findGlobalIgnore, locateSettings } from "../../../src/backends/claude/settings-files.ts";
 import { tempDir } from "../temp-dir.ts";
 
 const homes = tempDir("settings-files");
 const newHome = () => mkdtempSync(join(homes, "home-"));
+const locate = async (env: Record<string, string | undefined>, cwd: string) =>
+  locateSettings(env, cwd, await findGlobalIgnore(env));
 const envOf = (home: string, more: object = {}) => ({ PATH: process.env["PATH"], HOME: home, ...more });
 
 describe("locateSettings", () => {
   test("the user's file follows CLAUDE_CONFIG_DIR, the others the project", async () => {
     const home = newHome();
-    const files = await locateSettings(envOf(home, { CLAUDE_CONFIG_DIR: "/config" }), home);
+    const files = await locate(envOf(home, { CLAUDE_CONFIG_DIR: "/config" }), home);
     expect(files()).toEqual({
       userSettings: "/config/settings.json",
       projectSettings: join(home, ".claude/settings.json"),
@@ -23,7 +25,7 @@ describe("locateSettings", () => {
     const home = newHome();
     const below = join(home, "a/b");
     mkdirSync(below, { recursive: true });
-    const files = await locateSettings(envOf(home), below);
+    const files = await locate(envOf(home), below);
     expect(files()).not.toHaveProperty("gitIgnore");
     mkdirSync(join(home, ".git"));
     expect(files().gitIgnore).toBe(join(home, ".config/git/ignore"));
@@ -38,14 +40,14 @@ describe("locateSettings", () => {
     mkdirSync(join(home, ".git"));
     if (configured !== "")
       writeFileSync(join(home, ".gitconfig"), `[core]\n\texcludesfile = ${configured}\n`);
-    const files = await locateSettings(envOf(home, env), home);
+    const files = await locate(envOf(home, env), home);
     expect(files().gitIgnore).toBe(expected.startsWith("/") ? expected : join(home, expected));
   });
 
   test("without git on the PATH the usual place is shown", async () => {
     const home = newHome();
     mkdirSync(join(home, ".git"));
-    const files = await locateSettings({ PATH: "/nonexistent", HOME: home }, home);
+    const files = await locate({ PATH: "/nonexistent", HOME: home }, home);
     expect(files().gitIgnore).toBe(join(home, ".config/git/ignore"));
   });
 });
