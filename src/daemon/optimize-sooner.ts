@@ -8,9 +8,8 @@ const BUDGET = 16_000;
  * Later than the compiled code of this start is kept (base/code-cache.ts): V8 refuses code that was compiled with other
  * flags, so the next start would compile everything again. At the start it would also compile more than it saves.
  */
-const AFTER_MS = 5_000;
+const AFTER_MS = 2_500;
 
-/** In a few seconds. */
 export function optimizeSooner(): void {
   setTimeout(() => setFlagsFromString(`--interrupt-budget=${BUDGET}`), AFTER_MS).unref();
 }

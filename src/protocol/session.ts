@@ -4,7 +4,8 @@ import { InputRecord, QueuedMessage } from "./queue.ts";
 import { Usage } from "./usage.ts";
 
 /** Checked before an id becomes part of a path or an argument. */
-export const SessionId = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/, {
+export const SESSION_ID = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
+export const SessionId = z.string().regex(SESSION_ID, {
   message: "expected 1-128 characters of [A-Za-z0-9._-], not starting with '.' or '-'",
 });
 

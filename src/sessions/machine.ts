@@ -83,10 +83,11 @@ export class Machine {
     }
     if (state === before && effects.length === 0) return happening.kind === "proceed" ? "nothing" : "more";
     this.#state = state;
-    const turn_id = getTurn(state)?.turn_id;
-    if (turn_id === this.#id || state.run?.generation === this.#id) this.#id = makeHexId();
     if (state.row !== before.row || isTurnChanged(before, state)) this.#parts.projected(state, before);
     for (const effect of effects) this.#parts.perform(effect);
+    // Afterwards: a message should not wait for it.
+    const turn_id = getTurn(state)?.turn_id;
+    if (turn_id === when.id || state.run?.generation === when.id) this.#id = makeHexId();
     if (looksDifferent(before, state)) this.#parts.changed();
     return effects.some(isReply) ? "reply" : "more";
   }

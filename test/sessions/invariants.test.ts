@@ -159,7 +159,7 @@ describe("every turn ends with exactly one result", () => {
         expect(ended).toEqual(begun);
         expect(new Set(begun).size).toBe(begun.length);
         expect(on.backend.alive).toEqual([]);
-        expect(on.store.saved.get("s")).not.toHaveProperty("turn");
+        expect(on.store.saved.get("s")?.turn).toBeUndefined();
       }),
       { numRuns: 300 },
     );
