@@ -42,6 +42,9 @@ const ADOPTION_MS = 500;
 /** After an adoption, clients that waited for it are answered first. */
 const DETECTION_MS = 250;
 
+/** A checkpoint that takes longer is lost. */
+const CHECKPOINTS_MS = 2000;
+
 export interface Daemon {
   detection: Detection;
   /** The loopback listener, if requested. */
@@ -145,6 +148,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     env: identity.env,
     expiryMs: config.request_timeout_s * 1000,
     auditDir: durable ? config.state_dir : undefined,
+    checkpoints: config.checkpoints && durable ? placeCheckpoints(config, env) : undefined,
     policy: { path: config.policy_file, agentPath: agentEnv["PATH"] },
     family: {
       limits: {
@@ -231,7 +235,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     () => undefined,
   );
   void ready.then(optimizeSooner, () => undefined);
-  const housekeeping = startHousekeeping({ hub, store, config, log, metrics, ready });
+  const { checkpoints } = sessions;
+  const housekeeping = startHousekeeping({ hub, store, config, log, metrics, ready, checkpoints });
   return {
     detection,
     ...defined({ http }),
@@ -249,6 +254,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       if (leaveAgents) await abandon();
       listening.dismiss();
       if (!leaveAgents) await endAgents({ hub, quiet, backends, config, log, hurry });
+      if (checkpoints !== undefined) await waitAtMost(CHECKPOINTS_MS, checkpoints.close());
       await Promise.all([store.close(), observer.close()]);
       sessions.audit?.close();
       // Last: the next daemon to bind the socket finds the store free, and no agent of ours unless they are left to it.
@@ -265,6 +271,16 @@ async function keepChanges(
   await detection.done;
   const found = detection.found();
   if (!isDeepStrictEqual(found, earlier)) keep(found);
+}
+
+function placeCheckpoints(config: Config, env: NodeJS.ProcessEnv) {
+  return {
+    root: join(config.state_dir, "checkpoints"),
+    hidden: [config.state_dir],
+    timeoutMs: config.checkpoint_timeout_ms,
+    maxFileBytes: config.checkpoint_file_bytes,
+    env,
+  };
 }
 
 /** Without it, a daemon that dies while its disk is full cannot report what it lost; everything else works. */
