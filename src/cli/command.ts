@@ -8,6 +8,8 @@ export interface Flag {
   short?: string;
   /** The value's name in the help; absent for a flag without a value. */
   value?: string;
+  /** The value may be missing, and is given as `--name=VALUE` only: a word after the flag is not its value. */
+  isValueOptional?: true;
   /** May be repeated; the values are in `many`. */
   isMany?: true;
   summary: string;
@@ -56,7 +58,7 @@ export function parseArguments(
     }
     const [given = "", inline] = splitOnce(argument, "=");
     const flag = findFlag(given, table);
-    if (flag.value === undefined) {
+    if (flag.value === undefined || (flag.isValueOptional === true && inline === undefined)) {
       if (inline !== undefined) throw new UsageError(`${given} takes no value`);
       flags[flag.name] = true;
       continue;

@@ -27,3 +27,4 @@ export type {
   SessionInfo,
   Subscriber,
 } from "./types.ts";
+export type { Worktrees } from "./worktrees/worktrees.ts";

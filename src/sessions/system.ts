@@ -24,12 +24,13 @@ import type { SessionTable } from "./table.ts";
 import { Changes } from "./views/changes.ts";
 import { declareGauges } from "./views/gauges.ts";
 import { Views } from "./views/views.ts";
+import { Worktrees, type WorktreesParts } from "./worktrees/worktrees.ts";
 
 /** For agents that do not read, and a message that does not fit into their input. */
 const DRAIN_LIMIT_MS = 3_000;
 
 export interface SystemOptions
-  extends Omit<HubOptions, "publisher" | "ledger" | "ready" | "hooks" | "inputChanged"> {
+  extends Omit<HubOptions, "publisher" | "ledger" | "ready" | "hooks" | "inputChanged" | "prepareWorktree"> {
   observer: Observer;
   metrics: Metrics;
   /** Known once the store is open. */
@@ -42,6 +43,8 @@ export interface SystemOptions
   policy?: Pick<PolicyParts, "path" | "agentPath"> | undefined;
   /** Where answers and policy changes are recorded; absent: nowhere. */
   auditDir?: string | undefined;
+  /** Absent: no session can be spawned in a worktree. */
+  worktrees?: Omit<WorktreesParts, "listBusy" | "log"> | undefined;
   family: FamilyOptions;
   notify: NotifySettings & Pick<NotifyParts, "env" | "identity" | "userAgent">;
 }
@@ -50,6 +53,7 @@ export interface Sessions {
   hub: SessionHub;
   manager: SessionManager;
   policy: Policy | undefined;
+  worktrees: Worktrees | undefined;
   /** Who a client is, from its process. */
   identify: IdentifyPeer;
   audit: Audit | undefined;
@@ -132,6 +136,7 @@ export function createSessions(options: SystemOptions): Sessions {
     ready,
     hooks,
     inputChanged: (session_id, input) => changes.reportInput(session_id, input),
+    prepareWorktree: async (worktree) => worktrees?.prepare(worktree),
   });
   const { table } = hub;
   declareGauges(metrics, { table, ledger, store });
@@ -154,8 +159,12 @@ export function createSessions(options: SystemOptions): Sessions {
     },
     options.family,
   );
+  const worktrees =
+    options.worktrees === undefined
+      ? undefined
+      : new Worktrees({ ...options.worktrees, log, listBusy: () => listRunningIn(table) });
   const manager = new SessionManager({
-    ...{ table, ledger, store, observer, family, changes, views, log, rights: hub.rights },
+    ...{ table, ledger, store, observer, family, changes, views, log, rights: hub.rights, worktrees },
     checkNotifyUrl: (url) => void notifier.checkNotifyUrl(url),
     removed: hooks.onRemoved,
   });
@@ -176,6 +185,7 @@ export function createSessions(options: SystemOptions): Sessions {
     hub,
     manager,
     policy,
+    worktrees,
     identify: createIdentifier(table, options.env["BLEMEES_DAEMON_ID"]),
     audit,
     ready,
@@ -192,6 +202,12 @@ export function createSessions(options: SystemOptions): Sessions {
       for (const { stream } of table.live.values()) stream.dropStored();
     },
   };
+}
+
+function* listRunningIn(table: SessionTable): Iterable<string> {
+  for (const { row, isRunning } of table.live.values()) {
+    if (isRunning && row.cwd !== undefined) yield row.cwd;
+  }
 }
 
 function familyParts(

@@ -16,12 +16,13 @@ import { ATTACH, TUI } from "./tui.ts";
 import { WAIT } from "./wait.ts";
 import { WEB } from "./web.ts";
 import { RUN, WIRE } from "./wire.ts";
+import { WORKTREES } from "./worktrees.ts";
 
 export const GROUPS: readonly Group<BlemeesContext>[] = [
   { title: "Start and talk", commands: [SPAWN, SEND, WAIT, RUN] },
   { title: "Inspect", commands: [ALL, CHILDREN, STATUS, SHOW, TAIL, EVENTS] },
   { title: "Screens", commands: [TUI, ATTACH, WEB] },
   { title: "Answer requests", commands: [REQUESTS, APPROVE, DECLINE, ANSWER, POLICY, AUDIT] },
-  { title: "Control", commands: [INTERRUPT, STOP, RM, NAME, QUEUE] },
+  { title: "Control", commands: [INTERRUPT, STOP, RM, NAME, QUEUE, WORKTREES] },
   { title: "Other", commands: [DAEMON, DOCTOR, WIRE] },
 ];

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import type { SessionView, SpawnBody } from "../../client/index.ts";
-import { readNumberFlag, readTextFlag, UsageError } from "../command.ts";
+import { type Arguments, readNumberFlag, readTextFlag, UsageError } from "../command.ts";
 import { show } from "../output.ts";
 import { ANY } from "../program.ts";
 import { parseOpenPairs } from "../values.ts";
@@ -39,6 +39,14 @@ export const SPAWN: BlemeesCommand = {
       isMany: true,
       summary: "an option of the agent; may be repeated",
     },
+    {
+      name: "worktree",
+      value: "NAME",
+      isValueOptional: true,
+      summary: "work in a new git worktree with a branch of its own (sm worktrees lists them)",
+    },
+    { name: "base", value: "REF", summary: "with --worktree: the commit or branch to start from" },
+    { name: "with-changes", summary: "with --worktree: copy what is changed but not committed" },
     { name: "budget-usd", value: "N", summary: "maximum cost, for agents that report it" },
     { name: "no-wake", summary: "do not wake the parent when this session finishes or asks" },
     {
@@ -58,6 +66,7 @@ export const SPAWN: BlemeesCommand = {
     'spawn codex --name fixer "make the tests pass"',
     "spawn claude --file task.md --wait",
     "git diff | sm spawn claude -o permission_mode=plan -",
+    'spawn codex --worktree=fix-login "fix the login test"',
   ],
   notes: [
     "The prompt comes from the arguments, a file, or stdin. Without one the agent waits for `sm send`.",
@@ -89,6 +98,7 @@ export const SPAWN: BlemeesCommand = {
       ...(given.flags["may-answer"] ? { may_answer: true } : {}),
       ...(given.flags["no-wake"] ? { wakes_parent: false } : {}),
       ...toBudget(readNumberFlag(given, "budget-usd")),
+      ...readWorktree(given),
     };
     const twins = name === undefined ? [] : await http.sessions({ name });
     const reply = await http.spawn(body);
@@ -124,6 +134,18 @@ function readOptions(pairs: readonly string[], agent: string): Pick<SpawnBody, "
   const [odd] = Object.keys(top);
   if (odd !== undefined) throw new UsageError(`--option ${odd}: not an option of the agent`);
   return { options };
+}
+
+function readWorktree(given: Arguments): Pick<SpawnBody, "worktree"> {
+  const { worktree, "with-changes": with_changes } = given.flags;
+  const base = readTextFlag(given, "base");
+  if (worktree === undefined) {
+    const odd = base !== undefined ? "--base" : with_changes === true ? "--with-changes" : undefined;
+    if (odd !== undefined) throw new UsageError(`${odd} needs --worktree`);
+    return {};
+  }
+  const name = worktree === true ? undefined : worktree;
+  return { worktree: { ...defined({ name, base }), ...(with_changes === true ? { with_changes } : {}) } };
 }
 
 function toBudget(max_cost_usd: number | undefined): Pick<SpawnBody, "budget"> {

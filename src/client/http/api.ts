@@ -28,6 +28,7 @@ import type {
   PolicyVerdict,
   PolicyView,
   QueueReply,
+  RemovedWorktree,
   RequestsReply,
   RespondReply,
   RuleView,
@@ -45,6 +46,8 @@ import type {
   WaitOptions,
   WaitReply,
   WebLink,
+  WorktreesReply,
+  WorktreeView,
 } from "./types.ts";
 
 export interface HttpApiOptions {
@@ -250,6 +253,17 @@ export class HttpApi {
   async suggestRules(session_id: string, request_id: string): Promise<PolicyPreview[]> {
     const path = toPath(session_id, "requests", request_id, "rules");
     return (await this.#get<{ suggestions: PolicyPreview[] }>(path)).suggestions;
+  }
+
+  /** Worktrees that sessions were started in. */
+  async worktrees(): Promise<WorktreeView[]> {
+    return (await this.#get<WorktreesReply>("/worktrees")).worktrees;
+  }
+
+  /** By name or path. Throws `worktree_refused` if something would be lost. */
+  async removeWorktree(name: string): Promise<RemovedWorktree> {
+    const order = { method: "POST", path: "/worktrees/remove", body: { name } } as const;
+    return (await this.#send<{ removed: RemovedWorktree }>(order)).removed;
   }
 
   /** Newest first. */
