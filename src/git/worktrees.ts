@@ -100,7 +100,11 @@ export async function removeWorktree(git: Git, worktree: Repository): Promise<vo
     );
   }
   const main = { cwd: worktree.commonDir, env: { GIT_DIR: worktree.commonDir } };
-  const { code, stderr } = await git.run({ ...main, args: ["worktree", "remove", "--", worktree.root] });
+  // It compares the files once more.
+  const inside = { cwd: worktree.root, env: { GIT_DIR: worktree.gitDir, GIT_WORK_TREE: worktree.root } };
+  const config = await listFilterOverrides(git, inside);
+  const removing = ["worktree", "remove", "--", worktree.root];
+  const { code, stderr } = await git.run({ ...main, args: removing, config, usesUserConfig: true });
   if (code !== 0) throw new CodedError("worktree_refused", `git cannot remove the worktree: ${stderr}`);
   // Only if nobody has committed to it meanwhile.
   if (branch !== undefined)

@@ -8,6 +8,7 @@ import { DOCTOR } from "./doctor.ts";
 import { EVENTS } from "./events.ts";
 import { ALL, CHILDREN, SHOW, STATUS } from "./listing.ts";
 import { POLICY } from "./policy.ts";
+import { PR } from "./pr.ts";
 import { ANSWER, APPROVE, DECLINE, REQUESTS } from "./requests.ts";
 import { SEND } from "./send.ts";
 import { SPAWN } from "./spawn.ts";
@@ -23,6 +24,7 @@ export const GROUPS: readonly Group<BlemeesContext>[] = [
   { title: "Inspect", commands: [ALL, CHILDREN, STATUS, SHOW, TAIL, EVENTS] },
   { title: "Screens", commands: [TUI, ATTACH, WEB] },
   { title: "Answer requests", commands: [REQUESTS, APPROVE, DECLINE, ANSWER, POLICY, AUDIT] },
-  { title: "Control", commands: [INTERRUPT, STOP, RM, NAME, QUEUE, WORKTREES] },
+  { title: "Control", commands: [INTERRUPT, STOP, RM, NAME, QUEUE] },
+  { title: "Work in repositories", commands: [WORKTREES, PR] },
   { title: "Other", commands: [DAEMON, DOCTOR, WIRE] },
 ];

@@ -101,6 +101,7 @@ export const SPAWN: BlemeesCommand = {
       ...readWorktree(given),
     };
     const twins = name === undefined ? [] : await http.sessions({ name });
+    if (body.worktree !== undefined) context.output.note("· making a worktree …");
     const reply = await http.spawn(body);
     warnSameName(context, reply.session, twins);
     const { session, message_id } = reply;
