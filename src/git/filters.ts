@@ -1,5 +1,6 @@
-// Filters that a repository configures are programs of whoever wrote its configuration. Commands that write or compare files
-// (checkout, status) would run them; those of the user's own configuration, such as Git LFS, may run.
+// Turns off the filters that a repository configures: anyone who could write its configuration chose those programs, and
+// commands that write or compare files (checkout, status) would run them. Filters of the user's own configuration, such as Git
+// LFS, may run.
 import { CodedError } from "../base/coded-error.ts";
 import type { Git } from "./run.ts";
 
