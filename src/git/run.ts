@@ -18,8 +18,9 @@ export interface GitOrder {
   config?: readonly string[];
   input?: Buffer;
   timeoutMs?: number;
-  /** The call fails if git writes more. */
+  /** The call fails if git writes more, unless what it wrote so far is enough. */
   maxBytes?: number;
+  isCutAtLimit?: boolean;
   /** Also reads the user's and the system's configuration: for commands that need credentials or a name. */
   usesUserConfig?: boolean;
   signal?: AbortSignal;
@@ -31,6 +32,8 @@ export interface GitResult {
   stdout: Buffer;
   /** Its last lines, on one line. */
   stderr: string;
+  /** The output is incomplete, because of `isCutAtLimit`. */
+  isCut?: true;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -90,12 +93,13 @@ export class Git {
 
   /** Returns the exit code. Throws `git_failed` if git does not start, takes too long or writes too much. */
   async run(order: GitOrder): Promise<GitResult> {
-    const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal } = order;
+    const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, isCutAtLimit = false, signal } = order;
     if (signal?.aborted === true) throw gitError(order, "was cancelled");
     const chunks: Buffer[] = [];
     const errors: string[] = [];
     let bytes = 0;
     let fault: string | undefined;
+    let isCut = false;
     let child: Child | undefined;
     const end = (why: string): void => {
       fault ??= why;
@@ -108,8 +112,10 @@ export class Git {
       child = await startChild(this.#toChild(order), {
         output: (chunk) => {
           bytes += chunk.length;
-          if (bytes > maxBytes) end(`wrote more than ${maxBytes} bytes`);
-          else chunks.push(Buffer.from(chunk));
+          if (bytes <= maxBytes) return void chunks.push(Buffer.from(chunk));
+          isCut = isCutAtLimit;
+          if (isCut) void child?.stop({ graceMs: GRACE_MS });
+          else end(`wrote more than ${maxBytes} bytes`);
         },
         errorLine: (line) => {
           errors.push(line);

@@ -32,6 +32,12 @@ export const ERRORS = {
     fatal: false,
     http: 502,
   },
+  undo_failed: {
+    meaning:
+      "A file could not be restored; those before it were. The checkpoint taken before has all of them.",
+    fatal: false,
+    http: 500,
+  },
   change_unknown: {
     meaning: "The session has no such turn or file in its changes, or no checkpoints at all.",
     fatal: false,

@@ -12,11 +12,14 @@ import type { Order, Transport } from "./transport.ts";
 import type {
   Action,
   ActionsReply,
+  ChangesRange,
+  ChangesReply,
   ChangeView,
   DeletedReply,
   EventsOptions,
   EventsPage,
   FamilyReply,
+  FileChangesReply,
   FollowOptions,
   HealthReply,
   InputBody,
@@ -43,6 +46,8 @@ import type {
   StopDaemonReply,
   StoppedReply,
   StreamItem,
+  UndoBody,
+  UndoReply,
   WaitOptions,
   WaitReply,
   WebLink,
@@ -66,6 +71,9 @@ const SILENCE_MS = 30_000;
 const SET_UP_MS = 20 * 60_000;
 /** Long waits are split, so that a dead connection is noticed. */
 const WAIT_PIECE_S = 25;
+
+/** Many files take time. */
+const UNDO_MS = 120_000;
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -171,6 +179,27 @@ export class HttpApi {
   /** Changes of all sessions, for dashboards. */
   changes(signal?: AbortSignal): AsyncGenerator<ChangeView, void> {
     return followChanges(this.#port(), signal);
+  }
+
+  /** Which files the session's turns changed; one page. */
+  sessionChanges(
+    session_id: string,
+    query: ChangesRange & { limit?: number; after?: string } = {},
+  ): Promise<ChangesReply> {
+    return this.#get(toPath(session_id, "changes"), { ...query });
+  }
+
+  /** The changed lines of one file. */
+  fileChanges(
+    session_id: string,
+    query: ChangesRange & { path: string; path_b64?: string },
+  ): Promise<FileChangesReply> {
+    return this.#get(toPath(session_id, "changes", "file"), { ...query });
+  }
+
+  /** Gives files the content that they had before a turn. */
+  undo(session_id: string, body: UndoBody = {}): Promise<UndoReply> {
+    return this.#send({ method: "POST", path: toPath(session_id, "undo"), body, silenceMs: UNDO_MS });
   }
 
   /** `timeoutMs` also limits the search for a daemon that went away; it then fails with `timeout`. */

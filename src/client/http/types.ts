@@ -6,6 +6,18 @@ import type { WireFrame } from "../frames.ts";
 
 export type { Action } from "../../protocol/actions.ts";
 export type {
+  ChangedFile,
+  ChangedLine,
+  ChangedTurn,
+  ChangesReply,
+  FileChangesReply,
+  Hunk,
+  NotCovered,
+  UndoBody,
+  UndoneFile,
+  UndoReply,
+} from "../../protocol/changes.ts";
+export type {
   PolicyPreview,
   PolicyRule,
   PolicyVerdict,
@@ -51,6 +63,13 @@ export interface StatsFilter {
   session_id?: string;
   /** Newest entries per list. */
   limit?: number;
+}
+
+/** A turn, or from one checkpoint to another; default: the whole session. */
+export interface ChangesRange {
+  turn?: number;
+  from?: number;
+  to?: number;
 }
 
 export interface SessionsFilter {
