@@ -14,7 +14,7 @@ import { createMetrics } from "../base/metrics.ts";
 import { listRunDirectories } from "../base/runs/directory.ts";
 import { loadSystemCalls } from "../base/runs/system-calls.ts";
 import { defined } from "../base/values.ts";
-import { findGit } from "../git/program.ts";
+import { findGit } from "../git/index.ts";
 import { createObserver } from "../observe/index.ts";
 import type { DaemonFacts } from "../servers/types.ts";
 import { createSessions, drain, type Sessions } from "../sessions/index.ts";

@@ -3,6 +3,7 @@
 import { constants } from "node:fs";
 import { copyFile, lstat, mkdir, readlink, rm, symlink } from "node:fs/promises";
 import { dirname } from "node:path";
+import { type RawPath, splitFields, toDiskPath, toShownPath } from "./paths.ts";
 import type { Repository } from "./repository.ts";
 import type { Git } from "./run.ts";
 import { runFiltered } from "./worktrees.ts";
@@ -20,11 +21,11 @@ export async function carryChanges(git: Git, from: Repository, to: Repository): 
   // A file may have become a directory or the reverse: everything old goes first.
   for (const path of paths) await rm(await makeParents(to.root, path), { recursive: true, force: true });
   for (const path of paths) {
-    const source = toBytes(from.root, path);
+    const source = toDiskPath(from.root, path);
     const info = await lstat(source).catch(() => undefined);
     if (info === undefined) continue; // deleted
     if (!info.isFile() && !info.isSymbolicLink()) {
-      left.push(Buffer.from(path, "latin1").toString("utf8"));
+      left.push(toShownPath(path).path);
       continue;
     }
     const target = await makeParents(to.root, path);
@@ -35,32 +36,25 @@ export async function carryChanges(git: Git, from: Repository, to: Repository): 
   return { files, left };
 }
 
-/** Paths relative to the root, one character per byte: not all are UTF-8. */
-async function listChanged(git: Git, repository: Repository): Promise<string[]> {
+async function listChanged(git: Git, repository: Repository): Promise<RawPath[]> {
   const args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"];
   const output = await runFiltered(git, repository, { args: [...args, "--ignore-submodules=all"] });
-  return output
-    .toString("latin1")
-    .split("\0")
+  return splitFields(output)
     .filter((entry) => entry.length > 3)
     .map((entry) => entry.slice(3).replace(/\/$/, ""));
 }
 
 /** Makes every parent of the path a real directory, since a symbolic link would lead out of the work tree. Returns the path. */
-async function makeParents(root: string, path: string): Promise<Buffer> {
+async function makeParents(root: string, path: RawPath): Promise<Buffer> {
   const folder = dirname(path);
   let parent = "";
   for (const part of folder === "." ? [] : folder.split("/")) {
     parent += `${part}/`;
-    const place = toBytes(root, parent.slice(0, -1));
+    const place = toDiskPath(root, parent.slice(0, -1));
     const info = await lstat(place).catch(() => undefined);
     if (info?.isDirectory() === true) continue;
     if (info !== undefined) await rm(place);
     await mkdir(place);
   }
-  return toBytes(root, path);
-}
-
-function toBytes(root: string, path: string): Buffer {
-  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, "latin1")]);
+  return toDiskPath(root, path);
 }

@@ -4,6 +4,7 @@ import { rm } from "node:fs/promises";
 import { CodedError } from "../base/coded-error.ts";
 import { defined } from "../base/values.ts";
 import { listFilterOverrides } from "./filters.ts";
+import { splitFields } from "./paths.ts";
 import { findRepository, type Repository } from "./repository.ts";
 import type { Git, GitOrder } from "./run.ts";
 
@@ -78,7 +79,7 @@ export async function inspectWorktree(git: Git, worktree: Repository): Promise<W
   return {
     commit,
     ...defined({ branch }),
-    changed: countEntries(status),
+    changed: splitFields(status).length,
     unmerged: Number(count.toString("utf8")),
   };
 }
@@ -135,11 +136,4 @@ async function readCommit(git: Git, place: Pick<GitOrder, "cwd" | "env">, name: 
   const why =
     name === "HEAD" ? "the repository has no commit yet" : `"${name}" is not a commit, branch or tag`;
   throw new CodedError("worktree_refused", `${why}; a worktree needs a commit to start from`);
-}
-
-function countEntries(status: Buffer): number {
-  return status
-    .toString("utf8")
-    .split("\0")
-    .filter((entry) => entry !== "").length;
 }

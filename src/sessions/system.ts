@@ -10,6 +10,8 @@ import type { Losses } from "../store/losses.ts";
 import { adoptRuns } from "./adopt.ts";
 import { Audit } from "./audit/audit.ts";
 import { type CheckpointParts, Checkpoints, toSkippedNotice } from "./checkpoints/checkpoints.ts";
+import { Overlaps } from "./checkpoints/overlaps.ts";
+import { reportOverlaps } from "./checkpoints/report-overlaps.ts";
 import { Family, type FamilyOptions, type FamilyParts } from "./family/family.ts";
 import type { SessionHooks } from "./hooks.ts";
 import { type HubOptions, SessionHub } from "./hub.ts";
@@ -47,7 +49,7 @@ export interface SystemOptions
   /** Absent: no session can be spawned in a worktree. */
   worktrees?: Omit<WorktreesParts, "listBusy" | "log"> | undefined;
   /** Absent: the files of turns are not recorded. */
-  checkpoints?: Omit<CheckpointParts, "log" | "report"> | undefined;
+  checkpoints?: Omit<CheckpointParts, "log" | "report" | "changed"> | undefined;
   family: FamilyOptions;
   notify: NotifySettings & Pick<NotifyParts, "env" | "identity" | "userAgent">;
 }
@@ -97,6 +99,7 @@ export function createSessions(options: SystemOptions): Sessions {
     onRemoved: (row, isAtWork, by) => {
       observer.forget(row.session_id);
       void checkpoints?.remove(row.session_id);
+      overlaps.forget(row.session_id);
       changes.markRemoved(row.session_id);
       if (isAtWork) void family.onRemoved(row, by);
     },
@@ -126,6 +129,8 @@ export function createSessions(options: SystemOptions): Sessions {
           findSession: (session_id) => hub.table.find(session_id),
           changed: (change, by) => audit?.recordPolicy(change, by),
         });
+  const overlaps = new Overlaps();
+  const isLive = (session_id: string) => hub.table.live.has(session_id);
   const checkpoints =
     options.checkpoints === undefined
       ? undefined
@@ -137,6 +142,7 @@ export function createSessions(options: SystemOptions): Sessions {
             if (session === undefined || session.isClosed || hub.table.isAbandoned) return;
             publisher.publish(session.stream, toSkippedNotice(session.row.backend, data));
           },
+          changed: (files) => reportOverlaps(overlaps.take(files, isLive), hub.table, publisher),
         });
   const ledger = new Ledger({ store, publisher, log, expiryMs: options.expiryMs, policy, audit });
   const adopted = { runs: new Set<string>(), sessions: new Set<string>() };

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import * as z from "zod";
 import { ensurePrivateDir, writePrivate } from "../../base/private-file.ts";
-import type { Repository } from "../../git/repository.ts";
+import type { Repository } from "../../git/index.ts";
 import { SessionWorktree } from "../../protocol/worktrees.ts";
 
 /** `setup` is stored before its command runs, and again when it has succeeded. */

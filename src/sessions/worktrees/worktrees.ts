@@ -6,17 +6,18 @@ import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { KeyedLock } from "../../base/keyed-lock.ts";
 import type { Log } from "../../base/log.ts";
 import { defined } from "../../base/values.ts";
-import { carryChanges } from "../../git/carry-changes.ts";
-import type { FoundGit } from "../../git/program.ts";
-import { findRepository, type Repository } from "../../git/repository.ts";
-import type { Git } from "../../git/run.ts";
 import {
   addWorktree,
+  carryChanges,
   discardWorktree,
+  type FoundGit,
+  findRepository,
+  type Git,
   inspectWorktree,
+  type Repository,
   removeWorktree,
   requireRepository,
-} from "../../git/worktrees.ts";
+} from "../../git/index.ts";
 import type { SessionWorktree, WorktreeView, WorktreeWish } from "../../protocol/worktrees.ts";
 import {
   findFolder,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { startChild } from "../../../base/child.ts";
 import { CodedError } from "../../../base/coded-error.ts";
 import { findProgram } from "../../../base/find-program.ts";
-import type { Forge } from "../../../git/forge.ts";
+import type { Forge } from "../../../git/index.ts";
 
 export interface PullRequestWish {
   forge: Forge;
