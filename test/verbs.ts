@@ -3,12 +3,12 @@
 /** Actions. */
 const VERBS = `
   abandon abort add adopt advance announce answer append apply arrange ask assert assume attach await backspace become begin
-  bind build call cancel cap change chart check choose claim classify clear close collect color combine compact
+  bind build call cancel cap carry change chart check choose claim classify clear close collect color combine commit compact
   compare compile complete compose compute confirm connect continue convert copy count create cut decide declare
-  decode define delete deliver derive describe detect dial diff dispatch drain draw drop edit end enqueue ensure
+  decode define delete deliver derive describe detect dial diff discard dispatch drain draw drop edit end enqueue ensure
   estimate evaluate exchange execute expand expire explain extend fail feed fetch fill filter find finish fit
   flush fold follow forget format free get give guard guess halt hand hash highlight hold hurry identify ignore
-  import index insert interrupt introduce join judge keep kill learn leave let limit list listen load locate lock
+  import index insert inspect interrupt introduce join judge keep kill learn leave let limit list listen load locate lock
   log look lose make map mark mask match measure merge migrate modernize move mute name narrow nest normalize note notify
   observe obtain omit open optimize orphan pad paint park parse paste peek perform pick plan poll post prepare preview
   print prune publish push put queue quote rate read reattach recall receive reconnect record recover redact

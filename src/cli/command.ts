@@ -9,6 +9,8 @@ export interface Flag {
   short?: string;
   /** The value's name in the help; absent for a flag without a value. */
   value?: string;
+  /** The value may be missing, and is given as `--name=VALUE` only: a word after the flag is not its value. */
+  isValueOptional?: true;
   /** May be repeated; the values are in `many`. */
   isMany?: true;
   summary: string;
@@ -16,14 +18,16 @@ export interface Flag {
   completes?: string;
 }
 
-/** A row of a table of flags, such as `defineFlag("-n, --lines N", "print the last N lines")`. */
+/** A row of a table of flags, such as `defineFlag("-n, --lines N", "print the last N lines")`; `--name[=VALUE]` has an optional value. */
 export function defineFlag(
   usage: string,
   summary: string,
   more: Pick<Flag, "isMany" | "completes"> = {},
 ): Flag {
-  const [, short, name = "", value] = /^(?:-(\w), )?--([\w-]+)(?: (.+))?$/.exec(usage) ?? [];
-  return { name, summary, ...defined({ short, value }), ...more };
+  const [, short, name = "", value, optional] =
+    /^(?:-(\w), )?--([\w-]+)(?: (.+)|\[=(.+)\])?$/.exec(usage) ?? [];
+  const isValueOptional = optional === undefined ? undefined : (true as const);
+  return { name, summary, ...defined({ short, value: value ?? optional, isValueOptional }), ...more };
 }
 
 export interface Arguments {
@@ -67,7 +71,7 @@ export function parseArguments(
     }
     const [given = "", inline] = splitOnce(argument, "=");
     const flag = findFlag(given, table);
-    if (flag.value === undefined) {
+    if (flag.value === undefined || (flag.isValueOptional === true && inline === undefined)) {
       if (inline !== undefined) throw new UsageError(`${given} takes no value`);
       flags[flag.name] = true;
       continue;

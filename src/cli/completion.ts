@@ -132,11 +132,11 @@ function fish(table: CompletionTable): string {
 }
 
 function fishFlag(table: CompletionTable, flag: Flag, when: string): string {
-  const { name, short, value, summary } = flag;
+  const { name, short, value, isValueOptional, summary } = flag;
   const shortFlag = short === undefined ? "" : ` -s ${short}`;
   const ask = table.flagAsks?.[flag.completes ?? ""]?.replace("SESSION", "(commandline -opc)[3]");
   const values = ask === undefined ? (flag.completes === FILE ? " -F" : "") : ` -f -a '(${ask} 2>/dev/null)'`;
-  const taken = value === undefined ? "" : ` -r${values}`;
+  const taken = value === undefined || isValueOptional === true ? "" : ` -r${values}`;
   return `complete -c ${table.program} -n '${when}' -l ${name}${shortFlag}${taken} -d '${quote(summary)}'`;
 }
 
@@ -169,7 +169,7 @@ function listValueCompletions(table: CompletionTable): { pattern: string; ask: s
 function valuePatterns({ commands, programFlags, commonFlags }: CompletionTable): string {
   const patterns = (command: string, flags: readonly Flag[]): string[] =>
     flags
-      .filter(({ value }) => value !== undefined)
+      .filter(({ value, isValueOptional }) => value !== undefined && isValueOptional !== true)
       .flatMap((flag) => flagForms(flag).map((given) => `${command}" ${given}"`));
   return [
     ...new Set(patterns("*", [...programFlags, ...commonFlags])),

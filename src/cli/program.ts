@@ -199,8 +199,8 @@ export function formatUsageLines(rows: readonly { usage: string; summary: string
 }
 
 export function formatFlags(flags: readonly Flag[]): string[] {
-  const rows = flags.map(({ name, short, value, summary }) => ({
-    usage: `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`,
+  const rows = flags.map(({ name, short, value, isValueOptional, summary }) => ({
+    usage: `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : isValueOptional ? `[=${value}]` : ` ${value}`}`,
     summary,
   }));
   const width = Math.max(...rows.map(({ usage }) => usage.length));

@@ -66,6 +66,7 @@ export type {
   WaitReply,
   WaitStat,
   WebLink,
+  WorktreeView,
 } from "./http/types.ts";
 export { HttpClient, type HttpOptions } from "./http.ts";
 export type { OpenOptions } from "./port.ts";

@@ -289,6 +289,21 @@ export const CONFIG_KEYS = {
     meaning:
       "A turn without events for this long, and without a pending request, is reported as `stalled`; 0 disables.",
   },
+  worktree_dir: {
+    env: "BLEMEESD_WORKTREE_DIR",
+    check: path.optional(),
+    defaultText: "$XDG_DATA_HOME/blemees/worktrees",
+    meaning: "Directory of the worktrees that sessions are started in (`sm spawn --worktree`).",
+  },
+  worktree_setup: {
+    env: "BLEMEESD_WORKTREE_SETUP",
+    check: names
+      .pipe(z.array(z.string().regex(/^\/[^=]*=./, "expected REPOSITORY=COMMAND, with an absolute path")))
+      .default([]),
+    defaultText: "none",
+    meaning:
+      "Commands that set up a new worktree before its agent starts: a list of `REPOSITORY=COMMAND`, such as `/home/me/app=npm ci`.",
+  },
   notify_command: {
     env: "BLEMEESD_NOTIFY_COMMAND",
     check: argv.optional(),

@@ -13,11 +13,12 @@ import { findValueFault } from "./value-fault.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-export interface Config extends Omit<ConfigValues, "socket_path" | "state_dir"> {
+export interface Config extends Omit<ConfigValues, "socket_path" | "state_dir" | "worktree_dir"> {
   /** The rules for approvals, beside the default config file. Not a setting, so that no project can name another one. */
   policy_file: string;
   socket_path: string;
   state_dir: string;
+  worktree_dir: string;
   /** Agents that speak ACP, by name: `[agents.NAME]`. */
   agents: Record<string, AgentConfig>;
 }
@@ -56,6 +57,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     ...checked,
     socket_path: checked.socket_path ?? resolveSocketPath(sources.env),
     state_dir: checked.state_dir ?? getDefaultStateDir(sources.env),
+    worktree_dir: checked.worktree_dir ?? defaultWorktreeDir(sources.env),
     policy_file: join(dirname(defaultConfigFile(sources.env)), "policy.toml"),
     agents: readAgents(fromFile[AGENTS], path),
   };
@@ -102,4 +104,9 @@ function readConfigFile(sources: ConfigSources, warnings: string[]): ConfigFile 
 
 function defaultConfigFile(env: Env): string {
   return join(env["XDG_CONFIG_HOME"] || join(getHome(env), ".config"), "blemeesd", "config.toml");
+}
+
+/** Not below the state directory, which sandboxed commands do not see. */
+function defaultWorktreeDir(env: Env): string {
+  return join(env["XDG_DATA_HOME"] || join(getHome(env), ".local", "share"), "blemees", "worktrees");
 }

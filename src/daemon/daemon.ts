@@ -16,6 +16,7 @@ import { createMetrics } from "../base/metrics.ts";
 import { listRunDirectories } from "../base/runs/directory.ts";
 import { loadSystemCalls } from "../base/runs/system-calls.ts";
 import { defined } from "../base/values.ts";
+import { findGit } from "../git/index.ts";
 import { createObserver } from "../observe/index.ts";
 import type { DaemonFacts } from "../servers/types.ts";
 import { createSessions, drain, type Sessions } from "../sessions/index.ts";
@@ -150,6 +151,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     auditDir: durable ? config.state_dir : undefined,
     checkpoints: config.checkpoints && durable ? placeCheckpoints(config, env) : undefined,
     policy: { path: config.policy_file, agentPath: agentEnv["PATH"] },
+    worktrees: {
+      root: config.worktree_dir,
+      findGit: () => findGit(env),
+      setUp: readSetUps(config.worktree_setup),
+      env: agentEnv,
+    },
     family: {
       limits: {
         maxChildren: config.max_children,
@@ -169,7 +176,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       userAgent: `blemeesd/${parts.version}`,
     },
   });
-  const { hub, manager, identify, policy, ready, quiet, abandon, adopted, dropStored } = sessions;
+  const { hub, manager, identify, policy, worktrees, ready, quiet, abandon, adopted, dropStored } = sessions;
   const memory = new MemoryReturn({ release: dropStored, trim: () => loadSystemCalls().trimMemory() });
   const leavesAgents = (asked = config.leave_agents): boolean => asked && runsDir !== undefined;
   const supervisor = findSupervisor(env);
@@ -196,7 +203,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   };
   const control = { leavesAgents, stop: parts.stop };
   // As late as possible: the socket is free only for a moment.
-  const context = { hub, manager, identify, policy, metrics, facts, log, control };
+  const context = { hub, manager, identify, policy, worktrees, metrics, facts, log, control };
   const open = async () => {
     const before = parts.takeover ? await (await import("./takeover.ts")).takeOver(config) : undefined;
     if (before !== undefined) log.info("daemon.took_over", { ...before });
@@ -261,6 +268,13 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       await listening.close();
     },
   };
+}
+
+/** `REPOSITORY=COMMAND`, by the repository. */
+function readSetUps(entries: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    entries.map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)]),
+  );
 }
 
 async function keepChanges(

@@ -47,6 +47,11 @@ export class WorkTree {
     return this.#dir.repository.root;
   }
 
+  /** The same for all worktrees of a repository. */
+  get commonDir(): string {
+    return this.#dir.repository.commonDir;
+  }
+
   recall(nested: Iterable<RawPath>): void {
     this.#snapshots.recall(nested);
   }

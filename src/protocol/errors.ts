@@ -43,6 +43,12 @@ export const ERRORS = {
     fatal: false,
     http: 404,
   },
+  worktree_refused: {
+    meaning: "The worktree cannot be added, or removing it would lose something; the message says why.",
+    fatal: false,
+    http: 409,
+  },
+  worktree_unknown: { meaning: "No worktree has this name.", fatal: false, http: 404 },
   session_busy: { meaning: "A turn is already running.", fatal: false, http: 409 },
   spawn_failed: {
     meaning: "The backend's program was not found or failed to start.",

@@ -198,6 +198,16 @@ export const NOTICES = {
     kind: z.enum(["start", "end"]),
     reason: z.string(),
   }),
+  same_file_changed: row(
+    "Two live sessions have changed the same file, here or in worktrees of one repository.",
+    {
+      session_ids: z.array(z.string()),
+      /** At most 20 of them. */
+      paths: z.array(z.string()),
+      count: z.int(),
+      same_directory: z.boolean(),
+    },
+  ),
   policy_invalid: row("The rules file is invalid, so the last good rules apply.", none.shape),
   event_persist_recovered: row("The log works again; some frames before this one are missing from it.", {
     lost: count,

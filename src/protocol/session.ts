@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { InputRecord, QueuedMessage } from "./queue.ts";
 import { Usage } from "./usage.ts";
+import { SessionWorktree } from "./worktrees.ts";
 
 /** Checked before an id becomes part of a path or an argument. */
 export const SESSION_ID = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
@@ -81,6 +82,8 @@ export const SessionRow = z.object({
   notify_url: z.string().optional(),
   /** The idempotency key of the spawn, and a hash of its body. */
   spawn: z.strictObject({ key: z.string(), hash: z.string() }).optional(),
+  /** The worktree that was made for it. */
+  worktree: SessionWorktree.optional(),
   /** Stopped by the user or the parent: a client's message starts it again, a wake does not. */
   stopped_at_ms: z.int().optional(),
   queue: z.array(QueuedMessage).optional(),

@@ -5,6 +5,7 @@ import { InputRecord } from "./queue.ts";
 import { RequestRow } from "./requests.ts";
 import { Budget, LastResult, SESSION_STATES } from "./session.ts";
 import { Usage } from "./usage.ts";
+import { SessionWorktree } from "./worktrees.ts";
 
 /** A session with its activity. */
 export const SessionView = z.strictObject({
@@ -41,6 +42,7 @@ export const SessionView = z.strictObject({
   context_tokens: z.int(),
   cost_usd: z.number().optional(),
   budget: Budget.optional(),
+  worktree: SessionWorktree.optional(),
   started_at_ms: z.int(),
   last_active_at_ms: z.int(),
   /** When the agent last sent anything since the daemon started. */

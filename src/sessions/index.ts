@@ -28,3 +28,4 @@ export type {
   SessionInfo,
   Subscriber,
 } from "./types.ts";
+export type { Worktrees } from "./worktrees/worktrees.ts";

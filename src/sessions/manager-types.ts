@@ -8,6 +8,7 @@ import type { RequestRow } from "../protocol/requests.ts";
 import type { Budget, FilterState } from "../protocol/session.ts";
 import type { Stats } from "../protocol/stats.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
+import type { WorktreeWish } from "../protocol/worktrees.ts";
 import type { Responded } from "./requests/frames.ts";
 import type { RespondOrder } from "./requests/types.ts";
 import type { Caller } from "./rights/caller.ts";
@@ -30,6 +31,8 @@ export interface SpawnOrder {
   /** If it would have more rights than its parent: let a person decide. */
   ask?: boolean;
   notify_url?: string;
+  /** Start it in a new worktree of the repository of its working directory. */
+  worktree?: WorktreeWish;
   key?: string;
 }
 

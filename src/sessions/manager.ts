@@ -47,6 +47,7 @@ import { settleStats } from "./views/stats.ts";
 import { settleAction } from "./views/view.ts";
 import type { Views } from "./views/views.ts";
 import { type WaitState, waitFor } from "./views/wait.ts";
+import type { Worktrees } from "./worktrees/worktrees.ts";
 
 export interface ManagerParts {
   table: SessionTable;
@@ -57,6 +58,7 @@ export interface ManagerParts {
   changes: Changes;
   views: Views;
   rights: Rights;
+  worktrees?: Worktrees | undefined;
   /** Absent: turned off. */
   checkpoints: Checkpoints | undefined;
   /** Throws `notify_not_allowed`. */
@@ -78,6 +80,7 @@ export class SessionManager implements Manager {
     const { session_id, ...spawned } = await spawnSession(order, {
       table,
       checkParent: (parent) => family.checkSpawn(parent),
+      worktrees: this.#parts.worktrees,
     });
     changes.markChanged(session_id);
     if (order.parent !== undefined) changes.markChanged(order.parent);

@@ -34,7 +34,7 @@ import { openTrace } from "./trace.ts";
 import type { Client, OpenOrder, Subscriber } from "./types.ts";
 
 export interface SessionContext
-  extends Pick<AgentParts, "backend" | "log" | "stderrRate" | "env" | "withRoom"> {
+  extends Pick<AgentParts, "backend" | "log" | "stderrRate" | "env" | "withRoom" | "prepareWorktree"> {
   store: Store;
   publisher: Publisher;
   ledger: Ledger;

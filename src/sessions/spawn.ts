@@ -3,6 +3,7 @@
 
 import { createHash, randomUUID } from "node:crypto";
 import type { Backend } from "../backends/types.ts";
+import { CodedError } from "../base/coded-error.ts";
 import { makeId } from "../base/id.ts";
 import { defined } from "../base/values.ts";
 import type { InputRecord } from "../protocol/queue.ts";
@@ -12,6 +13,7 @@ import type { SpawnOrder } from "./manager-types.ts";
 import { createRow } from "./new-row.ts";
 import type { Session } from "./session.ts";
 import { exists, type SessionTable } from "./table.ts";
+import type { MadeWorktree, Worktrees } from "./worktrees/worktrees.ts";
 
 export interface Spawned {
   session_id: string;
@@ -23,6 +25,8 @@ export interface SpawnParts {
   table: SessionTable;
   /** Reads the parent's family. The returned function throws if the parent may not have more children. */
   checkParent(parent: string): Promise<() => void>;
+  /** Absent: this daemon makes none. */
+  worktrees?: Worktrees | undefined;
 }
 
 export async function spawnSession(order: SpawnOrder, parts: SpawnParts): Promise<Spawned> {
@@ -38,29 +42,63 @@ export async function spawnSession(order: SpawnOrder, parts: SpawnParts): Promis
   }
 }
 
-async function spawnOne(order: SpawnOrder, { table, checkParent }: SpawnParts): Promise<Spawned> {
+async function spawnOne(order: SpawnOrder, parts: SpawnParts): Promise<Spawned> {
+  const { table, checkParent, worktrees } = parts;
   const backend = table.backend(order.backend);
   const session_id = order.session_id ?? idFor(order.key);
   const release = await table.changing.lock(session_id);
   let session: Session;
   let first: InputRecord | undefined;
+  let made: MadeWorktree | undefined;
   try {
     const before = (await table.find(session_id)) ?? (await findSpawned(order.key, table));
     if (before !== undefined) return sameAs(before, order);
     const check = order.parent === undefined ? () => undefined : await checkParent(order.parent);
     check();
     const parent = order.parent === undefined ? undefined : await table.find(order.parent);
-    let row = spawnRow(backend, { ...order, session_id }, { cwd: parent?.cwd, hash: bodyHash(order) });
+    made = await makeWorktree(backend, { ...order, session_id }, parent?.cwd, worktrees);
+    const placed = made === undefined ? order : placeIn(order, made.cwd);
+    let row = spawnRow(backend, { ...placed, session_id }, { cwd: parent?.cwd, hash: bodyHash(order) });
+    if (made !== undefined) row.worktree = made.worktree;
     if (order.message !== undefined) {
       const input = { message: order.message, kind: "user" as const, message_id: makeId("msg") };
       ({ row, record: first } = enqueue(row, input, Date.now()));
     }
     session = await table.create(backend, row, check);
+  } catch (error) {
+    if (made !== undefined) await worktrees?.discard(made.worktree);
+    throw error;
   } finally {
     release();
   }
   session.goOn();
   return { session_id, repeated: false, ...(first === undefined ? {} : { message_id: first.message_id }) };
+}
+
+async function makeWorktree(
+  backend: Backend,
+  order: SpawnOrder & { session_id: string },
+  inheritedCwd: string | undefined,
+  worktrees: Worktrees | undefined,
+): Promise<MadeWorktree | undefined> {
+  const { worktree, session_id, name } = order;
+  if (worktree === undefined) return undefined;
+  const { cwd } = toOptions(backend, order, inheritedCwd);
+  if (worktrees === undefined || typeof cwd !== "string") {
+    const why =
+      worktrees === undefined ? "this daemon makes no worktrees" : "a worktree needs a working directory";
+    throw new CodedError("worktree_refused", why);
+  }
+  return worktrees.make(worktree, { session_id, cwd, label: name ?? backend.name });
+}
+
+/** The directory also overrides the one among the agent's own options. */
+function placeIn({ options, ...order }: SpawnOrder, cwd: string): SpawnOrder {
+  return {
+    ...order,
+    cwd,
+    ...(options?.["cwd"] === undefined ? defined({ options }) : { options: { ...options, cwd } }),
+  };
 }
 
 function spawnRow(

@@ -10,6 +10,8 @@ import type { Losses } from "../store/losses.ts";
 import { adoptRuns } from "./adopt.ts";
 import { Audit } from "./audit/audit.ts";
 import { type CheckpointParts, Checkpoints, toSkippedNotice } from "./checkpoints/checkpoints.ts";
+import { Overlaps } from "./checkpoints/overlaps.ts";
+import { reportOverlaps } from "./checkpoints/report-overlaps.ts";
 import { Family, type FamilyOptions, type FamilyParts } from "./family/family.ts";
 import type { SessionHooks } from "./hooks.ts";
 import { type HubOptions, SessionHub } from "./hub.ts";
@@ -25,12 +27,13 @@ import type { SessionTable } from "./table.ts";
 import { Changes } from "./views/changes.ts";
 import { declareGauges } from "./views/gauges.ts";
 import { Views } from "./views/views.ts";
+import { Worktrees, type WorktreesParts } from "./worktrees/worktrees.ts";
 
 /** For agents that do not read, and a message that does not fit into their input. */
 const DRAIN_LIMIT_MS = 3_000;
 
 export interface SystemOptions
-  extends Omit<HubOptions, "publisher" | "ledger" | "ready" | "hooks" | "inputChanged"> {
+  extends Omit<HubOptions, "publisher" | "ledger" | "ready" | "hooks" | "inputChanged" | "prepareWorktree"> {
   observer: Observer;
   metrics: Metrics;
   /** Known once the store is open. */
@@ -43,8 +46,10 @@ export interface SystemOptions
   policy?: Pick<PolicyParts, "path" | "agentPath"> | undefined;
   /** Where answers and policy changes are recorded; absent: nowhere. */
   auditDir?: string | undefined;
+  /** Absent: no session can be spawned in a worktree. */
+  worktrees?: Omit<WorktreesParts, "listBusy" | "log"> | undefined;
   /** Absent: the files of turns are not recorded. */
-  checkpoints?: Omit<CheckpointParts, "log" | "report"> | undefined;
+  checkpoints?: Omit<CheckpointParts, "log" | "report" | "changed"> | undefined;
   family: FamilyOptions;
   notify: NotifySettings & Pick<NotifyParts, "env" | "identity" | "userAgent">;
 }
@@ -53,6 +58,7 @@ export interface Sessions {
   hub: SessionHub;
   manager: SessionManager;
   policy: Policy | undefined;
+  worktrees: Worktrees | undefined;
   /** Who a client is, from its process. */
   identify: IdentifyPeer;
   audit: Audit | undefined;
@@ -93,6 +99,7 @@ export function createSessions(options: SystemOptions): Sessions {
     onRemoved: (row, isAtWork, by) => {
       observer.forget(row.session_id);
       void checkpoints?.remove(row.session_id);
+      overlaps.forget(row.session_id);
       changes.markRemoved(row.session_id);
       if (isAtWork) void family.onRemoved(row, by);
     },
@@ -122,6 +129,8 @@ export function createSessions(options: SystemOptions): Sessions {
           findSession: (session_id) => hub.table.find(session_id),
           changed: (change, by) => audit?.recordPolicy(change, by),
         });
+  const overlaps = new Overlaps();
+  const isLive = (session_id: string) => hub.table.live.has(session_id);
   const checkpoints =
     options.checkpoints === undefined
       ? undefined
@@ -133,6 +142,7 @@ export function createSessions(options: SystemOptions): Sessions {
             if (session === undefined || session.isClosed || hub.table.isAbandoned) return;
             publisher.publish(session.stream, toSkippedNotice(session.row.backend, data));
           },
+          changed: (files) => reportOverlaps(overlaps.take(files, isLive), hub.table, publisher),
         });
   const ledger = new Ledger({ store, publisher, log, expiryMs: options.expiryMs, policy, audit });
   const adopted = { runs: new Set<string>(), sessions: new Set<string>() };
@@ -154,6 +164,7 @@ export function createSessions(options: SystemOptions): Sessions {
     hooks,
     checkSpawn: (parent) => family.checkSpawn(parent),
     inputChanged: (session_id, input) => changes.reportInput(session_id, input),
+    prepareWorktree: async (worktree) => worktrees?.prepare(worktree),
   });
   const { table } = hub;
   declareGauges(metrics, { table, ledger, store });
@@ -176,8 +187,13 @@ export function createSessions(options: SystemOptions): Sessions {
     },
     options.family,
   );
+  const worktrees =
+    options.worktrees === undefined
+      ? undefined
+      : new Worktrees({ ...options.worktrees, log, listBusy: () => listRunningIn(table) });
   const manager = new SessionManager({
-    ...{ table, ledger, store, observer, family, changes, views, log, rights: hub.rights, checkpoints },
+    ...{ table, ledger, store, observer, family, changes, views, log, rights: hub.rights, worktrees },
+    checkpoints,
     checkNotifyUrl: (url) => void notifier.checkNotifyUrl(url),
     removed: hooks.onRemoved,
   });
@@ -198,6 +214,7 @@ export function createSessions(options: SystemOptions): Sessions {
     hub,
     manager,
     policy,
+    worktrees,
     identify: createIdentifier(table, options.env["BLEMEES_DAEMON_ID"]),
     audit,
     checkpoints,
@@ -215,6 +232,12 @@ export function createSessions(options: SystemOptions): Sessions {
       for (const { stream } of table.live.values()) stream.dropStored();
     },
   };
+}
+
+function* listRunningIn(table: SessionTable): Iterable<string> {
+  for (const { row, isRunning } of table.live.values()) {
+    if (isRunning && row.cwd !== undefined) yield row.cwd;
+  }
 }
 
 function familyParts(

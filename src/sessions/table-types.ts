@@ -2,6 +2,7 @@
 import type { Backend } from "../backends/types.ts";
 import type { Log } from "../base/log.ts";
 import type { InputRecord } from "../protocol/queue.ts";
+import type { SessionWorktree } from "../protocol/worktrees.ts";
 import type { Store } from "../store/types.ts";
 import type { CloseCondition } from "./core/jobs.ts";
 import type { SessionHooks } from "./hooks.ts";
@@ -23,6 +24,8 @@ export interface TableOptions {
   env: Record<string, string>;
   /** Directory for input recordings; absent: none. */
   traceDir?: string | undefined;
+  /** Before an agent starts in the worktree of its session. */
+  prepareWorktree?(worktree: SessionWorktree): Promise<void>;
   hooks?: SessionHooks;
   inputChanged?(session_id: string, input: InputRecord): void;
 }

@@ -75,7 +75,13 @@ export interface FleetDriver {
   /** Available backends, the default first. */
   backends(): Promise<readonly string[]>;
   /** Returns the new session's id. */
-  spawn(order: { backend: string; prompt: string; cwd: string; name?: string }): Promise<string>;
+  spawn(order: {
+    backend: string;
+    prompt: string;
+    cwd: string;
+    name?: string;
+    worktree?: true;
+  }): Promise<string>;
   interrupt(session_id: string): Promise<void>;
   stop(session_id: string): Promise<void>;
   remove(session_id: string): Promise<void>;

@@ -52,6 +52,8 @@ const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   suggest_rules: "person",
   list_audit: "person",
   verify_audit: "person",
+  list_worktrees: "person",
+  remove_worktree: "person",
   codex_events: "refused",
   codex_pending_requests: "refused",
   codex_respond: "refused",

@@ -9,6 +9,7 @@ import { DOCTOR } from "./doctor.ts";
 import { EVENTS } from "./events.ts";
 import { ALL, CHILDREN, SHOW, STATUS } from "./listing.ts";
 import { POLICY } from "./policy.ts";
+import { PR } from "./pr.ts";
 import { ANSWER, APPROVE, DECLINE, REQUESTS } from "./requests.ts";
 import { SEND } from "./send.ts";
 import { SPAWN } from "./spawn.ts";
@@ -17,6 +18,7 @@ import { ATTACH, TUI } from "./tui.ts";
 import { WAIT } from "./wait.ts";
 import { WEB } from "./web.ts";
 import { RUN, WIRE } from "./wire.ts";
+import { WORKTREES } from "./worktrees.ts";
 
 export const GROUPS: readonly Group<BlemeesContext>[] = [
   { title: "Start and talk", commands: [SPAWN, SEND, WAIT, RUN] },
@@ -24,5 +26,6 @@ export const GROUPS: readonly Group<BlemeesContext>[] = [
   { title: "Screens", commands: [TUI, ATTACH, WEB] },
   { title: "Answer requests", commands: [REQUESTS, APPROVE, DECLINE, ANSWER, POLICY, AUDIT] },
   { title: "Control", commands: [INTERRUPT, STOP, UNDO, RM, NAME, QUEUE] },
+  { title: "Work in repositories", commands: [WORKTREES, PR] },
   { title: "Other", commands: [DAEMON, DOCTOR, WIRE] },
 ];

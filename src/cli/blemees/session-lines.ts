@@ -97,6 +97,7 @@ export function formatSessionSheet(view: SessionView, columns: number, nowMs: nu
     ["title", view.title],
     ["agent", `${agent}${view.running ? ", running" : ", not running"}`],
     ["cwd", view.cwd],
+    ["worktree", view.worktree && `${view.worktree.name}, branch ${view.worktree.branch}`],
     ["state", describeState(view) + (view.attached ? ", owned by a client" : "")],
     [
       "turn",

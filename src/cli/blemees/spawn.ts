@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import type { SessionView, SpawnBody } from "../../client/index.ts";
-import { defineFlag, readNumberFlag, readTextFlag, UsageError } from "../command.ts";
+import { type Arguments, defineFlag, readNumberFlag, readTextFlag, UsageError } from "../command.ts";
 import { show } from "../output.ts";
 import { ANY } from "../program.ts";
 import { parseOpenPairs } from "../values.ts";
@@ -28,6 +28,12 @@ export const SPAWN: BlemeesCommand = {
     defineFlag("--parent ID", "the parent session (default inside an agent: its own)"),
     defineFlag("--no-approvals", "let the agent act without asking"),
     defineFlag("-o, --option KEY=VALUE", "an option of the agent; may be repeated", { isMany: true }),
+    defineFlag(
+      "--worktree[=NAME]",
+      "work in a new git worktree with a branch of its own (sm worktrees lists them)",
+    ),
+    defineFlag("--base REF", "with --worktree: the commit or branch to start from"),
+    defineFlag("--with-changes", "with --worktree: copy what is changed but not committed"),
     defineFlag("--budget-usd N", "maximum cost, for agents that report it"),
     defineFlag("--no-wake", "do not wake the parent when this session finishes or asks"),
     defineFlag(
@@ -43,6 +49,7 @@ export const SPAWN: BlemeesCommand = {
     'spawn codex --name fixer "make the tests pass"',
     "spawn claude --file task.md --wait",
     "git diff | sm spawn claude -o permission_mode=plan -",
+    'spawn codex --worktree=fix-login "fix the login test"',
   ],
   notes: [
     "The prompt comes from the arguments, a file, or stdin. Without one the agent waits for `sm send`.",
@@ -74,8 +81,10 @@ export const SPAWN: BlemeesCommand = {
       ...(given.flags["may-answer"] ? { may_answer: true } : {}),
       ...(given.flags["no-wake"] ? { wakes_parent: false } : {}),
       ...toBudget(readNumberFlag(given, "budget-usd")),
+      ...readWorktree(given),
     };
     const twins = name === undefined ? [] : await http.sessions({ name });
+    if (body.worktree !== undefined) context.output.note("· making a worktree …");
     const reply = await http.spawn(body);
     warnSameName(context, reply.session, twins);
     const { session, message_id } = reply;
@@ -109,6 +118,18 @@ function readOptions(pairs: readonly string[], agent: string): Pick<SpawnBody, "
   const [odd] = Object.keys(top);
   if (odd !== undefined) throw new UsageError(`--option ${odd}: not an option of the agent`);
   return { options };
+}
+
+function readWorktree(given: Arguments): Pick<SpawnBody, "worktree"> {
+  const { worktree, "with-changes": with_changes } = given.flags;
+  const base = readTextFlag(given, "base");
+  if (worktree === undefined) {
+    const odd = base !== undefined ? "--base" : with_changes === true ? "--with-changes" : undefined;
+    if (odd !== undefined) throw new UsageError(`${odd} needs --worktree`);
+    return {};
+  }
+  const name = worktree === true ? undefined : worktree;
+  return { worktree: { ...defined({ name, base }), ...(with_changes === true ? { with_changes } : {}) } };
 }
 
 function toBudget(max_cost_usd: number | undefined): Pick<SpawnBody, "budget"> {

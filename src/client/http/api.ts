@@ -31,6 +31,7 @@ import type {
   PolicyVerdict,
   PolicyView,
   QueueReply,
+  RemovedWorktree,
   RequestsReply,
   RespondReply,
   RuleView,
@@ -50,6 +51,8 @@ import type {
   WaitOptions,
   WaitReply,
   WebLink,
+  WorktreesReply,
+  WorktreeView,
 } from "./types.ts";
 
 export interface HttpApiOptions {
@@ -64,6 +67,8 @@ export interface HttpApiOptions {
 
 /** A daemon silent for this long is considered stuck. */
 const SILENCE_MS = 30_000;
+/** A set-up command of a worktree may take 15 minutes. */
+const SET_UP_MS = 20 * 60_000;
 /** Long waits are split, so that a dead connection is noticed. */
 const WAIT_PIECE_S = 25;
 
@@ -103,7 +108,8 @@ export class HttpApi {
 
   /** Safe to repeat: a missing idempotency key is generated, so that a lost connection spawns no duplicate. */
   spawn(body: SpawnBody): Promise<SpawnReply> {
-    return this.#sendKeyed("/sessions", body);
+    // A new worktree is checked out and set up before the reply.
+    return this.#sendKeyed("/sessions", body, body.worktree === undefined ? SILENCE_MS : SET_UP_MS);
   }
 
   async sessions(filter: SessionsFilter = {}): Promise<SessionView[]> {
@@ -281,6 +287,17 @@ export class HttpApi {
     return (await this.#get<{ suggestions: PolicyPreview[] }>(path)).suggestions;
   }
 
+  /** Worktrees that sessions were started in. */
+  async worktrees(): Promise<WorktreeView[]> {
+    return (await this.#get<WorktreesReply>("/worktrees")).worktrees;
+  }
+
+  /** By name or path. Throws `worktree_refused` if something would be lost. */
+  async removeWorktree(name: string): Promise<RemovedWorktree> {
+    const order = { method: "POST", path: "/worktrees/remove", body: { name } } as const;
+    return (await this.#send<{ removed: RemovedWorktree }>(order)).removed;
+  }
+
   /** Newest first. */
   async actions(session_id: string, limit?: number): Promise<Action[]> {
     return (await this.#get<ActionsReply>(toPath(session_id, "actions"), { limit })).actions;
@@ -300,9 +317,13 @@ export class HttpApi {
     return this.#repeat({ method: "GET", path: withQuery(path, query) });
   }
 
-  #sendKeyed<T>(path: string, body: { idempotency_key?: string | undefined }): Promise<T> {
+  #sendKeyed<T>(
+    path: string,
+    body: { idempotency_key?: string | undefined },
+    silenceMs = SILENCE_MS,
+  ): Promise<T> {
     const { idempotency_key = randomKey(), ...rest } = body;
-    return this.#repeat({ method: "POST", path, body: { ...rest, idempotency_key } });
+    return this.#repeat({ method: "POST", path, body: { ...rest, idempotency_key }, silenceMs });
   }
 
   /** For requests that are safe to repeat. */

@@ -1,6 +1,7 @@
 // Types of the HTTP API. Types only, so that the schemas are not loaded at run time.
 import type * as z from "zod";
 import type * as wire from "../../protocol/wire/http.ts";
+import type * as worktrees from "../../protocol/worktrees.ts";
 import type { WireFrame } from "../frames.ts";
 
 export type { Action } from "../../protocol/actions.ts";
@@ -37,6 +38,10 @@ export type {
   WebLink,
 } from "../../protocol/wire/http.ts";
 
+export type { WorktreeView } from "../../protocol/worktrees.ts";
+
+export type WorktreesReply = z.infer<typeof worktrees.WorktreesReply>;
+export type RemovedWorktree = z.infer<typeof worktrees.RemovedWorktreeReply>["removed"];
 export type SpawnReply = z.infer<typeof wire.SpawnReply>;
 export type InputBody = z.infer<typeof wire.InputBody>;
 export type InputReply = z.infer<typeof wire.InputReply>;

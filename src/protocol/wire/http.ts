@@ -7,6 +7,7 @@ import { InputRecord, QueuedMessage } from "../queue.ts";
 import { ANSWER_SOURCES, GivenAnswer, RequestRow } from "../requests.ts";
 import { Budget, SessionId } from "../session.ts";
 import { SessionView } from "../views.ts";
+import { WorktreeWish } from "../worktrees.ts";
 
 export {
   ChangeView,
@@ -57,6 +58,8 @@ export const SpawnBody = z.strictObject({
   /** An agent whose child would have more rights than itself: let a person decide instead of refusing (default false). */
   ask: z.boolean().optional(),
   notify_url: z.url().optional(),
+  /** Start it in a new worktree of the repository of its working directory. */
+  worktree: WorktreeWish.optional(),
   idempotency_key: IdempotencyKey.optional(),
 });
 export type SpawnBody = z.infer<typeof SpawnBody>;

@@ -2,7 +2,7 @@
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { WebLink } from "../../protocol/wire/http.ts";
-import type { IdentifyPeer, Policy, SessionCounts } from "../../sessions/index.ts";
+import type { IdentifyPeer, Policy, SessionCounts, Worktrees } from "../../sessions/index.ts";
 import type { Manager } from "../../sessions/manager-types.ts";
 import type { DaemonFacts } from "../types.ts";
 import type { WebFiles } from "./web/files.ts";
@@ -13,6 +13,8 @@ export interface HttpContext {
   identify: IdentifyPeer;
   /** Absent: every request is asked. */
   policy?: Policy | undefined;
+  /** Absent: sessions cannot be started in worktrees. */
+  worktrees?: Worktrees | undefined;
   metrics: Metrics;
   hub: { counts(): SessionCounts; runningAgents(): number };
   facts: DaemonFacts;

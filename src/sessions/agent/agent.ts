@@ -7,6 +7,7 @@ import type { Log } from "../../base/log.ts";
 import { endMark } from "../../base/runs/mark.ts";
 import { defined } from "../../base/values.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
+import type { SessionWorktree } from "../../protocol/worktrees.ts";
 import type { RunEffect } from "../core/effects.ts";
 import type { AdoptedRun, Happening } from "../core/inputs.ts";
 import type { Failure } from "../core/state.ts";
@@ -28,6 +29,8 @@ export interface AgentParts {
   env: Record<string, string>;
   /** Runs `start` when the session limit allows another agent. */
   withRoom(start: () => Promise<void>): Promise<void>;
+  /** Before an agent starts in the worktree of its session. */
+  prepareWorktree?(worktree: SessionWorktree): Promise<void>;
   report(happening: Happening): void;
   /** Resolves when a turn's message may be sent; undefined: at once. */
   prepare(turn_id: string): Promise<void> | undefined;
@@ -109,7 +112,9 @@ export class Agent {
   }
 
   async #launch({ generation, resume, options }: StartEffect): Promise<void> {
-    const { backend, stream, env, log, report } = this.#parts;
+    const { backend, stream, env, log, report, prepareWorktree } = this.#parts;
+    const { worktree } = stream.row;
+    if (worktree !== undefined) await prepareWorktree?.(worktree);
     let run: Run | undefined;
     let early: Ended | undefined;
     this.#hasInit = false;

@@ -11,6 +11,7 @@ import type { NoticeEvent } from "../../protocol/events.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import { Comparisons } from "./comparisons.ts";
+import type { TurnFiles } from "./overlaps.ts";
 import type { CheckpointRecord } from "./records.ts";
 import { type CheckpointSettings, SessionCheckpoints } from "./session-checkpoints.ts";
 import {
@@ -31,6 +32,8 @@ export interface CheckpointParts extends CheckpointSettings {
   log: Log;
   /** A checkpoint was skipped for a new reason. */
   report(session_id: string, skipped: SkippedCheckpoint): void;
+  /** A turn has changed these files. */
+  changed?(files: TurnFiles): void;
 }
 
 export interface SkippedCheckpoint {
@@ -71,7 +74,14 @@ export class Checkpoints {
   }
 
   onTurnEnd({ session_id, cwd }: Place, turn_id: string): void {
-    if (!this.#isClosed) void this.#session(session_id).end(cwd, turn_id);
+    if (!this.#isClosed) void this.#end({ session_id, cwd }, turn_id);
+  }
+
+  async #end({ session_id, cwd }: Place, turn_id: string): Promise<void> {
+    const session = this.#session(session_id);
+    await session.end(cwd, turn_id);
+    const files = await session.readTurnFiles(turn_id).catch(() => undefined); // one notice less
+    if (files !== undefined && files.paths.length > 0) this.#parts.changed?.({ session_id, ...files });
   }
 
   /** Throws `change_unknown`, `git_failed`. */

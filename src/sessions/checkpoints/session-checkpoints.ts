@@ -10,8 +10,9 @@ import {
   type Snapshot,
   type WorkTree,
 } from "../../git/index.ts";
+import type { TurnFiles } from "./overlaps.ts";
 import { appendRecord, type CheckpointRecord, readRecords } from "./records.ts";
-import { type KnownRecord, keepSameRoot, numberTurn } from "./spans.ts";
+import { isKnown, type KnownRecord, keepSameRoot, numberTurn } from "./spans.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -102,6 +103,22 @@ export class SessionCheckpoints {
   /** Never rejects. */
   async end(cwd: string | undefined, turn_id: string): Promise<void> {
     await this.#mark(cwd, { kind: "end", turn_id });
+  }
+
+  /** The files that a finished turn changed; undefined if its checkpoints do not say. */
+  readTurnFiles(turn_id: string): Promise<Omit<TurnFiles, "session_id"> | undefined> {
+    return this.#run(async () => {
+      const tree = this.#tree;
+      const records = (await this.#read()).filter((record) => record.turn_id === turn_id && isKnown(record));
+      const [start, end] = [
+        records.find(({ kind }) => kind === "start"),
+        records.find(({ kind }) => kind === "end"),
+      ];
+      if (tree === undefined || start?.tree === undefined || end?.tree === undefined) return undefined;
+      if (start.root !== tree.root || end.root !== tree.root) return undefined;
+      const changes = await tree.compare([start.tree, end.tree], { findsRenames: false });
+      return { root: tree.root, commonDir: tree.commonDir, paths: changes.map(({ path }) => path) };
+    });
   }
 
   /** All checkpoints of the current directory, oldest first. */

@@ -80,6 +80,7 @@ export function toView({ row, live }: ViewParts, world: ViewWorld): SessionView 
   if (live?.held !== undefined) view.held = live.held;
   if (row.cost_usd !== undefined) view.cost_usd = row.cost_usd;
   if (row.budget !== undefined) view.budget = row.budget;
+  if (row.worktree !== undefined) view.worktree = row.worktree;
   if (live?.last_event_at_ms !== undefined) view.last_event_at_ms = live.last_event_at_ms;
   if (row.stopped_at_ms !== undefined) view.stopped_at_ms = row.stopped_at_ms;
   return view;

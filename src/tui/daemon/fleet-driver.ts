@@ -56,13 +56,20 @@ class DaemonFleet implements FleetDriver {
   }
 
   /** Like `sm spawn` without flags. With an empty prompt the session waits for its first message. */
-  async spawn(order: { backend: string; prompt: string; cwd: string; name?: string }): Promise<string> {
-    const { backend, prompt, cwd, name } = order;
+  async spawn(order: {
+    backend: string;
+    prompt: string;
+    cwd: string;
+    name?: string;
+    worktree?: true;
+  }): Promise<string> {
+    const { backend, prompt, cwd, name, worktree } = order;
     const { session } = await this.#http.spawn({
       backend,
       cwd: resolve(cwd),
       ...(prompt === "" ? {} : { prompt }),
       ...(name === undefined || name === "" ? {} : { name }),
+      ...(worktree === true ? { worktree: {} } : {}),
     });
     return session.session_id;
   }

@@ -13,7 +13,13 @@ export interface Drawn {
 
 const LABEL = 12;
 const MAX_PROMPT_ROWS = 10;
-const LABELS: Record<Field, string> = { backend: "Agent", cwd: "Directory", name: "Name", prompt: "Task" };
+const LABELS: Record<Field, string> = {
+  backend: "Agent",
+  cwd: "Directory",
+  name: "Name",
+  worktree: "Worktree",
+  prompt: "Task",
+};
 
 export function drawForm(form: Form, width: number, height: number): Drawn {
   const lines: Line[] = [[createPiece("New session", STYLE.bold)], []];
@@ -25,8 +31,12 @@ export function drawForm(form: Form, width: number, height: number): Drawn {
       labelStyle(form, field),
     );
   lines.push(cutLine([label("backend"), ...backendPieces(form)], width));
-  for (const field of ["cwd", "name", "prompt"] as const) {
-    const most = field === "prompt" ? Math.max(1, Math.min(MAX_PROMPT_ROWS, height - 9)) : 1;
+  for (const field of ["cwd", "name", "worktree", "prompt"] as const) {
+    if (field === "worktree") {
+      lines.push(cutLine([label(field), ...worktreePieces(form)], width));
+      continue;
+    }
+    const most = field === "prompt" ? Math.max(1, Math.min(MAX_PROMPT_ROWS, height - 10)) : 1;
     const laid = sliceVisibleRows(arrangeEditor(form[field], room), most);
     if (form.field === field && !form.isSent)
       cursor = { x: LABEL + laid.cursor.x, y: lines.length + laid.cursor.y };
@@ -42,7 +52,7 @@ export function drawForm(form: Form, width: number, height: number): Drawn {
   return { lines: lines.slice(0, height), ...defined({ cursor }) };
 }
 
-const HINT = "Enter start · Tab next · Alt-Enter new line · Left/Right agent · Esc cancel";
+const HINT = "Enter start · Tab next · Alt-Enter new line · Left/Right choose · Esc cancel";
 const NOTE = "Without a task, it waits for your first message. It asks before it acts.";
 
 function backendPieces({ backends, backend, field }: Form): Line {
@@ -56,6 +66,17 @@ function backendPieces({ backends, backend, field }: Form): Line {
       createPiece(" "),
     ];
   });
+}
+
+function worktreePieces({ worktree, field }: Form): Line {
+  const chosen = field === "worktree" ? "7" : STYLE.bold;
+  const explained = worktree ? "a copy of the repository, on a branch of its own" : "the directory itself";
+  return [
+    createPiece(worktree ? " no " : "[no]", worktree ? STYLE.dim : chosen),
+    createPiece(" "),
+    createPiece(worktree ? "[yes]" : " yes ", worktree ? chosen : STYLE.dim),
+    createPiece(`  ${explained}`, STYLE.dim),
+  ];
 }
 
 function labelStyle(form: Form, field: Field): string {

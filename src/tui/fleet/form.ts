@@ -4,7 +4,7 @@ import { type Editor, EMPTY_EDITOR, expandText, insert, setText } from "../compo
 import type { Input } from "../screen-types.ts";
 import { getTyped } from "./keys.ts";
 
-const FIELDS = ["backend", "cwd", "name", "prompt"] as const;
+const FIELDS = ["backend", "cwd", "name", "worktree", "prompt"] as const;
 export type Field = (typeof FIELDS)[number];
 
 export interface SpawnOrder {
@@ -12,6 +12,7 @@ export interface SpawnOrder {
   prompt: string;
   cwd: string;
   name?: string;
+  worktree?: true;
 }
 
 export interface Form {
@@ -21,6 +22,8 @@ export interface Form {
   backend: string;
   cwd: Editor;
   name: Editor;
+  /** Work in a new git worktree. */
+  worktree: boolean;
   prompt: Editor;
   problem?: string;
   /** Submitted; no longer editable. */
@@ -34,6 +37,7 @@ export function createForm(cwd: string): Form {
     backend: "",
     cwd: setText(EMPTY_EDITOR, cwd),
     name: EMPTY_EDITOR,
+    worktree: false,
     prompt: EMPTY_EDITOR,
     isSent: false,
   };
@@ -59,6 +63,7 @@ export function onFormInput(before: Form, input: Input): "closed" | { form: Form
   if (typed === "shift-tab" || typed === "up") return { form: moveField(form, -1) };
   if (typed === "enter") return form.field === "prompt" ? submit(form) : { form: moveField(form, 1) };
   if (form.field === "backend") return { form: chooseBackend(form, typed) };
+  if (form.field === "worktree") return { form: chooseWorktree(form, typed) };
   const isBreak = typed === "alt-enter" || typed === "ctrl-j" || typed === "shift-enter";
   if (isBreak && form.field === "prompt") return { form: { ...form, prompt: insert(form.prompt, "\n") } };
   const editor = editWith(form[form.field], input, form.field !== "prompt") ?? form[form.field];
@@ -76,6 +81,7 @@ function submit(form: Form): { form: Form; order?: SpawnOrder } {
     prompt: expandText(form.prompt).trim(),
     cwd,
     ...(name === "" ? {} : { name }),
+    ...(form.worktree ? { worktree: true as const } : {}),
   };
   return { form: { ...form, isSent: true }, order };
 }
@@ -83,6 +89,13 @@ function submit(form: Form): { form: Form; order?: SpawnOrder } {
 function moveField(form: Form, by: 1 | -1): Form {
   const at = (FIELDS.indexOf(form.field) + by + FIELDS.length) % FIELDS.length;
   return { ...form, field: FIELDS[at] ?? "prompt" };
+}
+
+/** Left, Right and Space change it; so do the letters of the answers. */
+function chooseWorktree(form: Form, typed: string): Form {
+  if (typed === "y" || typed === "n") return { ...form, worktree: typed === "y" };
+  const isToggle = typed === "left" || typed === "right" || typed === " ";
+  return isToggle ? { ...form, worktree: !form.worktree } : form;
 }
 
 /** Left and Right wrap around; a letter selects the next name that starts with it. */

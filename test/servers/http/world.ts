@@ -16,6 +16,7 @@ import { listenOnSocket } from "../../../src/servers/socket/index.ts";
 import type { DaemonFacts, Listening } from "../../../src/servers/types.ts";
 import { type Hub, LOCAL } from "../../../src/sessions/index.ts";
 import { Policy } from "../../../src/sessions/policy/policy.ts";
+import { Worktrees } from "../../../src/sessions/worktrees/worktrees.ts";
 import { createDefaultRow } from "../../../src/store/default-row.ts";
 import { createMemoryStore } from "../../../src/store/index.ts";
 import { FakeManager } from "./fake-manager.ts";
@@ -74,6 +75,11 @@ export async function createWorld(limits: Partial<HttpLimits> = {}, maxConnectio
       agentPath: "/usr/bin:/bin",
       findSession: async (session_id) => createDefaultRow({ session_id }, 0),
       changed: () => undefined,
+    }),
+    worktrees: new Worktrees({
+      ...{ root: join(home, "worktrees"), setUp: new Map(), env: {}, log },
+      findGit: async () => ({ reason: "git is missing" }),
+      listBusy: () => [],
     }),
     metrics: {
       counter: () => ({ add: () => undefined }),

@@ -11,6 +11,7 @@ export interface SpawnForm {
   parent: string;
   budget: string;
   approvals: boolean;
+  worktree: boolean;
 }
 export type Field = keyof SpawnForm;
 export type Errors = Partial<Record<Field, string>>;
@@ -24,6 +25,7 @@ export const EMPTY_FORM: SpawnForm = {
   parent: "",
   budget: "",
   approvals: true,
+  worktree: false,
 };
 
 const MAX_NAME = 200;
@@ -60,6 +62,7 @@ export function toSpawnBody(form: SpawnForm): SpawnBody {
     ...text("parent"),
     ...(form.approvals ? {} : { approvals: false }),
     ...(max_cost_usd === undefined ? {} : { budget: { max_cost_usd } }),
+    ...(form.worktree ? { worktree: {} } : {}),
   };
 }
 
@@ -68,6 +71,7 @@ const FIELDS_BY_CODE: Readonly<Record<string, Field>> = {
   auth_failed: "backend",
   session_unknown: "parent",
   family_limit: "parent",
+  worktree_refused: "cwd",
 };
 
 /** The field that an error of the daemon is about; undefined for the whole form. */

@@ -115,13 +115,24 @@ class SpawnElement extends LitElement {
         ${this.#text("budget", "Budget (USD)", "Maximum cost, if the agent reports it.", { placeholder: "no limit", mode: "decimal" })}
       </div>
       <label class="form-check">
-        <input type="checkbox" .checked=${live(form.approvals)} @change=${this.#onCheck} />
+        <input type="checkbox" .checked=${live(form.approvals)} @change=${this.#onCheck("approvals")} />
         <span>Ask for approval</span>
         <span class="form-note">
           ${
             form.approvals
               ? "Commands and file changes need your approval."
               : html`<strong class="error-text">The agent runs commands and changes files without approval.</strong>`
+          }
+        </span>
+      </label>
+      <label class="form-check">
+        <input type="checkbox" .checked=${live(form.worktree)} @change=${this.#onCheck("worktree")} />
+        <span>New worktree</span>
+        <span class="form-note">
+          ${
+            form.worktree
+              ? "The agent works in a copy of the repository’s files, on a branch of its own. Uncommitted changes are not copied."
+              : "The agent works in the directory itself."
           }
         </span>
       </label>
@@ -160,7 +171,7 @@ class SpawnElement extends LitElement {
   }
 
   #text(
-    field: Exclude<Field, "approvals" | "backend">,
+    field: Exclude<Field, "approvals" | "worktree" | "backend">,
     label: string,
     note: string,
     how: {
@@ -215,8 +226,9 @@ class SpawnElement extends LitElement {
     return ({ target }) => this.#set({ [field]: (target as HTMLInputElement).value });
   }
 
-  readonly #onCheck = ({ target }: Event): void =>
-    this.#set({ approvals: (target as HTMLInputElement).checked });
+  #onCheck(field: "approvals" | "worktree"): (event: Event) => void {
+    return ({ target }) => this.#set({ [field]: (target as HTMLInputElement).checked });
+  }
 
   readonly #onKey = (event: KeyboardEvent): void => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void this.#start();
@@ -242,7 +254,7 @@ class SpawnElement extends LitElement {
       writeKept(
         JSON.stringify({ backend: form.backend, cwd: form.cwd.trim(), approvals: form.approvals, models }),
       );
-      this.#set({ prompt: "", name: "" });
+      this.#set({ prompt: "", name: "", worktree: false });
       app.navigate({ name: "session", session_id: session.session_id });
     } catch (error) {
       this.#showError(error);

@@ -9,6 +9,7 @@ import { POLICY_ROUTES } from "./policy.ts";
 import { REQUEST_ROUTES } from "./requests.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
 import { WEB_ROUTES } from "./web.ts";
+import { WORKTREE_ROUTES } from "./worktrees.ts";
 
 export const ROUTES: readonly Route[] = [
   ...DAEMON_ROUTES,
@@ -18,6 +19,7 @@ export const ROUTES: readonly Route[] = [
   ...CHANGE_ROUTES,
   ...REQUEST_ROUTES,
   ...POLICY_ROUTES,
+  ...WORKTREE_ROUTES,
   ...CODEX_ROUTES,
   ...WEB_ROUTES,
 ];

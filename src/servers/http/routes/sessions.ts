@@ -48,6 +48,8 @@ export const SESSION_ROUTES: readonly Route[] = [
       "not_allowed",
       "escalation",
       "notify_not_allowed",
+      "worktree_refused",
+      "git_failed",
       "queue_full",
       "oversize_message",
       "idempotency_mismatch",
