@@ -12,11 +12,15 @@ import type { Order, Transport } from "./transport.ts";
 import type {
   Action,
   ActionsReply,
+  ChangedFileQuery,
+  ChangesQuery,
+  ChangesReply,
   ChangeView,
   DeletedReply,
   EventsOptions,
   EventsPage,
   FamilyReply,
+  FileChangesReply,
   FollowOptions,
   HealthReply,
   InputBody,
@@ -42,6 +46,8 @@ import type {
   StopDaemonReply,
   StoppedReply,
   StreamItem,
+  UndoBody,
+  UndoReply,
   WaitOptions,
   WaitReply,
   WebLink,
@@ -260,6 +266,21 @@ export class HttpApi {
   /** Activity of agents over time, for charts. */
   stats(filter: StatsFilter = {}, signal?: AbortSignal): Promise<Stats> {
     return this.#repeat({ method: "GET", path: withQuery("/stats", { ...filter }), signal });
+  }
+
+  /** What the turns of a session changed in its repository: one turn, or all. Files by path, in pages. */
+  sessionChanges(session_id: string, query: ChangesQuery = {}): Promise<ChangesReply> {
+    return this.#get(toPath(session_id, "changes"), { ...query });
+  }
+
+  /** The lines of one changed file. */
+  changedFile(session_id: string, query: ChangedFileQuery): Promise<FileChangesReply> {
+    return this.#get(toPath(session_id, "changes", "file"), { ...query });
+  }
+
+  /** Restores the files that a turn and the ones after it changed. With `dry_run` only reports what would happen. */
+  undo(session_id: string, body: UndoBody = {}): Promise<UndoReply> {
+    return this.#send({ method: "POST", path: toPath(session_id, "undo"), body });
   }
 
   /** A one-time link to the dashboard; `port` is used only if the loopback port is not open yet. */
