@@ -29,7 +29,7 @@ export function toUndoQuestion(reply: UndoReply, laterTurns: number): UndoQuesti
   const lines = [
     `The files get the content they had before ${scope}. The current content is kept in a checkpoint.`,
     ...(needsForce
-      ? ["", "Changed since by somebody else, and overwritten if you continue:", ...listFiles(refused)]
+      ? ["", "Changed since by others, and overwritten if you continue:", ...listFiles(refused)]
       : []),
     "",
     ...listFiles(files.filter(({ action }) => action !== "refused")),
