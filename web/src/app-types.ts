@@ -12,7 +12,7 @@
 //   dialog.dialog                      .dialog-title .dialog-text .dialog-actions > button(.danger|.primary); .raw
 //   x-session.session                  data-state=<activity_state>; x-feed, x-request, x-composer, x-raw take no room
 //     header.session-head              h1.session-title | form.session-rename; .session-sub; .session-actions > .action
-//     nav.session-tabs > a.session-tab  aria-current; .count of changed files
+//     nav.session-tabs > a.session-tab  aria-current; .tab-count: changed files
 //     x-changes                        instead of the feed and the composer
 //       .changes-bar                   select.changes-turn, .changes-totals, .changes-tools
 //       .changes-files                 .changes-note; section.changed-file[data-key] > button.changed-head(.changed-status

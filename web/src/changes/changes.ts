@@ -76,6 +76,7 @@ class ChangesElement extends LitElement {
   }
 
   override createRenderRoot(): HTMLElement {
+    this.style.display = "contents";
     return this;
   }
 

@@ -7,8 +7,8 @@ import type { App } from "../app-types.ts";
 
 export class SessionChanges {
   readonly source: ChangesSource;
-  #hasRead = false;
-  #wasWorking = false;
+  /** When it was last read. A short turn may begin and end between two updates. */
+  #seen: { turns: number; isWorking: boolean } | undefined;
   #count: number | undefined;
 
   constructor(api: HttpApi, session_id: string, onChange: () => void) {
@@ -31,12 +31,15 @@ export class SessionChanges {
   /** Called with every update of the session. */
   follow(session: SessionView | undefined): void {
     if (session === undefined) return;
+    const { turns } = session;
     const isWorking = session.turn !== undefined;
-    const hasEnded = this.#wasWorking && !isWorking;
-    this.#wasWorking = isWorking;
-    if (hasEnded) void this.source.refreshAfterTurn();
-    else if (!this.#hasRead) void this.source.refresh();
-    this.#hasRead = true;
+    const before = this.#seen;
+    this.#seen = { turns, isWorking };
+    if (before === undefined) void this.source.refresh();
+    else if (before.turns === turns && (isWorking || !before.isWorking)) return;
+    // The end of a turn has a checkpoint before the next one starts.
+    else if (isWorking) void this.source.refresh();
+    else void this.source.refreshAfterTurn();
   }
 
   close(): void {
@@ -52,7 +55,7 @@ export function sessionTabs(
 ): TemplateResult {
   const tab = (label: unknown, isThis: boolean, view?: "changes"): TemplateResult =>
     html`<a class="session-tab" href=${app.href({ name: "session", session_id, ...(view === undefined ? {} : { view }) })} aria-current=${isThis ? "page" : "false"}>${label}</a>`;
-  const counted = html`Changes${count === undefined || count === 0 ? nothing : html` <span class="count" title="changed files">${count}</span>`}`;
+  const counted = html`Changes${count === undefined || count === 0 ? nothing : html` <span class="tab-count" title="changed files">${count}</span>`}`;
   return html`<nav class="session-tabs" aria-label="Views of the session">
     ${tab("Conversation", !isChanges)} ${tab(counted, isChanges, "changes")}
   </nav>`;
