@@ -100,6 +100,12 @@ export const KEYS = [
     summary: "select an entry; fold or unfold it",
   },
   { action: "fold_all", keys: ["ctrl-o"], where: "any", summary: "fold or unfold everything" },
+  {
+    action: "changes",
+    keys: ["f4", "ctrl-g"],
+    where: "any",
+    summary: "show the files that the session changed",
+  },
   { action: "search", keys: ["ctrl-f"], where: "any", summary: "search the feed" },
   { action: "help", keys: ["f1"], where: "any", summary: "show all keys" },
   { action: "help", keys: ["?"], where: "empty", summary: "show all keys" },
