@@ -8,6 +8,7 @@ export default defineConfig({
       "test/client/view/{hostile,markdown,properties}.test.ts",
       "test/crash/**/*.test.ts",
       "test/fuzz/**/*.test.ts",
+      "test/git/undo-scripts.test.ts",
       "test/ledger/**/*.test.ts",
       "test/outlive/**/*.test.ts",
       "test/runtime/{abort,multi-agent/abort}.test.ts",

@@ -23,6 +23,8 @@ const SIZES = {
   LEDGER_SEQUENCES: "5000",
   CORE_SEQUENCES: "100000",
   SWAP_S: "20",
+  UNDO_SCRIPTS: "500",
+  UNDO_SEED: String(1 + Math.floor(Math.random() * 1_000_000)),
 };
 /** See test/crash/figure.ts. */
 const FIGURE = "▸ ";

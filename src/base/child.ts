@@ -17,6 +17,8 @@ export interface ChildOrder {
   args: readonly string[];
   cwd?: string;
   env: Record<string, string | undefined>;
+  /** Everything it can read from stdin, which is then closed. Only with pipes. */
+  input?: Buffer;
   /** Additional pipes, as descriptors 3, 4, … */
   pipes?: readonly ChildPipe[];
   /** The variable that marks its descendants; a program that is marked itself needs another one than its parent. */
@@ -115,7 +117,10 @@ function spawnOnPipes(order: ChildOrder, marked: Record<string, string>, handler
   const proc = spawnWith(order, marked, ["pipe", "pipe", "pipe", ...pipes.map(() => "pipe" as const)]);
   // Without free descriptors Node creates no streams.
   const isUp = proc.pid !== undefined && proc.stdin !== undefined;
-  return { proc, io: isUp ? new PipeIo(proc, pipes, handlers) : undefined };
+  if (!isUp) return { proc, io: undefined };
+  const io = new PipeIo(proc, pipes, handlers);
+  if (order.input !== undefined) proc.stdin.end(order.input);
+  return { proc, io };
 }
 
 function spawnOnFiles(

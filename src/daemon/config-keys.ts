@@ -104,6 +104,23 @@ export const CONFIG_KEYS = {
     meaning:
       "Allowed keys of `options.codex.config` that can run code (`mcp_servers.docs`, `notify`): a list, or comma-separated.",
   },
+  checkpoints: {
+    env: "BLEMEESD_CHECKPOINTS",
+    check: yesOrNo.default(true),
+    meaning:
+      "Record the files of the session's git repository at the start and end of every turn, for `sm diff` and `sm undo`.",
+  },
+  checkpoint_file_bytes: {
+    env: "BLEMEESD_CHECKPOINT_FILE_BYTES",
+    check: count.default(10 * 1024 * 1024),
+    meaning:
+      "Larger files are not kept in checkpoints: that they changed is shown, but they cannot be undone.",
+  },
+  checkpoint_timeout_ms: {
+    env: "BLEMEESD_CHECKPOINT_TIMEOUT_MS",
+    check: count.default(2000),
+    meaning: "How long a message waits for the checkpoint before its turn; a slower one is skipped.",
+  },
   log_level: {
     flag: "log-level",
     env: "BLEMEESD_LOG_LEVEL",

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { createBackends } from "../backends/registry.ts";
 import type { Backend } from "../backends/types.ts";
+import { waitAtMost } from "../base/child.ts";
 import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { MemoryReturn } from "../base/memory-return.ts";
@@ -33,6 +34,9 @@ import { openWaysIn } from "./ways-in.ts";
 const DAY_MS = 86_400_000;
 /** Starting threads and processes takes some milliseconds, during which a waiting client gets its hello. */
 const GREETING_MS = 20;
+
+/** A checkpoint that takes longer is lost. */
+const CHECKPOINTS_MS = 2000;
 
 export interface Daemon {
   detection: Detection;
@@ -134,6 +138,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     env: identity.env,
     expiryMs: config.request_timeout_s * 1000,
     auditDir: durable ? config.state_dir : undefined,
+    checkpoints: config.checkpoints && durable ? placeCheckpoints(config, env) : undefined,
     policy: { path: config.policy_file, agentPath: agentEnv["PATH"] },
     family: {
       limits: {
@@ -210,7 +215,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     () => undefined,
   );
   void ready.then(optimizeSooner, () => undefined);
-  const housekeeping = startHousekeeping({ hub, store, config, log, metrics, ready });
+  const { checkpoints } = sessions;
+  const housekeeping = startHousekeeping({ hub, store, config, log, metrics, ready, checkpoints });
   return {
     detection,
     ...defined({ http }),
@@ -228,6 +234,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       if (leaveAgents) await abandon();
       listening.dismiss();
       if (!leaveAgents) await endAgents({ hub, quiet, backends, config, log, hurry });
+      if (checkpoints !== undefined) await waitAtMost(CHECKPOINTS_MS, checkpoints.close());
       await Promise.all([store.close(), observer.close()]);
       sessions.audit?.close();
       // Last: the next daemon to bind the socket finds the store free, and no agent of ours unless they are left to it.
@@ -244,6 +251,16 @@ async function keepChanges(
   await detection.done;
   const found = detection.found();
   if (!isDeepStrictEqual(found, earlier)) keep(found);
+}
+
+function placeCheckpoints(config: Config, env: NodeJS.ProcessEnv) {
+  return {
+    root: join(config.state_dir, "checkpoints"),
+    hidden: [config.state_dir],
+    timeoutMs: config.checkpoint_timeout_ms,
+    maxFileBytes: config.checkpoint_file_bytes,
+    env,
+  };
 }
 
 /** Without it, a daemon that dies while its disk is full cannot report what it lost; everything else works. */

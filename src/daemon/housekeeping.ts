@@ -3,7 +3,7 @@
 import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import type { Counter, Metrics } from "../base/metrics.ts";
-import type { SessionHub } from "../sessions/index.ts";
+import type { Checkpoints, SessionHub } from "../sessions/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Config } from "./config.ts";
 
@@ -20,6 +20,7 @@ export interface Housekeeping {
   log: Log;
   metrics: Metrics;
   ready: Promise<void>;
+  checkpoints?: Checkpoints | undefined;
   firstPruneMs?: number;
 }
 
@@ -55,8 +56,15 @@ export function startHousekeeping(parts: Housekeeping): { close(): void } {
   };
 }
 
-async function prune({ store, config, log }: Housekeeping, pruned: Counter): Promise<void> {
+async function prune({ store, config, log, checkpoints }: Housekeeping, pruned: Counter): Promise<void> {
   try {
+    await checkpoints?.prune(
+      async (ids) => {
+        const rows = await store.rows({ ids: [...ids] });
+        return new Set(rows.map(({ session_id }) => session_id));
+      },
+      config.session_retention_days * DAY_MS || Number.POSITIVE_INFINITY,
+    );
     const counts = await store.prune({
       maxAgeMs: config.session_retention_days * DAY_MS,
       maxRowsPerSession: config.retention_rows_per_session,

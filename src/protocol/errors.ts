@@ -27,6 +27,22 @@ export const ERRORS = {
     fatal: false,
     http: 409,
   },
+  git_failed: {
+    meaning: "git failed, took too long or is missing; the message says which.",
+    fatal: false,
+    http: 502,
+  },
+  undo_failed: {
+    meaning:
+      "A file could not be restored; those before it were. The checkpoint taken before has all of them.",
+    fatal: false,
+    http: 500,
+  },
+  change_unknown: {
+    meaning: "The session has no such turn or file in its changes, or no checkpoints at all.",
+    fatal: false,
+    http: 404,
+  },
   session_busy: { meaning: "A turn is already running.", fatal: false, http: 409 },
   spawn_failed: {
     meaning: "The backend's program was not found or failed to start.",

@@ -193,6 +193,11 @@ export const NOTICES = {
   request_orphaned: row("The agent that asked is gone.", request.shape),
   request_withdrawn: row("The agent withdrew its request.", request.shape),
   request_refused: row("A request was refused because it could not be shown or stored.", none.shape),
+  checkpoint_skipped: row("The files before or after a turn could not be recorded; see docs/changes.md.", {
+    turn_id: z.string(),
+    kind: z.enum(["start", "end"]),
+    reason: z.string(),
+  }),
   policy_invalid: row("The rules file is invalid, so the last good rules apply.", none.shape),
   event_persist_recovered: row("The log works again; some frames before this one are missing from it.", {
     lost: count,

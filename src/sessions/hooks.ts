@@ -5,6 +5,8 @@ import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 
 export interface SessionHooks {
+  /** A turn begins. The agent gets its message when the promise resolves; undefined: at once. Never rejects. */
+  onTurnStart(row: SessionRow, turn_id: string): Promise<void> | undefined;
   /** A turn has its result. `goesOn`: more is queued, or the agent continues in the background. */
   onTurnEnd(row: SessionRow, result: ResultEvent, goesOn: boolean): void;
   /** A queued message that could not be delivered, so no turn will report it. The caller stores the row. */
@@ -18,6 +20,7 @@ export interface SessionHooks {
 }
 
 export const noHooks: SessionHooks = {
+  onTurnStart: () => undefined,
   onTurnEnd: () => undefined,
   onInputFailed: () => undefined,
   onRequest: () => undefined,

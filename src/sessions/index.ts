@@ -1,6 +1,7 @@
 // Public interface of the sessions.
 export { AUDIT_NAME } from "./audit/audit.ts";
 export { readAudit } from "./audit/read-audit.ts";
+export type { Checkpoints } from "./checkpoints/checkpoints.ts";
 export { shutdownError } from "./core/refusals.ts";
 export { type HubOptions, SessionHub } from "./hub.ts";
 export type { Policy } from "./policy/policy.ts";

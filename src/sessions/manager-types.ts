@@ -1,6 +1,7 @@
 // The manager's interface. Sessions have no owner here; `as` limits what agents may do, everybody else acts as the user. Errors are CodedErrors of
 // protocol/errors.ts. Sessions that are not loaded are read from the store.
 import type { Action } from "../protocol/actions.ts";
+import type { ChangesReply, FileChangesReply, UndoBody, UndoReply } from "../protocol/changes.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
 import type { RequestRow } from "../protocol/requests.ts";
@@ -92,6 +93,13 @@ export interface StatsOrder {
   limit: number;
 }
 
+/** Of a turn, between two checkpoints, or of the whole session. */
+export interface ChangesRange {
+  turn?: number;
+  from?: number;
+  to?: number;
+}
+
 export interface Manager {
   spawn(order: SpawnOrder): Promise<{ session: SessionView; message_id?: string; repeated: boolean }>;
   views(filter: ViewFilter): Promise<ViewsPage>;
@@ -130,6 +138,14 @@ export interface Manager {
   request(session_id: string | undefined, request_id: string): Promise<RequestRow | undefined>;
   actions(session_id: string, limit: number): Promise<Action[]>;
   stats(order: StatsOrder): Promise<Stats>;
+  /** What the turns changed in the repository. Throws `change_unknown`, `git_failed`. */
+  changes(session_id: string, order: ChangesRange & { limit: number; after?: string }): Promise<ChangesReply>;
+  fileChanges(
+    session_id: string,
+    order: ChangesRange & { path: string; path_b64?: string },
+  ): Promise<FileChangesReply>;
+  /** Gives files the content that they had before a turn. Throws `session_busy`, `change_unknown`, `git_failed`. */
+  undo(session_id: string, order: UndoBody): Promise<UndoReply>;
   /** Subscribes to changes of all sessions; a listener must not wait or throw. Returns the unsubscribe function. */
   onChange(listener: (change: ChangeView) => void): () => void;
   /** The same for one caller, limited to its rights. */

@@ -6,12 +6,15 @@ import type { Log } from "../base/log.ts";
 import { defined } from "../base/values.ts";
 import type { Observer } from "../observe/types.ts";
 import type { Action } from "../protocol/actions.ts";
+import type { ChangesReply, FileChangesReply, UndoBody, UndoReply } from "../protocol/changes.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Stats } from "../protocol/stats.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
 import type { Store } from "../store/types.ts";
+import type { Checkpoints } from "./checkpoints/checkpoints.ts";
+import { showChangesOf, showFileChangesOf, undoTurns } from "./checkpoints/for-manager.ts";
 import { toWaiting, unknownSessionError, waitingError } from "./core/refusals.ts";
 import type { Family } from "./family/family.ts";
 import { listDescendants } from "./family/kin.ts";
@@ -54,6 +57,8 @@ export interface ManagerParts {
   changes: Changes;
   views: Views;
   rights: Rights;
+  /** Absent: turned off. */
+  checkpoints: Checkpoints | undefined;
   /** Throws `notify_not_allowed`. */
   checkNotifyUrl(url: string): void;
   removed: SessionHooks["onRemoved"];
@@ -247,6 +252,21 @@ export class SessionManager implements Manager {
         limit: order.limit,
       },
     );
+  }
+
+  async changes(session_id: string, order: Parameters<Manager["changes"]>[1]): Promise<ChangesReply> {
+    return showChangesOf(this.#parts.checkpoints, await this.#loadRow(session_id), order);
+  }
+
+  async fileChanges(
+    session_id: string,
+    order: Parameters<Manager["fileChanges"]>[1],
+  ): Promise<FileChangesReply> {
+    return showFileChangesOf(this.#parts.checkpoints, await this.#loadRow(session_id), order);
+  }
+
+  async undo(session_id: string, order: UndoBody): Promise<UndoReply> {
+    return undoTurns(this.#parts.checkpoints, await this.#loadRow(session_id), order);
   }
 
   onChange(listener: (change: ChangeView) => void): () => void {

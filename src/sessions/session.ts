@@ -117,6 +117,7 @@ export class Session {
       stream: this.stream,
       log: this.#log,
       report: (happening) => this.#report(happening),
+      prepare: (turn_id) => context.hooks.onTurnStart(row, turn_id),
       event: (event) => this.#onEvent(event),
       ending: () => this.#sendNow(),
       looked: () => this.#lookAround(),
@@ -365,6 +366,9 @@ export class Session {
   #report(happening: Happening): void {
     if (happening.kind === "requests" || happening.kind === "turn_started") this.#heardAtMs = Date.now();
     this.#take(happening);
+    // One that the agent started: nothing can wait for it.
+    const turn = happening.kind === "turn_started" ? facts.getTurn(this.state) : undefined;
+    if (turn?.origin === "agent") void this.#context.hooks.onTurnStart(this.row, turn.turn_id);
   }
 
   #onEvent(event: AgentEvent): void {

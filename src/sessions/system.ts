@@ -9,6 +9,7 @@ import type { RequestRow } from "../protocol/requests.ts";
 import type { Losses } from "../store/losses.ts";
 import { adoptRuns } from "./adopt.ts";
 import { Audit } from "./audit/audit.ts";
+import { type CheckpointParts, Checkpoints, toSkippedNotice } from "./checkpoints/checkpoints.ts";
 import { Family, type FamilyOptions, type FamilyParts } from "./family/family.ts";
 import type { SessionHooks } from "./hooks.ts";
 import { type HubOptions, SessionHub } from "./hub.ts";
@@ -42,6 +43,8 @@ export interface SystemOptions
   policy?: Pick<PolicyParts, "path" | "agentPath"> | undefined;
   /** Where answers and policy changes are recorded; absent: nowhere. */
   auditDir?: string | undefined;
+  /** Absent: the files of turns are not recorded. */
+  checkpoints?: Omit<CheckpointParts, "log" | "report"> | undefined;
   family: FamilyOptions;
   notify: NotifySettings & Pick<NotifyParts, "env" | "identity" | "userAgent">;
 }
@@ -53,6 +56,7 @@ export interface Sessions {
   /** Who a client is, from its process. */
   identify: IdentifyPeer;
   audit: Audit | undefined;
+  checkpoints: Checkpoints | undefined;
   /** Rejects if the store cannot be opened. */
   ready: Promise<void>;
   /** What was adopted from an earlier daemon; complete when `ready` is. */
@@ -75,7 +79,9 @@ export function createSessions(options: SystemOptions): Sessions {
   const notifier = new Notifier(settings, { log, metrics, env, identity, userAgent, now: Date.now });
   // The hooks refer to objects that are created below; nothing happens before all exist.
   const hooks: SessionHooks = {
+    onTurnStart: (row, turn_id) => checkpoints?.onTurnStart(row, turn_id),
     onTurnEnd: (row, result, goesOn) => {
+      if (result.turn_id !== undefined) checkpoints?.onTurnEnd(row, result.turn_id);
       family.onTurnEnd(row, result, goesOn);
       notifier.onTurnEnd(row, result, goesOn);
     },
@@ -86,6 +92,7 @@ export function createSessions(options: SystemOptions): Sessions {
     },
     onRemoved: (row, isAtWork, by) => {
       observer.forget(row.session_id);
+      void checkpoints?.remove(row.session_id);
       changes.markRemoved(row.session_id);
       if (isAtWork) void family.onRemoved(row, by);
     },
@@ -114,6 +121,18 @@ export function createSessions(options: SystemOptions): Sessions {
           log,
           findSession: (session_id) => hub.table.find(session_id),
           changed: (change, by) => audit?.recordPolicy(change, by),
+        });
+  const checkpoints =
+    options.checkpoints === undefined
+      ? undefined
+      : new Checkpoints({
+          ...options.checkpoints,
+          log,
+          report: (session_id, data) => {
+            const session = hub.table.live.get(session_id);
+            if (session === undefined || session.isClosed || hub.table.isAbandoned) return;
+            publisher.publish(session.stream, toSkippedNotice(session.row.backend, data));
+          },
         });
   const ledger = new Ledger({ store, publisher, log, expiryMs: options.expiryMs, policy, audit });
   const adopted = { runs: new Set<string>(), sessions: new Set<string>() };
@@ -155,7 +174,7 @@ export function createSessions(options: SystemOptions): Sessions {
     options.family,
   );
   const manager = new SessionManager({
-    ...{ table, ledger, store, observer, family, changes, views, log, rights: hub.rights },
+    ...{ table, ledger, store, observer, family, changes, views, log, rights: hub.rights, checkpoints },
     checkNotifyUrl: (url) => void notifier.checkNotifyUrl(url),
     removed: hooks.onRemoved,
   });
@@ -178,6 +197,7 @@ export function createSessions(options: SystemOptions): Sessions {
     policy,
     identify: createIdentifier(table, options.env["BLEMEES_DAEMON_ID"]),
     audit,
+    checkpoints,
     ready,
     adopted,
     quiet,

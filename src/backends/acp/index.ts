@@ -2,8 +2,8 @@
 // `[agents.NAME]`, and our own `demian`.
 import { access } from "node:fs/promises";
 import { CodedError } from "../../base/coded-error.ts";
+import { findProgram } from "../../base/find-program.ts";
 import { makeLocalId } from "../../base/id.ts";
-import { findProgram } from "../find-program.ts";
 import { Pool } from "../pool.ts";
 import type { Backend } from "../types.ts";
 import { adoptAcpProcess } from "./adopt.ts";

@@ -2,7 +2,7 @@
 
 import { askProgram, readVersion, speaksControl } from "../../base/claude-wire/version.ts";
 import { FileCache } from "../../base/file-cache.ts";
-import { findProgram } from "../find-program.ts";
+import { findProgram } from "../../base/find-program.ts";
 import type { Environment } from "../types.ts";
 
 export interface DetectedClaude {

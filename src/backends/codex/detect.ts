@@ -2,9 +2,9 @@
 
 import { waitAtMost } from "../../base/child.ts";
 import { FileCache } from "../../base/file-cache.ts";
+import { findProgram } from "../../base/find-program.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { defined } from "../../base/values.ts";
-import { findProgram } from "../find-program.ts";
 import type { Environment } from "../types.ts";
 import { readVersion, startAppServer } from "./app-server/process.ts";
 import { buildProcessEnvironment } from "./environment.ts";

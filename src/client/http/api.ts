@@ -12,8 +12,7 @@ import type { Order, Transport } from "./transport.ts";
 import type {
   Action,
   ActionsReply,
-  ChangedFileQuery,
-  ChangesQuery,
+  ChangesRange,
   ChangesReply,
   ChangeView,
   DeletedReply,
@@ -67,6 +66,9 @@ export interface HttpApiOptions {
 const SILENCE_MS = 30_000;
 /** Long waits are split, so that a dead connection is noticed. */
 const WAIT_PIECE_S = 25;
+
+/** Many files take time. */
+const UNDO_MS = 120_000;
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -173,6 +175,27 @@ export class HttpApi {
     return followChanges(this.#port(), signal);
   }
 
+  /** Which files the session's turns changed; one page. */
+  sessionChanges(
+    session_id: string,
+    query: ChangesRange & { limit?: number; after?: string } = {},
+  ): Promise<ChangesReply> {
+    return this.#get(toPath(session_id, "changes"), { ...query });
+  }
+
+  /** The changed lines of one file. */
+  fileChanges(
+    session_id: string,
+    query: ChangesRange & { path: string; path_b64?: string },
+  ): Promise<FileChangesReply> {
+    return this.#get(toPath(session_id, "changes", "file"), { ...query });
+  }
+
+  /** Gives files the content that they had before a turn. */
+  undo(session_id: string, body: UndoBody = {}): Promise<UndoReply> {
+    return this.#send({ method: "POST", path: toPath(session_id, "undo"), body, silenceMs: UNDO_MS });
+  }
+
   /** `timeoutMs` also limits the search for a daemon that went away; it then fails with `timeout`. */
   async wait(session_id: string, options: WaitOptions = {}): Promise<WaitReply> {
     const { until = ["idle", "blocked"], message_id, timeoutMs, signal } = options;
@@ -266,21 +289,6 @@ export class HttpApi {
   /** Activity of agents over time, for charts. */
   stats(filter: StatsFilter = {}, signal?: AbortSignal): Promise<Stats> {
     return this.#repeat({ method: "GET", path: withQuery("/stats", { ...filter }), signal });
-  }
-
-  /** What the turns of a session changed in its repository: one turn, or all. Files by path, in pages. */
-  sessionChanges(session_id: string, query: ChangesQuery = {}): Promise<ChangesReply> {
-    return this.#get(toPath(session_id, "changes"), { ...query });
-  }
-
-  /** The lines of one changed file. */
-  changedFile(session_id: string, query: ChangedFileQuery): Promise<FileChangesReply> {
-    return this.#get(toPath(session_id, "changes", "file"), { ...query });
-  }
-
-  /** Restores the files that a turn and the ones after it changed. With `dry_run` only reports what would happen. */
-  undo(session_id: string, body: UndoBody = {}): Promise<UndoReply> {
-    return this.#send({ method: "POST", path: toPath(session_id, "undo"), body });
   }
 
   /** A one-time link to the dashboard; `port` is used only if the loopback port is not open yet. */

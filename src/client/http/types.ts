@@ -4,7 +4,18 @@ import type * as wire from "../../protocol/wire/http.ts";
 import type { WireFrame } from "../frames.ts";
 
 export type { Action } from "../../protocol/actions.ts";
-export type { ChangesReply, FileChangesReply, UndoBody, UndoReply } from "../../protocol/changes.ts";
+export type {
+  ChangedFile,
+  ChangedLine,
+  ChangedTurn,
+  ChangesReply,
+  FileChangesReply,
+  Hunk,
+  NotCovered,
+  UndoBody,
+  UndoneFile,
+  UndoReply,
+} from "../../protocol/changes.ts";
 export type {
   PolicyPreview,
   PolicyRule,
@@ -41,27 +52,19 @@ export type FamilyReply = z.infer<typeof wire.FamilyReply>;
 export type HealthReply = z.infer<typeof wire.HealthReply>;
 export type StatusReply = z.infer<typeof wire.StatusReply>;
 
-export interface ChangesQuery {
-  /** Only this turn; default: since the session's first checkpoint. */
-  turn?: number;
-  limit?: number;
-  /** The `next` of the page before. */
-  after?: string;
-}
-
-export interface ChangedFileQuery {
-  path: string;
-  /** Instead of `path`, for a name that is not UTF-8. */
-  path_b64?: string;
-  turn?: number;
-}
-
 export interface StatsFilter {
   /** Excludes what ended earlier; default one day ago. */
   since_ms?: number;
   session_id?: string;
   /** Newest entries per list. */
   limit?: number;
+}
+
+/** A turn, or from one checkpoint to another; default: the whole session. */
+export interface ChangesRange {
+  turn?: number;
+  from?: number;
+  to?: number;
 }
 
 export interface SessionsFilter {

@@ -2,6 +2,7 @@
 // answers.
 import { defined } from "../../base/values.ts";
 import type { Action } from "../../protocol/actions.ts";
+import type { ChangesReply, FileChangesReply, UndoBody, UndoReply } from "../../protocol/changes.ts";
 import type { InputRecord } from "../../protocol/queue.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { Stats } from "../../protocol/stats.ts";
@@ -189,6 +190,24 @@ export class GuardedManager implements Manager {
       order;
     await this.#rights.require(this.#caller, "read", session_id);
     return this.#inner.stats({ ...order, session_id });
+  }
+
+  async changes(session_id: string, order: Parameters<Manager["changes"]>[1]): Promise<ChangesReply> {
+    await this.#rights.require(this.#caller, "read", session_id);
+    return this.#inner.changes(session_id, order);
+  }
+
+  async fileChanges(
+    session_id: string,
+    order: Parameters<Manager["fileChanges"]>[1],
+  ): Promise<FileChangesReply> {
+    await this.#rights.require(this.#caller, "read", session_id);
+    return this.#inner.fileChanges(session_id, order);
+  }
+
+  async undo(session_id: string, order: UndoBody): Promise<UndoReply> {
+    await this.#rights.require(this.#caller, "undo", session_id);
+    return this.#inner.undo(session_id, order);
   }
 
   onChange(listener: (change: ChangeView) => void): () => void {

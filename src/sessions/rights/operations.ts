@@ -41,6 +41,7 @@ export const OPERATIONS = {
   /** Not its own: what it was asked and did would be gone. */
   remove: { verb: "delete", agents: ["below"], advice: ASK_A_PERSON },
   cancel: { verb: "cancel messages of", agents: ["below"], advice: ASK_A_PERSON },
+  undo: { verb: "undo changes of", agents: ["below"], advice: ASK_A_PERSON },
   open: { verb: "open", agents: ["below"], advice: "spawn a session of its own" },
   take: { verb: "take over", agents: [], advice: "send to it instead" },
   /** With the grant `may_answer` only. */

@@ -39,7 +39,7 @@ class DaemonSession implements SessionDriver {
     this.#port = port ?? http.withoutRetry();
     this.changes = {
       list: (query) => http.sessionChanges(session_id, query),
-      file: (query) => http.changedFile(session_id, query),
+      file: (query) => http.fileChanges(session_id, query),
     };
     this.commands = createDaemonCommands({
       http,

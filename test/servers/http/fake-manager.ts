@@ -54,6 +54,25 @@ export class FakeManager implements Manager {
       waits: [],
       is_cut: false,
     });
+  changes = (session_id: string, ...args: unknown[]) =>
+    this.#note("changes", [session_id, ...args], {
+      session_id,
+      state: "none" as const,
+      reason: "no repository",
+      turns: [],
+      files: [],
+      totals: { files: 0, additions: 0, deletions: 0 },
+    });
+  fileChanges = (...args: unknown[]) =>
+    this.#note("fileChanges", args, { path: "a.ts", status: "added" as const, hunks: [] });
+  undo = (session_id: string, ...args: unknown[]) =>
+    this.#note("undo", [session_id, ...args], {
+      session_id,
+      turn: 1,
+      done: true,
+      files: [],
+      conversation: { rewound: false },
+    });
   actions = (...args: unknown[]) => this.#note("actions", args, [action()]);
 
   async events(order: EventsOrder): Promise<EventsPage> {

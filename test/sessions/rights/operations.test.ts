@@ -22,6 +22,7 @@ const TABLE: Readonly<Record<OperationName, string>> = {
   rename: ".x....",
   remove: ".x....",
   cancel: ".x....",
+  undo: ".x....",
   open: ".x....",
   take: "......",
   answer: "......",

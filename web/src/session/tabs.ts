@@ -14,7 +14,7 @@ export class SessionChanges {
   constructor(api: HttpApi, session_id: string, onChange: () => void) {
     const port = {
       list: (query: Parameters<HttpApi["sessionChanges"]>[1]) => api.sessionChanges(session_id, query),
-      file: (query: Parameters<HttpApi["changedFile"]>[1]) => api.changedFile(session_id, query),
+      file: (query: Parameters<HttpApi["fileChanges"]>[1]) => api.fileChanges(session_id, query),
     };
     this.source = new ChangesSource(port, () => {
       const { reply, turn } = this.source.state;

@@ -1,5 +1,6 @@
 // All routes, in the order of the documentation.
 import type { Route } from "../route.ts";
+import { CHANGE_ROUTES } from "./changes.ts";
 import { CODEX_ROUTES } from "./codex.ts";
 import { DAEMON_ROUTES } from "./daemon.ts";
 import { EVENT_ROUTES } from "./events.ts";
@@ -14,6 +15,7 @@ export const ROUTES: readonly Route[] = [
   ...SESSION_ROUTES,
   ...INPUT_ROUTES,
   ...EVENT_ROUTES,
+  ...CHANGE_ROUTES,
   ...REQUEST_ROUTES,
   ...POLICY_ROUTES,
   ...CODEX_ROUTES,

@@ -1,7 +1,7 @@
 // Finds a program by path, or by name on PATH.
 import { stat } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
-import { isExecutable } from "../base/executable.ts";
+import { isExecutable } from "./executable.ts";
 
 /** The absolute path, or undefined if there is no such executable. */
 export async function findProgram(
