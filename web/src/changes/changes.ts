@@ -95,8 +95,8 @@ class ChangesElement extends LitElement {
   }
 
   override willUpdate(): void {
-    const { reply, files, turn = "all" } = this.state;
-    if (reply === undefined || this.#greeted === turn) return;
+    const { reply, files, isLoading, turn = "all" } = this.state;
+    if (reply === undefined || isLoading || this.#greeted === turn) return;
     this.#greeted = turn;
     const short = files.filter((file) => !file.generated && lineCount(file) <= MAX_OPENED_LINES);
     if (files.length <= MAX_OPENED) for (const file of short) void this.source.openFile(file);

@@ -8,7 +8,6 @@ import type { Entry, RequestRow, View, ViewInput } from "../../../src/client/vie
 import { applyInputs, emptyView, findFirstSeq } from "../../../src/client/view.ts";
 import type { App } from "../app-types.ts";
 import type { Action } from "../keyboard.ts";
-import "../changes/changes.ts";
 import { Cards } from "./cards.ts";
 import type { ComposerElement } from "./composer.ts";
 import "./composer.ts";
@@ -109,6 +108,15 @@ class SessionElement extends LitElement {
       void this.updateComplete.then(() => this.#composer?.focusText());
     }
     if (action === "interrupt") void this.#try(this.app.api.interrupt(this.sessionId));
+  }
+
+  override willUpdate(): void {
+    if (this.view !== "changes" || customElements.get("x-changes") !== undefined) return;
+    import("../changes/changes.ts").catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      this.app.fail(new Error(`Could not load the changes (${why}). Reload the page.`));
+      this.#show(undefined);
+    });
   }
 
   override render(): unknown {
