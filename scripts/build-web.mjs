@@ -41,7 +41,27 @@ export async function bundleWeb(out, { version = packageVersion() } = {}) {
     assetNames: "[name]-[hash]",
     tsconfig: join(root, "web/tsconfig.json"),
     define: { BLEMEES_VERSION: JSON.stringify(version) },
+    plugins: [keepLexer()],
   });
+}
+
+/** Of `marked` the page uses the lexer only, but its default instance would keep the parser and renderer in the bundle. */
+function keepLexer() {
+  return {
+    name: "keep-lexer",
+    setup(build) {
+      build.onLoad({ filter: /marked\.esm\.js$/ }, ({ path }) => {
+        const source = readFileSync(path, "utf8");
+        const lexer = /\bexport\s*\{[^}]*?([\w$]+) as Lexer\b/.exec(source)?.[1];
+        const end = /;var ([\w$]+)=new [\w$]+;function [\w$]+\([\w$]+,[\w$]+\)\{return \1\.parse\(/.exec(
+          source,
+        );
+        if (lexer === undefined || end === null)
+          throw new Error(`${path} has changed: adapt keepLexer in scripts/build-web.mjs`);
+        return { contents: `${source.slice(0, end.index)};export{${lexer} as Lexer};` };
+      });
+    },
+  };
 }
 
 /** Empties `out` and writes the bundle there, index.html last. Returns the size of each file. */

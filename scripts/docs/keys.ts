@@ -1,4 +1,5 @@
 // The keys of the terminal UI, as the tables in docs/ui.md.
+import { CHANGES_KEYS } from "../../src/tui/changes/keys.ts";
 import { FLEET_KEYS } from "../../src/tui/fleet/keys.ts";
 import { listKeyRows, PLACES } from "../../src/tui/help.ts";
 import { getKeyName } from "../../src/tui/keys/table.ts";
@@ -6,7 +7,17 @@ import { table } from "./markdown.ts";
 
 /** By marker: the text between `<!-- generated: NAME -->` and `<!-- end: NAME -->`. */
 export function keyTables(): Map<string, string> {
-  const list = FLEET_KEYS.map(({ keys, summary }) => [keys.map(getKeyName).join(", "), summary]);
+  const listRows = (rows: readonly { keys: readonly string[]; summary: string }[]): string[][] =>
+    rows.map(({ keys, summary }) => [keys.map(getKeyName).join(", "), summary]);
   const session = PLACES.map(([place, title]) => table([title, ""], listKeyRows(place)));
-  return new Map([["keys", [...session, table(["In the list", ""], list)].join("\n\n")]]);
+  return new Map([
+    [
+      "keys",
+      [
+        ...session,
+        table(["In the list", ""], listRows(FLEET_KEYS)),
+        table(["In the changes", ""], listRows(CHANGES_KEYS)),
+      ].join("\n\n"),
+    ],
+  ]);
 }

@@ -1,5 +1,6 @@
 // What the screens drive: a daemon session or a runtime in this process, behind one interface. Screens draw a view
 // (client/view.ts) and know neither wire nor runtime.
+import type { ChangesPort } from "../client/view/change-source.ts";
 import type { Fleet } from "../client/view/fleet.ts";
 import type { Answer, RequestRow, ViewInput } from "../client/view/types.ts";
 
@@ -27,6 +28,8 @@ export interface SessionDriver {
   readonly commands: readonly DriverCommand[];
   /** Pickers opened by a key in an empty composer. */
   readonly pickers: readonly Picker[];
+  /** What the turns changed in the repository; absent if it cannot be known. */
+  readonly changes?: ChangesPort;
   /**
    * What opens a request. `asked`: a key, so that typing never answers one by accident. `modal`: it opens by itself, because
    * nothing else can be done meanwhile.

@@ -12,6 +12,16 @@
 //   dialog.dialog                      .dialog-title .dialog-text .dialog-actions > button(.danger|.primary); .raw
 //   x-session.session                  data-state=<activity_state>; x-feed, x-request, x-composer, x-raw take no room
 //     header.session-head              h1.session-title | form.session-rename; .session-sub; .session-actions > .action
+//     nav.session-tabs > a.session-tab  aria-current; .tab-count: changed files
+//     x-changes                        instead of the feed and the composer
+//       .changes-bar                   select.changes-turn, .changes-totals, .changes-tools
+//       .changes-files                 .changes-note; section.changed-file[data-key] > button.changed-head(.changed-status
+//                                      [data-status] .changed-path .changed-note .changed-turns .changed-counts),
+//                                      .changed-body > .changed-why | .changed-lines(.is-split); .changed-more
+//         .change-line[data-op][data-at] > button.line-no, .line-text(.line-sign .line-word .line-end); .is-picked .is-blank
+//         .change-hunk, .change-pair > two of .change-line
+//         .comment(.comment-place .comment-words .comment-actions), form.comment-form > .comment-text
+//       .comments-bar                  .comments-review, .comments-count
 //     dl.panel > div.fact              data-fact="state|turn|model|tokens|context|cost|queue|cwd" > dt, dd
 //     form.search                      input, .search-count, buttons; ::highlight(search) in the feed
 //     div.feed[role=log]               .feed-earlier, .feed-items > .feed-before, .feed-item > article.entry, .feed-after
@@ -47,7 +57,7 @@ export interface Store<T> {
 
 export type Route =
   | { name: "home" }
-  | { name: "session"; session_id: string }
+  | { name: "session"; session_id: string; view?: "changes" }
   | { name: "stats"; session_id?: string }
   | { name: "new" }
   | { name: "help" };

@@ -9,6 +9,7 @@ export type Action =
   | "find"
   | "compose"
   | "interrupt"
+  | "changes"
   | "new"
   | "home"
   | "stats"
@@ -28,6 +29,7 @@ export const KEYS: readonly KeyRow[] = [
   { keys: ["/"], action: "filter", what: "Filter sessions" },
   { keys: ["f"], action: "find", what: "Find in session" },
   { keys: ["i"], action: "compose", what: "Write a message" },
+  { keys: ["c"], action: "changes", what: "Changes of the session, and back" },
   { keys: ["X"], action: "interrupt", what: "Interrupt the turn" },
   { keys: ["n"], action: "new", what: "New session" },
   { keys: ["g h"], action: "home", what: "All sessions" },

@@ -176,7 +176,7 @@ class AppElement extends LitElement {
     if (route.name === "session")
       return html`${keyed(
         route.session_id,
-        html`<x-session class="session" .app=${app} .sessionId=${route.session_id}></x-session>`,
+        html`<x-session class="session" .app=${app} .sessionId=${route.session_id} .view=${route.view}></x-session>`,
       )}`;
     if (route.name === "stats") return html`<x-stats .app=${app} .sessionId=${route.session_id}></x-stats>`;
     if (route.name === "new") return html`<x-spawn .app=${app}></x-spawn>`;

@@ -1,5 +1,6 @@
 // A daemon session for the session screen: events come from the view source, actions go over HTTP.
 import type { HttpClient } from "../../client/http.ts";
+import type { ChangesPort } from "../../client/view/change-source.ts";
 import type { ViewPort } from "../../client/view/port.ts";
 import { openSource, type Source } from "../../client/view/source.ts";
 import type { Answer, RequestRow, ViewInput } from "../../client/view/types.ts";
@@ -26,6 +27,7 @@ class DaemonSession implements SessionDriver {
   readonly commands: readonly DriverCommand[];
   readonly pickers = [];
   readonly requestFocus = "asked";
+  readonly changes: ChangesPort;
   readonly #http: HttpClient;
   readonly #port: ViewPort;
   #source: Source | undefined;
@@ -35,6 +37,10 @@ class DaemonSession implements SessionDriver {
     this.title = title ?? session_id;
     this.#http = http;
     this.#port = port ?? http.withoutRetry();
+    this.changes = {
+      list: (query) => http.sessionChanges(session_id, query),
+      file: (query) => http.fileChanges(session_id, query),
+    };
     this.commands = createDaemonCommands({
       http,
       session_id,

@@ -43,6 +43,7 @@ const ROWS = [
   ["focus_down", ["alt-down", "shift-down", "alt-j"], "any", "select the next foldable entry"],
   ["fold", ["tab", "enter"], "empty", "select an entry; fold or unfold it"],
   ["fold_all", ["ctrl-o"], "any", "fold or unfold everything"],
+  ["changes", ["f4", "ctrl-g"], "any", "show the files that the session changed"],
   ["search", ["ctrl-f"], "any", "search the feed"],
   ["help", ["f1"], "any", "show all keys"],
   ["help", ["?"], "empty", "show all keys"],

@@ -53,11 +53,11 @@ function plainLine(line: string): Piece[][] {
 export function colorLines(text: string, lang: string): Piece[][] {
   const safe = toSafeText(text).split("\n").map(expandTabs).join("\n");
   return highlight(safe, lang).map((spans) =>
-    spans.map(({ text: part, scope }) => createPiece(part, getStyle(scope))),
+    spans.map(({ text: part, scope }) => createPiece(part, getCodeStyle(scope))),
   );
 }
 
-function getStyle(scope: string): string {
+export function getCodeStyle(scope: string): string {
   return (Object.hasOwn(SCOPES, scope) ? SCOPES[scope] : undefined) ?? STYLE.none;
 }
 

@@ -43,6 +43,9 @@ export function onAnyKey(ui: SessionUi, chord: string, context: UiContext): Step
       return step(toggleAllFolds(ui));
     case "search":
       return step({ ...ui, overlay: { kind: "search", editor: EMPTY_EDITOR, isTyping: true } });
+    case "changes":
+      if (context.hasChanges) return step(ui, { kind: "changes" });
+      return step(showNotice(ui, "info", "changes are recorded for sessions of the daemon only"));
     case "help":
       return step({ ...ui, overlay: { kind: "help", scroll: 0 } });
     case "suspend":

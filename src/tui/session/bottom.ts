@@ -58,7 +58,10 @@ export function drawCompletions(
   return hidden > 0 ? [...lines, [createPiece(`  … ${hidden} more`, STYLE.dim)]] : lines;
 }
 
-type HintContext = Pick<UiContext, "canGoBack" | "pickers" | "requestFocus" | "endsWithScreen">;
+type HintContext = Pick<
+  UiContext,
+  "canGoBack" | "pickers" | "requestFocus" | "endsWithScreen" | "hasChanges"
+>;
 
 /** The bottom lines: the current notice in up to `most` rows, or one row of keys. */
 export function drawHintLines(
@@ -126,7 +129,7 @@ function hints(ui: SessionUi, context: HintContext): Hint[] {
   return chatHints(ui, context);
 }
 
-function chatHints(ui: SessionUi, { canGoBack, pickers }: HintContext): Hint[] {
+function chatHints(ui: SessionUi, { canGoBack, pickers, hasChanges }: HintContext): Hint[] {
   const isRunning = isTurnRunning(ui);
   const isWaiting = getWaiting(ui).length > 0;
   const empty = isEmpty(ui.editor);
@@ -138,6 +141,7 @@ function chatHints(ui: SessionUi, { canGoBack, pickers }: HintContext): Hint[] {
     ...(ui.feed.focus === undefined ? [] : ([["Enter", "unfold"]] as const)),
     ...(empty ? pickers.map(({ key, title }) => [key, toSafeLine(title)] as const) : []),
     ["F1", "keys"],
+    ...(hasChanges ? ([["F4", "changes"]] as const) : []),
     ...(isRunning && !canGoBack ? ([["Esc Esc", "interrupt"]] as const) : []),
     ["PgUp", "scroll"],
     ["Alt-Enter", "new line"],

@@ -8,9 +8,13 @@ export interface EffectContext {
   driver: SessionDriver;
   app: App;
   dispatch(event: UiEvent): void;
+  openChanges(): void;
 }
 
-export async function runEffect(effect: Effect, { driver, app, dispatch }: EffectContext): Promise<void> {
+export async function runEffect(
+  effect: Effect,
+  { driver, app, dispatch, openChanges }: EffectContext,
+): Promise<void> {
   const tell = (text: string, level: "info" | "error" = "error"): void =>
     dispatch({ kind: "report", level, text, at_ms: Date.now() });
   try {
@@ -49,6 +53,8 @@ export async function runEffect(effect: Effect, { driver, app, dispatch }: Effec
         return app.suspend();
       case "repaint":
         return app.repaint();
+      case "changes":
+        return openChanges();
       case "mouse":
         return tell(
           app.turnMouse() ? "the wheel scrolls" : "the mouse selects text; Alt-M switches back",

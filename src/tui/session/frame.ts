@@ -28,7 +28,10 @@ export interface SessionFrameOptions {
   look: Look;
   title: string;
   settings: readonly string[];
-  context: Pick<UiContext, "commands" | "pickers" | "requestFocus" | "endsWithScreen" | "canGoBack">;
+  context: Pick<
+    UiContext,
+    "commands" | "pickers" | "requestFocus" | "endsWithScreen" | "canGoBack" | "hasChanges"
+  >;
 }
 
 export interface SessionFrame extends Frame {

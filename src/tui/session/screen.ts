@@ -2,6 +2,7 @@
 
 import type { Entry, ViewInput } from "../../client/view/types.ts";
 import { applyInputs, emptyView } from "../../client/view.ts";
+import { createChangesScreen } from "../changes/screen.ts";
 import { createFeedLayout } from "../rows/feed.ts";
 import type { App, Input, Opener, Screen, Size } from "../screen-types.ts";
 import type { SessionDriver } from "../types.ts";
@@ -127,8 +128,16 @@ class SessionScreen implements Screen {
           this.#dispatch(next);
           this.#app.redraw("now");
         },
+        openChanges: () => this.#openChanges(),
       });
     }
+  }
+
+  #openChanges(): void {
+    const { changes: port } = this.#driver;
+    if (port === undefined) return;
+    const isWorking = isTurnRunning(this.#ui);
+    this.#app.open(createChangesScreen({ port, title: this.#name(), isWorking }));
   }
 
   #context(): UiContext {
@@ -145,6 +154,7 @@ class SessionScreen implements Screen {
       requestFocus,
       endsWithScreen,
       canGoBack: this.#canGoBack,
+      hasChanges: this.#driver.changes !== undefined,
     };
   }
 

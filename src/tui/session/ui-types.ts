@@ -109,7 +109,7 @@ export type Effect =
   | { kind: "load_picker"; key: string }
   | { kind: "choose"; key: string; value: string; label: string }
   | { kind: "leave"; code: number }
-  | { kind: "back" | "suspend" | "repaint" | "mouse" };
+  | { kind: "back" | "suspend" | "repaint" | "mouse" | "changes" };
 
 export interface Step {
   ui: SessionUi;
@@ -132,4 +132,5 @@ export interface UiContext {
   requestFocus: "asked" | "modal";
   endsWithScreen: boolean;
   canGoBack: boolean;
+  hasChanges: boolean;
 }

@@ -130,6 +130,7 @@ export class Player {
       requestFocus: "asked",
       endsWithScreen: false,
       canGoBack: false,
+      hasChanges: false,
       ...this.#context,
     };
   }

@@ -20,6 +20,14 @@ const PAIRS: readonly [text: string, ground: string][] = [
     ["text", `${kind}-bg`],
     [`${kind}-mark`, "bg-side"],
     [`${kind}-mark`, "bg-sunk"],
+    // Highlighted code on changed lines and on the words that differ.
+    ...["text-faint", "code-note"].map((name): [string, string] => [name, `${kind}-bg`]),
+    ...["text", "text-soft", "code-key", "code-text", "code-number", "code-name"].flatMap(
+      (name): [string, string][] => [
+        [name, `${kind}-bg`],
+        [name, `${kind}-word`],
+      ],
+    ),
   ]),
   // The row of the session that is open has its age and cost; thoughts and states are on the page and on its bars.
   ["text-faint", "bg-chosen"],

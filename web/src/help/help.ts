@@ -1,6 +1,7 @@
 // <x-help>: keyboard shortcuts, from the key tables.
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import type { App } from "../app-types.ts";
+import { CHANGES_KEYS, LINE_KEYS } from "../changes/keys.ts";
 import { STATS_KEYS } from "../charts/keys.ts";
 import { LIST_KEYS } from "../fleet/keys.ts";
 import { CARD_KEYS, DETAILS_KEY, KEYS } from "../keyboard.ts";
@@ -24,6 +25,8 @@ const GROUPS: readonly Group[] = [
     title: "In the session list",
     rows: LIST_KEYS,
   },
+  { title: "In the Changes tab", rows: CHANGES_KEYS },
+  { title: "On the lines of a changed file", rows: LINE_KEYS },
   { title: "Usage and activity", rows: STATS_KEYS },
 ];
 
@@ -36,6 +39,7 @@ const NAMES: Readonly<Record<string, string>> = {
   " ": "Space",
   Escape: "Esc",
   X: "Shift X",
+  T: "Shift T",
 };
 
 class HelpElement extends LitElement {

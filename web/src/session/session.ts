@@ -23,6 +23,7 @@ import "./raw.ts";
 import "./request-card.ts";
 import { EntryFinder, highlightMatches, stepHit } from "./search.ts";
 import { sessionHead } from "./session-head.ts";
+import { SessionChanges, sessionTabs } from "./tabs.ts";
 
 /** Further requests are shown as these are settled. */
 const MAX_CARDS = 20;
@@ -33,6 +34,7 @@ class SessionElement extends LitElement {
   static override properties = {
     app: { attribute: false },
     sessionId: { attribute: false },
+    view: { attribute: false },
     isRenaming: { state: true },
     words: { state: true },
     found: { state: true },
@@ -41,6 +43,7 @@ class SessionElement extends LitElement {
   };
   declare app: App;
   declare sessionId: string;
+  declare view: "changes" | undefined;
   declare isRenaming: boolean;
   /** Search text; undefined if the search is closed. */
   declare words: string | undefined;
@@ -51,6 +54,7 @@ class SessionElement extends LitElement {
   #view: View = emptyView();
   #source: Source | undefined;
   #cards: Cards | undefined;
+  #changes: SessionChanges | undefined;
   #folds: Folds = new Map();
   /** There is more history than was loaded at first. */
   #isLong: boolean | undefined;
@@ -73,10 +77,12 @@ class SessionElement extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     this.#cards = new Cards(this.app.api, () => this.requestUpdate());
+    this.#changes = new SessionChanges(this.app.api, this.sessionId, () => this.requestUpdate());
     const listener = (inputs: readonly ViewInput[]): void => {
       const { requests } = this.#view;
       this.#view = applyInputs(this.#view, inputs);
       if (this.#view.requests !== requests) this.#cards?.set(this.#view.requests);
+      this.#changes?.follow(this.#view.session);
       this.#pace.want();
     };
     this.#source = openSource(this.app.port, this.sessionId, listener, { history: HISTORY_EVENTS });
@@ -87,6 +93,7 @@ class SessionElement extends LitElement {
     super.disconnectedCallback();
     void this.#source?.close();
     this.#cards?.close();
+    this.#changes?.close();
     this.#stopClock?.();
     this.#pace.close();
     highlightMatches(null, "");
@@ -94,9 +101,22 @@ class SessionElement extends LitElement {
 
   /** Called for global keys. */
   act(action: Action): void {
-    if (action === "find") this.#openSearch();
-    else if (action === "compose") this.#composer?.focusText();
-    else if (action === "interrupt") void this.#try(this.app.api.interrupt(this.sessionId));
+    if (action === "changes") this.#show(this.view === "changes" ? undefined : "changes");
+    else if (action === "find") this.#openSearch();
+    else if (action === "compose") {
+      this.#show(undefined);
+      void this.updateComplete.then(() => this.#composer?.focusText());
+    }
+    if (action === "interrupt") void this.#try(this.app.api.interrupt(this.sessionId));
+  }
+
+  override willUpdate(): void {
+    if (this.view !== "changes" || customElements.get("x-changes") !== undefined) return;
+    import("../changes/changes.ts").catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      this.app.fail(new Error(`Could not load the changes (${why}). Reload the page.`));
+      this.#show(undefined);
+    });
   }
 
   override render(): unknown {
@@ -104,6 +124,7 @@ class SessionElement extends LitElement {
     const { session, requests, queue, closed } = view;
     this.dataset["state"] = session?.activity_state ?? "idle";
     const isGone = closed !== undefined;
+    const isChanges = this.view === "changes";
     return html`
       ${sessionHead({
         app: this.app,
@@ -116,12 +137,23 @@ class SessionElement extends LitElement {
         stop: () => void this.#stop(),
         remove: () => void this.#remove(),
       })}
-      ${panel(view, this.app.now())} ${this.#search()}
+      ${panel(view, this.app.now())} ${sessionTabs(this.app, this.sessionId, isChanges, this.#changes?.count)} ${isChanges ? nothing : this.#search()}
       ${isGone ? html`<div class="banner" role="status">${goneText(closed)}</div>` : nothing}
-      <x-feed .items=${this.#items.of(view.entries, this.#folds)} .context=${this.#context()} .earlier=${this.#earlier()}></x-feed>
+      ${
+        isChanges && this.#changes !== undefined
+          ? html`<x-changes
+              .app=${this.app}
+              .sessionId=${this.sessionId}
+              .source=${this.#changes.source}
+              .state=${this.#changes.source.state}
+              .isWorking=${session?.turn !== undefined}
+              .isBlocked=${requests.length > 0}
+            ></x-changes>`
+          : html`<x-feed .items=${this.#items.of(view.entries, this.#folds)} .context=${this.#context()} .earlier=${this.#earlier()}></x-feed>`
+      }
       ${this.#requests()} ${queueView(queue, (message) => void this.#try(this.app.api.cancelInput(this.sessionId, message.message_id)))}
       ${
-        isGone
+        isGone || isChanges
           ? nothing
           : html`<x-composer
               .app=${this.app}
@@ -259,7 +291,15 @@ class SessionElement extends LitElement {
     if (id !== undefined) this.#feed?.show(id);
   }
 
+  #show(view: "changes" | undefined): void {
+    const { sessionId: session_id } = this;
+    this.app.navigate({ name: "session", session_id, ...(view === undefined ? {} : { view }) });
+    // The route follows a moment later.
+    this.view = view;
+  }
+
   #openSearch(): void {
+    if (this.view === "changes") this.#show(undefined);
     this.words ??= "";
     void this.updateComplete.then(() => this.querySelector<HTMLElement>("#search-words")?.focus());
   }

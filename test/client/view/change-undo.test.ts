@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { describeUndo, toUndoQuestion } from "../../../src/client/view/change-undo.ts";
+import type { UndoneFile, UndoReply } from "../../../src/protocol/changes.ts";
+
+const aUndo = (files: UndoneFile[], more: Partial<UndoReply> = {}): UndoReply => ({
+  session_id: "s",
+  turn: 2,
+  done: false,
+  files,
+  conversation: { rewound: false },
+  ...more,
+});
+
+test("the question lists what happens to each file", () => {
+  const files: UndoneFile[] = [
+    { path: "src/a.ts", action: "restore" },
+    { path: "new.ts", action: "delete" },
+    { path: "gone\n• x", action: "create" },
+  ];
+  expect(toUndoQuestion(aUndo(files), 1)).toEqual({
+    title: "Undo turn 2?",
+    text: [
+      "The files get the content they had before turn 2 and the turn after it. The current content is kept in a checkpoint.",
+      "",
+      "• restore src/a.ts",
+      "• delete new.ts",
+      "• create again gone • x",
+    ].join("\n"),
+    action: "Undo 3 files",
+    needsForce: false,
+  });
+  expect(toUndoQuestion(aUndo([]), 0)).toBeUndefined();
+});
+
+test("files that others changed since are named first, and the button says that they are overwritten", () => {
+  const question = toUndoQuestion(
+    aUndo([
+      { path: "a", action: "restore" },
+      { path: "b", action: "refused", reason: "changed since turn 2" },
+    ]),
+    0,
+  );
+  expect(question).toMatchObject({ needsForce: true, action: "Overwrite 2 files" });
+  expect(question?.text).toMatch(
+    /overwritten if you continue:\n• b \(changed since turn 2\)\n\n• restore a$/,
+  );
+});
+
+test("a long list is cut", () => {
+  const files = Array.from({ length: 40 }, (_, at): UndoneFile => ({ path: `f${at}`, action: "restore" }));
+  expect(toUndoQuestion(aUndo(files), 0)?.text).toMatch(/• restore f11\n… and 28 more$/);
+});
+
+test("the report says whether the conversation was rewound", () => {
+  const files: UndoneFile[] = [{ path: "a", action: "restore" }];
+  expect(describeUndo(aUndo(files))).toBe("Turn 2 was not undone.");
+  expect(describeUndo(aUndo(files, { done: true, conversation: { rewound: true } }))).toBe(
+    "Undid turn 2: 1 file. The conversation was rewound too.",
+  );
+  expect(
+    describeUndo(aUndo(files, { done: true, conversation: { rewound: false, reason: "the agent cannot" } })),
+  ).toBe("Undid turn 2: 1 file. The conversation was not rewound: the agent cannot.");
+});
