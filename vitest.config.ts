@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { CHILD_ENV } from "./test/child-env.ts";
 import { sortTests } from "./test/lanes.ts";
 import { longestFirst } from "./test/longest-first.ts";
 
@@ -66,6 +67,7 @@ export default defineConfig({
           // More than cores: these tests mostly wait for a process to start, to answer or to end.
           maxWorkers: 4,
           sequence: { groupOrder: 1 },
+          env: CHILD_ENV,
           ...limits,
         },
       },

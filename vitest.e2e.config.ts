@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { CHILD_ENV } from "./test/child-env.ts";
 import { longestFirst } from "./test/longest-first.ts";
 
 /** By the time of each file; Gemini waits for the next minute twice. */
@@ -30,6 +31,7 @@ export default defineConfig({
     // Long: they end a test that hangs, and say nothing about speed.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    env: CHILD_ENV,
     sequence: { sequencer: longestFirst(LONGEST) },
     projects: [
       { extends: true, test: { name: "e2e", include: ["test/e2e/**/*.test.ts"] } },
@@ -41,7 +43,7 @@ export default defineConfig({
           include: [
             "test/e2e/claude/{approvals,conversation,failures,lifecycle,listing,login,own-turns}.test.ts",
           ],
-          env: { E2E_CLAUDE: process.env["E2E_CLAUDE_OLDEST"] ?? "" },
+          env: { ...CHILD_ENV, E2E_CLAUDE: process.env["E2E_CLAUDE_OLDEST"] ?? "" },
         },
       },
     ],

@@ -57,7 +57,9 @@ const bundles = await Promise.all([
     ...commonJs,
     entryPoints: CODE,
     outdir: "dist/code",
-    banner: { js: `(function (exports, require, module, __filename, __dirname) { ${commonJs.banner.js}` },
+    banner: {
+      js: `(function (exports, require, module, __filename, __dirname, __import) { ${commonJs.banner.js}`,
+    },
     footer: { js: "})" },
     write: false,
   }).then(deferBuiltins),
@@ -81,7 +83,10 @@ writeNotices([...bundles, webBundle]);
 writeWeb(web, webBundle);
 if (!isQuiet) console.log(`built dist/ in ${Date.now() - startedMs} ms`);
 
-/** Loads Node's own modules with their first use, and writes the files. */
+/**
+ * Loads Node's own modules with their first use, and other code with the import() of the program, because compiled code that
+ * was kept has none of its own in Node 20. Writes the files.
+ */
 function deferBuiltins(built) {
   const defer = "const __defer = (name) => { let loaded; return () => (loaded ??= require(name)); };";
   mkdirSync(join(root, "dist/code"), { recursive: true });
@@ -94,7 +99,8 @@ function deferBuiltins(built) {
     const used = code.replace(/\b(import_\w+)\./g, (all, name) =>
       deferred.has(name) ? `(${name}()).` : all,
     );
-    writeFileSync(path, used.replace('"use strict";', `"use strict"; ${defer}`));
+    const imported = used.replace(/\bimport\(/g, "__import(");
+    writeFileSync(path, imported.replace('"use strict";', `"use strict"; ${defer}`));
   }
   return built;
 }

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import v8 from "node:v8";
 import vm from "node:vm";
 import { crc32 } from "node:zlib";
 
@@ -23,33 +24,34 @@ const IS_PARTIAL = 1;
 const HELP = ["help", "--help", "-h"];
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** `file`: a function expression with the parameters of a CommonJS module, in ASCII. Returns what the module exports. */
+/**
+ * `file`: a function expression in ASCII, with the parameters of a CommonJS module and one that does what import() does.
+ * Returns what the module exports.
+ */
 export function loadBundle(file: string, require: NodeJS.Require, env: NodeJS.ProcessEnv): unknown {
   const source = readFileSync(file);
   const sum = crc32(source);
   const place = findPlace(file, env);
   const kept = place === undefined ? undefined : readCode(place, sum);
   const isPartial = process.argv.some((argument) => HELP.includes(argument));
-  const script = new vm.Script(source.toString("latin1"), {
-    filename: file,
-    cachedData: kept?.code,
-    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
+  const script = new vm.Script(source.toString("latin1"), { filename: file, cachedData: kept?.code });
   const module = { exports: {} };
-  script.runInThisContext()(module.exports, require, module, file, dirname(file));
+  // In Node 20, kept code cannot load modules itself: V8 does not keep what that needs.
+  const load = (specifier: string): Promise<unknown> => import(/* @vite-ignore */ specifier);
+  script.runInThisContext()(module.exports, require, module, file, dirname(file), load);
   const isRight = script.cachedDataRejected === false && (isPartial || kept?.isPartial === false);
   if (place !== undefined && !isRight) keepLater(place, () => serialize(script, sum, isPartial));
   return module.exports;
 }
 
 /**
- * Belongs to the user: below a shared directory, another user could plant code for us to run. One file per program and
- * Node version, which the next version of the program replaces.
+ * Belongs to the user: below a shared directory, another user could plant code for us to run. One file per program,
+ * Node version and set of V8's flags (compiled code fits only one), which the next version of the program replaces.
  */
 function findPlace(file: string, env: NodeJS.ProcessEnv): string | undefined {
   const base = env["XDG_CACHE_HOME"] || (env["HOME"] && join(env["HOME"], ".cache"));
   if (!base) return undefined;
-  const name = `${basename(file, ".js")}-${process.version}-${process.arch}`;
+  const name = `${basename(file, ".js")}-${process.version}-${process.arch}-${v8.cachedDataVersionTag()}`;
   return join(base, "blemees", "code-cache", name);
 }
 

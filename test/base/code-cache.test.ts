@@ -77,6 +77,18 @@ test("compiled code of a run that showed only its help is replaced by the next o
   expect(inode(kept)).toBe(ofCommand);
 });
 
+test("programs that run with other flags of V8 keep their own compiled code, and replace no other", () => {
+  const base = tempDir("code-cache");
+  const flags = { HOME: base, NODE_OPTIONS: "--max-semi-space-size=4" };
+  startWith({ HOME: base });
+  const kept = keptIn(join(base, ".cache"));
+  const before = inode(kept);
+  startWith(flags);
+  startWith({ HOME: base });
+  expect(inode(kept)).toBe(before);
+  expect(readdirSync(join(kept, ".."))).toHaveLength(2);
+});
+
 test("compiled code that others can write is not used", () => {
   const base = tempDir("code-cache");
   startWith({ HOME: base });

@@ -3,7 +3,6 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build, type Metafile } from "esbuild";
 import { CACHE_HOME, ROOT } from "../support/root.ts";
 
 export interface Ran {
@@ -53,35 +52,4 @@ export class BuiltProgram {
   remove(): void {
     rmSync(this.#home, { recursive: true, force: true });
   }
-}
-
-/** The modules that a program reads at every start: its own file and its static imports, not what it loads on demand. */
-export async function readModulesAtStart(name: string): Promise<string[]> {
-  const entryPoint = `src/bin/${name}.ts`;
-  const { metafile } = await build({
-    absWorkingDir: ROOT,
-    entryPoints: [entryPoint],
-    outdir: "dist",
-    write: false,
-    bundle: true,
-    splitting: true,
-    platform: "node",
-    format: "esm",
-    metafile: true,
-  });
-  return findModulesAtStart(metafile, entryPoint);
-}
-
-function findModulesAtStart({ outputs }: Metafile, entryPoint: string): string[] {
-  const [first] = Object.entries(outputs).find(([, output]) => output.entryPoint === entryPoint) ?? [];
-  const files = new Set(first === undefined ? [] : [first]);
-  for (const file of files) {
-    for (const { path, kind } of outputs[file]?.imports ?? []) {
-      // The program itself loads its parts with import(), after the compile cache is on.
-      const isLoaded = kind === "import-statement" || file === first;
-      if (isLoaded && Object.hasOwn(outputs, path)) files.add(path);
-    }
-  }
-  const inputs = [...files].flatMap((file) => Object.entries(outputs[file]?.inputs ?? {}));
-  return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path);
 }

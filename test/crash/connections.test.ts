@@ -9,8 +9,8 @@ import { IS_CHAOS, size } from "../support/sizes.ts";
 import { Ear } from "./ear.ts";
 import { figure } from "./figure.ts";
 
-const CONNECTIONS = size("CONNECTIONS", 200);
-const WATCHES = size("WATCHES", 2_000);
+const CONNECTIONS = size("CONNECTIONS", 50);
+const WATCHES = size("WATCHES", 500);
 const SLOW_S = size("SLOW_S", 12);
 const SESSIONS = Array.from({ length: Math.ceil(WATCHES / CONNECTIONS) }, (_, n) => `session-${n}`);
 const WORDS = Array.from({ length: 60 }, (_, n) => `word${n}`).join(" ");

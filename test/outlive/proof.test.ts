@@ -9,9 +9,9 @@ import { ACP, CLAUDE, CODEX, DEMO, furnish } from "./kinds.ts";
 import { prove } from "./proof.ts";
 import { summarize } from "./summary.ts";
 
-const KILLS = size("OUTLIVE_KILLS", 20);
-const TAKEOVERS = size("OUTLIVE_TAKEOVERS", 2);
-const STOPS = size("OUTLIVE_STOPS", 2);
+const KILLS = size("OUTLIVE_KILLS", 15);
+const TAKEOVERS = size("OUTLIVE_TAKEOVERS", 1);
+const STOPS = size("OUTLIVE_STOPS", 1);
 const STOP_MS = IS_CHAOS ? 5_000 : 200;
 const SEED = size("OUTLIVE_SEED", 1);
 const LONG = { timeout: 3_600_000 };

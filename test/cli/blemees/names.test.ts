@@ -1,6 +1,7 @@
 // The program `blemees`: alone the screen of all sessions, otherwise the commands of `sm`, under its own name.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BuiltProgram, readModulesAtStart } from "../built-program.ts";
+import { BuiltProgram } from "../built-program.ts";
+import { readModulesAtStart } from "../modules-at-start.ts";
 
 let program: BuiltProgram;
 let sm: BuiltProgram;

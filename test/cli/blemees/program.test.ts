@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { SessionView } from "../../../src/client/index.ts";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
 import { removeSessions } from "../../support/sessions.ts";
-import { BuiltProgram, type Ran, readModulesAtStart } from "../built-program.ts";
+import { BuiltProgram, type Ran } from "../built-program.ts";
+import { readModulesAtStart } from "../modules-at-start.ts";
 
 let program: BuiltProgram;
 let daemon: TestDaemon;

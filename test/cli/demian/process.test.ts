@@ -1,6 +1,6 @@
 // demian as its own process: its output streams, and how it is stopped from outside.
 import { once } from "node:events";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { gate } from "../../support/gate.ts";
 import {
   chatReply,
@@ -14,12 +14,9 @@ import { BuiltDemian } from "./built-demian.ts";
 import { World } from "./world.ts";
 
 const world = new World();
-let demian: BuiltDemian;
+const demian = new BuiltDemian(world);
 let model: ModelServer;
 
-beforeAll(async () => {
-  demian = await BuiltDemian.build(world);
-});
 afterAll(() => world.remove());
 beforeEach(async () => {
   model = await startModelServer();

@@ -1,7 +1,7 @@
 // demian-plain at a real terminal, against a model on loopback.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { chatReply, type ModelServer, startModelServer, stuck } from "../../support/model-server.ts";
 import { BuiltDemian } from "./built-demian.ts";
 import { ASKED, acceptSettings, DONE, testEveryTerminal } from "./every-terminal.ts";
@@ -10,13 +10,10 @@ import { delegate, teamOf, write } from "./several-agents.ts";
 import { World } from "./world.ts";
 
 const world = new World();
-let demian: BuiltDemian;
+const demian = new BuiltDemian(world);
 let model: ModelServer;
 let terminal: Pty | undefined;
 
-beforeAll(async () => {
-  demian = await BuiltDemian.build(world);
-});
 afterAll(() => world.remove());
 beforeEach(async () => {
   model = await startModelServer();

@@ -3,19 +3,16 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { chatReply, type ModelServer, startModelServer } from "../../support/model-server.ts";
 import { BuiltDemian } from "./built-demian.ts";
 import { World } from "./world.ts";
 
 const world = new World();
 const tool = join(world.workspace, ".demian/tools/clock.mjs");
-let demian: BuiltDemian;
+const demian = new BuiltDemian(world);
 let model: ModelServer;
 
-beforeAll(async () => {
-  demian = await BuiltDemian.build(world);
-});
 afterAll(() => world.remove());
 beforeEach(async () => {
   model = await startModelServer(

@@ -1,7 +1,8 @@
 // The program as users run it, against a scripted daemon.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { delta, openAnything, type Responder, result, ScriptedServer } from "../../client/scripted-server.ts";
-import { BuiltProgram, type Ran, readModulesAtStart } from "../built-program.ts";
+import { BuiltProgram, type Ran } from "../built-program.ts";
+import { readModulesAtStart } from "../modules-at-start.ts";
 
 let program: BuiltProgram;
 let server: ScriptedServer;

@@ -3,22 +3,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { bash, chatReply, type ModelServer, startModelServer, stuck } from "../../../support/model-server.ts";
 import { type TmuxTerminal, tmuxVersion } from "../../../support/tmux.ts";
+import { bundleParts, findStaticModules } from "../../modules-at-start.ts";
 import { BuiltDemian } from "../built-demian.ts";
 import { messagesOf } from "../every-terminal.ts";
 import { World } from "../world.ts";
 import { asked, decide, ready, send } from "./at-screen.ts";
 
 const world = new World();
-let built: BuiltDemian;
+const built = new BuiltDemian(world);
 let model: ModelServer;
 let terminal: TmuxTerminal | undefined;
 
 // Longer than the wait for a screen, whose error shows the actual screen.
 vi.setConfig({ testTimeout: 45_000 });
 
-beforeAll(async () => {
-  built = await BuiltDemian.build(world);
-});
 beforeEach(async () => {
   model = await startModelServer();
   world.begin(model.url);
@@ -37,6 +35,10 @@ async function open(args: string[] = [], env: Record<string, string> = {}): Prom
 
 describe("what is loaded", () => {
   const OF_SCREENS = /node_modules\/(marked|lowlight|highlight\.js)\//;
+  let bundle: Awaited<ReturnType<typeof bundleParts>>;
+  beforeAll(async () => {
+    bundle = await bundleParts("src/bin/demian.ts");
+  });
 
   test.each([
     "src/cli/demian/program.ts",
@@ -44,7 +46,7 @@ describe("what is loaded", () => {
     "src/cli/demian/default-command.ts",
     "src/cli/demian/once.ts",
   ])("%s loads no UI code", (source) => {
-    const modules = built.modulesOf(source);
+    const modules = findStaticModules(bundle, source);
     expect(modules).toContain(source);
     expect(modules.filter((path) => OF_SCREENS.test(path))).toEqual([]);
   });
