@@ -18,7 +18,7 @@ export async function bundle(bench, files) {
     },
     ...{ bundle: true, platform: "node", format: "esm", target: "node20", outfile, logLevel: "silent" },
     banner: {
-      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+      js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',
     },
   });
   return import(pathToFileURL(outfile).href);

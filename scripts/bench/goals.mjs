@@ -41,6 +41,7 @@ export const GOALS = {
   "stdio.RSS.32": [{ key: "ratio", max: 1.05 }],
   "agents.codex": [{ key: "value", max: 300 }],
   "http.list.p50": [{ key: "value", max: 5 }],
+  "command.start": [{ key: "difference", max: 10 }],
   "policy.rate": [{ key: "value", min: 10_000 }],
   "growth.start.10000": [{ key: "ratio", max: 1.2 }],
   "growth.rss.10000": [{ key: "ratio", max: 1.2 }],

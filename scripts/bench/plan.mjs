@@ -46,6 +46,7 @@ export const FULL = {
   httpRate: 20,
   httpRequests: 400,
   decisions: 20_000,
+  commands: 60,
   /** Sessions of the past. */
   growthSessions: [100, 1_000, 10_000, 100_000],
   growthRounds: 5,
@@ -79,6 +80,7 @@ export const QUICK = {
   idleSeconds: 0.4,
   httpRequests: 100,
   decisions: 4_000,
+  commands: 20,
   growthSessions: [1_000, 10_000],
   growthRounds: 3,
   faceEvents: 3_000,

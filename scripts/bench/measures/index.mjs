@@ -1,6 +1,7 @@
 // The measures by their --only name, in the order of the table.
 import { agents } from "./agents.mjs";
 import { cli } from "./cli.mjs";
+import { command } from "./command.mjs";
 import { cpu } from "./cpu.mjs";
 import { curveOfHistory, curveOfSessions, curveOfWatchers } from "./curves.mjs";
 import { growth } from "./growth.mjs";
@@ -24,7 +25,7 @@ import { ui } from "./ui.mjs";
 export const TABLE = { start, turn, latency, throughput, rss, replay, resume, cli, raw, guard };
 
 /** Questions that come up now and then. @type {Record<string, Measure>} */
-export const EXTRAS = { cpu, stdio, agents, http, policy, ui };
+export const EXTRAS = { cpu, stdio, agents, http, policy, command, ui };
 
 /** How the figures grow. @type {Record<string, Measure>} */
 export const CURVES = {

@@ -27,6 +27,7 @@ import { RequestReader } from "./reader.ts";
 import {
   checkAnswer,
   createPendingRow,
+  createRefusedRow,
   expire,
   hashPayload,
   makePolicyAnswer,
@@ -75,11 +76,8 @@ export class Ledger {
     const chars = JSON.stringify(ask.payload).length;
     const allChars = mine.reduce((sum, open) => sum + open.chars, chars);
     if (mine.length >= MAX_OPEN_PER_RUN || allChars > MAX_OPEN_CHARS) {
-      this.#refuse(
-        asker,
-        ask,
-        `${mine.length} requests are pending; no more, or no larger ones, are accepted`,
-      );
+      const why = `${mine.length} requests are pending; no more, or no larger ones, are accepted`;
+      this.#refuse(asker, ask, why);
       return;
     }
     const { row } = asker.stream;
@@ -238,11 +236,8 @@ export class Ledger {
 
   #onUnstored(open: OpenEntry, ask: Pick<Ask, "request_type" | "payload">, failure: string): void {
     this.#open.delete(open.row.request_id);
-    this.#refuse(
-      open.asker,
-      { ...ask, native_id: open.native_id },
-      `the request could not be stored: ${failure}`,
-    );
+    const why = `the request could not be stored: ${failure}`;
+    this.#refuse(open.asker, { ...ask, native_id: open.native_id }, why);
   }
 
   /** Between stored and shown: a rule may answer, in the same way as a person. Otherwise the request is shown. */
@@ -398,12 +393,8 @@ export class Ledger {
     ask: Pick<Ask, "native_id" | "request_type" | "payload">,
   ): Promise<void> {
     const { session_id, row } = asker.stream;
-    const { backend } = row;
-    const from = { request_id: makeId("req"), session_id, backend, generation: asker.generation };
-    const answer = makePolicyAnswer(ask);
-    const pending = createPendingRow(ask, { ...from, nowMs: Date.now() });
-    const by = { resolution_source: "policy", answered_by: { actor: "daemon", via: "policy" } } as const;
-    await this.#options.audit?.recordAnswer({ ...pending, ...by, answer });
-    await asker.answer(ask.native_id, answer);
+    const refused = createRefusedRow(ask, { session_id, backend: row.backend, generation: asker.generation });
+    await this.#options.audit?.recordAnswer(refused);
+    await asker.answer(ask.native_id, refused.answer);
   }
 }

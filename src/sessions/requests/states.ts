@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Ask } from "../../backends/types.ts";
 import { CodedError } from "../../base/coded-error.ts";
+import { makeId } from "../../base/id.ts";
 import { defined } from "../../base/values.ts";
 import { toDeliverable } from "../../protocol/deliverable.ts";
 import {
@@ -106,6 +107,16 @@ export function orphan(row: RequestRow, error_code: string, message: string): Re
       error_message: `${message}${doubt}`,
     }),
   );
+}
+
+/** For the audit: a request that was declined without being stored or shown. */
+export function createRefusedRow(
+  ask: Pick<Ask, "native_id" | "request_type" | "payload">,
+  from: Pick<RequestRow, "session_id" | "backend" | "generation">,
+): RequestRow & { answer: Answer } {
+  const row = createPendingRow(ask, { ...from, request_id: makeId("req"), nowMs: Date.now() });
+  const by = { resolution_source: "policy", answered_by: { actor: "daemon", via: "policy" } } as const;
+  return { ...row, ...by, answer: makePolicyAnswer(ask) };
 }
 
 /** The policy's answer. */

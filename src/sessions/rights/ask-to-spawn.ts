@@ -66,14 +66,13 @@ export async function askToSpawn(
   throw new CodedError("escalation", message, { data: { option, request_id, session_id } });
 }
 
-/** A rule answered before anybody saw it, or it could not be stored. */
+/** A rule declined it before anybody saw it (none can allow it), or it could not be stored. */
 function notWaitingError(answer: Answer | undefined, session_id: string, reason: string): CodedError {
-  if (answer === undefined)
-    return new CodedError("escalation", `${reason}; the request to a person could not be stored; try again`);
-  const outcome = isAccept(answer)
-    ? `a policy rule allowed it: session ${session_id} starts, and you get a message`
-    : "a policy rule declined it, so no person was asked";
-  return new CodedError("escalation", `${reason}; ${outcome}`, { data: { session_id } });
+  const why =
+    answer === undefined
+      ? "the request to a person could not be stored; try again"
+      : "a policy rule declined it, so no person was asked";
+  return new CodedError("escalation", `${reason}; ${why}`, { data: { session_id } });
 }
 
 function isAccept(answer: Answer): boolean {
