@@ -30,6 +30,8 @@ export class SnapshotKeeper implements RunKeeper {
   readonly #parts: KeeperParts;
   /** The last snapshot; undefined if something has happened since. */
   #last: { out: number; n: number; about: About } | undefined;
+  /** Where the last snapshot is; 0: it is from an earlier daemon, or there is none. */
+  #writtenOut = 0;
   #hasLeft = false;
 
   constructor(parts: KeeperParts) {
@@ -58,8 +60,9 @@ export class SnapshotKeeper implements RunKeeper {
     this.#last = undefined;
   }
 
-  checkpoint(about: About): void {
+  checkpoint(about: About, minBytes = 0): void {
     const { isAtRest, others } = this.#parts;
+    if (this.mark.out - this.#writtenOut < minBytes) return;
     // Calls that are still to be repeated are in the record, but not in the state.
     if (this.#hasLeft || this.isRepeating || !isAtRest()) return;
     this.#write(about);
@@ -103,5 +106,6 @@ export class SnapshotKeeper implements RunKeeper {
     );
     files.noteSnapshot(session_id, place);
     this.#last = { ...place, about };
+    this.#writtenOut = out;
   }
 }

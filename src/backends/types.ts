@@ -108,8 +108,11 @@ export interface RunKeeper {
   readonly mark: RunMark;
   /** Makes a call of this run, and records it before the agent gets anything of it. */
   record<T>(name: RecordedName, args: unknown[], make: () => T): T;
-  /** Writes a snapshot, if the run is at rest. All its reports so far must be stored. */
-  checkpoint(about: Pick<Snapshot, "has_init" | "last_seq">): void;
+  /**
+   * Writes a snapshot, if the run is at rest and has written this much since the last one. All its reports so far must be
+   * stored.
+   */
+  checkpoint(about: Pick<Snapshot, "has_init" | "last_seq">, minBytes?: number): void;
   /** Resolves when the agent can read everything that was written to it; a process with half a line is not adopted. */
   drained(): Promise<void>;
   /** The session's agent has ended and all of that is stored: no later daemon needs anything of it. */

@@ -34,3 +34,21 @@ test("a session that has left gets no snapshot, although its end is reported lat
   leave().keeper.checkpoint({ has_init: true, last_seq: 1 });
   expect(existsSync(join(sessions, "s"))).toBe(false);
 });
+
+test("a busy session gets its next snapshot when it has written enough since the last one", () => {
+  let out = 100;
+  const places: number[] = [];
+  const files = {
+    directory: { sessions },
+    isStarted: true,
+    markOf: () => ({ run_id: "r", out, err: 0, n: 0 }),
+    keep: (work: () => void) => work(),
+    noteSnapshot: (_session_id: string, place: { out: number }) => places.push(place.out),
+  } as unknown as RunFiles;
+  const parts = { files, session_id: "busy", generation: "g", isAtRest: () => true, state: () => ({}) };
+  const keeper = new SnapshotKeeper(parts);
+  const about = { has_init: true, last_seq: 1 };
+  keeper.checkpoint(about);
+  for (out of [150, 199, 200, 299, 300]) keeper.checkpoint(about, 100);
+  expect(places).toEqual([100, 200, 300]);
+});

@@ -143,3 +143,18 @@ test("no snapshot includes what an agent said after abandon, because it is not s
   await vi.advanceTimersByTimeAsync(60_000);
   expect(checkpoint).not.toHaveBeenCalled();
 });
+
+test("between turns that follow each other directly an agent's place is kept before the next message", async () => {
+  const on = await working();
+  const done: string[] = [];
+  runOf(on, "idle").keeper = keeperOf({
+    checkpoint: (_about, minBytes) => void done.push(`checkpoint ${minBytes}`),
+    record: (name, _args, make) => {
+      done.push(name);
+      return make();
+    },
+  });
+  await on.manager.input({ session_id: "idle", message: user("next") });
+  await settle(20);
+  expect(done).toEqual(["checkpoint 32768", "send"]);
+});

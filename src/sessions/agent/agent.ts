@@ -44,6 +44,8 @@ export interface AgentParts {
 
 /** Not at once: the next message often follows directly. */
 const KEEP_AFTER_MS = 200;
+/** Between turns that follow each other directly, only after this much output. */
+const LAG_BYTES = 32 * 1024;
 /** After these the agent may be at rest; some send notices after a turn. */
 const PAUSES: ReadonlySet<string> = new Set(["agent.result", "agent.notice"]);
 
@@ -162,10 +164,15 @@ export class Agent {
     }, KEEP_AFTER_MS).unref();
   }
 
-  #checkpoint(run: Run): void {
+  #checkpoint(run: Run, minBytes?: number): void {
     // What it has read since is not stored.
     if (this.#isAbandoned) return;
-    run.keeper?.checkpoint({ has_init: this.#hasInit, last_seq: this.#parts.stream.last_seq });
+    run.keeper?.checkpoint({ has_init: this.#hasInit, last_seq: this.#parts.stream.last_seq }, minBytes);
+  }
+
+  /** An agent with many messages is never at rest for long, but it is just before the next one. */
+  #keepPlaceBetweenTurns(run: Run): void {
+    if (this.#parts.stream.isSettled) this.#checkpoint(run, LAG_BYTES);
   }
 
   #connect(run: Run): void {
@@ -276,6 +283,7 @@ export class Agent {
     try {
       const run = this.#run;
       if (run === undefined) throw new CodedError("agent_gone", "the agent has ended");
+      this.#keepPlaceBetweenTurns(run);
       await callAndRecord(run, "send", [message], () => run.send(message));
     } catch (error) {
       const failure = toFailure(error);

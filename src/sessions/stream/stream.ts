@@ -154,9 +154,14 @@ export class Stream {
     this.#rowChanged = true;
   }
 
+  /** Everything added so far is stored (or known to be lost) and was sent. */
+  get isSettled(): boolean {
+    return !this.#inFlight && !this.hasWork;
+  }
+
   /** Resolves when everything added so far is stored (or known to be lost) and was sent. */
   settled(): Promise<void> {
-    if (!this.#inFlight && !this.hasWork) return Promise.resolve();
+    if (this.isSettled) return Promise.resolve();
     return new Promise((resolve) => this.#settled.push(resolve));
   }
 
