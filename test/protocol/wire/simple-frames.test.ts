@@ -1,7 +1,7 @@
 // Frames that skip the schema are exactly those that the schema accepts as they are.
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
-import { INBOUND, type InboundType } from "../../../src/protocol/wire/blemees2.ts";
+import { INBOUND } from "../../../src/protocol/wire/blemees2.ts";
 import { findSimpleType } from "../../../src/protocol/wire/simple-frames.ts";
 
 const user = { type: "agent.user", session_id: "s-1", message: { role: "user", content: "hello" } };
@@ -31,15 +31,18 @@ const FRAMES: JsonObject[] = [
   {},
 ];
 
-describe("simple frames", () => {
-  it.each(FRAMES.map((frame) => [JSON.stringify(frame), frame] as const))("%s", (_text, frame) => {
-    const type = findSimpleType(frame);
-    if (type === undefined) return;
-    expect(type).toBe(frame["type"]);
-    expect(INBOUND[type as InboundType].parse(frame)).toStrictEqual(frame);
-  });
+describe("a frame that skips the schema is accepted by it as it is", () => {
+  test.each(FRAMES.map((frame) => [JSON.stringify(frame).slice(0, 120), frame] as const))(
+    "%s",
+    (_text, frame) => {
+      const type = findSimpleType(frame);
+      if (type === undefined) return;
+      expect(type).toBe(frame["type"]);
+      expect(INBOUND[type].parse(frame)).toStrictEqual(frame);
+    },
+  );
 
-  it("recognizes the usual forms", () => {
+  test("the usual forms skip it", () => {
     const usual = [user, ping, { ...ping, id: "1" }];
     expect(usual.map(findSimpleType)).toEqual(["agent.user", "blemeesd.ping", "blemeesd.ping"]);
   });
