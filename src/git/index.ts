@@ -1,7 +1,7 @@
 // Git, run safely: finds the program and repositories, records work trees, compares and restores them.
 export type { Blob, FileHunks, TreeChange } from "./compare.ts";
 export { GITLINK_MODE } from "./compare.ts";
-export { fromShownPath, type RawPath, toShownPath } from "./paths.ts";
+export { parseShownPath, type RawPath, toShownPath } from "./paths.ts";
 export { type FoundGit, findGit, MIN_GIT_VERSION } from "./program.ts";
 export { type FoundRepository, findRepository, type Head, type Repository, readHead } from "./repository.ts";
 export type { RestoreStep } from "./restore.ts";
