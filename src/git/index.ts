@@ -3,7 +3,7 @@ export { type Carried, carryChanges } from "./carry-changes.ts";
 export type { Blob, FileHunks, TreeChange } from "./compare.ts";
 export { GITLINK_MODE } from "./compare.ts";
 export { type Forge, makeCompareLink, readForge } from "./forge.ts";
-export { fromShownPath, type RawPath, toShownPath } from "./paths.ts";
+export { parseShownPath, type RawPath, toShownPath } from "./paths.ts";
 export { type FoundGit, findGit, MIN_GIT_VERSION } from "./program.ts";
 export { commitAll, type PushPlan, planPush, push } from "./push.ts";
 export { type FoundRepository, findRepository, type Head, type Repository, readHead } from "./repository.ts";

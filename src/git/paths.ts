@@ -26,7 +26,7 @@ export function toShownPath(path: RawPath): ShownPath {
     : { path: text, path_b64: bytes.toString("base64") };
 }
 
-export function fromShownPath({ path, path_b64 }: ShownPath): RawPath {
+export function parseShownPath({ path, path_b64 }: ShownPath): RawPath {
   return toRawPath(path_b64 === undefined ? Buffer.from(path, "utf8") : Buffer.from(path_b64, "base64"));
 }
 
@@ -42,9 +42,34 @@ export function splitFields(output: Buffer): RawPath[] {
   return fields;
 }
 
+const SLICE = 5000;
+
+/** The same for lists that may be long, in slices, so that no other session waits. */
+export async function splitLongFields(output: Buffer): Promise<RawPath[]> {
+  const fields: RawPath[] = [];
+  for (let at = 0; at < output.length; ) {
+    const end = output.indexOf(0, at);
+    if (end === -1) break;
+    fields.push(output.toString("latin1", at, end));
+    at = end + 1;
+    if (fields.length % SLICE === 0) await yieldToOthers();
+  }
+  return fields;
+}
+
 /** The input of `-z --stdin`. */
-export function joinFields(paths: Iterable<RawPath>): Buffer {
-  return Buffer.from([...paths].map((path) => `${path}\0`).join(""), "latin1");
+export async function joinLongFields(paths: readonly RawPath[]): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for (let at = 0; at < paths.length; at += SLICE) {
+    const slice = paths.slice(at, at + SLICE);
+    parts.push(Buffer.from(slice.map((path) => `${path}\0`).join(""), "latin1"));
+    if (at > 0) await yieldToOthers();
+  }
+  return Buffer.concat(parts);
+}
+
+function yieldToOthers(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Its directories, nearest first. */

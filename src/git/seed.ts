@@ -4,7 +4,7 @@ import { copyFile, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { type RawPath, splitFields, toDiskPath } from "./paths.ts";
 import type { PrivateGitDir } from "./private-dir.ts";
-import { convertsContent } from "./settings.ts";
+import { mayConvertContent } from "./settings.ts";
 
 /** `H 100644 <oid> 0\t<path>`: tracked, no flags, not in conflict. Anything else needs a look at the files. */
 const PLAIN = /^H \d{6} [0-9a-f]+ 0\t/;
@@ -34,7 +34,7 @@ export async function seedIndex(dir: PrivateGitDir): Promise<Seed | undefined> {
   const lines = code === 0 ? await readLines(stdout) : undefined;
   if (
     lines === undefined ||
-    (await convertsContent(lines.attributes.map((path) => toDiskPath(repository.root, path))))
+    (await mayConvertContent(lines.attributes.map((path) => toDiskPath(repository.root, path))))
   ) {
     await dir.dropIndex(index);
     return undefined;

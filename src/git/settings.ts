@@ -76,7 +76,7 @@ function parseConfig(output: Buffer): Map<string, string> {
 const CONVERTS = /(^|\s)(text|eol|crlf|filter|ident|working-tree-encoding)(=\S*)?(\s|$)|\[attr\]/m;
 
 /** Whether one of these `.gitattributes` files may change content. One that cannot be read counts. */
-export async function convertsContent(files: readonly Buffer[]): Promise<boolean> {
+export async function mayConvertContent(files: readonly Buffer[]): Promise<boolean> {
   for (const file of files) {
     const text = await readFile(file, "utf8").catch(() => "text");
     if (CONVERTS.test(text.replace(/^\s*#.*$/gm, ""))) return true;

@@ -4,7 +4,7 @@ import { constants } from "node:fs";
 import { access, lstat, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { mapBounded } from "../base/map-bounded.ts";
-import { joinFields, listParents, type RawPath, splitFields, toDiskPath } from "./paths.ts";
+import { joinLongFields, listParents, type RawPath, splitLongFields, toDiskPath } from "./paths.ts";
 import type { PrivateGitDir } from "./private-dir.ts";
 import { listTrackedIgnored, seedIndex } from "./seed.ts";
 
@@ -96,7 +96,9 @@ export class Snapshots {
       }),
       this.#listIgnored(),
     ]);
-    const seen = [...new Set([...splitFields(changed), ...splitFields(others), ...ignored])];
+    const seen = [
+      ...new Set([...(await splitLongFields(changed)), ...(await splitLongFields(others)), ...ignored]),
+    ];
     const repositories = seen.filter((path) => path.endsWith("/")).map((path) => path.slice(0, -1));
     for (const path of repositories) this.#nested.add(path);
     const files = seen.filter((path) => !path.endsWith("/"));
@@ -108,7 +110,7 @@ export class Snapshots {
     for (const path of repositories) {
       await this.#dir.run({
         args: ["update-index", "--add", "--replace", "-z", "--stdin"],
-        input: joinFields([path]),
+        input: await joinLongFields([path]),
         ...call,
       });
     }
@@ -170,7 +172,7 @@ export class Snapshots {
         lstat(place, { bigint: true }).catch(() => undefined),
         Promise.all(listParents(path).map(isLink)).then((all) => all.includes(true)),
       ]);
-      // What is reached through a link is not there, but where the link leads.
+      // A path that leads through a link names a file elsewhere.
       if (info === undefined || throughLink) return void remove.push(path);
       if (info.isSymbolicLink()) return void add.push(path);
       // A directory in place of a file, or a repository whose commit changed.
@@ -195,6 +197,6 @@ export class Snapshots {
     call: { index: string; timeoutMs: number },
   ): Promise<void> {
     const args = ["update-index", ...options, "-z", "--stdin"];
-    await this.#dir.expect({ args, input: joinFields(paths), ...call });
+    await this.#dir.expect({ args, input: await joinLongFields(paths), ...call });
   }
 }

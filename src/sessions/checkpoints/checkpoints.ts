@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { KeyedLock } from "../../base/keyed-lock.ts";
 import type { Log } from "../../base/log.ts";
-import { type FoundGit, findGit, fromShownPath } from "../../git/index.ts";
+import { type FoundGit, findGit, parseShownPath } from "../../git/index.ts";
 import type { ChangesReply, FileChangesReply, UndoBody, UndoReply } from "../../protocol/changes.ts";
 import type { NoticeEvent } from "../../protocol/events.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import { Comparisons } from "./comparisons.ts";
 import type { TurnFiles } from "./overlaps.ts";
-import type { CheckpointRecord } from "./records.ts";
+import { type CheckpointRecord, RECORDS_FILE } from "./records.ts";
 import { type CheckpointSettings, SessionCheckpoints } from "./session-checkpoints.ts";
 import {
   type ChangesFacts,
@@ -103,7 +103,7 @@ export class Checkpoints {
     const facts = await this.#prepare(row);
     if (typeof facts === "string")
       throw new CodedError("change_unknown", `the session has no changes: ${facts}`);
-    const raw = fromShownPath({ path, ...(path_b64 === undefined ? {} : { path_b64 }) });
+    const raw = parseShownPath({ path, ...(path_b64 === undefined ? {} : { path_b64 }) });
     return showFileChanges(facts, raw, order);
   }
 
@@ -144,9 +144,7 @@ export class Checkpoints {
     const known = await exists(found);
     let count = 0;
     for (const session_id of found) {
-      const info = await stat(join(this.#parts.root, session_id, "checkpoints.ndjson")).catch(
-        () => undefined,
-      );
+      const info = await stat(join(this.#parts.root, session_id, RECORDS_FILE)).catch(() => undefined);
       const isOld = info !== undefined && Date.now() - info.mtimeMs > maxAgeMs;
       if (this.#sessions.get(session_id)?.isBusy === true || (known.has(session_id) && !isOld)) continue;
       this.#sessions.delete(session_id);

@@ -8,7 +8,7 @@ export interface SpanChanges extends Pick<Span, "by" | "turns"> {
   paths: ReadonlySet<RawPath>;
 }
 
-export interface UndoFacts {
+export interface UndoInput {
   /** From the first undone turn to now; the last one ends with the work tree as it is. */
   spans: readonly SpanChanges[];
   /** From before that turn to now. */
@@ -27,7 +27,7 @@ export interface PlannedFile {
 export const NOT_KEPT = "it is larger than checkpoint_file_bytes, so its content was not kept";
 const NESTED = "it is a repository of its own";
 
-export function planUndo({ spans, changes, large }: UndoFacts): PlannedFile[] {
+export function planUndo({ spans, changes, large }: UndoInput): PlannedFile[] {
   const planned = new Map<RawPath, PlannedFile>();
   for (const { path, before, after } of changes) {
     const step = { path, ...(before && { want: before }), ...(after && { have: after }) };

@@ -30,11 +30,12 @@ export const CheckpointRecord = z.object({
 });
 export type CheckpointRecord = z.infer<typeof CheckpointRecord>;
 
-const FILE = "checkpoints.ndjson";
+/** Its time of change is that of the newest checkpoint. */
+export const RECORDS_FILE = "checkpoints.jsonl";
 
 /** Throws errors of the disk. */
 export async function readRecords(place: string): Promise<CheckpointRecord[]> {
-  const path = join(place, FILE);
+  const path = join(place, RECORDS_FILE);
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (readErrno(error) === "ENOENT") return "";
     throw error;
@@ -46,7 +47,7 @@ export async function readRecords(place: string): Promise<CheckpointRecord[]> {
 
 export async function appendRecord(place: string, record: CheckpointRecord): Promise<void> {
   await ensurePrivateDir(place);
-  await appendFile(join(place, FILE), `${JSON.stringify(record)}\n`, { mode: 0o600 });
+  await appendFile(join(place, RECORDS_FILE), `${JSON.stringify(record)}\n`, { mode: 0o600 });
 }
 
 function parseRecord(line: string): CheckpointRecord[] {

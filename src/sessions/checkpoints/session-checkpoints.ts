@@ -51,7 +51,7 @@ type Mark = Pick<CheckpointRecord, "kind"> & Partial<Pick<CheckpointRecord, "tur
 const CALL_LIMIT_MS = 60_000;
 /** After this many attempts in a row that took too long, messages no longer wait for one. */
 const MAX_LATE = 3;
-/** Of files that no checkpoint has, only so many are listed. */
+/** How many of the files that no checkpoint has are listed. */
 const MAX_LISTED = 1000;
 
 export class SessionCheckpoints {

@@ -1,4 +1,4 @@
-// What the turns of a session changed, as the HTTP API shows it.
+// What the turns of a session changed: the lists and hunks that managers show.
 import { CodedError } from "../../base/coded-error.ts";
 import { GITLINK_MODE, type RawPath, type TreeChange, toShownPath, type WorkTree } from "../../git/index.ts";
 import type {

@@ -304,7 +304,8 @@ describe("simple requests (CSRF)", () => {
   });
 
   test("no GET changes anything", async () => {
-    const reading = /^(views|view|family|queue|events|watch|wait|requests|request|actions|stats)$/;
+    const reading =
+      /^(views|view|family|queue|events|watch|wait|requests|request|actions|stats|changes|fileChanges)$/;
     for (const { path } of paths.filter(({ method, path }) => method === "GET" && path !== "/events"))
       await world.ask("GET", path);
     expect(world.manager.calls.length).toBeGreaterThan(8);

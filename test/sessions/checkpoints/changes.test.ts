@@ -181,7 +181,7 @@ test("a session's checkpoints are deleted with it, and those of no session when 
 test("a torn last line of the list is dropped", async () => {
   const place = await openPlace();
   await place.turn(() => place.write("a.txt", "x\n"));
-  const list = join(place.dir, "state", "checkpoints", "s", "checkpoints.ndjson");
+  const list = join(place.dir, "state", "checkpoints", "s", "checkpoints.jsonl");
   writeFileSync(list, '{"n":3,"kind":"sta', { flag: "a" });
   const later = await place.again();
   later.checkpoints?.onTurnEnd({ session_id: "s", cwd: place.repo }, "t");
