@@ -200,6 +200,7 @@ export class SessionCheckpoints {
       return await tree.take();
     } catch (error) {
       // Whatever it was, the next attempt does not build on it.
+      this.#tree = undefined;
       await tree.forget().catch(() => undefined);
       throw error;
     } finally {
