@@ -24,13 +24,11 @@ import { Drafts } from "./drafts.ts";
 import { DrawnRows } from "./drawn-rows.ts";
 import { fileView } from "./file-view.ts";
 import { type ChangesAction, findChangesAction, findLineAction } from "./keys.ts";
+import { listOpenedFirst } from "./opened-first.ts";
 import { listLines, moveSelection, pickLines, type Selection } from "./selection.ts";
 import { toolbar } from "./toolbar.ts";
 import { undoTurn } from "./undo.ts";
 
-/** Few short changes are opened at once. */
-const MAX_OPENED = 6;
-const MAX_OPENED_LINES = 300;
 /** Two columns need room. */
 const NARROW = "(max-width: 640px)";
 
@@ -97,8 +95,7 @@ class ChangesElement extends LitElement {
     const { reply, files, isLoading, turn = "all" } = this.state;
     if (reply === undefined || isLoading || this.#greeted === turn) return;
     this.#greeted = turn;
-    const short = files.filter((file) => !file.generated && lineCount(file) <= MAX_OPENED_LINES);
-    if (files.length <= MAX_OPENED) for (const file of short) void this.source.openFile(file);
+    for (const file of listOpenedFirst(files)) void this.source.openFile(file);
   }
 
   override render(): unknown {
@@ -176,7 +173,12 @@ class ChangesElement extends LitElement {
       showsTurns: this.state.turn === undefined,
       comments: comments.length,
       lines: { selection, below: (line) => this.#below(file, line, comments) },
-      dependencies: [selection, JSON.stringify(comments), isHere ? draft : undefined],
+      // Not the text of the draft: typing must not draw every line again.
+      dependencies: [
+        selection,
+        JSON.stringify(comments),
+        isHere ? [draft.comment.id, draft.selection?.to, draft.comment.text.trim() === ""].join() : "",
+      ],
       toggle: () => this.#toggle(file),
       showMore: () => {
         this.#rows.extend(key);
@@ -390,10 +392,6 @@ class ChangesElement extends LitElement {
     )
       await this.source.refresh();
   }
-}
-
-function lineCount({ additions = 0, deletions = 0 }: ChangedFile): number {
-  return additions + deletions;
 }
 
 customElements.define("x-changes", ChangesElement);
