@@ -19,8 +19,6 @@ export interface ChangeComment extends CommentPlace {
 const SIGNS = { context: " ", add: "+", delete: "-" } as const;
 const MAX_QUOTED = 8;
 const MAX_QUOTED_LENGTH = 200;
-/** Kept per session; more would not be read by the agent either. */
-export const MAX_COMMENTS = 100;
 
 /** Undefined without lines. */
 export function toCommentPlace(path: string, lines: readonly ChangeLine[]): CommentPlace | undefined {
@@ -46,7 +44,7 @@ export function putComment(
   if (text === "") return removeComments(comments, [comment]);
   if (comments.some(({ id }) => id === comment.id))
     return comments.map((one) => (one.id === comment.id ? put : one));
-  return comments.length >= MAX_COMMENTS ? comments : [...comments, put];
+  return [...comments, put];
 }
 
 /** Those that were sent or deleted, but not what was written since. */

@@ -57,7 +57,7 @@ export function explainNoChanges(
   if (skipped !== undefined) return `The changes of turn ${turn} are unknown: ${skipped}.`;
   if (turn !== undefined)
     return isLastOpen(turns, turn) && isWorking
-      ? `Turn ${turn} is running. Its changes are shown when it ends.`
+      ? `Turn ${turn} is running and has changed no files so far.`
       : `Turn ${turn} changed no files.`;
   if (isWorking) return "No changes yet. They are shown when the turn ends.";
   return turns.length === 0

@@ -41,7 +41,10 @@ export function toUndoQuestion(reply: UndoReply, laterTurns: number): UndoQuesti
 
 /** After the undo. */
 export function describeUndo({ turn, done, files, conversation }: UndoReply): string {
-  if (!done) return `Turn ${turn} was not undone.`;
+  if (!done) {
+    const [refused] = listFiles(files.filter(({ action }) => action === "refused"));
+    return `Turn ${turn} was not undone${refused === undefined ? "" : `: ${refused.replace("• ", "")}`}.`;
+  }
   const talk = conversation.rewound
     ? "The conversation was rewound too."
     : `The conversation was not rewound${conversation.reason === undefined ? "" : `: ${conversation.reason}`}.`;

@@ -70,14 +70,6 @@ describe("the collection", () => {
     ]);
   });
 
-  test("it has a limit", () => {
-    const many = Array.from({ length: 150 }, (_, at) => at + 1).reduce<readonly ChangeComment[]>(
-      (all, id) => putComment(all, comment(id, "x")),
-      [],
-    );
-    expect(many).toHaveLength(100);
-  });
-
   test("it is kept as JSON, and what is not ours counts as none", () => {
     const kept = [comment(1, "one")];
     expect(parseComments(JSON.stringify(kept))).toEqual(kept);

@@ -75,7 +75,7 @@ describe("an empty list says why", () => {
   test("the running turn", () => {
     const { ended_at_ms: _, ...running } = TURN;
     expect(explainNoChanges(empty({ turns: [running] }), 1, true)).toBe(
-      "Turn 1 is running. Its changes are shown when it ends.",
+      "Turn 1 is running and has changed no files so far.",
     );
   });
 });

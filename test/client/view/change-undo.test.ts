@@ -54,6 +54,8 @@ test("a long list is cut", () => {
 test("the report says whether the conversation was rewound", () => {
   const files: UndoneFile[] = [{ path: "a", action: "restore" }];
   expect(describeUndo(aUndo(files))).toBe("Turn 2 was not undone.");
+  const refused: UndoneFile = { path: "b", action: "refused", reason: "too large" };
+  expect(describeUndo(aUndo([...files, refused]))).toBe("Turn 2 was not undone: b (too large).");
   expect(describeUndo(aUndo(files, { done: true, conversation: { rewound: true } }))).toBe(
     "Undid turn 2: 1 file. The conversation was rewound too.",
   );

@@ -14,22 +14,21 @@ import {
   stepTurn,
   toFileKey,
 } from "../../../src/client/view/change-list.ts";
-import { type ChangeLine, type ChangeRow, toChangeRows } from "../../../src/client/view/change-rows.ts";
+import type { ChangeLine } from "../../../src/client/view/change-rows.ts";
 import type { ChangesSource, ChangesState } from "../../../src/client/view/change-source.ts";
-import type { ChangedFile, FileChangesReply } from "../../../src/protocol/changes.ts";
+import type { ChangedFile } from "../../../src/protocol/changes.ts";
 import type { App } from "../app-types.ts";
+import { keepSplit, readSplit } from "./columns.ts";
 import { commentForm, commentsBar, commentView } from "./comments-view.ts";
 import { Drafts } from "./drafts.ts";
-import { fileView, LINES_STEP } from "./file-view.ts";
+import { DrawnRows } from "./drawn-rows.ts";
+import { fileView } from "./file-view.ts";
 import { type ChangesAction, findChangesAction, findLineAction } from "./keys.ts";
+import { listOpenedFirst } from "./opened-first.ts";
 import { listLines, moveSelection, pickLines, type Selection } from "./selection.ts";
 import { toolbar } from "./toolbar.ts";
 import { undoTurn } from "./undo.ts";
 
-/** Few short changes are opened at once. */
-const MAX_OPENED = 6;
-const MAX_OPENED_LINES = 300;
-const SPLIT = "blemees.changes.split";
 /** Two columns need room. */
 const NARROW = "(max-width: 640px)";
 
@@ -60,16 +59,14 @@ class ChangesElement extends LitElement {
   declare isSending: boolean;
   declare problem: string;
   #drafts: Drafts | undefined;
-  /** How many lines of a file are drawn, if not the first ones only. */
-  #limits = new Map<string, number>();
-  readonly #rows = new Map<string, { reply: FileChangesReply; limit: number; rows: ChangeRow[] }>();
+  readonly #rows = new DrawnRows();
   readonly #narrow = matchMedia(NARROW);
   /** The list whose files were opened at once. */
   #greeted: number | "all" | undefined;
 
   constructor() {
     super();
-    this.isSplit = localStorage.getItem(SPLIT) === "yes";
+    this.isSplit = readSplit();
     this.isReviewing = false;
     this.isSending = false;
     this.problem = "";
@@ -98,8 +95,7 @@ class ChangesElement extends LitElement {
     const { reply, files, isLoading, turn = "all" } = this.state;
     if (reply === undefined || isLoading || this.#greeted === turn) return;
     this.#greeted = turn;
-    const short = files.filter((file) => !file.generated && lineCount(file) <= MAX_OPENED_LINES);
-    if (files.length <= MAX_OPENED) for (const file of short) void this.source.openFile(file);
+    for (const file of listOpenedFirst(files)) void this.source.openFile(file);
   }
 
   override render(): unknown {
@@ -172,27 +168,23 @@ class ChangesElement extends LitElement {
     return fileView({
       file,
       opened,
-      rows: opened?.reply === undefined ? [] : this.#rowsOf(key, opened.reply),
+      rows: opened?.reply === undefined ? [] : this.#rows.of(key, opened.reply),
       isSplit: this.#isSplitShown,
       showsTurns: this.state.turn === undefined,
       comments: comments.length,
       lines: { selection, below: (line) => this.#below(file, line, comments) },
-      dependencies: [selection, JSON.stringify(comments), isHere ? draft : undefined],
+      // Not the text of the draft: typing must not draw every line again.
+      dependencies: [
+        selection,
+        JSON.stringify(comments),
+        isHere ? [draft.comment.id, draft.selection?.to, draft.comment.text.trim() === ""].join() : "",
+      ],
       toggle: () => this.#toggle(file),
       showMore: () => {
-        this.#limits.set(key, (this.#limits.get(key) ?? LINES_STEP) + LINES_STEP);
+        this.#rows.extend(key);
         this.requestUpdate();
       },
     });
-  }
-
-  #rowsOf(key: string, reply: FileChangesReply): ChangeRow[] {
-    const limit = this.#limits.get(key) ?? LINES_STEP;
-    const known = this.#rows.get(key);
-    if (known?.reply === reply && known.limit === limit) return known.rows;
-    const rows = toChangeRows(reply, limit);
-    this.#rows.set(key, { reply, limit, rows });
-    return rows;
   }
 
   /** The comments that end at the line, and the form of a new one. */
@@ -260,7 +252,7 @@ class ChangesElement extends LitElement {
   /** Opens the form for the selected lines, or moves it there. */
   #comment(selection: Selection): void {
     const file = this.state.files.find((one) => toFileKey(one) === selection.key);
-    const rows = this.#rows.get(selection.key)?.rows ?? [];
+    const rows = this.#rows.get(selection.key);
     const place = file === undefined ? undefined : toCommentPlace(file.path, pickLines(rows, selection));
     if (place === undefined) return;
     const before = this.#drafts?.draft?.selection;
@@ -285,7 +277,7 @@ class ChangesElement extends LitElement {
     } else if (action === "comment") {
       if (this.selection?.key === key) this.#comment(this.selection);
     } else {
-      const count = listLines(this.#rows.get(key)?.rows ?? []).length;
+      const count = listLines(this.#rows.get(key)).length;
       this.selection = moveSelection(this.selection, key, action, count);
     }
   };
@@ -307,7 +299,7 @@ class ChangesElement extends LitElement {
     else if (action === "open_all") this.#toggleAll();
     else if (action === "split") {
       this.isSplit = !this.isSplit;
-      localStorage.setItem(SPLIT, this.isSplit ? "yes" : "no");
+      keepSplit(this.isSplit);
     } else if (action === "comments") this.isReviewing = !this.isReviewing && this.#comments.length > 0;
     else if (action === "refresh") void this.source.refresh();
     else
@@ -316,7 +308,7 @@ class ChangesElement extends LitElement {
 
   async #selectTurn(turn: number | undefined): Promise<void> {
     this.selection = undefined;
-    this.#limits = new Map();
+    this.#rows.reset();
     this.#drafts?.save();
     await this.source.selectTurn(turn);
   }
@@ -400,10 +392,6 @@ class ChangesElement extends LitElement {
     )
       await this.source.refresh();
   }
-}
-
-function lineCount({ additions = 0, deletions = 0 }: ChangedFile): number {
-  return additions + deletions;
 }
 
 customElements.define("x-changes", ChangesElement);

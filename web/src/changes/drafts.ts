@@ -40,8 +40,8 @@ export class Drafts {
 
   /** What was written so far becomes a comment, never lost. */
   write(place: Omit<ChangeComment, "id" | "text">, selection: Selection): void {
-    const id = makeCommentId(this.#comments);
     this.#finish();
+    const id = makeCommentId(this.#comments);
     this.#draft = { comment: { ...place, id, text: "" }, selection, isInReview: false };
     this.#onChange();
   }

@@ -10,8 +10,17 @@ export class SessionChanges {
   /** When it was last read. A short turn may begin and end between two updates. */
   #seen: { turns: number; isWorking: boolean } | undefined;
   #count: number | undefined;
+  readonly #recount: () => void;
 
   constructor(api: HttpApi, session_id: string, onChange: () => void) {
+    this.#recount = () => {
+      const keep = ({ totals }: { totals: { files: number } }): void => {
+        this.#count = totals.files;
+        onChange();
+      };
+      // Without it the number is that of the turn before.
+      api.sessionChanges(session_id, { limit: 1 }).then(keep, () => undefined);
+    };
     const port = {
       list: (query: Parameters<HttpApi["sessionChanges"]>[1]) => api.sessionChanges(session_id, query),
       file: (query: Parameters<HttpApi["fileChanges"]>[1]) => api.fileChanges(session_id, query),
@@ -39,7 +48,8 @@ export class SessionChanges {
     else if (before.turns === turns && (isWorking || !before.isWorking)) return;
     // The end of a turn has a checkpoint before the next one starts.
     else if (isWorking) void this.source.refresh();
-    else void this.source.refreshAfterTurn();
+    else
+      void this.source.refreshAfterTurn().then(() => this.source.state.turn !== undefined && this.#recount());
   }
 
   close(): void {
