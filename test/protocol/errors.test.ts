@@ -40,6 +40,8 @@ const MANAGER = [
   "queue_full",
   "git_failed",
   "undo_failed",
+  "worktree_refused",
+  "worktree_unknown",
   "change_unknown",
   "message_unknown",
   "idempotency_mismatch",
