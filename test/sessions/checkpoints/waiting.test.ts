@@ -83,12 +83,12 @@ test("another session's events do not wait while git hangs", async () => {
   await begin(on, repo);
   await vi.waitFor(() => expect(existsSync(join(home, "begun"))).toBe(true), PATIENT);
   await spawn(on, "other");
-  await settle();
+  await vi.waitFor(() => expect(textsOf(runOf(on, "other"))).toHaveLength(1), PATIENT);
   const ear = new Ear();
   (await on.manager.watch({ id: "c" }, ear, "other", undefined)).attachment.start();
   runOf(on, "other").say("hello");
   runOf(on, "other").result();
-  await settle();
+  await settle(10);
   expect(JSON.stringify(ear.heard)).toContain("hello");
   expect(await on.manager.view("other")).toMatchObject({ activity_state: "idle" });
   await on.manager.interrupt("s");
