@@ -11,7 +11,7 @@ const VERBS = `
   import index insert inspect interrupt introduce join judge keep kill learn leave let limit list listen load locate lock
   log look lose make map mark mask match measure merge migrate modernize move mute name narrow nest normalize note notify number
   observe obtain omit open optimize orphan pad paint park parse paste peek perform pick plan poll post prepare preview
-  print prune publish push put queue quote rate read reattach recall receive reconnect record recover redact
+  print project prune publish push put queue quote rate read reattach recall receive reconnect record recover redact
   reduce refuse reject release reload remember remove rename render repeat replace replay reply report require
   reserve reset resolve respond rest restart restore restrict resume retry reveal route run sanitize save scan
   scroll search seed select send serve set settle shake share shorten show sign skip slice sort spawn split spread

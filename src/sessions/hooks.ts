@@ -5,6 +5,8 @@ import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 
 export interface SessionHooks {
+  /** Whether `onTurnStart` has something to do for its next turn, as far as is known. */
+  preparesTurns(row: SessionRow): boolean;
   /** A turn begins. The agent gets its message when the promise resolves; undefined: at once. Never rejects. */
   onTurnStart(row: SessionRow, turn_id: string): Promise<void> | undefined;
   /** A turn has its result. `goesOn`: more is queued, or the agent continues in the background. */
@@ -20,6 +22,7 @@ export interface SessionHooks {
 }
 
 export const noHooks: SessionHooks = {
+  preparesTurns: () => false,
   onTurnStart: () => undefined,
   onTurnEnd: () => undefined,
   onInputFailed: () => undefined,

@@ -47,7 +47,7 @@ export class Performer {
         break;
       case "write":
         publisher.saveRow(stream);
-        void this.#awaitWrite(effect.write_id);
+        void this.#awaitWrite(effect.write_id, effect.before);
         break;
       case "settle":
         void this.#awaitWrite(effect.write_id);
@@ -114,9 +114,11 @@ export class Performer {
     else if (effect.generation === asker.generation) ledger.orphanAll(asker, effect);
   }
 
-  async #awaitWrite(write_id: string): Promise<void> {
-    const { stream, take } = this.#parts;
+  async #awaitWrite(write_id: string, before?: string): Promise<void> {
+    const { stream, take, hooks, row } = this.#parts;
+    const prepared = before === undefined ? undefined : hooks.onTurnStart(row, before);
     await stream.settled();
+    if (prepared !== undefined) await prepared;
     take({ kind: "written", write_id, isStored: !stream.isRowOwed });
   }
 

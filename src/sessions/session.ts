@@ -9,7 +9,7 @@ import type { UserMessage } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
 import type { RequestRow } from "../protocol/requests.ts";
-import { type ActivityState, SessionRow } from "../protocol/session.ts";
+import type { ActivityState, SessionRow } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
 import { Agent, type AgentParts } from "./agent/agent.ts";
 import { deriveActivity } from "./core/activity.ts";
@@ -23,6 +23,7 @@ import { passes } from "./core/turn-steps.ts";
 import type { SessionHooks } from "./hooks.ts";
 import { Machine } from "./machine.ts";
 import { Performer } from "./perform.ts";
+import { projectRow } from "./project-row.ts";
 import { PendingReplies } from "./replies.ts";
 import type { Ledger } from "./requests/ledger.ts";
 import type { Asker, RespondOrder } from "./requests/types.ts";
@@ -55,11 +56,6 @@ export interface Receipt {
   position: number;
   repeated: boolean;
 }
-
-/** Row fields that others write (core/state.ts). */
-const NOT_THE_CORES: ReadonlySet<string> = new Set(["last_seq", "lost_after", "wakes"]);
-const TURN = ["turn"];
-const CORE_FIELDS = Object.keys(SessionRow.shape).filter((key) => !NOT_THE_CORES.has(key));
 
 export class Session {
   readonly row: SessionRow;
@@ -117,7 +113,6 @@ export class Session {
       stream: this.stream,
       log: this.#log,
       report: (happening) => this.#report(happening),
-      prepare: (turn_id) => context.hooks.onTurnStart(row, turn_id),
       event: (event) => this.#onEvent(event),
       ending: () => this.#sendNow(),
       looked: () => this.#lookAround(),
@@ -134,7 +129,7 @@ export class Session {
     });
     this.#machine = new Machine(createInitialState(row, defined({ left_at_ms })), {
       perform: (effect) => performer.perform(effect),
-      projected: (state, before) => project(state, before, row),
+      projected: (state, before) => projectRow(state, before, row),
       changed: () => context.hooks.onChange(row.session_id),
       isAbandoned: () => context.isAbandoned(),
       record: openTrace(context.traceDir, { row, left_at_ms }, this.#log),
@@ -253,7 +248,8 @@ export class Session {
 
   /** Resolves when the agent has read the message; never, if the agent is stuck. */
   send(client: Client, message: UserMessage): Promise<void> {
-    return this.#job((job_id) => ({ kind: "send", job_id, client_id: client.id, message }));
+    const isPrepared = this.#context.hooks.preparesTurns(this.row) ? { isPrepared: true as const } : {};
+    return this.#job((job_id) => ({ kind: "send", job_id, client_id: client.id, message, ...isPrepared }));
   }
 
   /** Starts the agent of an unowned session and stores its row. If it fails, the session never existed. */
@@ -385,18 +381,5 @@ export class Session {
 
   #sendNow(): void {
     if (!this.#machine.isTaking) this.#context.publisher.flush(this.stream);
-  }
-}
-
-/** Copies the core's fields into the shared row. */
-function project(state: facts.SessionState, before: facts.SessionState, row: SessionRow): void {
-  const known: Record<string, unknown> = facts.toRow(state);
-  const target: Record<string, unknown> = row;
-  const fields = state.row === before.row ? TURN : CORE_FIELDS;
-  for (const key of fields) {
-    const value = known[key];
-    if (target[key] === value) continue;
-    // Not deleted: V8 would copy the row slowly from then on, with every write. JSON leaves it out.
-    target[key] = value;
   }
 }

@@ -85,6 +85,7 @@ export function createSessions(options: SystemOptions): Sessions {
   const notifier = new Notifier(settings, { log, metrics, env, identity, userAgent, now: Date.now });
   // The hooks refer to objects that are created below; nothing happens before all exist.
   const hooks: SessionHooks = {
+    preparesTurns: (row) => checkpoints?.isWanted(row) === true,
     onTurnStart: (row, turn_id) => checkpoints?.onTurnStart(row, turn_id),
     onTurnEnd: (row, result, goesOn) => {
       if (result.turn_id !== undefined) checkpoints?.onTurnEnd(row, result.turn_id);
@@ -141,8 +142,10 @@ export function createSessions(options: SystemOptions): Sessions {
             const session = hub.table.live.get(session_id);
             if (session === undefined || session.isClosed || hub.table.isAbandoned) return;
             publisher.publish(session.stream, toSkippedNotice(session.row.backend, data));
+            changes.markChanged(session_id);
           },
-          changed: (files) => reportOverlaps(overlaps.take(files, isLive), hub.table, publisher),
+          changed: (files) =>
+            reportOverlaps(overlaps.take(files, isLive), { table: hub.table, publisher, changes }),
         });
   const ledger = new Ledger({ store, publisher, log, expiryMs: options.expiryMs, policy, audit });
   const adopted = { runs: new Set<string>(), sessions: new Set<string>() };

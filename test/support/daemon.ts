@@ -69,6 +69,8 @@ export function launchDaemon(options: DaemonOptions = {}): LaunchedDaemon {
       BLEMEESD_SHUTDOWN_GRACE: "1",
       ...options.env,
     },
+    // Not in this repository, whose files would be recorded at every turn.
+    cwd: home,
     stdio: ["ignore", "ignore", "pipe"],
   });
   const path = options.env?.["BLEMEESD_SOCKET"] ?? socket;

@@ -32,8 +32,6 @@ export interface AgentParts {
   /** Before an agent starts in the worktree of its session. */
   prepareWorktree?(worktree: SessionWorktree): Promise<void>;
   report(happening: Happening): void;
-  /** Resolves when a turn's message may be sent; undefined: at once. */
-  prepare(turn_id: string): Promise<void> | undefined;
   /** Fast path for events, most of which bypass the reducer. */
   event(event: AgentEvent): void;
   /** The result comes next: frames so far need not wait for it. */
@@ -61,8 +59,6 @@ export class Agent {
   /** It has introduced itself. */
   #hasInit = false;
   #isAbandoned = false;
-  /** A message that waits before it is sent. */
-  #waiting: { hurry(): void; over: Promise<void> } | undefined;
 
   constructor(parts: AgentParts) {
     this.#parts = parts;
@@ -95,7 +91,7 @@ export class Agent {
       case "interrupt":
         return void this.#interrupt(effect.generation);
       case "give":
-        return void this.#giveWhenReady(effect);
+        return void this.#give(effect);
       case "pause":
         if (effect.isPaused) this.#run?.pause();
         else this.#run?.resume();
@@ -149,7 +145,6 @@ export class Agent {
 
   /** Leaves it to another daemon. Resolves when that can take it over. */
   async abandon(): Promise<void> {
-    if (this.#waiting !== undefined) await this.#stopWaiting();
     this.#isAbandoned = true;
     await this.#run?.keeper?.drained();
   }
@@ -200,10 +195,7 @@ export class Agent {
     const { report, event, ending, looked } = this.#parts;
     return muteAfterEnd({
       event: (said) => {
-        // The message of the current turn is not sent yet, so this ends one that the agent started.
-        if (said.type === "agent.result" && this.#waiting !== undefined)
-          report({ kind: "event", event: said, isOwn: true });
-        else event(said);
+        event(said);
         looked();
         if (said.type === "agent.system_init") this.#hasInit = true;
         if (PAUSES.has(said.type) && this.#run !== undefined) this.#keepPlace(this.#run);
@@ -237,7 +229,6 @@ export class Agent {
 
   async #stop({ generation, how }: RunEffect & { kind: "stop" }): Promise<void> {
     try {
-      if (this.#waiting !== undefined) await this.#stopWaiting();
       await this.#run?.stop(how);
     } catch (error) {
       this.#parts.log.error("session.stop_failed", { message: toMessage(error) });
@@ -247,34 +238,12 @@ export class Agent {
 
   async #interrupt(generation: string): Promise<void> {
     try {
-      // Otherwise it would start its turn after it was interrupted.
-      if (this.#waiting !== undefined) await this.#stopWaiting();
       const run = this.#run;
       await callAndRecord(run, "interrupt", [], () => run?.interrupt());
     } catch (error) {
       this.#parts.log.error("session.interrupt_failed", { message: toMessage(error) });
     }
     this.#parts.report({ kind: "interrupted", generation });
-  }
-
-  async #giveWhenReady(effect: RunEffect & { kind: "give" }): Promise<void> {
-    const ready = this.#parts.prepare(effect.turn_id);
-    if (ready === undefined) return this.#give(effect);
-    let hurry: () => void = () => undefined;
-    const over = new Promise<void>((resolve) => {
-      hurry = resolve;
-      void ready.then(resolve);
-    });
-    this.#waiting = { hurry, over };
-    await over;
-    this.#waiting = undefined;
-    return this.#give(effect);
-  }
-
-  /** A message that waits for its turn's checkpoint is sent now. */
-  async #stopWaiting(): Promise<void> {
-    this.#waiting?.hurry();
-    await this.#waiting?.over; // the message is sent first: it has waited longer
   }
 
   async #give({ turn_id, message, job_id, entry }: RunEffect & { kind: "give" }): Promise<void> {

@@ -68,6 +68,11 @@ export class Checkpoints {
     this.#parts = parts;
   }
 
+  /** Whether the next turn has to wait for a checkpoint, as far as is known. */
+  isWanted({ session_id, cwd }: Place): boolean {
+    return !this.#isClosed && this.#session(session_id).isWanted(cwd);
+  }
+
   /** Resolves when the turn's message may be sent; undefined: at once. */
   onTurnStart({ session_id, cwd }: Place, turn_id: string): Promise<void> | undefined {
     return this.#isClosed ? undefined : this.#session(session_id).start(cwd, turn_id);

@@ -2,12 +2,18 @@
 import type { SessionRow } from "../../protocol/session.ts";
 import type { Publisher } from "../stream/publish.ts";
 import type { SessionTable } from "../table.ts";
+import type { Changes } from "../views/changes.ts";
 import { type Overlap, toOverlapNotice } from "./overlaps.ts";
+
+export interface ReportParts {
+  table: Pick<SessionTable, "live" | "isAbandoned">;
+  publisher: Publisher;
+  changes: Pick<Changes, "markChanged">;
+}
 
 export function reportOverlaps(
   overlaps: readonly Overlap[],
-  table: Pick<SessionTable, "live" | "isAbandoned">,
-  publisher: Publisher,
+  { table, publisher, changes }: ReportParts,
 ): void {
   if (table.isAbandoned) return;
   for (const overlap of overlaps) {
@@ -24,6 +30,7 @@ export function reportOverlaps(
       const session = session_id === undefined ? undefined : table.live.get(session_id);
       if (session === undefined || session.isClosed) continue;
       publisher.publish(session.stream, toOverlapNotice(session.row.backend, names, overlap));
+      changes.markChanged(session.row.session_id);
     }
   }
 }

@@ -88,8 +88,11 @@ export class SessionCheckpoints {
 
   /** Resolves when the message may be sent; undefined if there is nothing to wait for. */
   start(cwd: string | undefined, turn_id: string): Promise<void> | undefined {
-    if (this.#reason !== undefined && cwd === this.#cwd && this.#busy === 0) return undefined;
-    return this.#start(cwd, turn_id);
+    return this.isWanted(cwd) ? this.#start(cwd, turn_id) : undefined;
+  }
+
+  isWanted(cwd: string | undefined): boolean {
+    return this.#reason === undefined || cwd !== this.#cwd || this.#busy > 0;
   }
 
   async #start(cwd: string | undefined, turn_id: string): Promise<void> {

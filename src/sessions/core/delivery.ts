@@ -103,8 +103,13 @@ export function onQueueWritten(step: Step, write: Write, isStored: boolean): voi
       else undoCancel(step, write);
       break;
     case "handover":
-      if (step.turn?.turn_id !== write.turn_id) return; // interrupted before it was delivered
-      if (isStored) give(step, write.turn_id, write.entry);
+      if (step.turn?.turn_id !== write.turn_id || isCutting(step.state, write.turn_id)) {
+        // Interrupted before it was delivered.
+        if (write.job_id !== undefined) step.reply(write.job_id);
+        return;
+      }
+      // The owner sees by itself that its frames are not stored.
+      if (isStored || write.job_id !== undefined) give(step, write);
       else onNotTaken(step, { turn_id: write.turn_id, entry: write.entry, failure: NOT_STORED });
       break;
     default:
@@ -179,12 +184,17 @@ export function handOver(step: Step, entry: QueuedMessage): void {
   step.write({ for: "handover", turn_id: step.id, entry }); // mutation: stored-before-given
 }
 
-function give(step: Step, turn_id: string, entry: QueuedMessage): void {
+function isCutting({ phase }: SessionState, turn_id: string): boolean {
+  return phase.name === "interrupting" && phase.target === turn_id; // mutation: not-given-while-interrupted
+}
+
+function give(step: Step, { turn_id, entry, job_id }: Write & { for: "handover" }): void {
   if (step.turn !== undefined) {
     const { undelivered: _given, ...turn } = step.turn;
     setTurn(step, { ...turn, isGiven: true });
   }
-  step.emit({ kind: "give", turn_id, message: entry.message, entry });
+  const whose = job_id === undefined ? { entry } : { job_id };
+  step.emit({ kind: "give", turn_id, message: entry.message, ...whose });
 }
 
 export interface NotTaken {

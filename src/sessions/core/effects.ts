@@ -29,7 +29,12 @@ export type StreamEffect =
   | { kind: "publish"; frame: object; isSynced?: true }
   | { kind: "save" }
   /** Like `save`, and reports the outcome. */
-  | { kind: "write"; write_id: string }
+  | {
+      kind: "write";
+      write_id: string;
+      /** The turn whose message is given after it, and after what has to be done before that turn. */
+      before?: string;
+    }
   /** Reports when everything published and saved so far has been written. */
   | { kind: "settle"; write_id: string };
 

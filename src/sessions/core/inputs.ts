@@ -28,8 +28,7 @@ export type ClientInput =
 
 /** Reported by the agent's process. */
 export type RunInput =
-  /** `isOwn`: a result that came before the message of the current turn was sent. */
-  | { readonly kind: "event"; readonly event: AgentEvent; readonly isOwn?: true }
+  | { readonly kind: "event"; readonly event: AgentEvent }
   | { readonly kind: "turn_started" }
   | { readonly kind: "stderr"; readonly line: string }
   | { readonly kind: "auth_failed"; readonly message: string }

@@ -33,6 +33,17 @@ export function send(step: Step, job: SendJob): void {
     return;
   }
   finishJob(step);
+  if (job.isPrepared === true) {
+    const entry = {
+      message_id: step.id,
+      kind: "user",
+      message: job.message,
+      queued_at_ms: step.at_ms,
+    } as const;
+    beginTurn(step, "user", entry);
+    step.write({ for: "handover", turn_id: step.id, entry, job_id: job.job_id });
+    return;
+  }
   beginTurn(step, "user");
   step.emit({ kind: "give", turn_id: step.id, message: job.message, job_id: job.job_id });
 }

@@ -47,6 +47,8 @@ export interface SendJob extends Asked {
   readonly kind: "send";
   readonly client_id: string;
   readonly message: UserMessage;
+  /** Something has to be done before its turn, such as a checkpoint: it is stored meanwhile, as a queued message is. */
+  readonly isPrepared?: true;
 }
 
 /** Starts the agent of an unowned session and stores its row. If it fails, the session never existed. */

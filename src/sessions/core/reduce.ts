@@ -58,7 +58,7 @@ const TAKE: { [K in Happening["kind"]]: (step: Step, input: Taken<K>) => void } 
   rename: (step, { job_id, name }) => unlessClosing(step, job_id, () => onRename(step, job_id, name)),
   store: (step, { job_id }) => unlessClosing(step, job_id, () => void step.write({ for: "row", job_id })),
   left: (step, { client_id }) => onLeft(step, client_id),
-  event: (step, { event, isOwn }) => onEvent(step, event, isOwn === true),
+  event: (step, { event }) => onEvent(step, event),
   turn_started: onOwnTurn,
   stderr: (step, { line }) => step.publish({ type: "blemeesd.stderr", line }),
   auth_failed: (step, { message }) => onAuthFailed(step, message),

@@ -140,7 +140,13 @@ export type Write = { readonly write_id: string } & (
       readonly entry: QueuedMessage;
       readonly follower?: string;
     }
-  | { readonly for: "handover"; readonly turn_id: string; readonly entry: QueuedMessage }
+  | {
+      readonly for: "handover";
+      readonly turn_id: string;
+      readonly entry: QueuedMessage;
+      /** The owner's call, if it is not from the queue. */
+      readonly job_id?: string;
+    }
 );
 
 /** Facts the shell observes outside the core. */

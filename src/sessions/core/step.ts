@@ -74,7 +74,9 @@ export class Step {
     const writeCount = this.state.writeCount + 1;
     const write_id = `w${writeCount}`;
     this.set({ writeCount, writes: [...this.state.writes, { ...what, write_id }] });
-    this.emit({ kind, write_id });
+    this.emit(
+      what.for === "handover" ? { kind: "write", write_id, before: what.turn_id } : { kind, write_id },
+    );
     return write_id;
   }
 }

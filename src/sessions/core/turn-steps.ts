@@ -45,11 +45,11 @@ function isMuted({ phase }: SessionState): boolean {
   );
 }
 
-export function onEvent(step: Step, event: AgentEvent, isOwn: boolean): void {
+export function onEvent(step: Step, event: AgentEvent): void {
   if (isMuted(step.state)) return;
   if (event.type === "agent.result") {
     const { turn } = step;
-    const isIts = turn?.isGiven === true && !isOwn; // mutation: own-turns-end-nobody-elses
+    const isIts = turn?.isGiven === true; // mutation: own-turns-end-nobody-elses
     if (turn === undefined) logExtraResult(step, event);
     else if (isIts) finishTurn(step, event);
     else endOwnTurn(step, event);

@@ -30,22 +30,16 @@ test("the message waits for the checkpoint before its turn", async () => {
   await vi.waitFor(() => expect(textsOf(runOf(on, "s"))).toEqual(["do s"]), PATIENT);
 });
 
-test("an interrupt ends the wait, and comes after the message", async () => {
+test("an interrupt ends the turn at once, and its message is not sent", async () => {
   const { on, repo, home } = await openWith(SLOW, PATIENT.timeout);
   await begin(on, repo);
   await settle(20);
   const run = runOf(on, "s");
-  const order: string[] = [];
-  run.send = async () => void order.push("send");
-  const { interrupt } = run;
-  run.interrupt = async () => {
-    order.push("interrupt");
-    await interrupt.call(run);
-  };
   await on.manager.interrupt("s");
-  expect(order).toEqual(["send", "interrupt"]);
+  expect(await on.manager.view("s")).toMatchObject({ last_result: { subtype: "interrupted" } });
   writeFileSync(join(home, "go"), "");
-  await on.checkpoints?.close();
+  await on.manager.input({ session_id: "s", message: user("next") });
+  await vi.waitFor(() => expect(textsOf(run)).toEqual(["next"]), PATIENT);
 });
 
 test("a result that comes while the message waits ends no turn of ours", async () => {
