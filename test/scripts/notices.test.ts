@@ -57,7 +57,7 @@ test("the built programs import only Node's modules and the dependencies of pack
     .filter((file) => file.endsWith(".js") && !file.startsWith("web/"))
     .flatMap((file) => [
       ...readFileSync(join(ROOT, "dist", file), "utf8").matchAll(
-        /(?:\bfrom|\bimport|\bimport\(|\brequire\()\s*"([a-z@][\w@/:.-]*)"/g,
+        /(?:\bfrom|\bimport|\bimport\(|\brequire\(|\bcreateRequire\)\([^()]*\)\()\s*"([a-z@][\w@/:.-]*)"/g,
       ),
     ])
     .map(([, name = ""]) => name);
