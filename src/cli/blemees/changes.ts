@@ -44,6 +44,8 @@ export const DIFF: BlemeesCommand = {
       return 1;
     }
     for (const note of listNotes(changes, turn)) output.note(note);
+    if (changes.files.length === 0)
+      output.note(turn === undefined ? "No file was changed" : `Turn ${turn} changed no file`);
     if (given.flags["name-only"]) return show(context, changes, () => changes.files.map(({ path }) => path));
     if (given.flags["stat"]) return show(context, changes, () => formatStat(changes, output.columns));
     for (const file of changes.files) {
