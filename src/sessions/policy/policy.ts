@@ -70,7 +70,7 @@ export class Policy implements PolicyPort {
   #isChanging = false;
   readonly #lookups = new Lookups();
   /** A fault of the file that no session was informed of. */
-  #untold: string | undefined;
+  #unreported: string | undefined;
 
   constructor(parts: PolicyParts) {
     this.#parts = parts;
@@ -78,15 +78,15 @@ export class Policy implements PolicyPort {
     this.#file = new RulesFile(parts.path, {
       change: (before, now) => this.#onChange(before, now),
       fault: (message) => {
-        this.#untold = message;
+        this.#unreported = message;
         parts.log.error("policy.invalid", { message });
       },
     });
   }
 
   takeFault(): string | undefined {
-    const fault = this.#untold;
-    this.#untold = undefined;
+    const fault = this.#unreported;
+    this.#unreported = undefined;
     return fault;
   }
 

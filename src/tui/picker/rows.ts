@@ -7,7 +7,7 @@ import type { PickerOption } from "../types.ts";
 import { listShownOptions, type PickerState } from "./picker.ts";
 
 /** Maximum rows of a message. */
-const MOST_TOLD = 2;
+const MAX_MESSAGE_ROWS = 2;
 
 export function drawPicker(picker: PickerState, columns: number, height: number, look: Look): string[] {
   const shown = listShownOptions(picker);
@@ -15,7 +15,7 @@ export function drawPicker(picker: PickerState, columns: number, height: number,
   const message =
     picker.message === undefined
       ? []
-      : wrapToRows([createPiece(`! ${toSafeLine(picker.message)}`, STYLE.warn)], columns, MOST_TOLD);
+      : wrapToRows([createPiece(`! ${toSafeLine(picker.message)}`, STYLE.warn)], columns, MAX_MESSAGE_ROWS);
   const most = Math.max(1, height - 1 - message.length);
   const from = Math.max(0, Math.min(picker.marked - Math.floor(most / 2), shown.length - most));
   const lines: Line[] = [

@@ -41,7 +41,7 @@ export function aReply(files: readonly ChangedFile[], more: Partial<ChangesReply
   return {
     session_id: "s",
     state: "ok",
-    repository: "/work/shop",
+    repository: "/home/me/shop",
     turns: [turn],
     files: [...files],
     totals: { files: files.length, additions: files.length, deletions: files.length },

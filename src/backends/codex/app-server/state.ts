@@ -41,7 +41,7 @@ export interface CodexState {
   /** The root and every known sub-agent. */
   readonly threads: Map<string, ThreadState>;
   /** Sub-agent threads not yet reported to the router. */
-  readonly untold: string[];
+  readonly unreported: string[];
   /** Pending requests, by native id. */
   readonly asks: Map<string, CodexPendingAsk>;
   /** Codex's description of the thread, for `agent.system_init`. */
@@ -103,7 +103,7 @@ export function createState(init: {
     options: init.options,
     codexHome: init.codexHome,
     threads: new Map([[init.threadId, createThread(init.threadId)]]),
-    untold: [],
+    unreported: [],
     asks: new Map(),
     intro: {},
     lastInit: undefined,

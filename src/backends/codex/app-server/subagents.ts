@@ -12,7 +12,7 @@ export function ownsThread(state: CodexState, threadId: string): boolean {
 
 /** Sub-agent threads found since the last call, so that the router can send their messages here. */
 export function takeNewThreads(state: CodexState): string[] {
-  return state.untold.splice(0);
+  return state.unreported.splice(0);
 }
 
 /** The sub-agents from the root down to this thread; empty for the root. */
@@ -67,7 +67,7 @@ function learn(state: CodexState, { id, parentId, toolUseId, name }: Learned): v
   if (thread === undefined) {
     thread = createThread(id, parentId, toolUseId);
     state.threads.set(id, thread);
-    state.untold.push(id);
+    state.unreported.push(id);
   }
   if (id === state.threadId) return;
   thread.toolUseId ??= toolUseId;
