@@ -10,6 +10,9 @@ import { CACHE_HOME, ROOT } from "./root.ts";
 const PROGRAM = join(ROOT, "dist/blemeesd.js");
 export const FAKE_CLAUDE = join(ROOT, "test/fakes/fake-claude.sh");
 
+/** Where sessions without a directory work: not in this repository, whose files would be recorded at every turn. */
+const NOWHERE = join(tmpdir(), "blemees-nowhere");
+
 /** Running daemons by home. One that took over an earlier daemon's home still writes there when the earlier one is closed. */
 const running = new Map<string, number>();
 
@@ -55,6 +58,7 @@ export function launchDaemon(options: DaemonOptions = {}): LaunchedDaemon {
   const home = options.home ?? mkdtempSync(join(tmpdir(), "blemees-"));
   for (const name of ["run", "state", "config", "claude"])
     mkdirSync(join(home, name), { recursive: true, mode: 0o700 });
+  mkdirSync(NOWHERE, { recursive: true });
   const socket = join(home, "run/blemeesd.sock");
   const child = spawn(process.execPath, [options.program ?? PROGRAM, ...(options.args ?? [])], {
     env: {
@@ -69,8 +73,7 @@ export function launchDaemon(options: DaemonOptions = {}): LaunchedDaemon {
       BLEMEESD_SHUTDOWN_GRACE: "1",
       ...options.env,
     },
-    // Not in this repository, whose files would be recorded at every turn.
-    cwd: home,
+    cwd: NOWHERE,
     stdio: ["ignore", "ignore", "pipe"],
   });
   const path = options.env?.["BLEMEESD_SOCKET"] ?? socket;
