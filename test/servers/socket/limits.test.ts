@@ -13,6 +13,14 @@ const daemon = useDaemon({
   },
 });
 
+/** Sessions of earlier tests count until they are torn down. */
+async function untilEmpty(client: RawClient): Promise<void> {
+  await until(
+    async () => (await ask(client, "status"))["sessions"] as { total: number },
+    (sessions) => sessions.total === 0,
+  );
+}
+
 describe("sessions", () => {
   test("a connection has a limit; the next is session_exists and names it; a closed one frees a slot", async () => {
     const client = await daemon.connect();
@@ -30,10 +38,7 @@ describe("sessions", () => {
 
   test("the daemon has a limit over all connections", async () => {
     const [ann, bob] = [await daemon.connect(), await daemon.connect()];
-    await until(
-      async () => (await ask(ann, "status"))["sessions"] as { total: number },
-      (sessions) => sessions.total === 0,
-    );
+    await untilEmpty(ann);
     for (const client of [ann, bob]) for (const _ of [1, 2]) await openDemo(client, newId());
     const refused = await openDemo(ann, newId());
     expect(refused).toMatchObject({
@@ -44,10 +49,7 @@ describe("sessions", () => {
 
   test("pipelined opens are counted before they are done", async () => {
     const client = await daemon.connect();
-    await until(
-      async () => (await ask(client, "status"))["sessions"] as { total: number },
-      (sessions) => sessions.total === 0,
-    );
+    await untilEmpty(client);
     for (const n of range(1, 6)) {
       client.send({
         type: "blemeesd.open",
@@ -66,6 +68,7 @@ describe("sessions", () => {
 describe("a session without an owner", () => {
   test("is forgotten after the idle time; its history is not", async () => {
     const [client, other] = [await daemon.connect(), await daemon.connect()];
+    await untilEmpty(other);
     const session_id = newId();
     await openDemo(client, session_id);
     const last = Number((await client.turn(session_id, "hello"))["seq"]);
@@ -82,6 +85,7 @@ describe("a session without an owner", () => {
 
   test("is torn down with its turn, which gets its result", async () => {
     const [client, other] = [await daemon.connect(), await daemon.connect()];
+    await untilEmpty(other);
     const session_id = newId();
     const opened = await client.open(session_id);
     say(client, session_id, "#hang");
@@ -97,6 +101,7 @@ describe("a session without an owner", () => {
 
   test("that has an owner is left alone, however long it is idle", async () => {
     const [client, other] = [await daemon.connect(), await daemon.connect()];
+    await untilEmpty(other);
     const [kept, left] = [newId(), newId()];
     await openDemo(client, kept);
     await openDemo(other, left);
