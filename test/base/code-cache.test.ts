@@ -79,7 +79,7 @@ test("compiled code of a run that showed only its help is replaced by the next o
 
 test("programs that run with other flags of V8 keep their own compiled code, and replace no other", () => {
   const base = tempDir("code-cache");
-  const flags = { HOME: base, NODE_OPTIONS: "--max-semi-space-size=4" };
+  const flags = { HOME: base, NODE_OPTIONS: "--stack-trace-limit=20" };
   startWith({ HOME: base });
   const kept = keptIn(join(base, ".cache"));
   const before = inode(kept);
