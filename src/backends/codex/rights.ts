@@ -30,7 +30,7 @@ export function readCodexRights(options: CodexOptions): SessionRights {
     levels: {
       approvals: {
         level: rateApprovals(policy, isFree),
-        option: isFree && !isSilent(policy) ? "sandbox" : "approval-policy",
+        option: isFree && policy !== "untrusted" && !isSilent(policy) ? "sandbox" : "approval-policy",
         isSet: policy !== undefined,
       },
       mode: {
@@ -55,8 +55,9 @@ export function readCodexRights(options: CodexOptions): SessionRights {
 
 /** Codex itself declines what a policy does not ask for, and does the rest in its sandbox. */
 function rateApprovals(policy: CodexOptions["approval-policy"], isFree: boolean): number {
-  if (isFree) return WIDEST.approvals;
+  // Also with full access: what runs unasked then is only what Codex knows to be harmless.
   if (policy === "untrusted") return ASKS_ALWAYS;
+  if (isFree) return WIDEST.approvals;
   return isSilent(policy) ? WITHIN_SANDBOX : ORDINARY.approvals;
 }
 

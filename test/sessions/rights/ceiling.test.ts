@@ -210,6 +210,13 @@ test.each<[Name, Record<string, unknown>, Name, Record<string, unknown>, string]
     { "approval-policy": "on-request" },
     "approval-policy",
   ],
+  [
+    "codex",
+    { sandbox: "danger-full-access", "approval-policy": "untrusted" },
+    "claude",
+    { approvals: false },
+    "approvals",
+  ],
   ["codex", { "approval-policy": "untrusted" }, "claude", {}, "approvals"],
   ["codex", { "approval-policy": "untrusted" }, "demian", {}, "approvals"],
   // What happens without approvals differs: refused, done in the sandbox, done.
