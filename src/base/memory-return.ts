@@ -9,7 +9,7 @@ export interface MemoryReturnParts {
   trim?(): void;
 }
 
-/** Less work leaves little behind. */
+/** After less work there is little to give back. */
 const MIN_BYTES = 8 * 1024 * 1024;
 /** After the last work. */
 const QUIET_MS = 300;

@@ -185,7 +185,7 @@ export function handOver(step: Step, entry: QueuedMessage): void {
 }
 
 function isCutting({ phase }: SessionState, turn_id: string): boolean {
-  return phase.name === "interrupting" && phase.target === turn_id; // mutation: not-given-while-interrupted
+  return phase.name === "interrupting" && phase.target === turn_id;
 }
 
 function give(step: Step, { turn_id, entry, job_id }: Write & { for: "handover" }): void {
