@@ -2,9 +2,10 @@ import { defineConfig } from "vitest/config";
 import { CHILD_ENV } from "./test/child-env.ts";
 import { longestFirst } from "./test/longest-first.ts";
 
-/** By the time of each file; Gemini waits for the next minute twice. */
+/** By the time of each file; Gemini waits for the next minute twice, a limit resets after one. */
 const LONGEST = [
   "e2e/acp/gemini",
+  "e2e/manager/quota",
   "e2e/demian/claudecode-cli",
   "e2e/acp/opencode",
   "e2e/demian/claudecode-sdk",

@@ -89,6 +89,21 @@ export const GROUPS = [
       },
     ],
   },
+  {
+    // An editor without a screen: it drives `blemees acp`. It asks for a newer Node than it needs.
+    directory: ".e2e/editors",
+    npmOptions: ["--ignore-scripts"],
+    agents: [
+      {
+        name: "acpx",
+        package: "acpx",
+        version: "0.19.1",
+        module: "dist/cli.js",
+        env: "E2E_ACPX",
+        tests: ["test/e2e/editor/acpx"],
+      },
+    ],
+  },
 ];
 
 /** opencode's names: for this system, for older processors (-baseline) and for musl; npm takes what fits. */

@@ -1,4 +1,5 @@
 // Makes a module of the sources importable here, for what is measured without a daemon.
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -10,7 +11,10 @@ const ROOT = join(import.meta.dirname, "../..");
  * @param {string[]} files below src/
  */
 export async function bundle(bench, files) {
-  const outfile = join(bench.makeDirectory(), "bundle.mjs");
+  const directory = bench.makeDirectory();
+  const outfile = join(directory, "bundle.mjs");
+  // The SQLite engine is required at run time.
+  symlinkSync(join(ROOT, "node_modules"), join(directory, "node_modules"));
   await build({
     stdin: {
       contents: files.map((file) => `export * from "./${file}";`).join("\n"),

@@ -43,6 +43,8 @@ export const GOALS = {
   "http.list.p50": [{ key: "value", max: 5 }],
   "command.start": [{ key: "difference", max: 10 }],
   "policy.rate": [{ key: "value", min: 10_000 }],
+  "search.p99": [{ key: "value", max: 50 }],
+  "search.size": [{ key: "value", max: 35 }],
   "growth.start.10000": [{ key: "ratio", max: 1.2 }],
   "growth.rss.10000": [{ key: "ratio", max: 1.2 }],
   "growth.page.10000": [{ key: "value", max: 10 }],
@@ -57,6 +59,8 @@ export const GOALS = {
   "ui.web.fps": [{ key: "value", min: 30 }],
   "ui.web.fps.low": [{ key: "value", min: 30 }],
   "ui.web.heap": [{ key: "value", max: 10 }],
+  "fleet.list": [{ key: "value", max: 100 }],
+  "fleet.inbox": [{ key: "value", max: 100 }],
 };
 
 /**

@@ -47,6 +47,9 @@ export function configPage(): string {
     table(["key", "default", "meaning"], agentRows),
     AGENT_EXAMPLES,
     "What an agent asks for depends on its own settings. Codex uses its own reviewer model unless `INITIAL_AGENT_MODE` is set; OpenCode asks nothing without `permission` in its config. How its events are translated: [agent-events.md](agent-events.md#acp).",
+    "## Prices",
+    "For agents that report no cost: USD per million tokens, by backend or by backend and model. `cached_input` is for input that was read from the cache; without it, that costs as other input. A cost that the agent reports counts instead. With an unknown backend or an invalid value, the daemon exits with code 2.",
+    '```toml\n[prices.codex]\ninput = 1.25\ncached_input = 0.125\noutput = 10\n\n[prices."opencode/fast-1"]\ninput = 0.2\noutput = 0.8\n```',
     "## The socket",
     "Without `socket_path` the socket is `$BLEMEESD_SOCKET`, else `$BLEMEES_SOCKET`, else `$XDG_RUNTIME_DIR/blemeesd.sock`, else `/tmp/blemeesd-<uid>/blemeesd.sock`. The client library and `blemees` look in the same places. See [security.md](security.md#the-socket).",
   ]);

@@ -11,6 +11,7 @@ import { httpPage, openApiFile } from "./http.ts";
 import { keyTables } from "./keys.ts";
 import { noticesPage } from "./notices.ts";
 import { phaseTables } from "./phases.ts";
+import { pythonTypesFile } from "./python.ts";
 import { schemaFiles } from "./schemas.ts";
 import { fillSections } from "./sections.ts";
 
@@ -26,6 +27,7 @@ export function generate(): Map<string, string> {
     ["docs/http.md", httpPage()],
     ["docs/demian-reference.md", demianPage()],
     ["schemas/openapi.json", openApiFile()],
+    ["clients/python/blemees/types.py", pythonTypesFile()],
     ["schemas/demian-config.json", demianSchemaFile()],
     ...schemaFiles(),
   ]);

@@ -9,10 +9,12 @@ import type { FoundRun } from "../base/runs/adopt.ts";
 import type { RunMark } from "../base/runs/mark.ts";
 import type { RecordedCall, RecordedWrite } from "../base/runs/record.ts";
 import type { RunFiles } from "../base/runs/run-files.ts";
+import { defined } from "../base/values.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { NoticeEvent, ResultEvent } from "../protocol/events.ts";
 import { toNotice } from "../protocol/notices.ts";
 import type { Answer } from "../protocol/requests.ts";
+import type { SettingsChange } from "../protocol/settings.ts";
 import type { SinkGate } from "./sink-gate.ts";
 import type { AdoptOrder, Run } from "./types.ts";
 
@@ -152,11 +154,16 @@ function makeApply({ run, order, gate, repeat }: Party, files: RunFiles): (call:
     files.noteRepeated(order.session_id, n);
     order.called(call);
     if (name === "send") {
-      const sent = run.send(args[0] as UserMessage, Math.max(0, readMonotonicMs() - at_ms));
+      const [message, turn_id] = args as [UserMessage, string?];
+      const agoMs = Math.max(0, readMonotonicMs() - at_ms);
+      const sent = run.send(message, { agoMs, ...defined({ turn_id }) });
       // Nobody waits for it, but the turn must end.
       sent.catch((error) => gate.event(refusedResult(order.backend, error)));
     } else if (name === "answer") run.answer?.(args[0] as string, args[1] as Answer).catch(() => undefined);
     else if (name === "interrupt") run.interrupt().catch(() => undefined);
+    else if (name === "rewind") void run.rewind?.(args[0] as string[]);
+    else if (name === "adjust")
+      run.adjust?.(args[0] as SettingsChange, args[1] as Record<string, unknown>).catch(() => undefined);
     else repeat?.(name, args);
   };
 }

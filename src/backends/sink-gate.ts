@@ -14,6 +14,7 @@ export class SinkGate implements BackendSink {
 
   event: BackendSink["event"] = (event) => this.#to.event(event);
   ending: NonNullable<BackendSink["ending"]> = () => this.#to.ending?.();
+  used: NonNullable<BackendSink["used"]> = (used) => this.#to.used?.(used);
   turnStarted: BackendSink["turnStarted"] = () => this.#to.turnStarted();
   stderr: BackendSink["stderr"] = (line) => this.#to.stderr(line);
   authFailed: BackendSink["authFailed"] = (message) => this.#to.authFailed(message);

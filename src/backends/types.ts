@@ -1,14 +1,17 @@
 // The backend interface. One folder implements it; sessions see nothing else of it.
 import type * as z from "zod";
+import type { JsonObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import type { FoundRun } from "../base/runs/adopt.ts";
 import type { RunMark } from "../base/runs/mark.ts";
 import type { RecordedCall } from "../base/runs/record.ts";
 import type { Snapshot } from "../base/runs/snapshots.ts";
+import type { TurnUse } from "../protocol/budget.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { Answer, RequestPayload, RequestType } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
+import type { Offers, SettingsChange } from "../protocol/settings.ts";
 import type { SessionRights } from "./rights.ts";
 
 export { LEVELS, type LevelName, type SessionRights, WIDEST } from "./rights.ts";
@@ -21,6 +24,10 @@ export interface Backend {
   readonly name: string;
   /** Its name for session managers, if different. */
   readonly provider?: string;
+  /** The `input_tokens` that it reports include those read from the cache. */
+  readonly inputHasCached?: true;
+  /** Its results have a cost, whatever the model. */
+  readonly reportsCost?: true;
   /** `options.<name>.*`, strict. Used for validation and documentation. */
   readonly options: z.ZodType;
   /**
@@ -35,6 +42,14 @@ export interface Backend {
    * cannot start it.
    */
   rights?(options: Record<string, unknown>): SessionRights;
+  /** Its runs have `rewind`, as far as is known. Absent: the agent cannot forget turns. */
+  readonly canRewind?: boolean;
+  /**
+   * The account whose limits a session with these options shares with others of this backend. Absent: all sessions share one.
+   */
+  account?(options: Record<string, unknown>, model: string | undefined): string;
+  /** Its agents have `Run.readQuota`. */
+  readonly readsQuota?: true;
   /** The agent's version, or undefined if it is missing. Never throws; bounded in time. */
   detect(): Promise<string | undefined>;
   /** Starts the agent; throws `spawn_failed`. The sink may be called before this resolves. */
@@ -48,10 +63,65 @@ export interface Backend {
   listTranscripts?(filter: { cwd?: string }): Promise<SessionSummary[]>;
   /** The newest transcript of this session, in any cwd. */
   findTranscript?(session_id: string): Promise<SessionSummary | undefined>;
+  /** Settings that can be changed while a session exists. Absent: none. */
+  readonly settings?: BackendSettings;
+  /** The same files, for reading. Absent if it keeps none. */
+  readonly transcripts?: Transcripts;
   /** Removes the agent's own transcript (only for the blemees/1 dialect). */
   deleteTranscript?(session_id: string, cwd: string | undefined): Promise<void>;
   /** The daemon stops: ends every process that no session holds. Safe to call twice. */
   close?(): Promise<void>;
+}
+
+/** Pure. */
+export interface BackendSettings {
+  /**
+   * The options with the change, for every later start. Throws `invalid_message` or `setting_refused`; a running agent may
+   * still refuse it (`Run.adjust`).
+   */
+  change(
+    options: Record<string, unknown>,
+    change: SettingsChange,
+    isRunning: boolean,
+  ): Record<string, unknown>;
+  /** What is known without the agent. */
+  list(options: Record<string, unknown>): Offers;
+}
+
+/** Conversations that the agent keeps on disk, also those that it had without the daemon. */
+export interface Transcripts {
+  /** Opens none of them. */
+  list(): Promise<TranscriptFile[]>;
+  /** The newest of this id. */
+  find(session_id: string): Promise<TranscriptFile | undefined>;
+  /** What its first lines say. Undefined: it is no user's conversation, such as a sub-agent's. */
+  describe(file: TranscriptFile): Promise<TranscriptHead | undefined>;
+  /** For the records of one file, in order. */
+  createReader(): TranscriptReader;
+  /** Processes that have a conversation open, by its id. Absent: not known. */
+  holders?(): Promise<ReadonlyMap<string, number>>;
+}
+
+export interface TranscriptFile {
+  session_id: string;
+  path: string;
+  mtime_ms: number;
+  size: number;
+}
+
+export interface TranscriptHead {
+  cwd?: string;
+  model?: string;
+  /** The start of the user's first message. */
+  preview?: string;
+}
+
+/** Pure. */
+export interface TranscriptReader {
+  /** The events of a record. A turn begins with the user's message and ends with an `agent.result`. */
+  read(record: JsonObject): AgentEvent[];
+  /** What ends the last turn, if the file ends in the middle of it. */
+  end(): AgentEvent[];
 }
 
 export interface SpawnWish {
@@ -120,7 +190,7 @@ export interface RunKeeper {
 }
 
 /** What is repeated when a run is adopted: calls, and what a run did on its own when its time was up. */
-export type RecordedName = "send" | "answer" | "interrupt" | "abandon" | "give_up";
+export type RecordedName = "send" | "answer" | "interrupt" | "rewind" | "adjust" | "abandon" | "give_up";
 
 /** How the processes that a run's commands start are recognized. */
 export interface RunTraces {
@@ -139,11 +209,8 @@ export interface Run {
   readonly keeper?: RunKeeper | undefined;
   /** It works outside a turn: background sub-agents. Absent: only turns are work. */
   readonly isBusy?: boolean;
-  /**
-   * Sends a user message, which starts a turn. Throws `invalid_message` if the agent cannot take it. `agoMs`: when it was
-   * sent, if it is repeated.
-   */
-  send(message: UserMessage, agoMs?: number): Promise<void>;
+  /** Sends a user message, which starts a turn. Throws `invalid_message` if the agent cannot take it. */
+  send(message: UserMessage, about?: SendAbout): Promise<void>;
   /**
    * Ends the running turn. Resolves when the turn's `agent.result` was passed to the sink or the agent has exited;
    * bounded in time.
@@ -155,6 +222,24 @@ export interface Run {
    * sent at most once. Absent: this agent never asks.
    */
   answer?(native_id: string, answer: Answer): Promise<boolean>;
+  /**
+   * Removes turns from the agent's conversation: these, oldest first, which are its newest ones. The agent is idle. It is
+   * only certain to last once the agent has been stopped with `finish`. Never rejects; bounded in time. Absent: the agent
+   * cannot do it.
+   */
+  rewind?(turns: readonly string[]): Promise<Rewound>;
+  /**
+   * Asks for the limits of the account, without a turn. Resolves when they were reported with a `rate_limits` notice; false:
+   * they are not known. Never rejects; bounded in time.
+   */
+  readQuota?(): Promise<boolean>;
+  /**
+   * Applies a change of settings at once, or from the next turn on; `options` has them all. Throws `setting_refused`, and
+   * nothing is changed then. Bounded in time. Absent: only a start takes settings.
+   */
+  adjust?(change: SettingsChange, options: Record<string, unknown>): Promise<void>;
+  /** What the running agent offers. Bounded in time; never throws. */
+  offers?(): Offers | Promise<Offers>;
   /** Backpressure: stops and resumes reading from the agent. */
   pause(): void;
   resume(): void;
@@ -163,6 +248,19 @@ export interface Run {
    * once. Resolves when nothing is left; `ended` is reported with `expected: true`.
    */
   stop(how: "finish" | "now"): Promise<void>;
+}
+
+export interface SendAbout {
+  /** The turn it starts; names the message in the agent's own history, where `rewind` looks for it. */
+  turn_id?: string;
+  /** How long ago it was sent, if it is repeated. */
+  agoMs?: number;
+}
+
+/** `first`: the oldest turn that the agent has forgotten, with all later ones; absent: none. `reason`: why not all. */
+export interface Rewound {
+  first?: string;
+  reason?: string;
 }
 
 /** A request of the agent. It waits for `Run.answer`, or withdraws it with `sink.withdrawn`. */
@@ -193,6 +291,8 @@ export interface BackendSink {
   event(event: AgentEvent): void;
   /** The result of a turn comes next. It must be synced to disk first; what came before need not wait for that. */
   ending?(): void;
+  /** What the running turn has used so far, in total. The result says it again, and counts. */
+  used?(used: Pick<TurnUse, "usage" | "cost_usd">): void;
   /** The agent started a turn on its own. Turns started by `Run.send` are not reported. */
   turnStarted(): void;
   /** One stderr line worth showing. */

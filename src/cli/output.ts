@@ -68,6 +68,15 @@ export class Output {
     await waitForDrain(stdout);
   }
 
+  /** A line of pieces, each in a style. */
+  async styledParts(parts: readonly (readonly [Style | undefined, string])[]): Promise<void> {
+    const { stdout } = this.#options;
+    this.#writes += 1;
+    const line = parts.map(([style, text]) => this.#style(stdout, style, sanitizeLine(text))).join("");
+    if (stdout.write(`${line}\n`)) return;
+    await waitForDrain(stdout);
+  }
+
   json(value: unknown): Promise<void> {
     return this.line(sanitizeJson(JSON.stringify(value)));
   }

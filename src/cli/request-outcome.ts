@@ -1,8 +1,12 @@
-// The outcome of a request, in a line or a table.
+// Requests in tables, and the outcome of one in a line.
 import { revealLine } from "../base/sanitize.ts";
 import type { Answer, Decision, RequestRow } from "../client/index.ts";
 import { describeAnswerer, formatAnswerer } from "../client/view/answerer.ts";
+import { getProject, nameAsker } from "../client/view/asker.ts";
 import { formatAge } from "../client/view/format.ts";
+import type { Askers, InboxItem } from "../client/view/inbox.ts";
+import { summarizeRequest } from "../client/view/request-what.ts";
+import { truncate } from "./bar.ts";
 import { formatTable } from "./output.ts";
 import { BLEMEESCTL_WORDS, type RequestWords } from "./request-text.ts";
 
@@ -41,6 +45,49 @@ export function answerText(answer: Answer, { verbs }: RequestWords = BLEMEESCTL_
   }
   const pairs = Object.entries(answer.answers).map(([id, said]) => `${id}=${[said].flat().join(", ")}`);
   return revealLine(["answer", ...pairs].join(" "));
+}
+
+/** The beginning of an id that names its request. */
+const SHORT_ID = "req_5a01f0d8".length;
+const MAX_CELL = 24;
+
+/** Oldest first, with lines that say how to show and answer them. */
+export function formatPending(
+  items: readonly InboxItem[],
+  sessions: Askers,
+  { columns, nowMs, words: { program, verbs } }: { columns: number; nowMs: number; words: RequestWords },
+): string[] {
+  if (items.length === 0) return [];
+  const rows = items.flatMap(({ requests }) => requests);
+  const cells = items.flatMap(({ requests: [row, ...others] }) => {
+    if (row === undefined) return [];
+    const session = sessions.get(row.session_id) ?? { session_id: row.session_id };
+    const more = others.length === 0 ? "" : ` +${others.length}`;
+    return [
+      [
+        formatAge(nowMs - row.requested_at_ms),
+        `${truncate(revealLine(nameAsker(session)), MAX_CELL - more.length)}${more}`,
+        truncate(revealLine(getProject(session) ?? ""), MAX_CELL),
+        shortenRequestId(row, rows),
+        revealLine(summarizeRequest(row, session.cwd)),
+      ],
+    ];
+  });
+  const isGrouped = items.some(({ requests }) => requests.length > 1);
+  return [
+    ...formatTable([["AGE", "SESSION", "PROJECT", "REQUEST", "WHAT"], ...cells], columns),
+    ...(isGrouped
+      ? [`+N: N other requests for the same. Answer all of them: ${program} ${verbs.accept} REQUEST --same.`]
+      : []),
+    `Show: ${program} requests SESSION|REQUEST. Answer: ${program} ${verbs.accept} SESSION|REQUEST (or ${verbs.decline}).`,
+  ];
+}
+
+/** As much of the id as is needed to tell it from the others. */
+function shortenRequestId({ request_id }: RequestRow, rows: readonly RequestRow[]): string {
+  const short = request_id.slice(0, SHORT_ID);
+  const isAlone = rows.filter((row) => row.request_id.startsWith(short)).length === 1;
+  return revealLine(isAlone ? short : request_id);
 }
 
 export function formatSettled(rows: readonly RequestRow[], columns: number, nowMs: number): string[] {

@@ -2,9 +2,11 @@
 import { reveal, revealLine } from "../base/sanitize.ts";
 import { quoteShellWord } from "../base/shell-word.ts";
 import type { Answer, Decision, RequestRow } from "../client/index.ts";
+import type { Asker, AskingSession } from "../client/view/asker.ts";
 import {
   type CardChoice,
   findChoice,
+  type RequestCard,
   type RequestPart,
   toRequestCard,
   toRequestDetails,
@@ -45,32 +47,38 @@ export function createBlemeesWords(program: string): RequestWords {
 
 export interface RequestTextOptions {
   words?: RequestWords;
-  /** The session's name. */
-  name?: string | undefined;
+  /** The session that asks. */
+  session?: AskingSession | undefined;
+  /** Made by the caller, with all that ask for the same. */
+  card?: RequestCard;
   hasDetails?: boolean;
   /** The chosen answer; only its choice is listed. */
   answer?: Answer;
 }
 
 const MAX_NAME = 40;
+const MIN_NAME = 8;
+/** Our own text around the names of session, agent and project. */
+const AROUND_NAMES = "?  () in  :".length;
 
 /** `hint`: the last line, how to answer. */
 export function formatRequest(
   row: RequestRow,
   hint: string,
   columns: number,
-  { words = BLEMEESCTL_WORDS, name, hasDetails = false, answer }: RequestTextOptions = {},
+  { words = BLEMEESCTL_WORDS, session, card, hasDetails = false, answer }: RequestTextOptions = {},
 ): string[] {
-  const { asks, parts, questions, choices } = toRequestCard(row);
+  const { who, others, asks, parts, why, questions, choices } = card ?? toRequestCard(row, session);
   const draw = (part: RequestPart): string[] => partLines(part, columns, "  ");
   const taken = answer === undefined ? undefined : findChoice(row, answer);
   const listed = choices.filter(({ choice }) => taken === undefined || choice === taken);
   const verbs = listed.map((choice) => commandFor(choice, words));
   const widest = Math.max(0, ...verbs.map((verb) => verb.length));
-  const agent = truncate(revealLine(row.backend), MAX_NAME);
+  const more = others.length === 0 ? "" : ` and ${others.length} more`;
   return [
-    `? ${name === undefined ? agent : `${truncate(revealLine(name), MAX_NAME)} (${agent})`} ${asks}:`,
-    ...[...parts, ...questions].flatMap(draw),
+    `? ${formatAsker(who, columns - asks.length - more.length, more)} ${asks}:`,
+    ...(others.length === 0 ? [] : drawBarLines(listNames(others), columns, "  ")),
+    ...[...parts, ...why, ...questions].flatMap(draw),
     ...(row.is_cut ? ["  (truncated: this is not the whole request)"] : []),
     "  Choices:",
     ...listed.flatMap((choice, at) => [
@@ -84,11 +92,36 @@ export function formatRequest(
   ];
 }
 
-/** How to answer from the shell. */
-export function makeHint({ request_id, payload }: RequestRow, { program, verbs }: RequestWords): string {
+const MAX_LISTED = 20;
+
+/** Names are untrusted, so they get a bar. */
+function listNames(askers: readonly Asker[]): string {
+  const names = askers
+    .slice(0, MAX_LISTED)
+    .map(({ name, agent }) => truncate(revealLine(name ?? agent), MAX_NAME));
+  const more = askers.length - names.length;
+  return `also ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** "NAME (AGENT) and 3 more in PROJECT". Long names are cut, so that all of it is on one line. */
+function formatAsker({ name, agent, project }: Asker, columns: number, more: string): string {
+  const most = Math.max(MIN_NAME, Math.min(MAX_NAME, Math.floor((columns - AROUND_NAMES) / 3)));
+  const [called, by, where] = [name, agent, project].map((text) =>
+    text === undefined ? undefined : truncate(revealLine(text), most),
+  );
+  return `${called === undefined ? by : `${called} (${by})`}${more}${where === undefined ? "" : ` in ${where}`}`;
+}
+
+/** How to answer from the shell. `count`: the number of requests for the same. */
+export function makeHint(
+  { request_id, payload }: RequestRow,
+  { program, verbs }: RequestWords,
+  count = 1,
+): string {
   const id = revealLine(request_id);
+  const same = count === 1 ? "" : " --same";
   return payload.questions === undefined
-    ? `Answer: ${program} ${verbs.accept} ${id} (or ${program} ${verbs.decline})`
+    ? `Answer${count === 1 ? "" : ` all ${count}`}: ${program} ${verbs.accept} ${id}${same} (or ${program} ${verbs.decline})`
     : `Answer: ${program} answer ${id} 1=TEXT`;
 }
 

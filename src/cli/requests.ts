@@ -1,7 +1,11 @@
 // Lists, shows and answers requests, over HTTP or the socket. A user at a terminal sees the whole request and confirms the
 // answer; otherwise the request must be named, and only the version that was read is answered.
 import { CodedError } from "../base/coded-error.ts";
+import { mapBounded } from "../base/map-bounded.ts";
+import { defined } from "../base/values.ts";
 import type { Answer, RequestRow, RequestsFilter } from "../client/index.ts";
+import type { AskingSession } from "../client/view/asker.ts";
+import { type Askers, type InboxItem, listInbox, toInboxCard } from "../client/view/inbox.ts";
 import {
   isNamed,
   isSameAnswer,
@@ -12,16 +16,22 @@ import {
 } from "./answers.ts";
 import { defineFlag, type Flag, UsageError } from "./command.ts";
 import { type Output, show } from "./output.ts";
-import { answerText, formatOutcome, formatSettled } from "./request-outcome.ts";
+import { answerText, formatOutcome, formatPending, formatSettled } from "./request-outcome.ts";
 import { formatRequest, makeHint, type RequestWords, requireOffered } from "./request-text.ts";
 
 export interface RequestPort {
-  list(filter: RequestsFilter & { tree?: boolean }): Promise<RequestRow[]>;
+  list(filter: RequestsFilter & { tree?: boolean }): Promise<ListedRequests>;
   /** The whole request. Undefined if it is not found by its id alone; then `list` may know its session. */
   get(request_id: string, session_id?: string): Promise<RequestRow | undefined>;
   respond(row: RequestRow, answer: Answer, shown_hash: string): Promise<RespondedRequest>;
-  /** What to call the sessions of these requests. */
-  nameSessions(rows: readonly RequestRow[]): Promise<ReadonlyMap<string, string | undefined>>;
+  /** The asking session; undefined if it is not known. */
+  findSession(session_id: string): Promise<AskingSession | undefined>;
+}
+
+export interface ListedRequests {
+  requests: RequestRow[];
+  /** Their sessions, as far as they are known. */
+  sessions: readonly AskingSession[];
 }
 
 interface RespondedRequest {
@@ -43,34 +53,78 @@ export interface RequestContext {
   confirm?(question: string): Promise<boolean>;
 }
 
+/** As many are read at a time. */
+const PARALLEL = 16;
 /** The number of requests to choose from. */
 const MAX_CHOICES = 20;
 export const SETTLED = { include_settled: true, include_orphaned: true };
 
+export const OWN_REQUEST = "an agent cannot answer its own request; its parent or the user answers it";
+
 export const SHOWN: Flag = defineFlag("--shown HASH", "only if the request still has this shown_hash");
 export const INPUT: Flag = defineFlag("--input JSON", "run the tool with this input instead");
 
-/** Pending requests whole, the others in a table. */
+export interface ListHow {
+  isIdsOnly: boolean;
+  /** Pending ones in a table. */
+  isBrief?: boolean;
+  /** Pending requests for exactly the same are one card, or one row of the table. */
+  isGrouped?: boolean;
+}
+
+/** Settled requests in a table; pending ones in another one, or whole. */
 export async function listRequests(
   port: RequestPort,
   context: RequestContext,
   filter: RequestsFilter & { tree?: boolean },
-  { isIdsOnly }: { isIdsOnly: boolean },
+  { isIdsOnly, isBrief = false, isGrouped = false }: ListHow,
 ): Promise<number> {
-  const listed = await port.list(filter);
+  const { requests: listed, sessions } = await port.list(filter);
   if (isIdsOnly) return show(context, { requests: listed }, () => listed.map((row) => row.request_id));
-  const requests = await Promise.all(listed.map((row) => complete(port, row)));
+  const isTable = isBrief && !context.isJson;
+  const requests = await completeAll(port, listed);
   const { output, isJson, words } = context;
   const pending = requests.filter(({ status }) => status === "pending");
   const settled = requests.filter(({ status }) => status !== "pending");
   if (pending.length === 0 && !isJson) output.note("No pending requests");
-  const names = isJson ? new Map() : await port.nameSessions(pending);
-  return show(context, { requests }, () => [
-    ...(settled.length === 0 ? [] : formatSettled(settled, output.columns, Date.now())),
-    ...pending.flatMap((row) =>
-      formatRequest(row, makeHint(row, words), output.columns, { words, name: names.get(row.session_id) }),
-    ),
+  const known = new Map(sessions.map((session) => [session.session_id, session]));
+  const { columns } = output;
+  const items = isGrouped ? listInbox(pending, known) : pending.map((row) => ({ requests: [row] }));
+  const document = {
+    requests,
+    sessions,
+    ...(isGrouped && { items: items.map((item) => ({ request_ids: item.requests.map(getId) })) }),
+  };
+  return show(context, document, () => [
+    ...(settled.length === 0 ? [] : formatSettled(settled, columns, Date.now())),
+    ...(isTable
+      ? formatPending(items, known, { columns, nowMs: Date.now(), words })
+      : items.flatMap((item) => formatItem(item, known, { columns, words }))),
   ]);
+}
+
+function getId({ request_id }: RequestRow): string {
+  return request_id;
+}
+
+/** The card of the item in full; `hint` is its last line. */
+export function formatItem(
+  item: InboxItem,
+  sessions: Askers,
+  { columns, words, hint, answer }: ItemHow,
+): string[] {
+  const [first] = item.requests;
+  if (first === undefined) return [];
+  const card = toInboxCard(item, sessions);
+  const how = { words, card, ...defined({ answer }) };
+  return formatRequest(first, hint ?? makeHint(first, words, item.requests.length), columns, how);
+}
+
+interface ItemHow {
+  columns: number;
+  words: RequestWords;
+  hint?: string;
+  answer?: Answer;
 }
 
 export async function showRequest(
@@ -81,11 +135,11 @@ export async function showRequest(
 ): Promise<number> {
   const row = await findRequest(port, request, context.words);
   const { output, words } = context;
-  const name = (await port.nameSessions([row])).get(row.session_id);
+  const session = await port.findSession(row.session_id);
   return show(context, toDocument(row), () => {
     const answer = row.answer === undefined ? "" : `: ${answerText(row.answer, words)}`;
     const hint = row.status === "pending" ? makeHint(row, words) : `${row.status}${answer}`;
-    return formatRequest(row, hint, output.columns, { words, name, hasDetails: true });
+    return formatRequest(row, hint, output.columns, { words, session, hasDetails: true });
   });
 }
 
@@ -108,11 +162,7 @@ export async function answerRequest(
   order: AnswerOrder,
 ): Promise<number> {
   const row = await findTarget(port, context, order);
-  if (row.session_id === context.self)
-    throw new CodedError(
-      "not_allowed",
-      "an agent cannot answer its own request; its parent or the user answers it",
-    );
+  if (row.session_id === context.self) throw new CodedError("not_allowed", OWN_REQUEST);
   const answer = order.toAnswer(order.given, row);
   requireOffered(row, answer, context.words);
   if (!(await confirmAnswer(port, context, order, row, answer))) return 1;
@@ -149,12 +199,12 @@ async function findTarget(
     const row = await findRequest(port, request, words);
     if (isRefusal || shown !== undefined || isNamed(given, row)) return row;
   } else if (shown !== undefined) {
-    const found = (await port.list({})).filter((row) => row.shown_hash === shown);
+    const found = (await port.list({})).requests.filter((row) => row.shown_hash === shown);
     return complete(port, pickRequest(found, undefined));
   } else if (isRefusal) {
-    return complete(port, pickRequest(await port.list({ limit: MAX_CHOICES }), undefined));
+    return complete(port, pickRequest((await port.list({ limit: MAX_CHOICES })).requests, undefined));
   } else if (given.text !== "" && verb !== "answer") requireRequestId(given.words[0] ?? "", words);
-  const pending = (await port.list({ limit: MAX_CHOICES })).slice(0, MAX_CHOICES);
+  const pending = (await port.list({ limit: MAX_CHOICES })).requests.slice(0, MAX_CHOICES);
   if (pending.length === 0) throw new UsageError("no pending requests");
   const command = ({ request_id }: RequestRow): string =>
     `${words.program} ${verb} ${request_id}${given.text === "" ? "" : " …"}`;
@@ -176,16 +226,16 @@ async function confirmAnswer(
 ): Promise<boolean> {
   const isAsked = confirm !== undefined && !isConfirmed;
   if (isJson && !isAsked) return true;
-  const name = (await port.nameSessions([row])).get(row.session_id);
+  const session = await port.findSession(row.session_id);
   const hint = `Your answer: ${answerText(answer, words)}`;
-  output.ask(formatRequest(row, hint, output.talkColumns, { words, name, answer }).join("\n"));
+  output.ask(formatRequest(row, hint, output.talkColumns, { words, session, answer }).join("\n"));
   if (!isAsked || row.status !== "pending" || (await confirm("Send it?"))) return true;
   output.note("Not answered");
   return false;
 }
 
 /** The whole request, also if it is settled: the daemon reports its outcome. */
-async function findRequest(
+export async function findRequest(
   port: RequestPort,
   request: string,
   { program }: RequestWords,
@@ -193,10 +243,17 @@ async function findRequest(
   const exact = await port.get(request);
   if (exact?.request_id === request) return exact;
   for (const filter of [{}, SETTLED]) {
-    const found = (await port.list(filter)).filter(({ request_id }) => request_id.startsWith(request));
+    const found = (await port.list(filter)).requests.filter(({ request_id }) =>
+      request_id.startsWith(request),
+    );
     if (found.length > 0) return complete(port, pickRequest(found, request));
   }
   throw new CodedError("request_unknown", `no request ${request}; \`${program} requests\` lists them`);
+}
+
+/** The whole requests, where the list has only a part. */
+export function completeAll(port: RequestPort, rows: readonly RequestRow[]): Promise<RequestRow[]> {
+  return mapBounded(rows, PARALLEL, (row) => complete(port, row));
 }
 
 async function complete(port: RequestPort, row: RequestRow): Promise<RequestRow> {

@@ -1,7 +1,8 @@
 // The HTTP API over the daemon's Unix socket.
 import { defined } from "../base/values.ts";
 import { findSocket } from "./discover.ts";
-import { HttpApi, type HttpApiOptions } from "./http/api.ts";
+import { HttpApi } from "./http/api.ts";
+import type { HttpApiOptions } from "./http/options.ts";
 import { createUnixTransport } from "./http/unix-transport.ts";
 
 export interface HttpOptions extends HttpApiOptions {

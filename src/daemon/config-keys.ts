@@ -3,6 +3,7 @@
 import * as z from "zod";
 import { LOG_LEVELS } from "../base/log.ts";
 import { NOTIFY_EVENTS } from "../protocol/notify.ts";
+import { ON_LIMIT } from "../protocol/quota.ts";
 
 export interface ConfigKey {
   /** Without dashes; absent if there is no flag. */
@@ -181,7 +182,8 @@ export const CONFIG_KEYS = {
   request_timeout_s: {
     env: "BLEMEESD_REQUEST_TIMEOUT",
     check: seconds.default(0),
-    meaning: "A request that is not answered for this long is declined; 0 waits forever.",
+    meaning:
+      "A request that is not answered for this long is declined; 0 waits forever. Per session: `request_timeout_s`.",
   },
   shutdown_grace_s: {
     env: "BLEMEESD_SHUTDOWN_GRACE",
@@ -235,7 +237,7 @@ export const CONFIG_KEYS = {
     env: "BLEMEESD_RETENTION_TOTAL_BYTES",
     check: countOrOff.default(10_737_418_240),
     meaning:
-      "Total stored bytes for all sessions. Beyond this the oldest events are removed first; 0 disables the limit.",
+      "Bytes of everything in the state directory. Beyond this the oldest events are removed; at least half is left for them. 0 disables it.",
   },
   retention_rows_per_session: {
     env: "BLEMEESD_RETENTION_ROWS",
@@ -262,6 +264,11 @@ export const CONFIG_KEYS = {
     check: countOrOff.default(5_000),
     meaning: "Turn events kept per session; 0 is no limit.",
   },
+  summary_retention_days: {
+    env: "BLEMEESD_SUMMARY_RETENTION_DAYS",
+    check: countOrOff.default(730),
+    meaning: "What each turn used (`sm usage`) is kept this long; 0 keeps it.",
+  },
   agents_see: {
     env: "BLEMEESD_AGENTS_SEE",
     check: z.enum(["subtree", "all"]).default("subtree"),
@@ -270,8 +277,8 @@ export const CONFIG_KEYS = {
   },
   max_children: {
     env: "BLEMEESD_MAX_CHILDREN",
-    check: count.default(32),
-    meaning: "Maximum number of children per session, not counting stopped ones.",
+    check: count.default(64),
+    meaning: "Maximum number of live children per session: loaded, or with work to do.",
   },
   max_family_depth: {
     env: "BLEMEESD_MAX_FAMILY_DEPTH",
@@ -281,7 +288,18 @@ export const CONFIG_KEYS = {
   max_family_size: {
     env: "BLEMEESD_MAX_FAMILY_SIZE",
     check: count.default(256),
-    meaning: "Maximum number of sessions in a family, not counting stopped ones.",
+    meaning: "Maximum number of live sessions in a family.",
+  },
+  on_limit: {
+    env: "BLEMEESD_ON_LIMIT",
+    check: z.enum(ON_LIMIT).default("ask"),
+    meaning:
+      "When a spawned session reaches a limit of its account: `wait` for the reset, `ask` a person once, or `fail`.",
+  },
+  quota_wait_s: {
+    env: "BLEMEESD_QUOTA_WAIT_S",
+    check: seconds.default(86_400),
+    meaning: "The longest time that a message waits for the reset of a limit; 0: no session waits.",
   },
   stall_s: {
     env: "BLEMEESD_STALL_S",
@@ -328,6 +346,12 @@ export const CONFIG_KEYS = {
     env: "BLEMEESD_NOTIFY_ON",
     check: subset(NOTIFY_EVENTS).default(["waits", "done", "failed"]),
     meaning: `Events to notify about: any of ${NOTIFY_EVENTS.join(", ")}.`,
+  },
+  remind_s: {
+    env: "BLEMEESD_REMIND_S",
+    check: seconds.default(0),
+    meaning:
+      "A request that is still pending notifies again, each time this long has passed; 0 notifies once. Per session: `remind_s`.",
   },
   notify_children: {
     env: "BLEMEESD_NOTIFY_CHILDREN",

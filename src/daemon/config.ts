@@ -5,10 +5,12 @@ import { parse as parseToml } from "smol-toml";
 import { CodedError, readErrno, toMessage } from "../base/coded-error.ts";
 import { pickNearest } from "../base/nearest.ts";
 import { resolveSocketPath } from "../base/socket-path.ts";
+import type { PriceTable } from "../sessions/index.ts";
 import type { AgentConfig } from "./agent-keys.ts";
-import { readAgents } from "./agents.ts";
+import { RESERVED_NAMES, readAgents } from "./agents.ts";
 import { CONFIG_KEYS, type ConfigKey, type ConfigName, type ConfigValues } from "./config-keys.ts";
 import { getDefaultStateDir, getHome } from "./places.ts";
+import { readPrices } from "./prices.ts";
 import { findValueFault } from "./value-fault.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -21,6 +23,8 @@ export interface Config extends Omit<ConfigValues, "socket_path" | "state_dir" |
   worktree_dir: string;
   /** Agents that speak ACP, by name: `[agents.NAME]`. */
   agents: Record<string, AgentConfig>;
+  /** Of agents that report none: `[prices.BACKEND]`. */
+  prices: PriceTable;
 }
 
 export interface LoadedConfig {
@@ -42,8 +46,9 @@ interface ConfigFile {
   path: string;
 }
 
-/** The only key that contains tables; only in the file. */
+/** The only keys that contain tables; only in the file. */
 const AGENTS = "agents";
+const PRICES = "prices";
 
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const warnings: string[] = [];
@@ -53,13 +58,15 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     values[name] = pick(name, sources, fromFile);
   }
   const checked = values as ConfigValues;
+  const agents = readAgents(fromFile[AGENTS], path);
   const config: Config = {
     ...checked,
     socket_path: checked.socket_path ?? resolveSocketPath(sources.env),
     state_dir: checked.state_dir ?? getDefaultStateDir(sources.env),
     worktree_dir: checked.worktree_dir ?? defaultWorktreeDir(sources.env),
     policy_file: join(dirname(defaultConfigFile(sources.env)), "policy.toml"),
-    agents: readAgents(fromFile[AGENTS], path),
+    agents,
+    prices: readPrices(fromFile[PRICES], path, [...RESERVED_NAMES, ...Object.keys(agents)]),
   };
   return { config, warnings };
 }
@@ -95,8 +102,8 @@ function readConfigFile(sources: ConfigSources, warnings: string[]): ConfigFile 
     throw new CodedError("invalid_message", `${path} is not valid TOML: ${toMessage(cause)}`, { cause });
   }
   for (const key of Object.keys(table)) {
-    if (Object.hasOwn(CONFIG_KEYS, key) || key === AGENTS) continue;
-    const guess = pickNearest(key, [...Object.keys(CONFIG_KEYS), AGENTS]);
+    if (Object.hasOwn(CONFIG_KEYS, key) || key === AGENTS || key === PRICES) continue;
+    const guess = pickNearest(key, [...Object.keys(CONFIG_KEYS), AGENTS, PRICES]);
     warnings.push(`${path}: unknown key "${key}"${guess === undefined ? "" : `; did you mean "${guess}"?`}`);
   }
   return { table, path };

@@ -9,14 +9,14 @@ import type { Worker } from "node:worker_threads";
 import { createBackends } from "../backends/registry.ts";
 import type { Backend } from "../backends/types.ts";
 import { waitAtMost } from "../base/child.ts";
-import { toMessage } from "../base/coded-error.ts";
+import { CodedError, toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { MemoryReturn } from "../base/memory-return.ts";
 import { createMetrics } from "../base/metrics.ts";
 import { listRunDirectories } from "../base/runs/directory.ts";
 import { loadSystemCalls } from "../base/runs/system-calls.ts";
 import { defined } from "../base/values.ts";
-import { findGit } from "../git/index.ts";
+import { keepFoundGit } from "../git/index.ts";
 import { createObserver } from "../observe/index.ts";
 import type { DaemonFacts } from "../servers/types.ts";
 import { createSessions, drain, type Sessions } from "../sessions/index.ts";
@@ -85,6 +85,8 @@ export interface DaemonParts {
   earlyStore?: Worker | undefined;
   /** Replace the daemon that runs on the socket. */
   takeover: boolean;
+  /** The command that started it, without the takeover flag. */
+  command: readonly string[];
   /** A client asks the daemon to stop. */
   stop(how: { leaveAgents: boolean }): void;
 }
@@ -123,20 +125,23 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const metrics = createMetrics();
   const observer = createObserver({
-    ...(durable ? { path: join(config.state_dir, "observability.db") } : {}),
+    ...(durable ? { path: join(config.state_dir, "observability.db"), history: store } : {}),
     workerUrl: parts.observeWorker,
     provider: (name) => backends.find((backend) => backend.name === name)?.provider ?? name,
+    inputHasCached: (name) => backends.some((one) => one.name === name && one.inputHasCached === true),
     log,
     metrics,
     retention: {
       maxAgeMs: config.observe_retention_days * DAY_MS,
       maxToolRows: config.observe_tool_rows,
       maxTurnRows: config.observe_turn_rows,
+      maxUsageAgeMs: config.summary_retention_days * DAY_MS,
     },
   });
   const identity = createIdentity(config.socket_path, `${process.pid}-${Date.now().toString(36)}`);
   const sessions = createSessions({
     ...{ backends, store, log, observer, metrics, runsDir },
+    prices: config.prices,
     losses: () => losses,
     limits: {
       maxSessions: config.max_concurrent_sessions,
@@ -149,11 +154,16 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     env: identity.env,
     expiryMs: config.request_timeout_s * 1000,
     auditDir: durable ? config.state_dir : undefined,
+    findGit: keepFoundGit(env),
     checkpoints: config.checkpoints && durable ? placeCheckpoints(config, env) : undefined,
+    quota: {
+      onLimit: config.on_limit,
+      maxWaitMs: config.quota_wait_s * 1000,
+      path: durable ? join(config.state_dir, "quota.json") : undefined,
+    },
     policy: { path: config.policy_file, agentPath: agentEnv["PATH"] },
     worktrees: {
       root: config.worktree_dir,
-      findGit: () => findGit(env),
       setUp: readSetUps(config.worktree_setup),
       env: agentEnv,
     },
@@ -171,12 +181,25 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       allowUrls: config.notify_allow_urls,
       on: config.notify_on,
       children: config.notify_children,
+      remindMs: config.remind_s * 1000,
       env,
       identity: identity.env,
       userAgent: `blemeesd/${parts.version}`,
     },
   });
-  const { hub, manager, identify, policy, worktrees, ready, quiet, abandon, adopted, dropStored } = sessions;
+  const {
+    hub,
+    manager,
+    identify,
+    policy,
+    worktrees,
+    transcripts,
+    ready,
+    quiet,
+    abandon,
+    adopted,
+    dropStored,
+  } = sessions;
   const memory = new MemoryReturn({ release: dropStored, trim: () => loadSystemCalls().trimMemory() });
   const leavesAgents = (asked = config.leave_agents): boolean => asked && runsDir !== undefined;
   const supervisor = findSupervisor(env);
@@ -198,12 +221,25 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       idle_timeout_s: config.idle_timeout_s,
       shutdown_grace_s: config.shutdown_grace_s,
       max_concurrent_sessions: config.max_concurrent_sessions,
+      retention_total_bytes: config.retention_total_bytes,
+      session_retention_days: config.session_retention_days,
+      summary_retention_days: config.summary_retention_days,
       max_line_bytes: config.max_line_bytes,
     },
   };
-  const control = { leavesAgents, stop: parts.stop };
+  const restart = async (): Promise<{ pid: number }> => {
+    if (supervisor !== undefined)
+      throw new CodedError(
+        "supervised",
+        `${supervisor.name} runs the daemon; restart it with: ${supervisor.restart}`,
+      );
+    const { startReplacement } = await import("./replacement.ts");
+    const { command } = parts;
+    return startReplacement({ command, env, state_dir: config.state_dir, place: facts.log(), log });
+  };
+  const control = { leavesAgents, stop: parts.stop, restart };
   // As late as possible: the socket is free only for a moment.
-  const context = { hub, manager, identify, policy, worktrees, metrics, facts, log, control };
+  const context = { hub, manager, identify, policy, worktrees, transcripts, metrics, facts, log, control };
   const open = async () => {
     const before = parts.takeover ? await (await import("./takeover.ts")).takeOver(config) : undefined;
     if (before !== undefined) log.info("daemon.took_over", { ...before });
@@ -243,7 +279,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   );
   void ready.then(optimizeSooner, () => undefined);
   const { checkpoints } = sessions;
-  const housekeeping = startHousekeeping({ hub, store, config, log, metrics, ready, checkpoints });
+  const housekeeping = startHousekeeping({
+    ...{ hub, store, config, log, metrics, ready, checkpoints },
+    pruned: () => observer.historyPruned(),
+  });
   return {
     detection,
     ...defined({ http }),

@@ -1,6 +1,7 @@
 // Periodic work of the daemon: unloading sessions without an owner, pruning old events.
 
 import { toMessage } from "../base/coded-error.ts";
+import { measureEntries } from "../base/disk-use.ts";
 import type { Log } from "../base/log.ts";
 import type { Counter, Metrics } from "../base/metrics.ts";
 import type { Checkpoints, SessionHub } from "../sessions/index.ts";
@@ -22,6 +23,8 @@ export interface Housekeeping {
   ready: Promise<void>;
   checkpoints?: Checkpoints | undefined;
   firstPruneMs?: number;
+  /** Old frames were removed. */
+  pruned?(): void;
 }
 
 export function startHousekeeping(parts: Housekeeping): { close(): void } {
@@ -56,7 +59,26 @@ export function startHousekeeping(parts: Housekeeping): { close(): void } {
   };
 }
 
-async function prune({ store, config, log, checkpoints }: Housekeeping, pruned: Counter): Promise<void> {
+/** The database of the history, its journals and marks; the store counts their events. */
+const HISTORY = /^blemees\./;
+
+/** What the total limit leaves for the history; 0: no limit. Everything else in the state directory counts too. */
+async function computeHistoryLimit(
+  { retention_total_bytes: total, state_dir }: Config,
+  log: Log,
+): Promise<number> {
+  if (total === 0) return 0;
+  const others = (await measureEntries(state_dir)).filter(({ name }) => !HISTORY.test(name));
+  const bytes = others.reduce((sum, entry) => sum + entry.bytes, 0);
+  // The history must not vanish because something else, such as a log, has grown.
+  const least = Math.ceil(total / 2);
+  if (total - bytes < least)
+    log.warn("disk.over_total", { bytes, largest: others[0]?.name, retention_total_bytes: total });
+  return Math.max(total - bytes, least);
+}
+
+async function prune(parts: Housekeeping, pruned: Counter): Promise<void> {
+  const { store, config, log, checkpoints } = parts;
   try {
     await checkpoints?.prune(
       async (ids) => {
@@ -69,11 +91,12 @@ async function prune({ store, config, log, checkpoints }: Housekeeping, pruned: 
       maxAgeMs: config.session_retention_days * DAY_MS,
       maxRowsPerSession: config.retention_rows_per_session,
       maxBytesPerSession: config.retention_bytes_per_session,
-      maxTotalBytes: config.retention_total_bytes,
+      maxTotalBytes: await computeHistoryLimit(config, log),
     });
     pruned.add(counts.events - counts.over_total, { reason: "session" });
     pruned.add(counts.over_total, { reason: "total" });
     log.info("store.pruned", { ...counts });
+    if (counts.events > 0) parts.pruned?.();
     if (counts.over_total > 0) {
       const { retention_total_bytes } = config;
       log.warn("store.over_total", { events: counts.over_total, retention_total_bytes });

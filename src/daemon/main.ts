@@ -72,6 +72,10 @@ export async function main(options: MainOptions): Promise<void> {
       earlyStore,
       env: process.env,
       takeover,
+      // The script is that of the installed version, also after an upgrade.
+      command: [process.execPath, ...process.execArgv, process.argv[1] ?? "", ...options.argv].filter(
+        (word) => word !== "" && word !== "--takeover",
+      ),
       stop: (how) => stop(0, how),
     });
   } catch (error) {

@@ -3,8 +3,9 @@
 // configuration is read.
 import { randomBytes } from "node:crypto";
 import { link, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { CodedError, readErrno } from "../base/coded-error.ts";
+import { mapBounded } from "../base/map-bounded.ts";
 import { ensurePrivateDir } from "../base/private-file.ts";
 import type { Repository } from "./repository.ts";
 import type { Git, GitOrder, GitResult } from "./run.ts";
@@ -13,6 +14,9 @@ import type { GitSettings } from "./settings.ts";
 /** Above all `.gitattributes`: content is stored as it is in the work tree, and compared by git itself. */
 const ATTRIBUTES = "* -text !eol !crlf -filter -ident !working-tree-encoding !diff !merge\n";
 const INDEX = "index";
+const LOOSE = /^[0-9a-f]{2}$/;
+const HEX = /^[0-9a-f]{38,62}$/;
+const PARALLEL = 64;
 
 type PrivateOrder = Omit<GitOrder, "cwd" | "env"> & { index?: string };
 
@@ -93,6 +97,40 @@ export class PrivateGitDir {
     await rm(join(this.path, `${name}.lock`), { force: true });
   }
 
+  /** Its own objects; undefined if there are more. */
+  async listObjects(most: number): Promise<string[] | undefined> {
+    const objects = join(this.path, "objects");
+    const found: string[] = [];
+    for (const folder of await readdir(objects)) {
+      if (!LOOSE.test(folder)) continue;
+      // Not those that a killed git has left.
+      const names = (await readdir(join(objects, folder))).filter((name) => HEX.test(name));
+      found.push(...names.map((name) => join(folder, name)));
+      if (found.length > most) return undefined;
+    }
+    return found;
+  }
+
+  hasIndex(): Promise<boolean> {
+    return exists(join(this.path, INDEX));
+  }
+
+  /** Gets these objects of another one, and its index, without copying them. */
+  async adopt(other: PrivateGitDir, objects: readonly string[]): Promise<void> {
+    const folders = new Set(objects.map(dirname));
+    await Promise.all(
+      [...folders].map((folder) => mkdir(join(this.path, "objects", folder), { recursive: true })),
+    );
+    await mapBounded(objects, PARALLEL, (name) =>
+      link(join(other.path, "objects", name), join(this.path, "objects", name)).catch((error: unknown) => {
+        if (readErrno(error) !== "EEXIST") throw error;
+      }),
+    );
+    const name = this.nameIndex();
+    await link(join(other.path, INDEX), join(this.path, name));
+    await this.keepIndex(name);
+  }
+
   /** The next checkpoint looks at every file again. */
   async forgetIndex(): Promise<void> {
     await rm(join(this.path, INDEX), { force: true });
@@ -146,10 +184,13 @@ async function writeIfChanged(path: string, text: string): Promise<void> {
 
 /** So that later changes of the repository's own rules count. */
 async function pointTo(path: string, target: string): Promise<void> {
-  const exists = await lstat(path).then(
+  if (await exists(path)) await rm(path);
+  await symlink(target, path);
+}
+
+function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
     () => true,
     () => false,
   );
-  if (exists) await rm(path);
-  await symlink(target, path);
 }

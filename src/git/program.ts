@@ -33,6 +33,25 @@ export async function findGit(env: Env): Promise<FoundGit> {
   }
 }
 
+/** git may be installed while the daemon runs. */
+const LOOK_AGAIN_MS = 60_000;
+
+/** Looks once, when git is first needed, and again some time after it was not found. */
+export function keepFoundGit(env: Env): () => Promise<FoundGit> {
+  let kept: Promise<FoundGit> | undefined;
+  return async () => {
+    kept ??= findGit(env);
+    const looked = kept;
+    const found = await looked;
+    if (found.git === undefined && kept === looked) {
+      setTimeout(() => {
+        if (kept === looked) kept = undefined;
+      }, LOOK_AGAIN_MS).unref();
+    }
+    return found;
+  };
+}
+
 export function isNewEnough(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > MIN_VERSION[0] || (major === MIN_VERSION[0] && minor >= MIN_VERSION[1]);

@@ -129,6 +129,7 @@ export class Git {
         ...defined({ code }),
         stdout: Buffer.concat(chunks),
         stderr: errors.join("; ").slice(0, 2000),
+        ...(isCut ? { isCut: true as const } : {}),
       };
     } finally {
       clearTimeout(timer);

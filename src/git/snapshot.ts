@@ -3,6 +3,7 @@
 import { constants } from "node:fs";
 import { access, lstat, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { mapBounded } from "../base/map-bounded.ts";
 import { joinLongFields, listParents, type RawPath, splitLongFields, toDiskPath } from "./paths.ts";
 import type { PrivateGitDir } from "./private-dir.ts";
@@ -25,6 +26,9 @@ export interface SnapshotLimits {
 }
 
 const PARALLEL = 64;
+/** Linking more objects takes longer than looking at the files. */
+const MAX_ADOPTED = 5000;
+const IGNORE_FILE = /(^|\/)\.gitignore$/;
 /** More than this many changed paths are not a work tree that somebody edits by hand. */
 const MAX_LIST_BYTES = 256 * 1024 * 1024;
 
@@ -43,6 +47,10 @@ export class Snapshots {
   #nested = new Set<RawPath>();
   /** When the user's index was last asked for files that ignore rules match. */
   #seenIndexMs: number | undefined;
+  /** Any new index of this work tree would have the same entries: no ignore rule has changed since this one was new. */
+  #isPlain = false;
+  /** When the ignore rules outside the work tree last changed. */
+  #rules: string | undefined;
 
   constructor(dir: PrivateGitDir, limits: SnapshotLimits, hidden: readonly RawPath[] = []) {
     this.#dir = dir;
@@ -53,6 +61,25 @@ export class Snapshots {
   /** Repositories in the work tree that an earlier process has found. */
   recall(nested: Iterable<RawPath>): void {
     for (const path of nested) this.#nested.add(path);
+  }
+
+  /**
+   * Takes over what another one of this work tree has just recorded, if it would record the same itself. False: it has to.
+   * Throws errors of the disk.
+   */
+  async adopt(other: Snapshots, { tree }: Snapshot): Promise<boolean> {
+    const isAlike = isDeepStrictEqual(this.#dir.settings, other.#dir.settings);
+    if (!other.#isPlain || !isAlike) return false;
+    if (!this.#isPlain && (await this.#dir.hasIndex())) return false;
+    const objects = await other.#dir.listObjects(MAX_ADOPTED);
+    if (objects === undefined) return false;
+    await this.#dir.adopt(other.#dir, objects);
+    this.#last = tree;
+    this.#nested = new Set(other.#nested);
+    this.#seenIndexMs = other.#seenIndexMs;
+    this.#rules = other.#rules;
+    this.#isPlain = true;
+    return true;
   }
 
   /** Throws `git_failed`. One at a time. */
@@ -67,7 +94,7 @@ export class Snapshots {
           this.recall(seed.nested);
         }
       }
-      const snapshot = await this.#update(index, signal);
+      const snapshot = await this.#update(index, copy.isEmpty, signal);
       await this.#dir.keepIndex(index);
       this.#last = snapshot.tree;
       return snapshot;
@@ -77,7 +104,7 @@ export class Snapshots {
     }
   }
 
-  async #update(index: string, signal: AbortSignal | undefined): Promise<Snapshot> {
+  async #update(index: string, isNew: boolean, signal: AbortSignal | undefined): Promise<Snapshot> {
     const call = {
       index,
       timeoutMs: this.#limits.timeoutMs,
@@ -99,6 +126,8 @@ export class Snapshots {
     const seen = [
       ...new Set([...(await splitLongFields(changed)), ...(await splitLongFields(others)), ...ignored]),
     ];
+    if (ignored.length > 0) this.#isPlain = false;
+    await this.#noteRules(seen, isNew && ignored.length === 0);
     const repositories = seen.filter((path) => path.endsWith("/")).map((path) => path.slice(0, -1));
     for (const path of repositories) this.#nested.add(path);
     const files = seen.filter((path) => !path.endsWith("/"));
@@ -120,6 +149,21 @@ export class Snapshots {
         ? this.#last
         : (await this.#dir.expect({ args: ["write-tree"], ...call })).toString("utf8").trim();
     return { tree, large: found.large, nested: [...this.#nested].sort(), unreadable: found.unreadable };
+  }
+
+  /** Files that were recorded stay in an index when rules begin to ignore them. */
+  async #noteRules(seen: readonly RawPath[], isNew: boolean): Promise<void> {
+    const { commonDir } = this.#dir.repository;
+    const { excludesFile = "/dev/null" } = this.#dir.settings;
+    const times = await Promise.all(
+      [join(commonDir, "info", "exclude"), excludesFile].map(async (path) => {
+        return (await stat(path).catch(() => undefined))?.mtimeMs;
+      }),
+    );
+    const rules = times.join(" ");
+    const isChanged = rules !== this.#rules || seen.some((path) => IGNORE_FILE.test(path));
+    this.#isPlain = isNew || (this.#isPlain && !isChanged);
+    this.#rules = rules;
   }
 
   #hide(): string[] {

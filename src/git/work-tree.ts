@@ -1,14 +1,18 @@
 // The work tree of a session with the place of its checkpoints: everything that sessions do with it.
+import { access } from "node:fs/promises";
 import { join } from "node:path";
+import { type FoundBase, findBase, type RecordedBase, recordBase } from "./base.ts";
 import { listTree, readSizes } from "./blobs.ts";
 import { type Blob, compareTrees, type FileHunks, readHunks, type TreeChange } from "./compare.ts";
-import { type RawPath, toRawPath } from "./paths.ts";
+import { type RawPath, splitLongFields, toDiskPath, toRawPath } from "./paths.ts";
 import { PrivateGitDir } from "./private-dir.ts";
 import type { Repository } from "./repository.ts";
 import { findObstacle, type RestoreStep, restoreFiles } from "./restore.ts";
 import type { Git } from "./run.ts";
-import { readGitSettings } from "./settings.ts";
+import { mayConvertContent, readGitSettings } from "./settings.ts";
 import { type Snapshot, type SnapshotLimits, Snapshots } from "./snapshot.ts";
+
+const ATTRIBUTES = ".gitattributes";
 
 export interface WorkTreeOrder extends SnapshotLimits {
   git: Git;
@@ -31,14 +35,16 @@ export async function openWorkTree(order: WorkTreeOrder): Promise<WorkTree> {
   const below = root === "/" ? root : `${root}/`;
   const inside = hidden.filter((path) => path.startsWith(below));
   const raw = inside.map((path) => toRawPath(Buffer.from(path.slice(below.length), "utf8")));
-  return new WorkTree(dir, new Snapshots(dir, order, raw));
+  return new WorkTree(git, dir, new Snapshots(dir, order, raw));
 }
 
 export class WorkTree {
+  readonly #git: Git;
   readonly #dir: PrivateGitDir;
   readonly #snapshots: Snapshots;
 
-  constructor(dir: PrivateGitDir, snapshots: Snapshots) {
+  constructor(git: Git, dir: PrivateGitDir, snapshots: Snapshots) {
+    this.#git = git;
     this.#dir = dir;
     this.#snapshots = snapshots;
   }
@@ -52,6 +58,29 @@ export class WorkTree {
     return this.#dir.repository.commonDir;
   }
 
+  recordBase(): Promise<RecordedBase> {
+    return recordBase(this.#git, this.#dir.repository);
+  }
+
+  /**
+   * Undefined: where the session began. `converted`, `sparse`: so too, because commits have other bytes, or other files, than
+   * the work tree. Throws `git_failed`.
+   */
+  async findBase(recorded: RecordedBase): Promise<FoundBase | "converted" | "sparse" | undefined> {
+    const { repository } = this.#dir;
+    const found = await findBase(this.#git, repository, recorded);
+    if (found === undefined) return undefined;
+    if (await exists(join(repository.gitDir, "info", "sparse-checkout"))) return "sparse";
+    return (await this.#converts()) ? "converted" : found;
+  }
+
+  async #converts(): Promise<boolean> {
+    if (this.#dir.settings.mayConvert) return true;
+    const paths = await splitLongFields(await this.#dir.expect({ args: ["ls-files", "-z"] }));
+    const files = paths.filter((path) => path === ATTRIBUTES || path.endsWith(`/${ATTRIBUTES}`));
+    return mayConvertContent(files.map((path) => toDiskPath(this.root, path)));
+  }
+
   recall(nested: Iterable<RawPath>): void {
     this.#snapshots.recall(nested);
   }
@@ -59,6 +88,11 @@ export class WorkTree {
   /** Throws `git_failed`. One at a time. */
   take(signal?: AbortSignal): Promise<Snapshot> {
     return this.#snapshots.take(signal);
+  }
+
+  /** Takes over what another one of the same directory has just recorded. False: it has to look itself. */
+  adopt(other: WorkTree, snapshot: Snapshot): Promise<boolean> {
+    return this.#snapshots.adopt(other.#snapshots, snapshot);
   }
 
   /** After a failure: the next snapshot looks at every file. */
@@ -90,4 +124,11 @@ export class WorkTree {
   restore(steps: readonly RestoreStep[], kept: readonly string[]): Promise<void> {
     return restoreFiles(this.#dir, steps, kept);
   }
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -10,7 +10,7 @@ import {
   runInTransaction,
   type Statement,
 } from "../base/sqlite/database.ts";
-import { omitNulls } from "../base/values.ts";
+import { defined, omitNulls } from "../base/values.ts";
 import { prune } from "./retention.ts";
 import type {
   EventRow,
@@ -21,11 +21,13 @@ import type {
   StatsOrder,
   StoredRow,
   TurnCut,
+  UsageOrder,
 } from "./rows.ts";
 import { migrate, TABLES, TOOL_COLUMNS, TURN_COLUMNS } from "./schema.ts";
 import { toStats } from "./stats.ts";
 import { readStatRows } from "./stats-rows.ts";
-import type { ObservedStats } from "./types.ts";
+import type { ObservedStats, ObservedUsage } from "./types.ts";
+import { UsageTable } from "./usage-table.ts";
 
 export interface EventsOptions {
   path: string;
@@ -81,6 +83,7 @@ export class EventsDatabase {
   readonly #options: EventsOptions;
   #db: Database;
   #inserts: Record<EventRow["kind"], Statement>;
+  #usage: UsageTable;
   /** Both tables share one sequence, so that their rows have one order. */
   #lastId: number;
 
@@ -92,6 +95,7 @@ export class EventsDatabase {
     this.#options = options;
     this.#db = db;
     this.#inserts = prepareInserts(db);
+    this.#usage = new UsageTable(db);
     this.#lastId = readLastId(db);
   }
 
@@ -124,6 +128,12 @@ export class EventsDatabase {
     return toStats([...readStatRows(this.#db, query), ...unstored], query);
   }
 
+  /** Includes `unstored` rows, some of which may already be stored. */
+  usage({ unstored, ...query }: UsageOrder): ObservedUsage {
+    const slices = this.#usage.sum(query, unstored);
+    return { slices, ...defined({ recorded_since_ms: this.#usage.earliest() }) };
+  }
+
   prune(limits: Retention): PruneCounts {
     return prune(this.#db, limits, this.#options.now());
   }
@@ -142,6 +152,7 @@ export class EventsDatabase {
       migrate(db);
     });
     this.#inserts = prepareInserts(this.#db);
+    this.#usage = new UsageTable(this.#db);
     this.#lastId = readLastId(this.#db);
     return true;
   }
@@ -149,6 +160,7 @@ export class EventsDatabase {
   #store(row: Row): boolean {
     if (row.kind === "forget") this.#forget(row.row.session_id);
     else if (row.kind === "cut") this.#endCutCalls(row.row);
+    else if (row.kind === "usage") this.#usage.add(row.row);
     else return this.#insert(row);
     return true;
   }
@@ -181,6 +193,7 @@ export class EventsDatabase {
     for (const kind of KINDS) {
       this.#db.prepare(`DELETE FROM ${TABLES[kind]} WHERE session_id = ?`).run(session_id);
     }
+    this.#usage.forget(session_id);
   }
 
   #readPage(kind: EventRow["kind"], { session_id, before, limit }: RowQuery): StoredRow[] {

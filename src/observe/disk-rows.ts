@@ -1,4 +1,4 @@
-// Buffers rows and writes them to observability.db in batches, in a thread that runs only while there is work. Failed
+// Buffers rows and writes them to observability.db in batches, in another thread. Failed
 // writes are retried; the buffer is bounded. The event path never waits for it.
 import { existsSync } from "node:fs";
 import { toMessage } from "../base/coded-error.ts";
@@ -6,11 +6,13 @@ import type { Log } from "../base/log.ts";
 import type { Counter, Metrics } from "../base/metrics.ts";
 import { readMonotonicMs } from "../base/monotonic.ts";
 import { selectNewestFirst } from "./memory-rows.ts";
+import type { RestingThread } from "./resting-thread.ts";
 import type { EventRow, Retention, Row, RowQuery, Rows, StoredRow } from "./rows.ts";
 import { toStats } from "./stats.ts";
-import { ObserveThread } from "./thread.ts";
-import type { ObservedStats, StatsQuery } from "./types.ts";
-import type { Op, Ops } from "./worker-calls.ts";
+import type { ObservedStats, ObservedUsage, StatsQuery, UsageQuery } from "./types.ts";
+import { mergeSlices } from "./usage.ts";
+import { sliceRows } from "./usage-table.ts";
+import type { Ops } from "./worker-calls.ts";
 
 export interface DiskTimes {
   /** How long rows are collected before they are written. */
@@ -29,16 +31,16 @@ export interface DiskTimes {
 
 export interface DiskOptions {
   path: string;
-  workerUrl: URL;
+  thread: RestingThread;
   log: Log;
   metrics: Metrics;
   retention: Retention;
-  times?: Partial<DiskTimes>;
+  times: DiskTimes;
   /** Above this many buffered rows the oldest are dropped. */
   maxWaiting?: number;
 }
 
-const TIMES: DiskTimes = {
+export const TIMES: DiskTimes = {
   batchMs: 250,
   idleMs: 120_000,
   retryMs: 1_000,
@@ -56,26 +58,21 @@ export class DiskRows implements Rows {
   readonly #times: DiskTimes;
   readonly #maxWaiting: number;
   readonly #counters: DiskCounters;
-  #thread: ObserveThread | undefined;
   /** Oldest first. Rows being written are in `#writing` until the thread replies. */
   #waiting: Row[] = [];
   #writing: Row[] = [];
   #written: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #idleTimer: NodeJS.Timeout | undefined;
   readonly #pruneTimers: NodeJS.Timeout[];
-  /** The idle thread is stopping; the next one starts when the file is free. */
-  #resting: Promise<void> | undefined;
   #failures = 0;
   #cannotRead = false;
-  #pending = 0;
   #closing: Promise<void> | undefined;
   /** The rest has been counted as lost; no more retries. */
   #isOver = false;
 
   constructor(options: DiskOptions) {
     this.#options = options;
-    this.#times = { ...TIMES, ...options.times };
+    this.#times = options.times;
     this.#maxWaiting = options.maxWaiting ?? MAX_WAITING;
     this.#counters = declareCounters(options.metrics);
     const { metrics } = options;
@@ -83,9 +80,6 @@ export class DiskRows implements Rows {
       "blemees_observe_rows_waiting",
       "Rows not yet in observability.db.",
       () => this.#waiting.length + this.#writing.length,
-    );
-    metrics.gauge("blemees_observe_thread_running", "1 while observability.db is open.", () =>
-      this.#thread === undefined ? 0 : 1,
     );
     const prune = () => void this.prune();
     this.#pruneTimers = [
@@ -98,7 +92,9 @@ export class DiskRows implements Rows {
     if (this.#closing !== undefined) return;
     if (row.kind === "forget") {
       const { session_id } = row.row;
-      this.#waiting = this.#waiting.filter((waiting) => waiting.row.session_id !== session_id);
+      this.#waiting = this.#waiting.filter(
+        (waiting) => isUsage(waiting) || waiting.row.session_id !== session_id,
+      );
     }
     this.#waiting.push(row);
     if (this.#waiting.length > this.#maxWaiting) this.#drop();
@@ -138,13 +134,22 @@ export class DiskRows implements Rows {
     }
   }
 
+  async usage(query: UsageQuery): Promise<ObservedUsage> {
+    void this.#flush();
+    const unstored = [...this.#writing, ...this.#waiting].flatMap((row) =>
+      row.kind === "usage" ? [row.row] : [],
+    );
+    if (this.#hasFile()) return this.#read("usage", { ...query, unstored });
+    return { slices: mergeSlices(sliceRows(unstored, query)) };
+  }
+
   /** Logs a failure once until a read succeeds again: lists of sessions ask every second. */
-  async #read<K extends "page" | "newest" | "stats">(
+  async #read<K extends "page" | "newest" | "stats" | "usage">(
     op: K,
     order: Ops[K]["order"],
   ): Promise<Ops[K]["reply"]> {
     try {
-      const reply = await this.#ask(op, order);
+      const reply = await this.#options.thread.ask(op, order);
       this.#cannotRead = false;
       return reply;
     } catch (error) {
@@ -160,7 +165,7 @@ export class DiskRows implements Rows {
     const { log, retention } = this.#options;
     const beganMs = readMonotonicMs();
     try {
-      const counts = await this.#ask("prune", retention);
+      const counts = await this.#options.thread.ask("prune", retention);
       const durationMs = readMonotonicMs() - beganMs;
       this.#counters.pruned.add(counts.tool, { table: "tool_events" });
       this.#counters.pruned.add(counts.turn, { table: "turn_events" });
@@ -182,19 +187,16 @@ export class DiskRows implements Rows {
   }
 
   async #close(): Promise<void> {
-    for (const timer of [...this.#pruneTimers, this.#timer, this.#idleTimer]) clearTimeout(timer);
+    for (const timer of [...this.#pruneTimers, this.#timer]) clearTimeout(timer);
     let limit: NodeJS.Timeout | undefined;
     const isOver = new Promise<void>((resolve) => {
       limit = setTimeout(resolve, this.#times.closeMs);
     });
     await Promise.race([this.#writeRest(), isOver]);
-    for (const timer of [limit, this.#timer, this.#idleTimer]) clearTimeout(timer);
-    this.#countLost([...this.#writing, ...this.#waiting].filter(isEvent).length, "the daemon is stopping");
+    for (const timer of [limit, this.#timer]) clearTimeout(timer);
+    this.#countLost([...this.#writing, ...this.#waiting].filter(isCounted).length, "the daemon is stopping");
     this.#waiting = [];
     this.#isOver = true;
-    await this.#resting;
-    await this.#thread?.close(this.#times.closeMs);
-    this.#thread = undefined;
   }
 
   /** Tries once more to write the rest. */
@@ -223,7 +225,7 @@ export class DiskRows implements Rows {
     const batch = this.#waiting.splice(0, MAX_BATCH);
     this.#writing = batch;
     try {
-      const { refused } = await this.#ask("write", batch);
+      const { refused } = await this.#options.thread.ask("write", batch);
       this.#writing = [];
       this.#failures = 0;
       this.#counters.rows.add(batch.filter(isEvent).length - refused);
@@ -241,7 +243,8 @@ export class DiskRows implements Rows {
     if (this.#failures === 1)
       this.#options.log.error("observe.write_failed", { message, rows: batch.length });
     const forgotten = new Set(this.#waiting.filter(isForget).map(({ row }) => row.session_id));
-    this.#waiting = [...batch.filter(({ row }) => !forgotten.has(row.session_id)), ...this.#waiting];
+    const left = batch.filter((row) => isUsage(row) || !forgotten.has(row.row.session_id));
+    this.#waiting = [...left, ...this.#waiting];
     if (this.#waiting.length > this.#maxWaiting) this.#drop();
   }
 
@@ -264,7 +267,7 @@ export class DiskRows implements Rows {
     const dropped = this.#waiting.slice(0, surplus);
     this.#waiting = [...dropped.filter(isForget), ...this.#waiting.slice(surplus)];
     const why = this.#failures > 0 ? "writes fail" : "rows arrive faster than they can be written";
-    this.#countLost(dropped.filter(isEvent).length, why);
+    this.#countLost(dropped.filter(isCounted).length, why);
   }
 
   #countLost(rows: number, why: string): void {
@@ -273,48 +276,9 @@ export class DiskRows implements Rows {
     this.#options.log.warn("observe.rows_dropped", { rows, why });
   }
 
-  async #ask<K extends Op>(op: K, order: Ops[K]["order"]): Promise<Ops[K]["reply"]> {
-    clearTimeout(this.#idleTimer);
-    this.#pending += 1;
-    try {
-      await this.#resting;
-      return await this.#open().call(op, order);
-    } finally {
-      this.#pending -= 1;
-      if (this.#pending === 0 && this.#closing === undefined) this.#restLater();
-    }
-  }
-
-  #open(): ObserveThread {
-    const { path, workerUrl, log } = this.#options;
-    if (this.#thread === undefined || this.#thread.hasEnded) {
-      this.#thread = new ObserveThread({
-        path,
-        workerUrl,
-        onAside: ({ aside, cut_bytes }) => log.warn("observe.recovered", { aside, bytes: cut_bytes }),
-        onFailure: (message) => {
-          this.#thread = undefined;
-          log.error("observe.thread_died", { message });
-        },
-      });
-    }
-    return this.#thread;
-  }
-
-  #restLater(): void {
-    this.#idleTimer = setTimeout(() => {
-      const thread = this.#thread;
-      this.#thread = undefined;
-      this.#resting = thread?.close(this.#times.closeMs).finally(() => {
-        this.#resting = undefined;
-      });
-    }, this.#times.idleMs);
-    this.#idleTimer.unref();
-  }
-
   /** A query alone does not create the file. */
   #hasFile(): boolean {
-    return this.#thread !== undefined || this.#written !== undefined || existsSync(this.#options.path);
+    return this.#written !== undefined || existsSync(this.#options.path);
   }
 }
 
@@ -347,6 +311,14 @@ function isEvent(row: Row): row is EventRow {
 function dropPayload({ kind, row }: EventRow): EventRow {
   const { raw_payload_json: _, ...rest } = row;
   return { kind, row: rest } as EventRow;
+}
+
+function isCounted(row: Row): boolean {
+  return isEvent(row) || isUsage(row);
+}
+
+function isUsage(row: Row): boolean {
+  return row.kind === "usage";
 }
 
 function isForget(row: Row): row is Extract<Row, { kind: "forget" }> {

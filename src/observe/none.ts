@@ -11,6 +11,8 @@ export const noObserver: Observer = {
   toolEvents: () => Promise.resolve([]),
   turnEvents: () => Promise.resolve([]),
   stats: () => Promise.resolve({ turns: [], tools: [], waits: [], is_cut: false }),
+  usage: () => Promise.resolve({ slices: [] }),
+  historyPruned: () => undefined,
   forget: () => undefined,
   close: () => Promise.resolve(),
 };

@@ -1,5 +1,6 @@
 // Observes the event path: turns frames and ledger rows into rows, stores them, and remembers each session's last action.
 
+import { dirname, join } from "node:path";
 import { toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -8,12 +9,16 @@ import type { Action } from "../protocol/actions.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import { chooseLast, toAction, toActions } from "./actions.ts";
-import { DiskRows, type DiskTimes } from "./disk-rows.ts";
+import { DiskRows, type DiskTimes, TIMES } from "./disk-rows.ts";
 import { limitRow } from "./excerpt.ts";
 import { MemoryRows } from "./memory-rows.ts";
 import { flushHeld, isObserved, observe } from "./reduce.ts";
 import { observeRequest } from "./requests.ts";
+import { RestingThread } from "./resting-thread.ts";
 import type { EventRow, Retention, Row, Rows } from "./rows.ts";
+import { isSearched } from "./search/frame-text.ts";
+import { INDEXER_TIMES, Indexer, type IndexerTimes } from "./search/indexer.ts";
+import type { History } from "./search/types.ts";
 import { createState, isIdle, type ObservedSession, type SessionState } from "./state.ts";
 import type { Observer, RowsFilter } from "./types.ts";
 
@@ -27,6 +32,8 @@ interface Seen {
 export interface ObserverOptions {
   /** The database. Absent: the newest few thousand rows are kept in memory. */
   path?: string;
+  /** What is searched, with its index next to the database. Absent: nothing is. */
+  history?: History;
   /** The bundle of worker.ts. */
   workerUrl: URL;
   log: Log;
@@ -34,8 +41,10 @@ export interface ObserverOptions {
   retention: Retention;
   /** A backend's name for session managers, which can depend on its transport. */
   provider?: (backend: string) => string;
+  /** Whether what a backend reports as input tokens includes those read from the cache. */
+  inputHasCached?: (backend: string) => boolean;
   now?: () => number;
-  times?: Partial<DiskTimes>;
+  times?: Partial<DiskTimes & IndexerTimes>;
   maxWaiting?: number;
 }
 
@@ -52,7 +61,7 @@ const MIN_PAGE = 100;
 
 export function createObserver(options: ObserverOptions): Observer {
   const { path, log, metrics, now = Date.now } = options;
-  const rows: Rows = path === undefined ? new MemoryRows() : new DiskRows({ ...options, path });
+  const { rows, thread, indexer } = openRows(options);
   const states = new Map<string, SessionState>();
   /** Turned into an action on demand. */
   const lasts = new Map<string, EventRow>();
@@ -67,7 +76,11 @@ export function createObserver(options: ObserverOptions): Observer {
   function getState(session: { session_id: string; backend: string }): SessionState {
     let state = states.get(session.session_id);
     if (state === undefined) {
-      state = createState(session, options.provider?.(session.backend));
+      state = createState(
+        session,
+        options.provider?.(session.backend),
+        options.inputHasCached?.(session.backend),
+      );
       states.set(session.session_id, state);
       // A command that never ends keeps its session's state; drop the oldest.
       const [oldest] = states.keys();
@@ -158,10 +171,16 @@ export function createObserver(options: ObserverOptions): Observer {
     frame(session: SessionRow, frame: object) {
       // Checked first: nine of ten frames are deltas.
       const { type } = frame as { type?: unknown };
-      if (type === "agent.delta" || !isObserved(type) || isClosed) return;
-      const { session_id, backend, native_session_id, cwd, turn } = session;
+      if (type === "agent.delta" || isClosed) return;
+      if (isSearched(frame)) indexer?.note(session.session_id, session);
+      if (!isObserved(type)) return;
+      const { session_id, backend, native_session_id, cwd, project, worktree, turn } = session;
       // The row as it is now: its turn may end before this is looked at.
-      seen.push({ session: { session_id, backend, native_session_id, cwd, turn }, frame, atMs: now() });
+      seen.push({
+        session: { session_id, backend, native_session_id, cwd, project, worktree, turn },
+        frame,
+        atMs: now(),
+      });
       if (seen.length > MAX_SEEN) observeSeen();
       else settling ??= setTimeout(observeSeen, SETTLE_MS).unref();
     },
@@ -201,8 +220,19 @@ export function createObserver(options: ObserverOptions): Observer {
       observeSeen();
       return rows.stats(query);
     },
+    usage(query) {
+      observeSeen();
+      return rows.usage(query);
+    },
+    ...(indexer && {
+      findTexts: async (order) => ({ found: await indexer.find(order), unindexed: indexer.unindexed }),
+    }),
+    historyPruned() {
+      if (!isClosed) void indexer?.sweep();
+    },
     forget(session_id) {
       observeSeen();
+      indexer?.forget(session_id);
       states.delete(session_id);
       lasts.delete(session_id);
       looked.set(session_id, Promise.resolve()); // rows still in the database are stale
@@ -212,9 +242,27 @@ export function createObserver(options: ObserverOptions): Observer {
       observeSeen();
       if (!isClosed) for (const state of states.values()) keep(flushHeld(state, now()));
       isClosed = true;
-      await rows.close();
+      await Promise.all([rows.close(), indexer?.close()]);
+      await thread?.close();
     },
   };
+}
+
+interface Opened {
+  rows: Rows;
+  thread?: RestingThread;
+  indexer?: Indexer;
+}
+
+function openRows(options: ObserverOptions): Opened {
+  const { path, history, log, metrics, workerUrl } = options;
+  if (path === undefined) return { rows: new MemoryRows() };
+  const times = { ...TIMES, ...INDEXER_TIMES, ...options.times };
+  const searchPath = join(dirname(path), "search.db");
+  const thread = new RestingThread({ path, searchPath, workerUrl, log, metrics, times });
+  const rows = new DiskRows({ ...options, path, thread, times });
+  if (history === undefined) return { rows, thread };
+  return { rows, thread, indexer: new Indexer({ path: searchPath, history, thread, log, metrics, times }) };
 }
 
 /** Reads pages until there are enough actions; several rows may be one action. */

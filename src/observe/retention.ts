@@ -2,13 +2,15 @@
 import { type Database, runInTransaction } from "../base/sqlite/database.ts";
 import type { EventRow, PruneCounts, Retention } from "./rows.ts";
 import { TABLES } from "./schema.ts";
+import { UsageTable } from "./usage-table.ts";
 
 export function prune(db: Database, limits: Retention, nowMs: number): PruneCounts {
-  const { maxAgeMs } = limits;
+  const { maxAgeMs, maxUsageAgeMs = 0 } = limits;
   const beforeMs = maxAgeMs > 0 ? nowMs - maxAgeMs : undefined;
   return {
     tool: pruneTable(db, "tool", beforeMs, limits.maxToolRows),
     turn: pruneTable(db, "turn", beforeMs, limits.maxTurnRows),
+    usage: maxUsageAgeMs > 0 ? new UsageTable(db).prune(nowMs - maxUsageAgeMs) : 0,
   };
 }
 

@@ -1,5 +1,6 @@
 // The rows that the reducer produces, and the interface of what stores them.
-import type { ObservedStats, StatsQuery, ToolEvent, TurnEvent } from "./types.ts";
+import type { ObservedStats, ObservedUsage, StatsQuery, ToolEvent, TurnEvent, UsageQuery } from "./types.ts";
+import type { TurnUsage } from "./usage.ts";
 
 export type EventRow = { kind: "tool"; row: ToolEvent } | { kind: "turn"; row: TurnEvent };
 
@@ -14,6 +15,7 @@ export interface TurnCut {
 
 export type Row =
   | EventRow
+  | { kind: "usage"; row: TurnUsage }
   | { kind: "cut"; row: TurnCut }
   /** Removes all earlier rows of the session. */
   | { kind: "forget"; row: { session_id: string } };
@@ -34,16 +36,24 @@ export interface StatsOrder extends StatsQuery {
   unstored: readonly EventRow[];
 }
 
+/** A usage query for the database thread. */
+export interface UsageOrder extends UsageQuery {
+  unstored: readonly TurnUsage[];
+}
+
 export interface Retention {
   /** 0 disables a limit. */
   maxAgeMs: number;
   maxToolRows: number;
   maxTurnRows: number;
+  /** Of what turns used. */
+  maxUsageAgeMs?: number;
 }
 
 export interface PruneCounts {
   tool: number;
   turn: number;
+  usage: number;
 }
 
 /** Stores rows, on disk or in memory. */
@@ -55,5 +65,6 @@ export interface Rows {
   /** The newest few stored rows of each of these sessions, oldest first. */
   newest(session_ids: readonly string[]): Promise<EventRow[][]>;
   stats(query: StatsQuery): Promise<ObservedStats>;
+  usage(query: UsageQuery): Promise<ObservedUsage>;
   close(): Promise<void>;
 }

@@ -63,6 +63,37 @@ export const REQUEST_ROWS = "request_id IS NOT NULL";
 
 const CREATED_AT = "strftime('%Y-%m-%dT%H:%M:%fZ', created_at_ms / 1000.0, 'unixepoch') AS created_at";
 
+/** What turns used: first of those whose rows are still there. */
+const TURN_USAGE = `
+  CREATE TABLE turn_usage (
+    ended_at_ms INTEGER NOT NULL,
+    session_id TEXT NOT NULL,
+    turn_id TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    project TEXT,
+    duration_ms INTEGER,
+    waited_ms INTEGER,
+    input_tokens INTEGER,
+    cached_tokens INTEGER,
+    output_tokens INTEGER,
+    cost_usd REAL,
+    PRIMARY KEY (ended_at_ms, session_id, turn_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX turn_usage_by_turn ON turn_usage (session_id, turn_id);
+  INSERT OR IGNORE INTO turn_usage
+  WITH ended AS (
+    SELECT *, CASE WHEN source_provider LIKE 'codex%' THEN 'codex' ELSE source_provider END AS agent,
+      CASE WHEN json_valid(raw_payload_json) THEN raw_payload_json ELSE '{}' END AS payload
+    FROM turn_events WHERE event_type NOT IN ('started', 'message')
+  ), counted AS (
+    SELECT *, CAST(json_extract(payload, '$.usage.cache_read_input_tokens') AS INTEGER) AS cached,
+      CAST(json_extract(payload, '$.usage.cache_creation_input_tokens') AS INTEGER) AS written FROM ended
+  )
+  SELECT created_at_ms, session_id, coalesce(turn_id, 'at ' || created_at_ms), agent, NULL, duration_ms, waited_ms,
+    CASE agent WHEN 'codex' THEN max(0, input_tokens - coalesce(cached, 0)) ELSE input_tokens + coalesce(written, 0) END,
+    cached, output_tokens, cost_usd
+  FROM counted;`;
+
 /** The views show rows of the Codex app-server under the names that session managers use. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE tool_events (
@@ -128,6 +159,7 @@ const MIGRATIONS: readonly string[] = [
   `ALTER TABLE tool_events ADD COLUMN change_kind TEXT;
    ALTER TABLE tool_events ADD COLUMN not_run TEXT;
    ALTER TABLE turn_events ADD COLUMN waited_ms INTEGER;`,
+  TURN_USAGE,
 ];
 
 export function migrate(db: Database): void {

@@ -9,6 +9,7 @@ import { type Asks, noteAsk } from "./asks.ts";
 import type { Call } from "./calls.ts";
 import type { EventRow } from "./rows.ts";
 import type { ToolEvent } from "./types.ts";
+import { findProject } from "./usage.ts";
 
 export interface OpenCall extends Call {
   item_id: string;
@@ -36,6 +37,11 @@ export interface HeldResult {
 export interface SessionState {
   readonly session_id: string;
   readonly source_provider: string;
+  readonly backend: string;
+  /** What the backend reports as input tokens includes those read from the cache. */
+  readonly inputHasCached: boolean;
+  /** The repository or directory. */
+  project?: string;
   thread_id?: string;
   cwd?: string;
   turn?: { turn_id: string; started_at_ms: number };
@@ -52,7 +58,7 @@ export interface SessionState {
 
 /** What is read of a session's row. */
 export type ObservedSession = Pick<SessionRow, "session_id" | "backend"> & {
-  [K in "native_session_id" | "cwd" | "turn"]?: SessionRow[K] | undefined;
+  [K in "native_session_id" | "cwd" | "project" | "worktree" | "turn"]?: SessionRow[K] | undefined;
 };
 
 /** Above this the oldest calls are dropped: they never ended. */
@@ -61,10 +67,13 @@ const MAX_CALLS = 500;
 export function createState(
   { session_id, backend }: { session_id: string; backend: string },
   source_provider = backend,
+  inputHasCached = false,
 ): SessionState {
   return {
     session_id,
     source_provider,
+    backend,
+    inputHasCached,
     isCancelled: false,
     waits: NO_WAIT,
     asks: new Map(),
@@ -83,6 +92,8 @@ export function isIdle(state: SessionState): boolean {
 export function noteSession(state: SessionState, session: ObservedSession): void {
   if (session.native_session_id !== undefined) state.thread_id = session.native_session_id;
   if (session.cwd !== undefined) state.cwd = session.cwd;
+  const project = findProject(session);
+  if (project !== undefined) state.project = project;
   if (session.turn !== undefined && session.turn.turn_id !== state.turn?.turn_id) {
     state.turn = { turn_id: session.turn.turn_id, started_at_ms: session.turn.started_at_ms };
     state.isCancelled = false;

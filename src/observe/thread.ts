@@ -1,4 +1,4 @@
-// The thread that has observability.db open. When it fails, disk-rows.ts starts another.
+// The thread that has observability.db and search.db open. When it fails, resting-thread.ts starts another.
 import { CodedError } from "../base/coded-error.ts";
 import type { MovedAside } from "../base/sqlite/database.ts";
 import { WorkerThread } from "../base/worker-thread.ts";
@@ -6,6 +6,7 @@ import type { Op, Ops, WorkerCall, WorkerReply, WorkerStart } from "./worker-cal
 
 export interface ThreadOptions {
   path: string;
+  searchPath: string;
   /** The bundle of worker.ts. */
   workerUrl: URL;
   onAside(aside: MovedAside): void;
@@ -17,8 +18,8 @@ export class ObserveThread {
   readonly #thread: WorkerThread<Omit<WorkerCall, "id">, WorkerReply>;
   #isClosing = false;
 
-  constructor({ path, workerUrl, onAside, onFailure }: ThreadOptions) {
-    const workerData: WorkerStart = { path };
+  constructor({ path, searchPath, workerUrl, onAside, onFailure }: ThreadOptions) {
+    const workerData: WorkerStart = { path, searchPath };
     this.#thread = new WorkerThread({
       name: "observe",
       url: workerUrl,

@@ -7,6 +7,7 @@ import { cutText, toExcerpt } from "./excerpt.ts";
 import type { EventRow, Row } from "./rows.ts";
 import type { SessionState } from "./state.ts";
 import type { TurnEvent } from "./types.ts";
+import { readCost, readTokens } from "./usage.ts";
 
 const MAX_SAID_CHARS = 600;
 const MAX_MESSAGE_CHARS = 500;
@@ -62,7 +63,8 @@ export function endTurn(state: SessionState, result: JsonObject, nowMs: number):
     ...readError(result),
     raw_payload_json: toExcerpt({ subtype: result["subtype"], usage, error: result["error"] }),
   };
-  const rows: Row[] = [toTurnRow(state, nowMs, row)];
+  const spent = defined({ turn_id, duration_ms: row.duration_ms, waited_ms: row.waited_ms });
+  const rows: Row[] = [toTurnRow(state, nowMs, row), toUsageRow(state, result, nowMs, spent)];
   if (!isKnown && crash !== undefined && turn_id !== undefined) {
     // The daemon itself had died: only the database knows which calls were open.
     const { session_id } = state;
@@ -74,6 +76,18 @@ export function endTurn(state: SessionState, result: JsonObject, nowMs: number):
   state.isCancelled = false;
   state.waits = NO_WAIT;
   return rows;
+}
+
+/** A result without a turn counts by its time. */
+function toUsageRow(
+  { session_id, backend, project, inputHasCached }: SessionState,
+  result: JsonObject,
+  nowMs: number,
+  { turn_id = `at ${nowMs}`, ...times }: { turn_id?: string; duration_ms?: number; waited_ms?: number },
+): Row {
+  const spent = { ...readTokens(result["usage"], inputHasCached), ...readCost(result), ...times };
+  const row = { session_id, turn_id, ended_at_ms: nowMs, agent: backend, ...defined({ project }), ...spent };
+  return { kind: "usage", row };
 }
 
 function toEndType({ isCancelled }: SessionState, result: JsonObject): TurnEvent["event_type"] {

@@ -4,6 +4,9 @@ import type { NotRunReason } from "../protocol/not-run.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Stats } from "../protocol/stats.ts";
+import type { UsageGroupBy } from "../protocol/usage-report.ts";
+import type { Candidate, FindOrder } from "./search/types.ts";
+import type { UsageSlice } from "./usage.ts";
 
 /** `phase` is before, while and after the tool runs. */
 export const TOOL_EVENT_TYPES = [
@@ -109,6 +112,23 @@ export interface StatsQuery {
 /** `backend` is the name in the rows. What was not seen to end has no end. */
 export type ObservedStats = Omit<Stats, "since_ms" | "until_ms">;
 
+export interface UsageQuery {
+  by: UsageGroupBy;
+  from_ms: number;
+  /** Exclusive. */
+  to_ms: number;
+  /** The zone of the days. */
+  time_zone: string;
+  session_id?: string;
+}
+
+export interface ObservedUsage {
+  /** Unordered, except days. */
+  slices: UsageSlice[];
+  /** The end of the first recorded turn. */
+  recorded_since_ms?: number;
+}
+
 /** Observes the event path. `frame` and `request` never wait and never throw. */
 export interface Observer {
   /** Every frame that a session publishes, in order, with its current row. */
@@ -126,6 +146,12 @@ export interface Observer {
   toolEvents(filter: RowsFilter): Promise<ToolEvent[]>;
   turnEvents(filter: RowsFilter): Promise<TurnEvent[]>;
   stats(query: StatsQuery): Promise<ObservedStats>;
+  /** Turns that have ended. */
+  usage(query: UsageQuery): Promise<ObservedUsage>;
+  /** Texts that have the words of a query. Undefined if no history is kept. */
+  findTexts?(order: FindOrder): Promise<{ found: Candidate[]; unindexed: number }>;
+  /** Old frames were removed from the history. */
+  historyPruned(): void;
   /** Removes all rows of the session. */
   forget(session_id: string): void;
   /** Writes buffered rows and closes the database. */

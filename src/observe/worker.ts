@@ -1,29 +1,50 @@
-// The entry point of the observability thread, bundled as dist/observe-worker.js: opens the database and answers calls in
-// order.
+// The entry point of the observability thread, bundled as dist/observe-worker.js: opens the databases when they are needed
+// and answers calls in order.
 import { parentPort, workerData } from "node:worker_threads";
 import { toMessage } from "../base/coded-error.ts";
 import type { MovedAside } from "../base/sqlite/database.ts";
 import { EventsDatabase } from "./database.ts";
-import type { Retention, Row, RowQuery, StatsOrder } from "./rows.ts";
-import type { WorkerCall, WorkerReply, WorkerStart } from "./worker-calls.ts";
+import type { Retention, Row, RowQuery, StatsOrder, UsageOrder } from "./rows.ts";
+import { SearchDatabase } from "./search/database.ts";
+import type { FindOrder, IndexOrder } from "./search/types.ts";
+import type { Op, WorkerCall, WorkerReply, WorkerStart } from "./worker-calls.ts";
 
 const port = parentPort;
 
 if (port !== null) serve();
 
-/** If the database cannot be opened, every call is answered with that fault. */
+interface Repairable {
+  repair(error: unknown): Promise<boolean>;
+}
+
+const SEARCH_OPS: ReadonlySet<Op> = new Set(["index", "find", "positions", "remove", "tidy"]);
+
+/** If a database cannot be opened, every call about it is answered with that fault. */
 function serve(): void {
-  const { path } = workerData as WorkerStart;
+  const { path, searchPath } = workerData as WorkerStart;
   let asides: MovedAside[] = [];
   const onAside = (aside: MovedAside) => asides.push(aside);
   let last: Promise<unknown> = Promise.resolve();
-  let database: EventsDatabase | undefined;
+  let events: EventsDatabase | undefined;
+  let search: SearchDatabase | undefined;
+  const answer = async ({ op, order }: WorkerCall): Promise<unknown> => {
+    // A thread without calls has no file to close.
+    if (op === "close") {
+      events?.close();
+      search?.close();
+      return undefined;
+    }
+    if (SEARCH_OPS.has(op)) {
+      search ??= await SearchDatabase.open({ path: searchPath, now: Date.now });
+      return answerWithRepair(search, (database) => answerSearch(database, op, order));
+    }
+    events ??= await EventsDatabase.open({ path, now: Date.now, onAside });
+    return answerWithRepair(events, (database) => answerEvents(database, op, order));
+  };
   const take = async (call: WorkerCall): Promise<void> => {
     const reply: WorkerReply = { id: call.id };
     try {
-      // A thread without calls has no file to close.
-      if (call.op !== "close") database ??= await EventsDatabase.open({ path, now: Date.now, onAside });
-      if (database !== undefined) reply.value = await answerWithRepair(database, call);
+      reply.value = await answer(call);
     } catch (error) {
       reply.fault = toMessage(error);
     }
@@ -40,17 +61,20 @@ function serve(): void {
   });
 }
 
-/** Moves a damaged file aside and repeats the call on the new one. */
-async function answerWithRepair(database: EventsDatabase, call: WorkerCall): Promise<unknown> {
+/** Replaces a damaged file and repeats the call on the new one. */
+async function answerWithRepair<T extends Repairable>(
+  database: T,
+  answer: (database: T) => unknown,
+): Promise<unknown> {
   try {
-    return answer(database, call);
+    return answer(database);
   } catch (error) {
     if (!(await database.repair(error))) throw error;
-    return answer(database, call);
+    return answer(database);
   }
 }
 
-function answer(database: EventsDatabase, { op, order }: WorkerCall): unknown {
+function answerEvents(database: EventsDatabase, op: Op, order: unknown): unknown {
   switch (op) {
     case "write":
       return database.write(order as Row[]);
@@ -60,9 +84,24 @@ function answer(database: EventsDatabase, { op, order }: WorkerCall): unknown {
       return database.newest(order as string[]);
     case "stats":
       return database.stats(order as StatsOrder);
+    case "usage":
+      return database.usage(order as UsageOrder);
     case "prune":
       return database.prune(order as Retention);
-    case "close":
-      return database.close();
+  }
+}
+
+function answerSearch(database: SearchDatabase, op: Op, order: unknown): unknown {
+  switch (op) {
+    case "index":
+      return database.index(order as IndexOrder);
+    case "find":
+      return database.find(order as FindOrder);
+    case "positions":
+      return database.positions();
+    case "remove":
+      return database.remove(order as { session_id: string; before_seq?: number });
+    case "tidy":
+      return database.tidy();
   }
 }

@@ -7,12 +7,34 @@ const LABELS: Readonly<Record<FileChange["kind"], string>> = {
   update: "edit",
   delete: "delete",
 };
+const VERBS: Readonly<Record<FileChange["kind"], string>> = {
+  add: "create",
+  overwrite: "overwrite",
+  update: "edit",
+  delete: "delete",
+};
 
-export function getChangeLabel(kind: FileChange["kind"]): string {
-  return LABELS[kind] ?? kind;
+/** "new file", "overwrite", "edit", "rename", "rename and edit", "delete". */
+export function getChangeLabel(change: Pick<FileChange, "kind" | "move_path" | "diff">): string {
+  return findRename(change) ?? LABELS[change.kind] ?? change.kind;
 }
 
-/** "new file a.ts, edit b.ts". */
-export function formatChanges(changes: readonly Pick<FileChange, "kind" | "path">[]): string {
-  return changes.map(({ kind, path }) => `${getChangeLabel(kind)} ${path}`).join(", ");
+/** The same as a verb: "create", "overwrite", "edit", "rename", "rename and edit", "delete". */
+export function getChangeVerb(change: Pick<FileChange, "kind" | "move_path" | "diff">): string {
+  return findRename(change) ?? VERBS[change.kind] ?? change.kind;
+}
+
+/** "new file a.ts, edit b.ts, rename c.ts → d.ts". */
+export function formatChanges(changes: readonly FileChange[]): string {
+  return changes
+    .map((change) => {
+      const to = change.move_path === undefined ? "" : ` → ${change.move_path}`;
+      return `${getChangeLabel(change)} ${change.path}${to}`;
+    })
+    .join(", ");
+}
+
+function findRename({ kind, move_path, diff = "" }: Pick<FileChange, "kind" | "move_path" | "diff">) {
+  if (kind !== "update" || move_path === undefined) return undefined;
+  return /^[+-]/m.test(diff) ? "rename and edit" : "rename";
 }

@@ -63,6 +63,17 @@ export const ChangesReply = z.strictObject({
   reason: z.string().optional(),
   /** The root of the work tree. */
   repository: z.string().optional(),
+  /** With `from=base`. */
+  base: z
+    .strictObject({
+      /** Absent: the first checkpoint. */
+      commit: z.string().optional(),
+      /** The branch that the session's own left there. */
+      ref: z.string().optional(),
+      /** Why it is the first checkpoint although a commit is known. */
+      reason: z.string().optional(),
+    })
+    .optional(),
   /** All turns of the session that have checkpoints, oldest first. */
   turns: z.array(ChangedTurn),
   /** By path. */
@@ -115,6 +126,8 @@ export const UndoBody = z.strictObject({
   files: z.array(z.string().min(1)).min(1).max(10_000).optional(),
   /** Also files that were changed by others since, whose content is then lost, but kept in the checkpoint. */
   force: z.boolean().optional(),
+  /** Leave the agent's conversation as it is. Otherwise it forgets these turns, if it can and all their files are undone. */
+  files_only: z.boolean().optional(),
   /** Report what would happen, and change nothing. */
   dry_run: z.boolean().optional(),
 });
@@ -134,14 +147,19 @@ export type UndoneFile = z.infer<typeof UndoneFile>;
 export const UndoReply = z.strictObject({
   session_id: z.string(),
   turn: z.int(),
-  /** Whether files were changed. False: `dry_run`, nothing to undo, or a file was refused. */
+  /** Whether files were changed or the conversation was. False: `dry_run`, nothing to undo, or a file was refused. */
   done: z.boolean(),
   files: z.array(UndoneFile),
   /** The checkpoint taken before, which has the files as they were. */
   checkpoint: z.int().optional(),
   conversation: z.strictObject({
-    /** The agent has forgotten the turns too. */
+    /** The agent has forgotten all of these turns too. */
     rewound: z.boolean(),
+    /** The first turn that it has forgotten, with all later ones. */
+    turn: z.int().optional(),
+    /** Of a dry run: the agent would be asked to forget them. */
+    is_possible: z.boolean().optional(),
+    /** Why it has not, or not all, or would not. */
     reason: z.string().optional(),
   }),
 });

@@ -49,6 +49,33 @@ export const ERRORS = {
     http: 409,
   },
   worktree_unknown: { meaning: "No worktree has this name.", fatal: false, http: 404 },
+  transcript_unknown: { meaning: "No agent has a transcript of this id.", fatal: false, http: 404 },
+  transcript_in_use: {
+    meaning: "Another process has the conversation open. Close it there, then continue it here.",
+    fatal: false,
+    http: 409,
+  },
+  no_log: {
+    meaning: "The daemon's log is not a file that can be read; the message says where it is.",
+    fatal: false,
+    http: 404,
+  },
+  supervised: {
+    meaning: "A service manager runs the daemon; the message has the command that restarts it.",
+    fatal: false,
+    http: 409,
+  },
+  restart_failed: {
+    meaning: "The next daemon could not be started; this one keeps running.",
+    fatal: false,
+    http: 502,
+  },
+  setting_refused: {
+    meaning:
+      "The agent cannot change this setting, or not now, or not to this value; the message says which.",
+    fatal: false,
+    http: 409,
+  },
   session_busy: { meaning: "A turn is already running.", fatal: false, http: 409 },
   spawn_failed: {
     meaning: "The backend's program was not found or failed to start.",
@@ -108,6 +135,7 @@ export const ERRORS = {
     fatal: false,
     http: 429,
   },
+  quota_not_waiting: { meaning: "The session does not wait for a limit.", fatal: false, http: 409 },
   message_unknown: { meaning: "No such message in this session's queue.", fatal: false, http: 404 },
   idempotency_mismatch: {
     meaning: "The idempotency key was used with a different body.",
@@ -116,6 +144,12 @@ export const ERRORS = {
   },
   family_limit: {
     meaning: "The session has too many children or is nested too deeply to spawn another one.",
+    fatal: false,
+    http: 409,
+  },
+  budget_exhausted: {
+    meaning:
+      "A budget has too little left; a person can raise it (`sm budget`). Also the error of turns that were interrupted for this.",
     fatal: false,
     http: 409,
   },
@@ -146,6 +180,11 @@ export const ERRORS = {
   },
   too_many_tries: { meaning: "HTTP: too many attempts with invalid links.", fatal: false, http: 429 },
   too_many_streams: { meaning: "HTTP: too many event streams are open.", fatal: false, http: 503 },
+  search_unavailable: {
+    meaning: 'The daemon keeps no history (`store = "memory"`), so nothing can be searched.',
+    fatal: false,
+    http: 501,
+  },
   store_failed: { meaning: "The change could not be stored, so nothing was done.", fatal: false, http: 503 },
   oversize_message: { meaning: "The frame or body is too large.", fatal: true, http: 413 },
   slow_consumer: {

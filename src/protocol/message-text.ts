@@ -10,6 +10,11 @@ export function readText(message: UserMessage, separator: string): string {
     .join(separator);
 }
 
+/** Blocks that are not text: images and others. */
+export function countAttachments({ content }: UserMessage): number {
+  return typeof content === "string" ? 0 : content.filter(({ type }) => type !== "text").length;
+}
+
 /** The text blocks of content of unknown shape, joined. */
 export function joinText(content: unknown): string {
   if (!Array.isArray(content)) return "";

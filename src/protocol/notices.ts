@@ -24,6 +24,8 @@ const failed = {
 };
 
 const Limit = z.strictObject({
+  /** `5h`, `7d`, `7d opus`; absent: named after `window_minutes`. */
+  window: text,
   resets_at_ms: count,
   used_percent: z.number().optional(),
   window_minutes: count,
@@ -48,6 +50,9 @@ const input = {
   from: text,
   turn_id: text,
   error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+  merged_into: text,
+  /** Blocks that are not text, such as images. */
+  attachments: z.int().optional(),
 };
 
 const notRun = z.strictObject({ tool_use_id: text, tool_name: text, reason: text, by: text, native });
@@ -120,7 +125,14 @@ export const NOTICES = {
   rate_limits: row("Usage of the account's limits.", {
     limit: Limit.optional(),
     secondary_limit: Limit.optional(),
+    /** All windows, when they were asked for. */
+    limits: z.array(Limit).optional(),
     vendor: z.record(z.string(), z.unknown()).optional(),
+  }),
+  quota_wait: row("The session waits for the reset of a limit, or no longer does.", {
+    state: z.enum(["waiting", "asking", "resumed", "cancelled", "given_up"]),
+    until_ms: count,
+    window: text,
   }),
   compacted: row("The conversation was summarized to free context.", {
     trigger: z.enum(["auto", "manual"]).optional(),
@@ -183,6 +195,21 @@ export const NOTICES = {
   session_lost: row("The agent has lost the earlier conversation.", none.shape),
   resume_waits: row("The conversation will be loaded later; the agent would lose it now.", none.shape),
   native: row("Carries the `raw` of a native frame that has no event (`native_events`).", none.shape),
+  settings_changed: row("A client changed settings of the session.", {
+    model: text,
+    permission_mode: text,
+    effort: text,
+  }),
+  conversation_continued: row(
+    "The session continues a conversation that was started outside. What comes before this was copied from its transcript.",
+    {
+      events: z.int(),
+      /** Older events that were not copied. */
+      omitted: z.int(),
+      began_at_ms: count,
+      ended_at_ms: count,
+    },
+  ),
   idle_timeout: row("A turn was ended because the session had no owner for too long.", none.shape),
   input_delivered: row("A queued message became a turn.", input),
   input_cancelled: row("A queued message was cancelled.", input),
@@ -193,6 +220,12 @@ export const NOTICES = {
   request_orphaned: row("The agent that asked is gone.", request.shape),
   request_withdrawn: row("The agent withdrew its request.", request.shape),
   request_refused: row("A request was refused because it could not be shown or stored.", none.shape),
+  conversation_rewound: row("The agent has forgotten turns that were undone; history keeps them.", {
+    /** The first of them, as `sm diff` counts. */
+    turn: z.int(),
+    /** Oldest first. */
+    turn_ids: z.array(z.string()),
+  }),
   checkpoint_skipped: row("The files before or after a turn could not be recorded; see docs/changes.md.", {
     turn_id: z.string(),
     kind: z.enum(["start", "end"]),

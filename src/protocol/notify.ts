@@ -16,6 +16,8 @@ export const NotifyPayload = z.strictObject({
   cwd: z.string().optional(),
   /** With `waits`. */
   request: z.strictObject({ request_id: z.string(), request_type: z.string(), title: z.string() }).optional(),
+  /** With `waits`: the request was notified before and is still pending; how often this was repeated, from 1. */
+  reminder: z.int().optional(),
   /** With `done` and `failed`. The text is an excerpt. */
   result: z
     .strictObject({

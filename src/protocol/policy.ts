@@ -14,6 +14,9 @@ const directory = z
     message: "must be an absolute path without `..`",
   });
 
+/** No rule answers for a budget. */
+const TYPES = Object.keys(REQUEST_TYPES).filter((type) => type !== "budget") as [RequestType];
+
 /** All conditions that are given must hold. */
 export const PolicyWhen = z
   .strictObject({
@@ -23,7 +26,7 @@ export const PolicyWhen = z
     session: oneOrMany(text).optional(),
     /** Names of sessions that a person started; names of sessions that agents spawned do not count. */
     label: oneOrMany(text).optional(),
-    request_type: oneOrMany(z.enum(Object.keys(REQUEST_TYPES) as [RequestType])).optional(),
+    request_type: oneOrMany(z.enum(TYPES)).optional(),
     /** The tool's name, exactly. */
     tool: oneOrMany(text).optional(),
     /** The tool's input, exactly. */

@@ -6,13 +6,20 @@ import { UserMessage } from "./content.ts";
 /** `user`: from a client. `wake`: sent by the daemon about a child session. */
 export const INPUT_KINDS = ["user", "wake"] as const;
 
-export const QueuedMessage = z.strictObject({
+const OneMessage = z.strictObject({
   message_id: z.string(),
   kind: z.enum(INPUT_KINDS),
   message: UserMessage,
   queued_at_ms: z.int(),
   /** The session whose agent sent it; for a wake, the child it is about. */
   from: z.string().optional(),
+  /** For a wake: what it says when it is delivered with others, as one message. */
+  brief: z.string().optional(),
+});
+
+export const QueuedMessage = OneMessage.extend({
+  /** The wakes that were delivered as this one message. Absent while they wait. */
+  merged: z.array(OneMessage).optional(),
 });
 export type QueuedMessage = z.infer<typeof QueuedMessage>;
 

@@ -14,6 +14,10 @@ export const REQUEST_TYPES = {
   permissions: "permission",
   /** Leaving plan mode. */
   plan: "permission",
+  /** The daemon: whether the session waits for the reset of a limit. */
+  quota: "permission",
+  /** Asked by the daemon: a budget is used up. Only people answer it. */
+  budget: "permission",
   user_input: "input",
   /** A form of an MCP server. */
   elicitation: "input",
@@ -36,6 +40,9 @@ export const Choice = z.strictObject({
    * asked. Anything wider (a pattern, a directory, a permission mode) has an option.
    */
   option: z.string().min(1).max(100).optional(),
+  /** What to call it and what it does, if the decision does not say it. */
+  label: z.string().optional(),
+  meaning: z.string().optional(),
   /** Optional fields of the answer that the agent accepts. */
   takes: z.array(z.enum(["message", "updated_input"])).optional(),
   /** Descriptions of what the agent will no longer ask about. */

@@ -1,6 +1,8 @@
 // The stored row of a session (also in `<id>.usage.json`), and the session states that clients see.
 import * as z from "zod";
+import { Budget, RemovedSpending, Spent, TurnUse } from "./budget.ts";
 import { InputRecord, QueuedMessage } from "./queue.ts";
+import { AfterLimit, OnLimit, QuotaWait } from "./quota.ts";
 import { Usage } from "./usage.ts";
 import { SessionWorktree } from "./worktrees.ts";
 
@@ -10,13 +12,12 @@ export const SessionId = z.string().regex(SESSION_ID, {
   message: "expected 1-128 characters of [A-Za-z0-9._-], not starting with '.' or '-'",
 });
 
-/** Spending limits of a session. Stored and shown; agents enforce those they support. */
-export const Budget = z.strictObject({
-  max_cost_usd: z.number().min(0).optional(),
-  max_turns: z.int().min(1).optional(),
-  max_tokens: z.int().min(1).optional(),
+/** A word for finding and grouping sessions. No commas: lists of labels are separated by them. */
+export const Label = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._:/@-]{0,39}$/, {
+  message: "expected 1-40 characters of [A-Za-z0-9._:/@-], not starting with punctuation",
 });
-export type Budget = z.infer<typeof Budget>;
+export const MAX_LABELS = 16;
+export const Labels = z.array(Label).max(MAX_LABELS, { message: `expected at most ${MAX_LABELS} labels` });
 
 /** How the last turn ended. */
 export const LastResult = z.strictObject({
@@ -38,6 +39,8 @@ export const Wake = z.strictObject({
   kind: z.enum(WAKE_KINDS),
   at_ms: z.int(),
   text: z.string(),
+  /** Replaces `text` when several wakes are delivered as one message. */
+  brief: z.string().optional(),
 });
 export type Wake = z.infer<typeof Wake>;
 
@@ -47,9 +50,13 @@ export const SessionRow = z.object({
   /** The `options.<backend>` block of the last open. */
   options: z.record(z.string(), z.unknown()),
   cwd: z.string().optional(),
+  /** The root of the repository that `cwd` is in, the main one for worktrees; else `cwd`. */
+  project: z.string().optional(),
   native_session_id: z.string().optional(),
   rollout_path: z.string().optional(),
   model: z.string().optional(),
+  /** The agent's own name of it, as last reported or set. */
+  permission_mode: z.string().optional(),
   title: z.string().optional(),
   started_at_ms: z.int(),
   last_active_at_ms: z.int(),
@@ -67,11 +74,20 @@ export const SessionRow = z.object({
   answers: z.enum(["owner", "any"]).optional(),
   /** Display name. */
   name: z.string().optional(),
+  /** Sorted; absent: none. */
+  labels: z.array(z.string()).optional(),
+  /** Put away by the user: lists leave it out, until it is used again. */
+  archived_at_ms: z.int().optional(),
   /** The session whose agent spawned it. */
   parent: SessionId.optional(),
   /** Spawned by a manager: it lives without an owner, and its agent stays up between turns. */
   managed: z.boolean().optional(),
   budget: Budget.optional(),
+  /** Since when it holds its budget: later grants get what earlier ones leave. */
+  granted_at_ms: z.int().optional(),
+  /** What its turns have used. Absent in rows of earlier versions: see the counters above. */
+  spent: Spent.optional(),
+  removed_spending: z.array(RemovedSpending).optional(),
   /** Whether events of this session wake its parent; absent means yes. */
   wakes_parent: z.boolean().optional(),
   /** Its agent may answer requests of its own descendants. */
@@ -80,6 +96,9 @@ export const SessionRow = z.object({
   wakes: z.array(Wake).optional(),
   /** Hook for this session, in addition to the configured one. */
   notify_url: z.string().optional(),
+  /** Instead of the settings of these names; 0: never. */
+  request_timeout_s: z.number().optional(),
+  remind_s: z.number().optional(),
   /** The idempotency key of the spawn, and a hash of its body. */
   spawn: z.strictObject({ key: z.string(), hash: z.string() }).optional(),
   /** The worktree that was made for it. */
@@ -89,6 +108,10 @@ export const SessionRow = z.object({
   queue: z.array(QueuedMessage).optional(),
   inputs: z.array(InputRecord).optional(),
   last_result: LastResult.optional(),
+  /** When a limit of its account is reached; absent: the configured one for managed sessions, `fail` for others. */
+  on_limit: OnLimit.optional(),
+  /** Why the queue is not delivered now. */
+  quota_wait: QuotaWait.optional(),
   /** The current turn. Present after a crash: it has no result yet, and gets one here if its agent is gone. */
   turn: z
     .object({
@@ -100,8 +123,13 @@ export const SessionRow = z.object({
       is_announced: z.literal(true).optional(),
       /** The wake that started the turn. Sent again if the daemon dies during the turn. */
       wake: QueuedMessage.optional(),
+      /** The message of a user that started the turn, if it is delivered again after a limit. */
+      message: QueuedMessage.optional(),
+      after_limit: AfterLimit.optional(),
       /** The queued message that started it, until this process of the agent is given it: the next daemon does, if this one dies before. */
       undelivered: z.object({ entry: QueuedMessage, generation: z.string() }).optional(),
+      /** What it has used so far, for the case that it gets no result. */
+      used: TurnUse.optional(),
     })
     .optional(),
 });
@@ -116,8 +144,11 @@ export const ACTIVITY_STATES = [
   "idle",
   "stopped",
 ] as const;
-/** States for managers. `starting`: the agent is starting; on the socket this is still `stopped`. */
-export const SESSION_STATES = [...ACTIVITY_STATES, "starting"] as const;
+/**
+ * States for managers. `starting`: the agent is starting; on the socket this is still `stopped`. `waiting_quota`: its
+ * messages wait for the reset of a limit; on the socket `idle`, or `stopped` without an agent.
+ */
+export const SESSION_STATES = [...ACTIVITY_STATES, "starting", "waiting_quota"] as const;
 export type ActivityState = (typeof SESSION_STATES)[number];
 /** Filters for lists. `failed` is the view's field of that name. */
 export const FILTER_STATES = [...SESSION_STATES, "failed"] as const;

@@ -1,9 +1,11 @@
 // Sessions as managers see them: the same shapes on every wire.
 import * as z from "zod";
 import { Action } from "./actions.ts";
+import { Budget, BudgetView } from "./budget.ts";
 import { InputRecord } from "./queue.ts";
+import { OnLimit, QuotaWaitView, QuotaWindow } from "./quota.ts";
 import { RequestRow } from "./requests.ts";
-import { Budget, LastResult, SESSION_STATES } from "./session.ts";
+import { LastResult, SESSION_STATES } from "./session.ts";
 import { Usage } from "./usage.ts";
 import { SessionWorktree } from "./worktrees.ts";
 
@@ -16,7 +18,15 @@ export const SessionView = z.strictObject({
   name: z.string().optional(),
   title: z.string().optional(),
   cwd: z.string().optional(),
+  /** The directory of its repository, the main one for worktrees; else `cwd`. */
+  project: z.string().optional(),
+  /** Sorted; absent: none. */
+  labels: z.array(z.string()).optional(),
+  /** It was put away: lists leave it out unless asked for it. */
+  archived_at_ms: z.int().optional(),
   model: z.string().optional(),
+  /** How much it may do without asking: the agent's own name of it, if known. */
+  permission_mode: z.string().optional(),
   parent: z.string().optional(),
   children: z.array(z.string()),
   managed: z.boolean(),
@@ -37,11 +47,19 @@ export const SessionView = z.strictObject({
   queued: z.int(),
   /** Why the queue is not delivered although the agent is free. */
   held: z.string().optional(),
+  /** Present in `waiting_quota`. */
+  quota_wait: QuotaWaitView.optional(),
+  /** The limits of its account, as last reported. */
+  quota: z.array(QuotaWindow).optional(),
+  /** Absent: the daemon's setting. */
+  on_limit: OnLimit.optional(),
   turns: z.int(),
   usage: Usage,
   context_tokens: z.int(),
   cost_usd: z.number().optional(),
   budget: Budget.optional(),
+  /** The limits that apply to it, its own and those of its ancestors. */
+  budgets: z.array(BudgetView).optional(),
   worktree: SessionWorktree.optional(),
   started_at_ms: z.int(),
   last_active_at_ms: z.int(),
@@ -51,6 +69,18 @@ export const SessionView = z.strictObject({
   last_seq: z.int(),
 });
 export type SessionView = z.infer<typeof SessionView>;
+
+/** What names the session of a request. */
+export const AskingSession = SessionView.pick({
+  session_id: true,
+  name: true,
+  title: true,
+  cwd: true,
+  project: true,
+  parent: true,
+  worktree: true,
+});
+export type AskingSession = z.infer<typeof AskingSession>;
 
 /** Why the history has a gap: `retention` pruned it, `persistence_error` could not write it. */
 export const GAP_REASONS = ["retention", "persistence_error", "unknown"] as const;

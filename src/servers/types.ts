@@ -25,6 +25,9 @@ export interface DaemonFacts {
     shutdown_grace_s: number;
     max_concurrent_sessions: number;
     max_line_bytes: number;
+    retention_total_bytes: number;
+    session_retention_days: number;
+    summary_retention_days: number;
   };
 }
 

@@ -3,6 +3,7 @@
 import type { ResultEvent } from "../protocol/events.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
+import type { Session } from "./session.ts";
 
 export interface SessionHooks {
   /** Whether `onTurnStart` has something to do for its next turn, as far as is known. */
@@ -17,6 +18,10 @@ export interface SessionHooks {
   onRequest(row: SessionRow, request: RequestRow): void;
   /** The session and its stored data were deleted. `by`: the session whose agent did it. */
   onRemoved(row: SessionRow, isAtWork: boolean, by?: string): void;
+  /** A session is in memory now. */
+  onLoaded(session: Session): void;
+  /** It no longer is. `isForgotten`: nor in the store. */
+  onUnloaded(row: SessionRow, isForgotten: boolean): void;
   /** Something that views show has changed: state, name, queue, requests, row. */
   onChange(session_id: string): void;
 }
@@ -28,5 +33,7 @@ export const noHooks: SessionHooks = {
   onInputFailed: () => undefined,
   onRequest: () => undefined,
   onRemoved: () => undefined,
+  onLoaded: () => undefined,
+  onUnloaded: () => undefined,
   onChange: () => undefined,
 };

@@ -9,6 +9,7 @@ import type { UserMessage } from "../protocol/content.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
 import { unknownSessionError } from "./core/refusals.ts";
+import { detectProject } from "./detect-project.ts";
 import type { Responded } from "./requests/frames.ts";
 import type { Ledger } from "./requests/ledger.ts";
 import type { RespondOrder } from "./requests/types.ts";
@@ -42,6 +43,8 @@ export interface HubOptions extends TableOptions {
   checkSpawn?: (parent: string) => Promise<() => void>;
 }
 
+type Checked = OpenOrder & Required<Pick<OpenOrder, "options">>;
+
 export class SessionHub implements Hub {
   readonly table: SessionTable;
   readonly rights: Rights;
@@ -72,7 +75,7 @@ export class SessionHub implements Hub {
   async open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Opened> {
     const backend = this.table.backend(order.backend);
     this.#checkBlocks(backend, order);
-    const checked = { ...order, options: backend.checkOptions(order.options ?? {}) };
+    const checked: Checked = { ...order, options: backend.checkOptions(order.options ?? {}) };
     this.#checkClientLimit(client, order.session_id);
     this.#count(client, 1);
     try {
@@ -80,6 +83,8 @@ export class SessionHub implements Hub {
       const release = await this.table.changing.lock(order.session_id);
       let obtained: Obtained<Attachment>;
       try {
+        const cwd = checked.options["cwd"];
+        if (typeof cwd === "string") checked.project = await detectProject(cwd);
         const check = parent === undefined ? undefined : await this.#options.checkSpawn?.(parent);
         // Queued in the session before the lock is released, so a message sent right after it is processed later.
         obtained = await this.table.obtain(

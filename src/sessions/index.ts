@@ -1,8 +1,11 @@
 // Public interface of the sessions.
+
 export { AUDIT_NAME } from "./audit/audit.ts";
 export { readAudit } from "./audit/read-audit.ts";
+export type { PriceTable } from "./budget/rates.ts";
 export type { Checkpoints } from "./checkpoints/checkpoints.ts";
 export { shutdownError } from "./core/refusals.ts";
+export { FileFinder } from "./files/file-finder.ts";
 export { type HubOptions, SessionHub } from "./hub.ts";
 export type { Policy } from "./policy/policy.ts";
 export { recoverSessions } from "./recover.ts";
@@ -14,6 +17,7 @@ export type { IdentifyPeer, PeerFacts, PeerProcess } from "./rights/from-table.t
 export { drain } from "./shutdown.ts";
 export { createPublisher, type Publisher } from "./stream/publish.ts";
 export { createSessions, type Sessions, type SystemOptions } from "./system.ts";
+export type { Transcripts } from "./transcripts/transcripts.ts";
 export type {
   Attachment,
   Batch,
@@ -28,4 +32,6 @@ export type {
   SessionInfo,
   Subscriber,
 } from "./types.ts";
+export type { SearchOrder } from "./views/search.ts";
+export type { UsageOrder } from "./views/usage.ts";
 export type { Worktrees } from "./worktrees/worktrees.ts";

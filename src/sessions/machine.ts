@@ -96,7 +96,7 @@ export class Machine {
 /** What the row says about it. */
 function isTurnChanged(before: SessionState, state: SessionState): boolean {
   const [old, turn] = [getTurn(before), getTurn(state)];
-  return old?.turn_id !== turn?.turn_id || old?.isAnnounced !== turn?.isAnnounced;
+  return old?.turn_id !== turn?.turn_id || old?.isAnnounced !== turn?.isAnnounced || old?.used !== turn?.used;
 }
 
 function isReply({ kind }: Effect): boolean {
@@ -107,6 +107,7 @@ function looksDifferent(before: SessionState, state: SessionState): boolean {
   return (
     before.row !== state.row ||
     before.held !== state.held ||
+    getTurn(before)?.used !== getTurn(state)?.used ||
     isBusy(before) !== isBusy(state) ||
     isSettling(before) !== isSettling(state) ||
     before.owner !== state.owner ||

@@ -1,52 +1,68 @@
 // Implements the manager (manager-types.ts): spawn, view, send, wait, stop. Sessions have no owner here. A session that
 // is not in memory is loaded from the store first, without its agent.
 
-import { CodedError, toMessage } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { defined } from "../base/values.ts";
 import type { Observer } from "../observe/types.ts";
 import type { Action } from "../protocol/actions.ts";
+import type { Budget } from "../protocol/budget.ts";
 import type { ChangesReply, FileChangesReply, UndoBody, UndoReply } from "../protocol/changes.ts";
+import type { FilesReply } from "../protocol/files.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
+import type { QuotaBody, QuotaReply } from "../protocol/quota.ts";
 import type { RequestRow } from "../protocol/requests.ts";
+import type { SearchReply } from "../protocol/search.ts";
 import type { SessionRow } from "../protocol/session.ts";
+import type { SettingsChange, SettingsReply } from "../protocol/settings.ts";
 import type { Stats } from "../protocol/stats.ts";
+import type { UsageReply } from "../protocol/usage-report.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
 import type { Store } from "../store/types.ts";
+import type { Budgets } from "./budget/budgets.ts";
 import type { Checkpoints } from "./checkpoints/checkpoints.ts";
 import { showChangesOf, showFileChangesOf, undoTurns } from "./checkpoints/for-manager.ts";
 import { toWaiting, unknownSessionError, waitingError } from "./core/refusals.ts";
 import type { Family } from "./family/family.ts";
 import { listDescendants } from "./family/kin.ts";
+import type { FileFinder, FilesOrder } from "./files/file-finder.ts";
 import type { SessionHooks } from "./hooks.ts";
 import type {
   EventsOrder,
   InputOrder,
   Manager,
+  MarkOrder,
   SpawnOrder,
   StatsOrder,
   ViewFilter,
   ViewsPage,
   WaitOrder,
 } from "./manager-types.ts";
+import type { QuotaDesk } from "./quota/desk.ts";
+import { removeSession } from "./remove.ts";
 import type { Responded } from "./requests/frames.ts";
 import type { Ledger } from "./requests/ledger.ts";
 import type { RespondOrder } from "./requests/types.ts";
+import { resumeUnfinished } from "./resume.ts";
 import { askToSpawn } from "./rights/ask-to-spawn.ts";
 import type { Caller } from "./rights/caller.ts";
 import type { Escalation } from "./rights/ceiling.ts";
 import { GuardedManager } from "./rights/guarded-manager.ts";
-import type { ChildRights, Rights } from "./rights/rights.ts";
-import type { Receipt, Session } from "./session.ts";
-import { spawnSession, toOptions } from "./spawn.ts";
+import type { Rights } from "./rights/rights.ts";
+import type { Session } from "./session.ts";
+import type { Receipt } from "./session-types.ts";
+import { changeSettings, readSettings } from "./settings.ts";
+import { spawnSession } from "./spawn.ts";
 import type { SessionTable } from "./table.ts";
+import type { Transcripts } from "./transcripts/transcripts.ts";
 import type { Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
 import type { Changes } from "./views/changes.ts";
 import { readEvents } from "./views/events-page.ts";
-import { settleStats } from "./views/stats.ts";
+import { readStats } from "./views/read-stats.ts";
+import { type SearchOrder, searchHistory } from "./views/search.ts";
+import { readUsage, type UsageOrder } from "./views/usage.ts";
 import { settleAction } from "./views/view.ts";
 import type { Views } from "./views/views.ts";
-import { type WaitState, waitFor } from "./views/wait.ts";
+import { findWaitState, waitFor } from "./views/wait.ts";
 import type { Worktrees } from "./worktrees/worktrees.ts";
 
 export interface ManagerParts {
@@ -59,10 +75,15 @@ export interface ManagerParts {
   views: Views;
   rights: Rights;
   worktrees?: Worktrees | undefined;
+  transcripts: Transcripts;
+  quota: QuotaDesk;
   /** Absent: turned off. */
   checkpoints: Checkpoints | undefined;
+  files: FileFinder;
   /** Throws `notify_not_allowed`. */
   checkNotifyUrl(url: string): void;
+  budgets: Budgets;
+  checkSpawn(parent: string, budget: Budget | undefined): Promise<() => void>;
   removed: SessionHooks["onRemoved"];
   log: Log;
 }
@@ -74,19 +95,21 @@ export class SessionManager implements Manager {
     this.#parts = parts;
   }
 
-  async spawn(order: SpawnOrder): Promise<{ session: SessionView; message_id?: string; repeated: boolean }> {
-    const { table, family, views, changes, log } = this.#parts;
+  async spawn(order: SpawnOrder): ReturnType<Manager["spawn"]> {
+    const { table, views, changes, log } = this.#parts;
     if (order.notify_url !== undefined) this.#parts.checkNotifyUrl(order.notify_url);
     const { session_id, ...spawned } = await spawnSession(order, {
       table,
-      checkParent: (parent) => family.checkSpawn(parent),
+      checkParent: this.#parts.checkSpawn,
       worktrees: this.#parts.worktrees,
+      transcripts: this.#parts.transcripts,
     });
     changes.markChanged(session_id);
     if (order.parent !== undefined) changes.markChanged(order.parent);
     const { repeated } = spawned;
     log.info("session.spawn", { session_id, backend: order.backend, parent: order.parent, repeated });
-    return { session: await views.of(session_id), ...spawned };
+    const session = await views.of(session_id);
+    return { session, ...spawned, ...defined({ notice: this.#parts.budgets.findDoubt(session) }) };
   }
 
   async views(filter: ViewFilter): Promise<ViewsPage> {
@@ -104,10 +127,23 @@ export class SessionManager implements Manager {
     return this.#parts.views.family(session_id);
   }
 
-  async rename(session_id: string, name: string | null): Promise<SessionView> {
-    await this.#parts.table.use(session_id, (session) => session.rename(name));
+  async mark(session_id: string, { budget, ...marks }: MarkOrder): Promise<SessionView> {
+    // All of it or nothing.
+    if (budget !== undefined) await this.#parts.budgets.change(session_id, budget, marks);
+    else if (Object.keys(marks).length > 0)
+      await this.#parts.table.use(session_id, (session) => session.mark(marks));
     this.#parts.changes.markChanged(session_id);
     return this.#parts.views.of(session_id);
+  }
+
+  settings(session_id: string): Promise<SettingsReply> {
+    return readSettings(this.#parts.table, session_id);
+  }
+
+  async adjust(session_id: string, change: SettingsChange): Promise<SettingsReply> {
+    await changeSettings(this.#parts.table, session_id, change);
+    this.#parts.changes.markChanged(session_id);
+    return this.settings(session_id);
   }
 
   input(order: InputOrder): Promise<Receipt> {
@@ -117,7 +153,9 @@ export class SessionManager implements Manager {
   async #input(session: Session, order: InputOrder): Promise<Receipt> {
     const { session_id, message, now = false, key, from } = order;
     const isKnown = key !== undefined && session.row.inputs?.some((record) => record.key === key);
-    const [waiting] = this.#parts.ledger.listPending(session_id);
+    const pending = this.#parts.ledger.listPending(session_id);
+    // What holds the queue does not keep messages out of it.
+    const waiting = pending.find(({ request_type }) => request_type !== "budget" && request_type !== "quota");
     const { turn } = session.row;
     // A pending request blocks new messages. Interrupting withdraws it, and a repeated call changes nothing.
     const isTakenAway = now && turn !== undefined;
@@ -147,6 +185,14 @@ export class SessionManager implements Manager {
     return this.#parts.table.use(session_id, (session) => session.cancel(message_id));
   }
 
+  async continueQueue(session_id: string): Promise<{ queued: number }> {
+    return this.#parts.table.use(session_id, async (session) => {
+      const queued = session.row.queue?.length ?? 0;
+      if (queued > 0) await session.mark({ resumed: true });
+      return { queued };
+    });
+  }
+
   async interrupt(session_id: string, by?: string): Promise<{ was_idle: boolean }> {
     await this.#loadRow(session_id);
     const session = this.#parts.table.live.get(session_id);
@@ -174,7 +220,8 @@ export class SessionManager implements Manager {
 
   async remove(session_id: string, { tree, by }: { tree: boolean; by?: string }): Promise<string[]> {
     const ids = await this.#withTree(session_id, tree);
-    for (const id of ids) await this.#removeOne(id, by);
+    await this.#parts.budgets.onRemoving(ids);
+    for (const id of ids) await removeSession(id, by, this.#parts);
     return ids;
   }
 
@@ -201,7 +248,7 @@ export class SessionManager implements Manager {
     const { changes, views } = this.#parts;
     return waitFor(order, {
       changes,
-      state: (session_id) => this.#waitState(session_id),
+      state: (session_id) => findWaitState(session_id, this.#parts),
       view: (session_id) => views.of(session_id),
     });
   }
@@ -212,8 +259,14 @@ export class SessionManager implements Manager {
     return session === undefined ? this.#parts.ledger.respond(order) : session.respond(undefined, order);
   }
 
-  async requests({ tree, ...filter }: RequestsFilter & { tree?: boolean }): Promise<RequestsPage> {
+  async requests(filter: RequestsFilter & { tree?: boolean }): ReturnType<Manager["requests"]> {
     await this.#parts.table.ready;
+    const page = await this.#listRequests(filter);
+    const ids = new Set(page.requests.map(({ session_id }) => session_id));
+    return { ...page, sessions: await this.#parts.views.askers(ids) };
+  }
+
+  async #listRequests({ tree, ...filter }: RequestsFilter & { tree?: boolean }): Promise<RequestsPage> {
     const { session_id } = filter;
     if (session_id !== undefined) await this.#loadRow(session_id);
     if (tree !== true || session_id === undefined) return this.#parts.ledger.list(filter);
@@ -234,27 +287,32 @@ export class SessionManager implements Manager {
     return actions.map((action) => settleAction(action, view));
   }
 
-  async stats({ session_id, ...order }: StatsOrder): Promise<Stats> {
-    const { table, observer } = this.#parts;
-    await table.ready;
-    if (session_id !== undefined) await this.#loadRow(session_id);
-    const scope = defined({ session_id });
-    const until_ms = Date.now();
-    const [observed, { requests: pending }] = await Promise.all([
-      observer.stats({ ...order, ...scope }),
-      this.requests({ ...scope, limit: order.limit }),
-    ]);
-    const rows = [...table.live.values()].map(({ row }) => row);
-    const meant = rows.filter((row) => session_id === undefined || row.session_id === session_id);
-    return settleStats(
-      { since_ms: order.since_ms, until_ms, ...observed },
-      {
-        rows: new Map(meant.map((row) => [row.session_id, row])),
-        toBackend: (provider) => table.findBackend(provider)?.name ?? provider,
-        pending,
-        limit: order.limit,
-      },
-    );
+  async stats(order: StatsOrder): Promise<Stats> {
+    await this.#parts.table.ready;
+    if (order.session_id !== undefined) await this.#loadRow(order.session_id);
+    return readStats(order, { ...this.#parts, requests: (filter) => this.requests(filter) });
+  }
+
+  async usage(order: UsageOrder): Promise<UsageReply> {
+    await this.#parts.table.ready;
+    if (order.session_id !== undefined) await this.#loadRow(order.session_id);
+    return readUsage(this.#parts, order);
+  }
+
+  async search(order: SearchOrder): Promise<SearchReply> {
+    await this.#parts.table.ready;
+    if (order.session_id !== undefined) await this.#loadRow(order.session_id);
+    return searchHistory(this.#parts, order);
+  }
+
+  async quota({ refresh }: { refresh: boolean }): Promise<QuotaReply> {
+    await this.#parts.table.ready;
+    return this.#parts.quota.report(refresh);
+  }
+
+  async orderQuota(session_id: string, { order }: QuotaBody): Promise<SessionView> {
+    await this.#parts.quota.order(session_id, { do: order });
+    return this.#parts.views.of(session_id);
   }
 
   async changes(session_id: string, order: Parameters<Manager["changes"]>[1]): Promise<ChangesReply> {
@@ -269,18 +327,22 @@ export class SessionManager implements Manager {
   }
 
   async undo(session_id: string, order: UndoBody): Promise<UndoReply> {
-    return undoTurns(this.#parts.checkpoints, await this.#loadRow(session_id), order);
+    const { checkpoints, table } = this.#parts;
+    const row = await this.#loadRow(session_id);
+    return undoTurns(checkpoints, row, order, {
+      name: row.backend,
+      canRewind: table.findBackend(row.backend)?.canRewind === true,
+      rewind: (turns) => table.use(session_id, (session) => session.rewind(turns)),
+    });
+  }
+
+  async files(session_id: string, order: FilesOrder): Promise<FilesReply> {
+    const { cwd } = await this.#loadRow(session_id);
+    return { session_id, ...(await this.#parts.files.find(cwd, order)) };
   }
 
   onChange(listener: (change: ChangeView) => void): () => void {
     return this.#parts.changes.subscribe(listener);
-  }
-
-  async describeSpawn(order: SpawnOrder): Promise<ChildRights> {
-    const backend = this.#parts.table.backend(order.backend);
-    const parent = order.parent === undefined ? undefined : await this.#parts.table.find(order.parent);
-    const options = toOptions(backend, order, parent?.cwd);
-    return { backend: backend.name, options, may_answer: order.may_answer === true };
   }
 
   askToSpawn(order: SpawnOrder & { parent: string }, escalation: Escalation): Promise<never> {
@@ -294,60 +356,23 @@ export class SessionManager implements Manager {
   }
 
   as(caller: Caller): Manager {
-    return new GuardedManager(this, caller, this.#parts.rights);
+    return new GuardedManager(this, caller, this.#parts);
   }
 
   /** Calls from this process are a person's. */
   requirePerson(): void {}
 
+  requireSight(): void {}
+
   /** At daemon start: continues queues and wakes. */
-  async resume(): Promise<void> {
-    const { table, family, log } = this.#parts;
-    let unfinished: SessionRow[];
-    try {
-      unfinished = [...table.withLive(await table.select({ unfinished: true })).values()];
-    } catch (error) {
-      log.error("session.resume_failed", { message: toMessage(error) });
-      return;
-    }
-    family.resume(unfinished);
-    for (const { session_id, queue } of unfinished) {
-      if (queue === undefined || queue.length === 0) continue;
-      await table.revive(session_id).then(
-        (session) => session.goOn(),
-        (error: Error) => log.error("session.resume_failed", { session_id, message: error.message }),
-      );
-    }
+  resume(): Promise<void> {
+    return resumeUnfinished(this.#parts);
   }
 
   async #loadRow(session_id: string): Promise<SessionRow> {
     const row = await this.#parts.table.find(session_id);
     if (row === undefined) throw unknownSessionError(session_id);
     return row;
-  }
-
-  #waitState(session_id: string): WaitState | undefined | Promise<WaitState | undefined> {
-    const { table } = this.#parts;
-    const row = table.row(session_id);
-    if (row !== undefined) return this.#toWaitState(row);
-    return table
-      .find(session_id)
-      .then((found) => (found === undefined ? undefined : this.#toWaitState(found)));
-  }
-
-  #toWaitState(row: SessionRow): WaitState {
-    const { table, ledger } = this.#parts;
-    const { session_id } = row;
-    const session = table.live.get(session_id);
-    const pending = ledger.listPending(session_id).length;
-    return {
-      row,
-      isTurnActive: session?.isTurnActive === true,
-      isRunning: session?.isRunning === true,
-      isBusy: session?.isBusy === true || (pending === 0 && session?.isAsking === true),
-      isSettling: session?.isSettling === true,
-      pending,
-    };
   }
 
   async #withTree(session_id: string, tree: boolean): Promise<string[]> {
@@ -357,29 +382,5 @@ export class SessionManager implements Manager {
     const rows = table.withLive(await table.select({ family: session_id }));
     const below = listDescendants(session_id, rows.values());
     return [session_id, ...below.map(({ row }) => row.session_id)];
-  }
-
-  async #removeOne(session_id: string, by: string | undefined): Promise<void> {
-    const { table, store, removed } = this.#parts;
-    const row = await table.find(session_id);
-    const isAtWork = row !== undefined && table.isAtWork(row);
-    const erase = () => {
-      return store.delete(session_id).catch((cause: unknown) => {
-        throw new CodedError("store_failed", "could not be stored; the session was not deleted", {
-          cause,
-        });
-      });
-    };
-    try {
-      await table.erase(session_id, "deleted", erase);
-    } catch (error) {
-      // Its agent was stopped, but its queue still has messages.
-      void table.revive(session_id).then(
-        (session) => session.goOn(),
-        () => undefined,
-      );
-      throw error;
-    }
-    if (row !== undefined) removed(row, isAtWork, by);
   }
 }

@@ -21,7 +21,7 @@ export function createRow(order: Omit<OpenOrder, "last_seen_seq">, nowMs: number
     last_seq: 0,
     ...createUsage(),
     began_here: !order.resume,
-    ...defined({ answers: order.answers, parent: order.parent }),
+    ...defined({ answers: order.answers, parent: order.parent, project: order.project }),
     // Its agent sees for itself what happens in a session that it owns.
     ...(order.parent === undefined ? {} : { wakes_parent: false }),
   };

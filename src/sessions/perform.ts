@@ -6,7 +6,7 @@ import type { Agent } from "./agent/agent.ts";
 import type { Effect, LedgerEffect } from "./core/effects.ts";
 import type { Happening, TimerName } from "./core/inputs.ts";
 import type { PendingReplies } from "./replies.ts";
-import type { SessionContext } from "./session.ts";
+import type { SessionContext } from "./session-types.ts";
 import type { Audience } from "./stream/audience.ts";
 import type { Stream } from "./stream/stream.ts";
 
@@ -35,7 +35,9 @@ export class Performer {
       case "start":
       case "stop":
       case "interrupt":
+      case "adjust":
       case "pause":
+      case "rewind":
       case "give":
         agent.perform(effect);
         break;

@@ -11,6 +11,7 @@ import type { Losses } from "../store/losses.ts";
 import type { Store } from "../store/types.ts";
 import type { Effect } from "./core/effects.ts";
 import { restore } from "./core/restore.ts";
+import type { Rates } from "./core/spending.ts";
 import type { SessionHooks } from "./hooks.ts";
 import { toLost, toOwedNotice, toRequestNotice } from "./requests/frames.ts";
 import { makeRecoveredNotice, type Publisher } from "./stream/publish.ts";
@@ -29,6 +30,7 @@ export interface RecoverParts {
   turnEnded?: SessionHooks["onTurnEnd"];
   /** What the previous daemon could not store; known once the store is open. */
   losses?: () => Losses | undefined;
+  ratesOf?: ((backend: string) => Rates) | undefined;
   /** Sessions whose agents are running and will be adopted: nothing of them was cut. */
   kept?: ReadonlySet<string>;
 }
@@ -37,7 +39,7 @@ export async function recoverSessions(
   store: Store,
   publisher: Publisher,
   log: Log,
-  extras: Pick<RecoverParts, "turnEnded" | "losses" | "kept"> = {},
+  extras: Pick<RecoverParts, "turnEnded" | "losses" | "kept" | "ratesOf"> = {},
 ): Promise<void> {
   const parts = { store, publisher, ...extras };
   const [unfinished, recent, open] = await Promise.all([
@@ -118,7 +120,7 @@ export async function recoverOne(
   if (row.turn !== undefined) {
     // A driver without transactions may have lost the row's last change but kept the result.
     const result = await findResult(stream, row.turn.turn_id);
-    const found = defined({ result });
+    const found = defined({ result, rates: parts.ratesOf?.(row.backend) });
     const { state, effects } = restore({ ...rest, turn: row.turn }, { at_ms: Date.now(), ...found });
     Object.assign(rest, state.row);
     for (const effect of effects) perform(effect, stream, parts);

@@ -1,61 +1,42 @@
 // One session: the shell around its core (core/). Calls become inputs; effects are performed here, by the agent, the
 // ledger and the stream. Contains no decisions of its own.
 
-import type { Backend, BackendSink, Run, RunTraces } from "../backends/types.ts";
+import type { Backend, BackendSink, Rewound, Run, RunTraces } from "../backends/types.ts";
 import { makeId } from "../base/id.ts";
 import type { Log } from "../base/log.ts";
 import { defined } from "../base/values.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
+import type { NoticeData } from "../protocol/notices.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
+import type { QuotaWait } from "../protocol/quota.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { ActivityState, SessionRow } from "../protocol/session.ts";
-import type { Store } from "../store/types.ts";
-import { Agent, type AgentParts } from "./agent/agent.ts";
+import { Agent } from "./agent/agent.ts";
 import { deriveActivity } from "./core/activity.ts";
+import { type BudgetFacts, findBudgetHold } from "./core/budget.ts";
 import type { AdoptedRun, Happening } from "./core/inputs.ts";
-import type { CloseCondition, Job } from "./core/jobs.ts";
+import type { AdjustJob, CloseCondition, Job, NumberedTurn } from "./core/jobs.ts";
+import type { MarkChange } from "./core/marks.ts";
 import type { NewInput } from "./core/queue.ts";
+import { isLimit, type QuotaOrder } from "./core/quota.ts";
 import { clientGoneError, notAllowedError, shutdownError } from "./core/refusals.ts";
 import { createInitialState } from "./core/restore.ts";
 import * as facts from "./core/state.ts";
 import { passes } from "./core/turn-steps.ts";
-import type { SessionHooks } from "./hooks.ts";
 import { Machine } from "./machine.ts";
+import { toOpenJob } from "./open-job.ts";
 import { Performer } from "./perform.ts";
 import { projectRow } from "./project-row.ts";
 import { PendingReplies } from "./replies.ts";
 import type { Ledger } from "./requests/ledger.ts";
 import type { Asker, RespondOrder } from "./requests/types.ts";
+import type { Receipt, SessionContext } from "./session-types.ts";
 import { Audience } from "./stream/audience.ts";
 import type { Feed } from "./stream/feed.ts";
-import type { Publisher } from "./stream/publish.ts";
 import { Stream } from "./stream/stream.ts";
 import { openTrace } from "./trace.ts";
 import type { Client, OpenOrder, Subscriber } from "./types.ts";
-
-export interface SessionContext
-  extends Pick<AgentParts, "backend" | "log" | "stderrRate" | "env" | "withRoom" | "prepareWorktree"> {
-  store: Store;
-  publisher: Publisher;
-  ledger: Ledger;
-  hooks: SessionHooks;
-  ringSize: number;
-  /** Queues no longer deliver. */
-  isQuiet(): boolean;
-  /** The agent is left to the next daemon: nothing that happens to it or is asked of it has an effect here. */
-  isAbandoned(): boolean;
-  /** A queued message has changed state. */
-  inputChanged(session_id: string, input: InputRecord): void;
-  /** Directory for input recordings; absent: none. */
-  traceDir?: string | undefined;
-}
-
-export interface Receipt {
-  input: InputRecord;
-  position: number;
-  repeated: boolean;
-}
 
 export class Session {
   readonly row: SessionRow;
@@ -127,7 +108,8 @@ export class Session {
       log: this.#log,
       take: (happening) => this.#take(happening),
     });
-    this.#machine = new Machine(createInitialState(row, defined({ left_at_ms })), {
+    const initial = createInitialState(row, defined({ left_at_ms }), context.ratesOf?.(row.backend));
+    this.#machine = new Machine(initial, {
       perform: (effect) => performer.perform(effect),
       projected: (state, before) => projectRow(state, before, row),
       changed: () => context.hooks.onChange(row.session_id),
@@ -175,14 +157,6 @@ export class Session {
     return facts.isBusy(this.state);
   }
 
-  get isAsking(): boolean {
-    return facts.isAsking(this.state);
-  }
-
-  get isSettling(): boolean {
-    return facts.isSettling(this.state);
-  }
-
   /** Counts towards the session limit. */
   get isCounted(): boolean {
     return this.owner !== undefined || this.isRunning || facts.isClaimed(this.state);
@@ -204,6 +178,12 @@ export class Session {
     return facts.getIdleSince(this.state, this.last_event_at_ms);
   }
 
+  /** Since when its agent may be stopped to free a slot. */
+  get restSinceMs(): number | undefined {
+    this.#lookAround();
+    return facts.getIdleSince(this.state, this.last_event_at_ms) ?? facts.getRestSince(this.state);
+  }
+
   /** Requests waiting for an answer, oldest first. */
   get pending(): RequestRow[] {
     return this.#context.ledger.listPending(this.row.session_id);
@@ -213,27 +193,25 @@ export class Session {
     return facts.getQueue(this.row);
   }
 
+  /** Its queue waits for the reset of a limit. */
+  get quotaWait(): QuotaWait | undefined {
+    return facts.isWaitingQuota(this.state) ? this.row.quota_wait : undefined;
+  }
+
   /** Why its queue is blocked. */
   get held(): string | undefined {
-    return this.state.held?.message;
+    return this.state.held?.message ?? findBudgetHold(this.state);
+  }
+
+  setBudget(budget: BudgetFacts | undefined): void {
+    this.#take({ kind: "budget", budget });
   }
 
   /** Makes `client` the owner, with the agent running. If it fails, the previous owner keeps the session. */
   open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Feed> {
-    const { resume, last_seen_seq, answers, options } = order;
     const job_id = this.#replies.newId();
     const opened = this.#expect<Feed>(job_id, { client, subscriber });
-    this.#take({
-      kind: "job",
-      job: {
-        kind: "open",
-        job_id,
-        client_id: client.id,
-        isGone: client.isGone === true,
-        resume,
-        ...defined({ last_seen_seq, answers, options }),
-      },
-    });
+    this.#take({ kind: "job", job: toOpenJob(job_id, client, order) });
     return opened;
   }
 
@@ -267,6 +245,11 @@ export class Session {
     return this.#job((job_id) => ({ kind: "halt", job_id, isAsked }));
   }
 
+  /** Lets the agent forget these turns, its newest ones. Throws `session_busy`, `spawn_failed`. */
+  rewind(turns: readonly NumberedTurn[]): Promise<Rewound> {
+    return this.#job((job_id) => ({ kind: "rewind", job_id, turns }));
+  }
+
   /** Closes the session. The condition is evaluated when the job runs; false means the session stays open. */
   close(reason: string, condition: CloseCondition = "always"): Promise<boolean> {
     return this.#job((job_id) => ({ kind: "close", job_id, reason, if: condition }));
@@ -296,13 +279,34 @@ export class Session {
     return input;
   }
 
-  rename(name: string | null): Promise<void> {
-    return this.#ask((job_id) => ({ kind: "rename", job_id, name }));
+  /** Throws `session_busy` for a session at work that is to be archived, `invalid_message`, `store_failed`. */
+  mark(change: MarkChange): Promise<void> {
+    return this.#ask((job_id) => ({ kind: "mark", job_id, change }));
   }
+
+  /** Throws `setting_refused`, `session_busy`, `store_failed`. */
+  adjust(job: Omit<AdjustJob, "kind" | "job_id" | "stage">): Promise<void> {
+    return this.#job((job_id) => ({ kind: "adjust", job_id, ...job }));
+  }
+
+  /** What the running agent can be set to. */
+  readonly offers = () => this.#agent.offers();
 
   /** Writes the row, including fields that others have changed. Throws `store_failed`. */
   store(): Promise<void> {
     return this.#ask((job_id) => ({ kind: "store", job_id }));
+  }
+
+  /** Throws `quota_not_waiting`, `store_failed`. */
+  orderQuota(order: QuotaOrder): Promise<void> {
+    return this.#ask((job_id) => ({ kind: "quota", job_id, order }));
+  }
+
+  /** Asks the agent for its limits, without a turn. Starts it if somebody will use it. False: it does not run. */
+  async readQuota(): Promise<boolean> {
+    if (!this.isRunning) await this.#job((job_id) => ({ kind: "warm", waiters: [job_id], needsRoom: true }));
+    await this.#agent.readQuota();
+    return this.isRunning;
   }
 
   /** Bypasses the jobs, which may themselves be blocked on this answer. */
@@ -373,6 +377,13 @@ export class Session {
 
   #onEvent(event: AgentEvent): void {
     this.#heardAtMs = Date.now();
+    const { quota } = this.#context;
+    if (quota !== undefined && event.type === "agent.result" && isLimit(event)) {
+      this.#take({ kind: "event", event, quota: quota.describe(this.row, event) });
+      return;
+    }
+    if (quota !== undefined && event.type === "agent.notice" && event.category === "rate_limits")
+      quota.note(this.row, event.data as NoticeData<"rate_limits">);
     // Fast path: one call and no allocation when only the stream changes.
     if (this.#machine.isTaking || this.#context.traceDir !== undefined || !passes(this.state, event)) {
       this.#take({ kind: "event", event });

@@ -6,13 +6,18 @@ import type { Backend } from "../backends/types.ts";
 import { CodedError } from "../base/coded-error.ts";
 import { makeId } from "../base/id.ts";
 import { defined } from "../base/values.ts";
+import type { Budget } from "../protocol/budget.ts";
 import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
+import { changeLabels } from "./core/marks.ts";
 import { enqueue, hashValue, keyReusedError } from "./core/queue.ts";
+import { detectProject } from "./detect-project.ts";
 import type { SpawnOrder } from "./manager-types.ts";
 import { createRow } from "./new-row.ts";
+import type { ChildRights } from "./rights/rights.ts";
 import type { Session } from "./session.ts";
 import { exists, type SessionTable } from "./table.ts";
+import type { TakenTranscript, Transcripts } from "./transcripts/transcripts.ts";
 import type { MadeWorktree, Worktrees } from "./worktrees/worktrees.ts";
 
 export interface Spawned {
@@ -24,9 +29,10 @@ export interface Spawned {
 export interface SpawnParts {
   table: SessionTable;
   /** Reads the parent's family. The returned function throws if the parent may not have more children. */
-  checkParent(parent: string): Promise<() => void>;
+  checkParent(parent: string, budget: Budget | undefined): Promise<() => void>;
   /** Absent: this daemon makes none. */
   worktrees?: Worktrees | undefined;
+  transcripts: Pick<Transcripts, "take">;
 }
 
 export async function spawnSession(order: SpawnOrder, parts: SpawnParts): Promise<Spawned> {
@@ -43,9 +49,10 @@ export async function spawnSession(order: SpawnOrder, parts: SpawnParts): Promis
 }
 
 async function spawnOne(order: SpawnOrder, parts: SpawnParts): Promise<Spawned> {
-  const { table, checkParent, worktrees } = parts;
+  const { table, checkParent, worktrees, transcripts } = parts;
   const backend = table.backend(order.backend);
-  const session_id = order.session_id ?? idFor(order.key);
+  checkContinued(order);
+  const session_id = order.transcript ?? order.session_id ?? idFor(order.key);
   const release = await table.changing.lock(session_id);
   let session: Session;
   let first: InputRecord | undefined;
@@ -53,18 +60,24 @@ async function spawnOne(order: SpawnOrder, parts: SpawnParts): Promise<Spawned> 
   try {
     const before = (await table.find(session_id)) ?? (await findSpawned(order.key, table));
     if (before !== undefined) return sameAs(before, order);
-    const check = order.parent === undefined ? () => undefined : await checkParent(order.parent);
+    const check =
+      order.parent === undefined ? () => undefined : await checkParent(order.parent, order.budget);
     check();
     const parent = order.parent === undefined ? undefined : await table.find(order.parent);
+    const taken =
+      order.transcript === undefined ? undefined : await transcripts.take(session_id, backend.name);
     made = await makeWorktree(backend, { ...order, session_id }, parent?.cwd, worktrees);
     const placed = made === undefined ? order : placeIn(order, made.cwd);
-    let row = spawnRow(backend, { ...placed, session_id }, { cwd: parent?.cwd, hash: bodyHash(order) });
+    const inherited = { cwd: taken?.cwd ?? parent?.cwd, hash: bodyHash(order) };
+    let row = spawnRow(backend, { ...placed, session_id }, inherited);
+    if (taken !== undefined) row = continueTranscript(row, taken);
     if (made !== undefined) row.worktree = made.worktree;
+    if (row.cwd !== undefined) row.project = await detectProject(row.cwd);
     if (order.message !== undefined) {
       const input = { message: order.message, kind: "user" as const, message_id: makeId("msg") };
       ({ row, record: first } = enqueue(row, input, Date.now()));
     }
-    session = await table.create(backend, row, check);
+    session = await table.create(backend, row, { check, past: taken?.past });
   } catch (error) {
     if (made !== undefined) await worktrees?.discard(made.worktree);
     throw error;
@@ -73,6 +86,30 @@ async function spawnOne(order: SpawnOrder, parts: SpawnParts): Promise<Spawned> 
   }
   session.goOn();
   return { session_id, repeated: false, ...(first === undefined ? {} : { message_id: first.message_id }) };
+}
+
+/** A conversation keeps its id and its directory: agents look for it there. */
+function checkContinued({ transcript, session_id, cwd, options, worktree }: SpawnOrder): void {
+  if (transcript === undefined) return;
+  const given = { session_id, cwd, options: options?.["cwd"], worktree };
+  const [fault] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (fault === undefined) return;
+  const field = fault === "options" ? "options/cwd" : fault;
+  throw new CodedError(
+    "invalid_message",
+    `body: /${field}: conflicts with /transcript; the conversation keeps its id and its directory`,
+  );
+}
+
+function continueTranscript(row: SessionRow, taken: TakenTranscript): SessionRow {
+  const { session_id: native_session_id, title, path, model } = taken;
+  return {
+    ...row,
+    native_session_id,
+    rollout_path: path,
+    ...defined({ title, model: row.model ?? model }),
+    began_here: false,
+  };
 }
 
 async function makeWorktree(
@@ -106,7 +143,8 @@ function spawnRow(
   order: SpawnOrder & { session_id: string },
   inherited: { cwd: string | undefined; hash: string },
 ): SessionRow {
-  const { session_id, model, name, parent, budget, wakes_parent, notify_url, key } = order;
+  const { session_id, model, name, labels = [], parent, budget, wakes_parent, key } = order;
+  const { on_limit, notify_url, request_timeout_s, remind_s } = order;
   const options = toOptions(backend, order, inherited.cwd);
   const row = createRow(
     { session_id, backend: backend.name, resume: false, options, answers: "any" },
@@ -116,13 +154,19 @@ function spawnRow(
     ...row,
     managed: true,
     ...(order.may_answer === true ? { may_answer: true as const } : {}),
-    ...defined({ name, model, parent, budget, wakes_parent, notify_url }),
+    ...defined({ name, model, parent, on_limit, wakes_parent, notify_url, request_timeout_s, remind_s }),
+    ...(budget === undefined || isEmpty(budget) ? {} : { budget, granted_at_ms: row.started_at_ms }),
+    ...(labels.length === 0 ? {} : { labels: changeLabels(labels) }),
     ...(key === undefined ? {} : { spawn: { key, hash: inherited.hash } }),
   };
 }
 
+function isEmpty(budget: Budget): boolean {
+  return Object.keys(budget).length === 0;
+}
+
 /** The options of the session that this order asks for. Throws if they are not valid. */
-export function toOptions(
+function toOptions(
   backend: Backend,
   order: SpawnOrder,
   inheritedCwd: string | undefined,
@@ -130,6 +174,19 @@ export function toOptions(
   const { model, approvals = true, cwd = inheritedCwd } = order;
   const wish = { ...defined({ cwd, model }), approvals };
   return backend.checkOptions({ ...backend.spawnOptions(wish), ...order.options });
+}
+
+/** The rights of the session that this order asks for. */
+export async function describeSpawn(
+  order: SpawnOrder,
+  { table, transcripts }: { table: SessionTable; transcripts: Pick<Transcripts, "findCwd"> },
+): Promise<ChildRights> {
+  const backend = table.backend(order.backend);
+  const parent = order.parent === undefined ? undefined : await table.find(order.parent);
+  const { transcript } = order;
+  const own = transcript && (await transcripts.findCwd(transcript, backend.name));
+  const options = toOptions(backend, order, own ?? parent?.cwd);
+  return { backend: backend.name, options, may_answer: order.may_answer === true };
 }
 
 /** The key counts, whichever id was requested. */

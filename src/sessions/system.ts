@@ -4,26 +4,34 @@
 import { waitAtMost } from "../base/child.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { defined } from "../base/values.ts";
+import { type FoundGit, keepFoundGit } from "../git/index.ts";
 import type { Observer } from "../observe/types.ts";
+import type { Budget } from "../protocol/budget.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { Losses } from "../store/losses.ts";
 import { adoptRuns } from "./adopt.ts";
 import { Audit } from "./audit/audit.ts";
+import { Budgets } from "./budget/budgets.ts";
+import { createRates, type PriceTable } from "./budget/rates.ts";
 import { type CheckpointParts, Checkpoints, toSkippedNotice } from "./checkpoints/checkpoints.ts";
 import { Overlaps } from "./checkpoints/overlaps.ts";
 import { reportOverlaps } from "./checkpoints/report-overlaps.ts";
+import { isAsking } from "./core/state.ts";
 import { Family, type FamilyOptions, type FamilyParts } from "./family/family.ts";
+import { FileFinder } from "./files/file-finder.ts";
 import type { SessionHooks } from "./hooks.ts";
 import { type HubOptions, SessionHub } from "./hub.ts";
 import { findKeptRuns, NO_RUNS } from "./kept-runs.ts";
 import { SessionManager } from "./manager.ts";
 import { Notifier, type NotifyParts, type NotifySettings } from "./notify/notify.ts";
 import { Policy, type PolicyParts } from "./policy/policy.ts";
+import { QuotaDesk, type QuotaSettings } from "./quota/desk.ts";
 import { recoverSessions } from "./recover.ts";
 import { Ledger } from "./requests/ledger.ts";
 import { createIdentifier, type IdentifyPeer } from "./rights/from-table.ts";
 import { createPublisher } from "./stream/publish.ts";
 import type { SessionTable } from "./table.ts";
+import { Transcripts } from "./transcripts/transcripts.ts";
 import { Changes } from "./views/changes.ts";
 import { declareGauges } from "./views/gauges.ts";
 import { Views } from "./views/views.ts";
@@ -33,7 +41,18 @@ import { Worktrees, type WorktreesParts } from "./worktrees/worktrees.ts";
 const DRAIN_LIMIT_MS = 3_000;
 
 export interface SystemOptions
-  extends Omit<HubOptions, "publisher" | "ledger" | "ready" | "hooks" | "inputChanged" | "prepareWorktree"> {
+  extends Omit<
+    HubOptions,
+    | "publisher"
+    | "ledger"
+    | "ready"
+    | "hooks"
+    | "inputChanged"
+    | "prepareWorktree"
+    | "quota"
+    | "ratesOf"
+    | "checkSpawn"
+  > {
   observer: Observer;
   metrics: Metrics;
   /** Known once the store is open. */
@@ -46,11 +65,17 @@ export interface SystemOptions
   policy?: Pick<PolicyParts, "path" | "agentPath"> | undefined;
   /** Where answers and policy changes are recorded; absent: nowhere. */
   auditDir?: string | undefined;
+  /** Of agents that report none. */
+  prices?: PriceTable | undefined;
   /** Absent: no session can be spawned in a worktree. */
-  worktrees?: Omit<WorktreesParts, "listBusy" | "log"> | undefined;
+  worktrees?: Omit<WorktreesParts, "listBusy" | "log" | "findGit"> | undefined;
   /** Absent: the files of turns are not recorded. */
-  checkpoints?: Omit<CheckpointParts, "log" | "report" | "changed"> | undefined;
+  checkpoints?: Omit<CheckpointParts, "log" | "report" | "changed" | "findGit"> | undefined;
+  /** Absent: with the PATH of `env`. */
+  findGit?(): Promise<FoundGit>;
   family: FamilyOptions;
+  /** Absent: no session waits for a limit. */
+  quota?: QuotaSettings | undefined;
   notify: NotifySettings & Pick<NotifyParts, "env" | "identity" | "userAgent">;
 }
 
@@ -59,6 +84,7 @@ export interface Sessions {
   manager: SessionManager;
   policy: Policy | undefined;
   worktrees: Worktrees | undefined;
+  transcripts: Transcripts;
   /** Who a client is, from its process. */
   identify: IdentifyPeer;
   audit: Audit | undefined;
@@ -90,6 +116,7 @@ export function createSessions(options: SystemOptions): Sessions {
     onTurnEnd: (row, result, goesOn) => {
       if (result.turn_id !== undefined) checkpoints?.onTurnEnd(row, result.turn_id);
       family.onTurnEnd(row, result, goesOn);
+      quota.onTurnEnd(row, result);
       notifier.onTurnEnd(row, result, goesOn);
     },
     onInputFailed: (row, message_id, error) => family.onInputFailed(row, message_id, error),
@@ -102,16 +129,25 @@ export function createSessions(options: SystemOptions): Sessions {
       void checkpoints?.remove(row.session_id);
       overlaps.forget(row.session_id);
       changes.markRemoved(row.session_id);
+      budgets.onRemoved(row);
       if (isAtWork) void family.onRemoved(row, by);
     },
-    onChange: (session_id) => changes.markChanged(session_id),
+    onLoaded: (session) => budgets.onLoaded(session),
+    onUnloaded: (row, isForgotten) => budgets.onUnloaded(row, isForgotten),
+    onChange: (session_id) => {
+      budgets.onChange(session_id);
+      changes.markChanged(session_id);
+      quota.onChange(session_id);
+    },
   };
   const requestChanged = (request: RequestRow) => {
     observer.request(request);
     changes.reportRequest(request);
     const row = hub.table.row(request.session_id);
-    if (request.status !== "pending") family.onSettled(request);
-    else if (row !== undefined) hooks.onRequest(row, request);
+    if (request.status !== "pending") {
+      family.onSettled(request);
+      notifier.onSettled(request);
+    } else if (row !== undefined) hooks.onRequest(row, request);
   };
   const losses = defined({ losses: options.losses });
   const publisher = createPublisher(store, log, {
@@ -132,11 +168,13 @@ export function createSessions(options: SystemOptions): Sessions {
         });
   const overlaps = new Overlaps();
   const isLive = (session_id: string) => hub.table.live.has(session_id);
+  const findGit = options.findGit ?? keepFoundGit(options.env);
   const checkpoints =
     options.checkpoints === undefined
       ? undefined
       : new Checkpoints({
           ...options.checkpoints,
+          findGit,
           log,
           report: (session_id, data) => {
             const session = hub.table.live.get(session_id);
@@ -149,7 +187,8 @@ export function createSessions(options: SystemOptions): Sessions {
         });
   const ledger = new Ledger({ store, publisher, log, expiryMs: options.expiryMs, policy, audit });
   const adopted = { runs: new Set<string>(), sessions: new Set<string>() };
-  const recover = { turnEnded: hooks.onTurnEnd, ...losses };
+  const ratesOf = createRates(options.backends, options.prices);
+  const recover = { turnEnded: hooks.onTurnEnd, ratesOf, ...losses };
   const recovered = async () => {
     const runs = options.runsDir === undefined ? NO_RUNS : await findKeptRuns(options.runsDir, store, log);
     await recoverSessions(store, publisher, log, { ...recover, kept: runs.sessions });
@@ -157,21 +196,56 @@ export function createSessions(options: SystemOptions): Sessions {
     // Clients that waited ask for it at once, and a thread must be started first.
     if (adopted.sessions.size > 0) void observer.warm([...adopted.sessions]);
   };
-  const ready = recovered();
+  const ready = recovered().then(() => {
+    for (const request of ledger.pending()) {
+      const row = hub.table.row(request.session_id);
+      if (row !== undefined) notifier.startReminders(row, request);
+    }
+  });
   ready.catch(() => undefined); // the waiting caller gets the error
+  const checkSpawn = async (parent: string, budget?: Budget) => {
+    const checks = [await family.checkSpawn(parent), await budgets.checkSpawn(parent, budget)];
+    return () => {
+      for (const check of checks) check();
+    };
+  };
   const hub = new SessionHub({
     ...options,
     publisher,
     ledger,
     ready,
     hooks,
-    checkSpawn: (parent) => family.checkSpawn(parent),
+    ratesOf,
+    checkSpawn,
     inputChanged: (session_id, input) => changes.reportInput(session_id, input),
+    // Created below; no agent reports anything before.
+    quota: {
+      describe: (row, result) => quota.describe(row, result),
+      note: (row, data) => quota.note(row, data),
+    },
     prepareWorktree: async (worktree) => worktrees?.prepare(worktree),
   });
   const { table } = hub;
   declareGauges(metrics, { table, ledger, store });
-  const views = new Views({ table, ledger, observer, store, stallMs: options.family.stallMs });
+  const quota = new QuotaDesk({
+    ...(options.quota ?? { onLimit: "fail", maxWaitMs: 0 }),
+    ...{ table, ledger, log },
+    changed: (session_id) => changes.markChanged(session_id),
+  });
+  const budgets = new Budgets({
+    ...{ table, ledger, log, ratesOf },
+    stopTree: (session_id) => manager.stop(session_id, { tree: true }),
+    changed: (session_id) => changes.markChanged(session_id),
+  });
+  const views = new Views({
+    table,
+    ledger,
+    observer,
+    store,
+    quota,
+    budgets,
+    stallMs: options.family.stallMs,
+  });
   const changes = new Changes({
     view: (session_id) => views.find(session_id),
     above: (session_id) => views.above(session_id),
@@ -193,31 +267,47 @@ export function createSessions(options: SystemOptions): Sessions {
   const worktrees =
     options.worktrees === undefined
       ? undefined
-      : new Worktrees({ ...options.worktrees, log, listBusy: () => listRunningIn(table) });
+      : new Worktrees({ ...options.worktrees, findGit, log, listBusy: () => listRunningIn(table) });
+  const transcripts = new Transcripts(table, options.backends);
   const manager = new SessionManager({
-    ...{ table, ledger, store, observer, family, changes, views, log, rights: hub.rights, worktrees },
-    checkpoints,
+    ...{
+      table,
+      ledger,
+      store,
+      observer,
+      family,
+      changes,
+      views,
+      log,
+      rights: hub.rights,
+      worktrees,
+      transcripts,
+    },
+    ...{ quota, checkpoints, budgets, checkSpawn },
+    files: new FileFinder({ env: options.env, findGit }),
     checkNotifyUrl: (url) => void notifier.checkNotifyUrl(url),
     removed: hooks.onRemoved,
   });
   void table.ready.then(
     () => {
       family.startStallChecks();
-      return manager.resume();
+      return manager.resume().then(() => quota.start());
     },
     () => undefined, // the store did not open; `ready` says so
   );
   const quiet = async (): Promise<void> => {
     table.isQuiet = true;
     ledger.close();
+    budgets.close();
     changes.close();
-    await Promise.all([family.close(), notifier.close()]);
+    await Promise.all([family.close(), notifier.close(), quota.close()]);
   };
   return {
     hub,
     manager,
     policy,
     worktrees,
+    transcripts,
     identify: createIdentifier(table, options.env["BLEMEES_DAEMON_ID"]),
     audit,
     checkpoints,
@@ -261,8 +351,8 @@ function familyParts(
         change(session.row);
         return session.store();
       }),
-    enqueue: async (session_id, { message, message_id, from }) => {
-      const wake = { message, message_id, kind: "wake" as const, ...defined({ from }) };
+    enqueue: async (session_id, { message, message_id, from, brief }) => {
+      const wake = { message, message_id, kind: "wake" as const, ...defined({ from, brief }) };
       await table.use(session_id, (session) => session.enqueue(wake));
     },
     cancelQueued: (session_id, message_id) =>
@@ -273,9 +363,10 @@ function familyParts(
       }),
     isPending: (session_id, request_id) =>
       ledger.listPending(session_id).some((row) => row.request_id === request_id),
+    isLoaded: (session_id) => table.live.has(session_id),
     *running() {
-      for (const { row, isRunning, last_event_at_ms, isAsking } of table.live.values()) {
-        if (isRunning) yield { row, last_event_at_ms, isAsking };
+      for (const { row, isRunning, last_event_at_ms, state } of table.live.values()) {
+        if (isRunning) yield { row, last_event_at_ms, isAsking: isAsking(state) };
       }
     },
     now: Date.now,

@@ -5,7 +5,9 @@ import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionWorktree } from "../protocol/worktrees.ts";
 import type { Store } from "../store/types.ts";
 import type { CloseCondition } from "./core/jobs.ts";
+import type { Rates } from "./core/spending.ts";
 import type { SessionHooks } from "./hooks.ts";
+import type { QuotaPort } from "./quota/desk.ts";
 import type { Ledger } from "./requests/ledger.ts";
 import type { Session } from "./session.ts";
 import type { Publisher } from "./stream/publish.ts";
@@ -27,6 +29,9 @@ export interface TableOptions {
   /** Before an agent starts in the worktree of its session. */
   prepareWorktree?(worktree: SessionWorktree): Promise<void>;
   hooks?: SessionHooks;
+  /** Absent: no session waits for a limit. */
+  quota?: QuotaPort | undefined;
+  ratesOf?(backend: string): Rates;
   inputChanged?(session_id: string, input: InputRecord): void;
 }
 
@@ -37,6 +42,13 @@ export interface RemoveOrder {
   afterwards?: () => Promise<void>;
   /** Nothing of it is left in the store. */
   isForgotten?: boolean;
+}
+
+export interface CreateOrder {
+  /** Throws if a new session is not allowed. */
+  check(): void;
+  /** Frames of a conversation that it continues. */
+  past?: readonly object[] | undefined;
 }
 
 export interface Obtained<T> {

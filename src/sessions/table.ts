@@ -5,6 +5,7 @@ import type { Backend } from "../backends/types.ts";
 import { CodedError } from "../base/coded-error.ts";
 import { KeyedLock } from "../base/keyed-lock.ts";
 import type { Log } from "../base/log.ts";
+import { defined } from "../base/values.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Kin, RowFilter } from "../store/types.ts";
 import { unknownSessionError } from "./core/refusals.ts";
@@ -13,7 +14,7 @@ import { noHooks } from "./hooks.ts";
 import { continueSeqs, createRow } from "./new-row.ts";
 import { type RecoverParts, recoverOne } from "./recover.ts";
 import { Session } from "./session.ts";
-import type { Obtained, RemoveOrder, TableOptions } from "./table-types.ts";
+import type { CreateOrder, Obtained, RemoveOrder, TableOptions } from "./table-types.ts";
 import type { OpenOrder } from "./types.ts";
 
 export class SessionTable {
@@ -200,14 +201,15 @@ export class SessionTable {
   }
 
   /** A new session with its agent running. If that fails, it never existed. Requires the lock of its id. */
-  async create(backend: Backend, row: SessionRow, check: () => void): Promise<Session> {
-    const { store } = this.#options;
+  async create(backend: Backend, row: SessionRow, { check, past = [] }: CreateOrder): Promise<Session> {
+    const { store, publisher } = this.#options;
     const [highestSeq, kin] = await Promise.all([store.highestSeq(row.session_id), this.#loadKin(row)]);
     continueSeqs(row, highestSeq);
     const { session, beginning } = await this.withRoom(async (placed) => {
       check(); // others may have been created while waiting for a slot
       const made = new Session(row, { ...this.#context(), backend }, Date.now());
       this.#add(made, kin);
+      if (past.length > 0) publisher.publishPast(made.stream, past);
       const begun = made.begin();
       placed();
       begun.catch(() => undefined); // awaited below
@@ -218,6 +220,7 @@ export class SessionTable {
       return session;
     } catch (error) {
       await this.unmake(session, "spawn_failed", { isForgotten: true });
+      if (past.length > 0) await store.delete(row.session_id);
       throw error;
     }
   }
@@ -261,6 +264,7 @@ export class SessionTable {
     this.#live.delete(row.session_id);
     if (isForgotten || !this.#options.store.durable) this.relatives.forget(row);
     else this.relatives.unload(row);
+    this.#options.hooks?.onUnloaded(row, isForgotten);
   }
 
   /** Ends the session, if it is in memory, and forgets it; `afterwards` removes it from the store. */
@@ -302,10 +306,10 @@ export class SessionTable {
 
   async #letOneRest(): Promise<void> {
     const idle = [...this.#live.values()]
-      .filter(({ row, isRunning, idleSinceMs }) => {
-        return row.managed === true && isRunning && idleSinceMs !== undefined;
+      .filter(({ row, isRunning, restSinceMs }) => {
+        return row.managed === true && isRunning && restSinceMs !== undefined;
       })
-      .sort((a, b) => (a.idleSinceMs ?? 0) - (b.idleSinceMs ?? 0));
+      .sort((a, b) => (a.restSinceMs ?? 0) - (b.restSinceMs ?? 0));
     // One that became busy meanwhile stays.
     for (const session of idle) if (await session.rest()) return;
     throw exists(
@@ -322,6 +326,7 @@ export class SessionTable {
   #add(session: Session, kin: Kin): void {
     this.#live.set(session.row.session_id, session);
     this.relatives.add(session.row, kin);
+    this.#options.hooks?.onLoaded(session);
   }
 
   /** Of a session that is not stored yet. It may have children: of one of that id that was deleted. */
@@ -362,7 +367,9 @@ export class SessionTable {
       found !== undefined && (found.turn !== undefined || found.lost_after !== undefined || lost.length > 0);
     if (found?.lost_after !== undefined) this.#log.warn("session.history_lost", { session_id, count: 1 });
     const { publisher, hooks = noHooks } = this.#options;
-    const parts: RecoverParts = { store, publisher, turnEnded: (...end) => hooks.onTurnEnd(...end) };
+    const { ratesOf } = this.#options;
+    const turnEnded: RecoverParts["turnEnded"] = (...end) => hooks.onTurnEnd(...end);
+    const parts: RecoverParts = { store, publisher, turnEnded, ...defined({ ratesOf }) };
     const stored = isCut ? await recoverOne(found, lost, parts) : found;
     if (stored !== undefined && stored.backend !== backend.name) {
       throw exists(`session ${session_id} was created with backend "${stored.backend}"`);

@@ -54,6 +54,8 @@ export interface OpenOrder {
   answers?: "owner" | "any";
   /** The client's `options.<backend>` block; absent when the frame has none. */
   options?: Record<string, unknown>;
+  /** The project of the directory in `options`. */
+  project?: string;
   /** If the session is new: whose agent opens it. */
   parent?: string;
   /** Names of option blocks for other backends, to detect typos. */

@@ -38,7 +38,15 @@ export function countHelpRows(columns: number): number {
 }
 
 function allLines(columns: number): Line[] {
-  return PLACES.flatMap(([place, title]) => [
+  return drawPlaces(
+    PLACES.map(([place]) => place),
+    columns,
+  );
+}
+
+/** The keys that apply in these places, each under its title. */
+export function drawPlaces(places: readonly KeyPlace[], columns: number): Line[] {
+  return PLACES.filter(([place]) => places.includes(place)).flatMap(([place, title]) => [
     [createPiece(title, STYLE.bold)],
     ...listKeyRows(place).flatMap(([keys, summary]) => drawKeys(keys, summary, columns)),
   ]);

@@ -2,6 +2,7 @@
 import { CodedError } from "../base/coded-error.ts";
 import { defined } from "../base/values.ts";
 import { runApp } from "./app.ts";
+import type { OtherScreens } from "./fleet/screen.ts";
 import { notifyMode } from "./notify/decide.ts";
 import type { Opener, TerminalIo } from "./screen-types.ts";
 import type { FleetDriver, Notification, SessionDriver } from "./types.ts";
@@ -34,7 +35,22 @@ export async function runFleetScreen(options: ScreenOptions & { driver: FleetDri
   const { io, notify, driver } = options;
   assertTerminal(io);
   const { createFleetScreen } = await import("./fleet/screen.ts");
-  return runApp({ io, first: createFleetScreen(driver, loadSession), ...defined({ notify }) });
+  return runApp({ io, first: createFleetScreen(driver, loadOthers), ...defined({ notify }) });
+}
+
+async function loadOthers(): Promise<OtherScreens> {
+  const [openSession, inbox, outside, search] = await Promise.all([
+    loadSession(),
+    import("./inbox/screen.ts"),
+    import("./outside/screen.ts"),
+    import("./search/screen.ts"),
+  ]);
+  return {
+    openSession,
+    openInbox: inbox.createInboxScreen,
+    openOutside: outside.createOutsideScreen,
+    openSearch: search.createSearchScreen,
+  };
 }
 
 async function loadSession(): Promise<(driver: SessionDriver) => Opener> {

@@ -24,7 +24,7 @@ test("the decision comes first, then each choice once, with what it remembers an
   in │ /w
   reason │ to build
   Choices:
-    accept [--input JSON]  once
+    accept [--input JSON]  this once
     accept-session         do not ask again until the agent ends
       remembers │ allow Bash(mkdir:*)
     always                 do not ask again
@@ -39,8 +39,11 @@ test("the decision comes first, then each choice once, with what it remembers an
 
 test("the details contain ids, the hash and everything else as JSON", () => {
   const row = pending({ payload: { ...PAYLOAD, details: { blocked_path: "/etc" } }, item_id: "i1" });
-  const shown = formatRequest(row, "HINT", 80, { hasDetails: true, name: "fixer" });
-  expect(shown[0]).toBe("? fixer (demo) asks to run a command:");
+  const shown = formatRequest(row, "HINT", 80, {
+    hasDetails: true,
+    session: { session_id: "s1", name: "fixer", cwd: "/home/you/shop" },
+  });
+  expect(shown[0]).toBe("? fixer (demo) in shop asks to run a command:");
   const at = shown.indexOf("  Details:");
   expect(shown.slice(at + 1, at + 7)).toEqual([
     "  request req_a1",
@@ -110,7 +113,7 @@ test("a change is shown with its diff, and its input without repeating those tex
     changes: [{ path: "a.ts", kind: "update", diff: "@@ -1 +1 @@\n-a\n+b", move_path: "b.ts" }],
   });
   expect(shown).toContain(
-    "  edit │ a.ts\n  moved to │ b.ts\n  │ @@ -1 +1 @@\n  │ -a\n  │ +b\n  input:\n  │ replace_all: true\n  │ because: x\n  │ b\n",
+    "  rename and edit │ a.ts\n  to │ b.ts\n  │ @@ -1 +1 @@\n  │ -a\n  │ +b\n  input:\n  │ replace_all: true\n  │ because: x\n  │ b\n",
   );
 });
 
@@ -190,19 +193,22 @@ test.each(HOSTILE)("an agent cannot imitate us with %s", (_what, hostile) => {
     ],
   };
   const row = pending({ payload: { ...PAYLOAD, ...payload }, path: [hostile] });
-  const shown = formatRequest(row, "HINT", 80, { hasDetails: true, name: hostile });
+  const shown = formatRequest(row, "HINT", 80, {
+    hasDetails: true,
+    session: { session_id: "s1", name: hostile, cwd: `/w/${hostile}` },
+  });
   expect(shown.join("")).not.toMatch(/[^\P{Cc}\t]|[\p{Cf}\p{DI}\p{Co}\u2800]|[^\P{Z} ]/u);
   for (const line of shown) expect(columnsOf(line), line).toBeLessThan(80);
   // Beside our own text, a single line of foreign text follows a bar.
   expect(ours(shown.slice(1)).map((line) => line.replace(/(?: │ .*|:)$/, ""))).toEqual(OWN_LINES);
-  expect(shown[0]).toMatch(/^\? .* \(demo\) asks to run a command:$/);
+  expect(shown[0]).toMatch(/^\? .* \(demo\) in .* asks to run a command:$/);
 });
 
 const OWN_LINES = [
   "  sub-agent",
   "  in",
-  "  edit",
-  "  moved to",
+  "  rename",
+  "  to",
   "  reason",
   "  question 1 (choose one)",
   "  Choices",

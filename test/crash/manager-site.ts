@@ -237,7 +237,7 @@ export class ManagerSite {
   }
 
   async #checkWakes(records: readonly InputRecord[], texts: readonly string[]): Promise<void> {
-    const left = [...texts];
+    const left = texts.flatMap(splitWakes);
     for (const id of this.#children()) {
       const wakes = records.filter(({ message_id }) => message_id.startsWith(`wake_${id}_`));
       const [first, again, ...more] = wakes;
@@ -294,6 +294,12 @@ export function newManagerReport(): ManagerReport {
     unseenWakes: 0,
     retried: 0,
   };
+}
+
+/** Wakes that waited together are one message, with a part for each. */
+function splitWakes(text: string): string[] {
+  const [, merged] = /^\d+ events about your child sessions:\n(.*)/ms.exec(text) ?? [];
+  return merged === undefined ? [text] : merged.split(/^(?=- ["(]|\(The daemon was restarted)/m);
 }
 
 function isAgain({ message_id }: InputRecord): boolean {

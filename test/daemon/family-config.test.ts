@@ -16,13 +16,14 @@ function load(toml: string, env: Record<string, string> = {}) {
 
 test("by default there are no notifications, and a family is bounded", () => {
   expect(load("")).toMatchObject({
-    max_children: 32,
+    max_children: 64,
     max_family_depth: 6,
     max_family_size: 256,
     stall_s: 600,
     notify_allow_urls: [],
     notify_on: ["waits", "done", "failed"],
     notify_children: false,
+    remind_s: 0,
   });
   expect(load("").notify_command).toBeUndefined();
   expect(load("").notify_url).toBeUndefined();

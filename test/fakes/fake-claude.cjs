@@ -99,6 +99,7 @@ const {
   mkdirSync,
   readFileSync,
   realpathSync,
+  writeFileSync,
   writeSync,
 } = require("node:fs");
 const { homedir } = require("node:os");
@@ -113,7 +114,16 @@ const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const cwd = realpathSync(process.cwd());
 const isPartial = has("--include-partial-messages");
-const model = argOf("--model") ?? "claude-fake-1";
+let model = argOf("--model") ?? "claude-fake-1";
+let permissionMode = argOf("--permission-mode") ?? "default";
+const COMMANDS = [
+  { name: "compact", description: "Summarize the conversation\nin fewer words", argumentHint: "[how]" },
+  { name: "init" },
+];
+const MODELS = [
+  { value: "default", displayName: "Default", description: "The usual one" },
+  { value: "sonnet", displayName: "Sonnet" },
+];
 let sessionId = argOf("--session-id") ?? argOf("--resume") ?? randomUUID();
 let totalCost = 0;
 let turn; // { abort, isHung, child, task } while a turn runs
@@ -221,7 +231,7 @@ function take(line) {
   }
   // A plain stub takes anything for a turn, also a control frame that should never have come.
   const message = frame.type === "user" ? frame.message : { role: "user", content: line };
-  queue.push({ message });
+  queue.push({ message, uuid: frame.uuid });
   if (has("--replay-user-messages")) out({ type: "user", message, isReplay: true });
   void work();
 }
@@ -235,13 +245,25 @@ async function control(frame) {
     if (fault === "slow-start") await sleep(300);
     if (fault.startsWith("ask-")) void ask("can_use_tool", bashRequest("true"));
     if (fault === "ask-and-die") die("Error: broken", 1);
-    answer({ subtype: "success", response: { commands: [], models: [], pid: process.pid } });
+    answer({ subtype: "success", response: { commands: COMMANDS, models: MODELS, pid: process.pid } });
   } else if (request.subtype === "interrupt") {
     if (turn !== undefined && !turn.isMute) takeBack();
     if (isAsync) endAsync("stopped");
     answer({ subtype: "success" });
     if (isIdle) state("idle");
     if (turn !== undefined && !turn.isStuck) turn.abort();
+  } else if (request.subtype === "rewind_conversation") {
+    answer({ subtype: "success", response: rewind(request.target_message_uuid) });
+  } else if (request.subtype === "set_model") {
+    model = request.model;
+    answer({ subtype: "success" });
+  } else if (request.subtype === "set_permission_mode") {
+    if (request.mode === "bypassPermissions" && permissionMode !== request.mode) {
+      answer({ subtype: "error", error: "the session was not launched with bypassPermissions" });
+      return;
+    }
+    permissionMode = request.mode;
+    answer({ subtype: "success", response: { mode: request.mode } });
   } else {
     answer({ subtype: "error", error: `Unsupported control request subtype: ${request.subtype}` });
   }
@@ -258,11 +280,11 @@ async function work() {
   if (isClosed && fault !== "ignore-eof") process.exit(0);
 }
 
-async function playTurn({ message, origin }) {
+async function playTurn({ message, uuid, origin }) {
   const texts = typeof message.content === "string" ? [message.content] : textsOf(message.content);
   const text = texts.join("\n");
   if (text.trim() === "/clear" || text.includes("#clear")) sessionId = randomUUID();
-  remember(text);
+  remember(text, uuid);
   init();
   const aborted = new Promise((resolve) => {
     turn = { abort: () => resolve("aborted"), texts: [], usage: 20, message, origin };
@@ -752,7 +774,6 @@ function resultFrame(fields) {
 
 function init() {
   const tools = ["Bash", "Read", "Write"];
-  const permissionMode = argOf("--permission-mode") ?? "default";
   out({ type: "system", subtype: "init", cwd, tools, model, permissionMode, claude_code_version: "2.1.197" });
 }
 
@@ -850,7 +871,7 @@ function transcript() {
   return join(dir, "projects", cwd.replace(/[^a-zA-Z0-9]/g, "-"), `${sessionId}.jsonl`);
 }
 
-function remember(text) {
+function remember(text, uuid = randomUUID()) {
   if (has("--no-session-persistence")) return;
   mkdirSync(join(transcript(), ".."), { recursive: true });
   const record = {
@@ -858,16 +879,34 @@ function remember(text) {
     message: { role: "user", content: text },
     cwd,
     sessionId,
+    uuid,
     version: "2.1.197",
   };
   appendFileSync(transcript(), `${JSON.stringify(record)}\n`);
 }
 
 function rememberedTexts() {
+  return remembered().map((record) => record.message.content);
+}
+
+function remembered() {
   if (!existsSync(transcript())) return [];
-  const records = readFileSync(transcript(), "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-  return records.map((record) => record.message.content);
+  const text = readFileSync(transcript(), "utf8").trim();
+  return text === "" ? [] : text.split("\n").map((line) => JSON.parse(line));
+}
+
+/** Its newest message only, as 2.1.197 and 2.1.327 do; the first one only the latter removes. */
+function rewind(target) {
+  const records = remembered();
+  const at = records.findIndex(({ uuid }) => uuid === target);
+  const no = (error) => ({ rewound: false, prefillText: null, precedingAssistantUuid: null, error });
+  if (!isIdle) return no("turn running");
+  if (at === -1) return no("target not found");
+  if (at < records.length - 1) return no("stale target");
+  if (at === 0 && fault === "keeps-first") return no("no preceding assistant");
+  writeFileSync(
+    transcript(),
+    lines(at, (n) => JSON.stringify(records[n])),
+  );
+  return { rewound: true, targetMessageUuid: target, prefillText: records[at].message.content };
 }

@@ -224,6 +224,34 @@ const HANDLERS = {
     for (const child of thread.terminals) child.kill("SIGKILL");
     reply({});
   },
+  "thread/turns/list": (params, reply, refuse) => {
+    const thread = threads.get(params.threadId);
+    if (thread === undefined) return refuse(`thread not found: ${params.threadId}`);
+    // Newest first.
+    const all = thread.past.toReversed();
+    const from = Number(params.cursor ?? 0);
+    const end = from + (params.limit ?? 25);
+    const data = all.slice(from, end).map(({ id, clientId }) => ({
+      id,
+      items: [{ type: "userMessage", id: `item_${id}`, clientId, content: [] }],
+      itemsView: "summary",
+      status: "completed",
+    }));
+    reply({ data, nextCursor: end < all.length ? String(end) : null });
+  },
+  "thread/revert": (params, reply, refuse) => {
+    const thread = threads.get(params.threadId);
+    if (thread === undefined) return refuse(`thread not found: ${params.threadId}`);
+    const at = thread.past.findIndex(({ id }) => id === params.beforeTurnId);
+    if (at === -1) return refuse(`turn not found: ${params.beforeTurnId}`);
+    thread.past.splice(at);
+    thread.texts.splice(at);
+    save(thread);
+    note("thread/status/changed", { threadId: thread.id, status: { type: "notLoaded" } });
+    note("thread/status/changed", { threadId: thread.id, status: statusOf(thread) });
+    reply({ thread: viewOf(thread), turnsBackwardsCursor: null, itemsBackwardsCursor: null });
+    note("thread/reverted", { threadId: thread.id });
+  },
   "turn/interrupt": (params, reply, refuse) => {
     const { turn } = threads.get(params.threadId) ?? {};
     if (turn === undefined || turn.id !== params.turnId) return refuse("no active turn to interrupt");
@@ -232,6 +260,21 @@ const HANDLERS = {
     if (turn.ignores > 0) turn.ignores -= 1;
     else turn.abort();
   },
+  "model/list": (_params, reply) =>
+    reply({
+      data: [
+        {
+          ...{ id: "gpt-fake", model: "gpt-fake", displayName: "Fake", description: "The usual one" },
+          supportedReasoningEfforts: [
+            { reasoningEffort: "low", description: "Quick" },
+            { reasoningEffort: "high", description: "" },
+          ],
+        },
+        { id: "gpt-x", model: "gpt-x", displayName: "X", description: "" },
+        { id: "gpt-secret", model: "gpt-secret", hidden: true },
+      ],
+      nextCursor: null,
+    }),
   "turn/start": (params, reply, refuse) => {
     const thread = threads.get(params.threadId);
     if (thread === undefined) return refuse(`thread not found: ${params.threadId}`);
@@ -250,8 +293,9 @@ const HANDLERS = {
     thread.texts.push(text);
     thread.input = params.input;
     thread.turnParams = params;
-    save(thread);
     const turn = beginTurn(thread);
+    thread.past.push({ id: turn.id, clientId: params.clientUserMessageId ?? null });
+    save(thread);
     reply({ turn: turnView(turn, "inProgress") });
     void play(thread, turn, text);
   },
@@ -265,6 +309,7 @@ function newThread(params, parent) {
     parent,
     params,
     texts: [],
+    past: [],
     input: [],
     terminals: new Set(),
     interrupts: 0,
@@ -317,8 +362,9 @@ function stored(id) {
 }
 
 /** A thread has a file only from its first turn on. */
-function save({ id, cwd, model, parent, texts, createdAt }) {
-  writeFileSync(join(store, `${id}.json`), JSON.stringify({ id, cwd, model, parent, texts, createdAt }));
+function save({ id, cwd, model, parent, texts, past, createdAt }) {
+  const kept = { id, cwd, model, parent, texts, past, createdAt };
+  writeFileSync(join(store, `${id}.json`), JSON.stringify(kept));
 }
 
 function lock(thread) {

@@ -1,9 +1,17 @@
 // lane: process
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findGit, isNewEnough } from "../../src/git/program.ts";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { findGit, isNewEnough, keepFoundGit } from "../../src/git/program.ts";
 import { findRepository, readHead } from "../../src/git/repository.ts";
 import type { Git } from "../../src/git/run.ts";
 
@@ -42,6 +50,21 @@ describe("finding git", () => {
     expect(await findGit({ PATH: makeProgram("git", "exit 3") })).toMatchObject({
       reason: expect.stringContaining("does not work"),
     });
+  });
+
+  test("it is looked for once; if it is missing, again after a minute", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const env: Record<string, string> = { PATH: join(dir, "none") };
+    const find = keepFoundGit(env);
+    expect(await find()).toHaveProperty("reason");
+    env["PATH"] = makeProgram("git", `echo x >> ${join(dir, "calls")}; echo git version 9.9.9`);
+    expect(await find()).toHaveProperty("reason");
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
+    expect(await Promise.all([find(), find()])).toMatchObject([{ version: "9.9.9" }, { version: "9.9.9" }]);
+    expect(await find()).toMatchObject({ version: "9.9.9" });
+    expect(readFileSync(join(dir, "calls"), "utf8")).toBe("x\n");
   });
 
   test("a relative entry of PATH is not searched", async () => {

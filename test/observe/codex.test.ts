@@ -180,6 +180,7 @@ describe("the death of the agent", () => {
     expect(bench.rows).toMatchObject([
       { kind: "cut", row: { turn_id: "old", error_code: "backend_crashed" } },
       { kind: "turn", row: { turn_id: "old", event_type: "failed" } },
+      { kind: "usage", row: { turn_id: "old", agent: "codex" } },
     ]);
   });
 });

@@ -223,7 +223,7 @@ describe("the database", () => {
     const old = await look(path);
     old.exec("DROP INDEX turn_stats; DROP INDEX call_stats; DROP INDEX request_stats; PRAGMA user_version=1");
     old.exec("ALTER TABLE tool_events DROP COLUMN change_kind; ALTER TABLE tool_events DROP COLUMN not_run");
-    old.exec("ALTER TABLE turn_events DROP COLUMN waited_ms");
+    old.exec("ALTER TABLE turn_events DROP COLUMN waited_ms; DROP TABLE turn_usage");
     const events = await open(path);
     expect(events.stats({ ...ALL, unstored: [] })).toEqual(toStats(many, ALL));
     const names = old.prepare("SELECT name FROM sqlite_schema WHERE name LIKE '%_stats' ORDER BY name").all();

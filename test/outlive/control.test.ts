@@ -15,9 +15,13 @@ describe.skipIf(process.platform !== "linux")("the proof that agents outlive the
     onTestFinished(close);
     const cast = [CLAUDE, CODEX, ACP].map((kind) => ({ kind, asks: false }));
     const sizes = { kills: 4, takeovers: 0, stops: 0, stopMs: 0 };
-    const { faults } = await prove({ ...furnish(), program, cast, seed: 1, ...sizes });
+    // A mark that is too far ahead loses a result instead: then the proof gives up waiting for its turn, and says so.
+    const faults = await prove({ ...furnish(), program, cast, seed: 1, ...sizes }).then(
+      (report) => report.faults,
+      (error: Error) => [error.message],
+    );
     figure(`outlive: ${faults.length} faults with the mark stored apart, e.g. ${faults[0]}`);
     // A result that is read twice ends the turn that follows it: its ticks are then outside of any turn.
-    expect(faults.join("\n")).toMatch(/once too often|outside of a turn/);
+    expect(faults.join("\n")).toMatch(/once too often|outside of a turn|^late\n/);
   });
 });

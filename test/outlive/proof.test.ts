@@ -42,7 +42,7 @@ describe.skipIf(process.platform !== "linux")("agents outlive the daemon (found 
       expect(report.kills).toBe(KILLS);
       expect(report.turns).toBeGreaterThan(CAST.length);
       expect(report.frames).toBeGreaterThan(KILLS * 50);
-      expect(report.openOverFaults).toBeGreaterThan(KILLS);
+      expect(report.openOverFaults).toBeGreaterThan(KILLS / 3);
       expect(report.adoptedMs.length).toBeGreaterThan(KILLS);
     },
   );

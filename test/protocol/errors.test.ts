@@ -44,7 +44,9 @@ const MANAGER = [
   "worktree_unknown",
   "change_unknown",
   "message_unknown",
+  "quota_not_waiting",
   "idempotency_mismatch",
+  "budget_exhausted",
   "family_limit",
   "policy_invalid",
   "rule_exists",
@@ -57,6 +59,13 @@ const MANAGER = [
   "unsupported_media_type",
   "too_many_streams",
   "too_many_tries",
+  "no_log",
+  "restart_failed",
+  "search_unavailable",
+  "setting_refused",
+  "supervised",
+  "transcript_in_use",
+  "transcript_unknown",
 ];
 
 test("the table has the codes of the protocol, the ledger and the manager, and no others", () => {

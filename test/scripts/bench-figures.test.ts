@@ -20,7 +20,7 @@ const { formatTable } = await part("table");
 const { readRecords, writeRecord } = await part("records");
 const { drawChart } = await part("chart");
 const { takeMiddles } = await part("measures/guard");
-const { decide, findWorse, reasonToSkip } = await part("guard");
+const { bestOf, decide, findWorse, reasonToSkip } = await part("guard");
 
 const row = (id: string, value: number, reference?: number, unit = "µs"): Row => ({
   id,
@@ -206,6 +206,13 @@ describe("the guard", () => {
   test("does not fail on a busy machine", () => {
     expect(decide([attempt(260), attempt(300, 0.6)], last, false)).toBe("busy");
     expect(decide([attempt(200, 0.9)], last, false)).toBe("ok");
+  });
+
+  test("on another kind of machine, the recorded commit counts as it is there", () => {
+    const here = { ...last, rows: bestOf([attempt(300).rows, attempt(280).rows]) };
+    expect(findWorse([attempt(345)], last)).not.toEqual([]);
+    expect(findWorse([attempt(345)], here)).toEqual([]);
+    expect(findWorse([attempt(355)], here).map(({ id }: Row) => id)).toEqual(["guard.turn"]);
   });
 
   test("two attempts are enough if they took long", () => {

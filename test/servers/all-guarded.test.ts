@@ -14,24 +14,33 @@ import { runOf, spawn, type World, world } from "../sessions/system.ts";
 
 /**
  * open: nothing of any session, and the client is not identified. person: people only. refused: not of this session.
- * names: names and states (test/sessions/rights). daemon: counts of the daemon.
+ * sight: those
+ * that see all sessions only. names: names and states (test/sessions/rights). daemon: counts of the daemon.
  */
-type Access = "open" | "person" | "refused" | "names" | "daemon";
+type Access = "open" | "person" | "sight" | "refused" | "names" | "daemon";
 
 const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   health: "open",
   status: "daemon",
   stop_daemon: "person",
+  restart_daemon: "person",
+  daemon_log: "person",
   stats: "refused",
+  usage: "refused",
+  search: "refused",
+  quota: "names",
+  refresh_quota: "person",
+  order_quota: "refused",
   metrics: "daemon",
   openapi: "open",
   follow_changes: "names",
   spawn: "refused",
   list_sessions: "names",
   show_session: "names",
-  rename_session: "refused",
+  change_session: "refused",
   delete_session: "refused",
   interrupt: "refused",
+  resume: "refused",
   stop: "refused",
   family: "names",
   actions: "refused",
@@ -55,6 +64,12 @@ const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   show_changes: "refused",
   show_file_changes: "refused",
   undo: "refused",
+  find_files: "refused",
+  show_settings: "refused",
+  change_settings: "refused",
+  list_transcripts: "sight",
+  show_transcript: "sight",
+  transcript_events: "sight",
   list_worktrees: "person",
   remove_worktree: "person",
   codex_events: "refused",
@@ -105,6 +120,7 @@ test("only listed routes are open to everybody, or closed to agents", () => {
     ROUTES.map(({ name }) => name).filter((name) => ROUTE_ACCESS[name] === access);
   expect(ROUTES.filter(({ isOpen }) => isOpen).map(({ name }) => name)).toEqual(withAccess("open"));
   expect(ROUTES.filter(({ personOnly }) => personOnly).map(({ name }) => name)).toEqual(withAccess("person"));
+  expect(ROUTES.filter(({ sightOnly }) => sightOnly).map(({ name }) => name)).toEqual(withAccess("sight"));
 });
 
 test("routes refuse an agent what is not in its subtree, and change nothing", async () => {

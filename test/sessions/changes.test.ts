@@ -16,6 +16,7 @@ const WORLD: ViewWorld = {
   familyPending: new Map(),
   children: new Map(),
   lastAction: () => undefined,
+  quota: () => [],
   provider: (backend) => backend,
   stallMs: 0,
   nowMs: 0,

@@ -1,12 +1,17 @@
 // The durable queue: in order, one at a time, at most once, whatever fails in between.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
+import { UserMessage } from "../../src/protocol/content.ts";
+import { readText } from "../../src/protocol/message-text.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
 import type { Session } from "../../src/sessions/session.ts";
 import { spawnSession } from "../../src/sessions/spawn.ts";
 import { askOf, gate, type Stage, settle, stage, user } from "./fakes.ts";
 
-const any = { checkParent: async () => () => undefined };
+const any = {
+  checkParent: async () => () => undefined,
+  transcripts: { take: () => Promise.reject(new Error("none")) },
+};
 
 async function spawned(on: Stage = stage(), first?: string): Promise<{ on: Stage; session: Session }> {
   const message = first === undefined ? {} : { message: user(first) };
@@ -166,6 +171,14 @@ test("accepts at most 100 messages and says what to do", async () => {
   });
 });
 
+test("a queue full of wakes still takes messages of users", async () => {
+  const { session } = await spawned(stage(), "one");
+  const wake = (n: number) => ({ message: user("wake up"), kind: "wake" as const, message_id: `wake_${n}` });
+  await Promise.all(Array.from({ length: 100 }, (_, n) => session.enqueue(wake(n))));
+  await expect(session.enqueue(wake(100))).rejects.toMatchObject({ code: "queue_full" });
+  expect(await send(session, "more")).toMatchObject({ input: { state: "queued" } });
+});
+
 test("waits while a request is pending, and continues when it is answered and the turn is over", async () => {
   const { on, session } = await spawned(stage(), "one");
   on.backend.last.ask(askOf("a"));
@@ -256,6 +269,73 @@ test("does not start a stopped session for a wake, but delivers it with the user
   await send(session, "go on");
   await settle();
   expect(on.backend.last.sent).toEqual([user("wake up")]);
+});
+
+/** Of a message that was given to an agent. */
+function textOf(message: unknown): string {
+  return readText(UserMessage.parse(message), "\n");
+}
+
+describe("wakes that wait for a busy agent", () => {
+  const wakeOf = (id: string, brief?: string) => ({
+    message: user(`the whole text of ${id}`),
+    ...{ kind: "wake" as const, message_id: `wake_${id}`, from: id },
+    ...(brief === undefined ? {} : { brief }),
+  });
+
+  test("are one message, in one turn; what the user sent keeps its own", async () => {
+    const { on, session } = await spawned(stage(), "one");
+    await session.enqueue(wakeOf("a", '- "a" has finished its turn.'));
+    await send(session, "two");
+    await session.enqueue(wakeOf("b"));
+    on.backend.last.result();
+    await settle();
+    const [, given, ...more] = on.backend.last.sent;
+    expect(more).toEqual([]);
+    const lines = textOf(given).split("\n");
+    expect(lines[0]).toContain("[blemees] Automatic message");
+    expect(lines.slice(1)).toEqual([
+      "2 events about your child sessions:",
+      '- "a" has finished its turn.',
+      "the whole text of b",
+      'If sm is not on the PATH, use "$BLEMEES_SM".',
+    ]);
+    const turn_id = session.row.turn?.turn_id;
+    expect(session.row.inputs?.filter(({ kind }) => kind === "wake")).toMatchObject([
+      { message_id: "wake_a", state: "delivered", turn_id },
+      { message_id: "wake_b", state: "delivered", turn_id },
+    ]);
+    on.backend.last.result();
+    await settle();
+    expect(stateOf(session.row, "wake_a")).toBe("done");
+    expect(stateOf(session.row, "wake_b")).toBe("done");
+    expect(on.backend.last.sent.at(-1)).toEqual(user("two"));
+  });
+
+  test("are recalled one by one while they wait", async () => {
+    const { on, session } = await spawned(stage(), "one");
+    for (const id of ["a", "b", "c"]) await session.enqueue(wakeOf(id));
+    await session.cancel("wake_a");
+    on.backend.last.result();
+    await settle();
+    expect(textOf(on.backend.last.sent.at(-1))).not.toContain("whole text of a");
+    expect(textOf(on.backend.last.sent.at(-1))).toContain("whole text of c");
+  });
+
+  test("are delivered again as one message after a crash of the daemon in their turn", async () => {
+    const before = stage();
+    const { session } = await spawned(before, "one");
+    for (const id of ["a", "b"]) await session.enqueue(wakeOf(id));
+    before.backend.last.result();
+    await settle();
+    const after = stage({ store: before.store });
+    const revived = await after.hub.table.revive("m");
+    expect(revived.queued.map(({ message_id }) => message_id)).toEqual(["wake_a_again"]);
+    revived.goOn();
+    await settle();
+    expect(after.backend.last.sent).toHaveLength(1);
+    expect(textOf(after.backend.last.sent[0])).toContain("whole text of b");
+  });
 });
 
 test("recognizes a repeated wake", async () => {

@@ -2,11 +2,23 @@
 // agents.
 import { onTestFinished, TestRunner } from "vitest";
 import { readAcpRights } from "../../src/backends/acp/rights.ts";
-import type { Ask, Backend, BackendSink, Run, RunKeeper, StartOrder } from "../../src/backends/types.ts";
+import type {
+  Ask,
+  Backend,
+  BackendSink,
+  Rewound,
+  Run,
+  RunKeeper,
+  SendAbout,
+  StartOrder,
+} from "../../src/backends/types.ts";
+import { CodedError } from "../../src/base/coded-error.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { defined } from "../../src/base/values.ts";
 import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
 import { type Answer, isSettled, type RequestRow } from "../../src/protocol/requests.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
+import type { Offers, SettingsChange } from "../../src/protocol/settings.ts";
 import { createUsage } from "../../src/sessions/core/usage.ts";
 import { createPublisher, type HubOptions, Ledger, SessionHub } from "../../src/sessions/index.ts";
 import type { LedgerOptions } from "../../src/sessions/requests/types.ts";
@@ -246,7 +258,12 @@ export class FakeRun implements Run {
   readonly sink: BackendSink;
   readonly order: StartOrder;
   readonly sent: unknown[] = [];
+  /** The ids of the turns that its messages started. */
+  readonly turns: (string | undefined)[] = [];
   readonly calls: string[] = [];
+  /** What it was asked to forget, and its answer; by default it forgets everything. */
+  readonly forgotten: (readonly string[])[] = [];
+  rewound: Promise<Rewound> | undefined;
   /** `send` waits for it: an agent that does not read. */
   stuck: Promise<void> | undefined;
   /** Its pending requests. */
@@ -267,9 +284,25 @@ export class FakeRun implements Run {
     this.sink = sink;
   }
 
-  async send(message: unknown): Promise<void> {
+  async send(message: unknown, { turn_id }: SendAbout = {}): Promise<void> {
     this.sent.push(message);
+    this.turns.push(turn_id);
     await this.stuck;
+  }
+
+  /** Changes of settings that it took. */
+  readonly adjusted: SettingsChange[] = [];
+  /** Thrown by `adjust`. */
+  stubborn: Error | undefined;
+
+  async adjust(change: SettingsChange): Promise<void> {
+    await this.stuck;
+    if (this.stubborn !== undefined) throw this.stubborn;
+    this.adjusted.push(change);
+  }
+
+  offers(): Offers {
+    return { model: { values: [{ value: "m-1" }, { value: "m-2" }] }, commands: [{ name: "compact" }] };
   }
 
   async interrupt(): Promise<void> {
@@ -286,9 +319,24 @@ export class FakeRun implements Run {
     return true;
   }
 
+  async rewind(turns: readonly string[]): Promise<Rewound> {
+    this.forgotten.push(turns);
+    const [first] = turns;
+    return this.rewound ?? (first === undefined ? {} : { first });
+  }
+
   ask(ask: Ask): void {
     this.asked.set(ask.native_id, ask);
     this.sink.ask(ask);
+  }
+
+  /** What its turn has used so far. */
+  used(used: Parameters<NonNullable<BackendSink["used"]>>[0]): void {
+    this.sink.used?.(used);
+  }
+
+  get interrupts(): number {
+    return this.calls.filter((call) => call === "interrupt").length;
   }
 
   withdraw(native_id: string): void {
@@ -318,8 +366,9 @@ export class FakeRun implements Run {
     this.event({ type: "agent.delta", kind: "text", text });
   }
 
-  result(subtype: ResultEvent["subtype"] = "success"): void {
-    this.event({ type: "agent.result", subtype, num_turns: 1, usage: { input_tokens: 1, output_tokens: 2 } });
+  result(subtype: ResultEvent["subtype"] = "success", more: Partial<ResultEvent> = {}): void {
+    const usage = { input_tokens: 1, output_tokens: 2 };
+    this.event({ type: "agent.result", subtype, num_turns: 1, usage, ...more });
   }
 
   end(expected: boolean, code = 0): void {
@@ -333,6 +382,7 @@ export class FakeBackend implements Backend {
   readonly name = "fake";
   readonly options = undefined as unknown as Backend["options"];
   readonly runs: FakeRun[] = [];
+  canRewind = true;
   /** `start` waits for it. */
   slow: Promise<void> | undefined;
   failing: Error | undefined;
@@ -346,6 +396,19 @@ export class FakeBackend implements Backend {
   }
 
   rights = (options: Record<string, unknown>) => readAcpRights(options);
+
+  settings: NonNullable<Backend["settings"]> = {
+    change(options, { model, permission_mode: mode, effort }) {
+      if (mode === "none") throw new CodedError("invalid_message", "/permission_mode: no mode none");
+      return { ...options, ...defined({ model, mode, effort }) };
+    },
+    list: (options) => ({
+      permission_mode: {
+        values: [{ value: "plan" }],
+        ...defined({ current: options["mode"] as string | undefined }),
+      },
+    }),
+  };
 
   async detect(): Promise<string> {
     return "1";

@@ -169,6 +169,7 @@ export class Life {
       row: (id) => this.rows.get(id),
       find: async (id) => this.rows.get(id),
       family: async () => () => this.rows,
+      isLoaded: () => true,
       running: () => this.running,
       stored: async (id) => {
         await this.#step();

@@ -318,6 +318,21 @@ describe("limits", () => {
     expect(await fault(life, "p")).toBeUndefined();
   });
 
+  test("a child that is only stored counts if it has work to do", async () => {
+    const limits = { maxChildren: 2, maxDepth: 2, maxSize: 5 };
+    const life = new Life(new Disk(), { limits }, { isLoaded: (id) => id === "p" });
+    life.add("p");
+    for (const id of ["a", "b", "c"]) life.add(id, { parent: "p" });
+    expect(await fault(life, "p")).toBeUndefined();
+    life.get("a").turn = { turn_id: "t", started_at_ms: 1 };
+    life.get("b").queue = [
+      { message_id: "m", kind: "user", message: { role: "user", content: "go" }, queued_at_ms: 1 },
+    ];
+    expect(await fault(life, "p")).toMatchObject({ code: "family_limit" });
+    life.get("b").stopped_at_ms = 1;
+    expect(await fault(life, "p")).toBeUndefined();
+  });
+
   test("a family is at most max_family_depth generations deep", async () => {
     const life = limited();
     life.add("p");

@@ -214,7 +214,7 @@ test("options that an agent does not start with are not stored, whatever else is
   const order = { session_id: "a", backend: "fake", resume: true, options: { model: "new" } };
   const opened = expect(on.hub.open({ id: "ann" }, new Ear(), order)).rejects.toThrow("no such model");
   await settle();
-  await on.manager.rename("a", "called meanwhile");
+  await on.manager.mark("a", { name: "called meanwhile" });
   start.open();
   await opened;
   expect(on.store.saved.get("a")).toMatchObject({ name: "called meanwhile", options: before });
@@ -232,7 +232,7 @@ test("a session whose new names the disk refused has its old one again, however 
   const disk = gate();
   on.store.held = disk.passed;
   on.store.failing = true;
-  const renamed = ["new", "newer"].map((name) => expect(on.manager.rename("a", name)).rejects.toThrow());
+  const renamed = ["new", "newer"].map((name) => expect(on.manager.mark("a", { name })).rejects.toThrow());
   await settle();
   disk.open();
   await Promise.all(renamed);

@@ -34,6 +34,26 @@ test("spawns a session with the requested options, and shows it", async () => {
   });
 });
 
+test("a session's own request_timeout_s counts instead of the daemon's", async () => {
+  const on = await world({ expiryMs: 60_000 });
+  for (const [id, more] of [
+    ["plain", {}],
+    ["short", { request_timeout_s: 5 }],
+    ["never", { request_timeout_s: 0 }],
+  ] as const) {
+    await spawn(on, id, more);
+    await settle();
+    runOf(on, id).ask(askOf("one"));
+  }
+  await settle();
+  const { requests } = await on.manager.requests({});
+  const waits = requests.map(({ session_id, requested_at_ms, expires_at_ms }) => [
+    session_id,
+    expires_at_ms === undefined ? undefined : expires_at_ms - requested_at_ms,
+  ]);
+  expect(Object.fromEntries(waits)).toEqual({ plain: 60_000, short: 5_000, never: undefined });
+});
+
 test("refuses an unknown backend, an unknown parent and an id that is taken", async () => {
   const on = await world();
   await expect(on.manager.spawn({ backend: "nope" })).rejects.toMatchObject({ code: "unknown_backend" });
@@ -210,9 +230,9 @@ test("deletes a session with its history, and notifies listeners", async () => {
 test("renames, and keeps the old name if the disk refuses the new one", async () => {
   const on = await world();
   await spawn(on, "a", { name: "old" });
-  expect(await on.manager.rename("a", "new")).toMatchObject({ name: "new" });
+  expect(await on.manager.mark("a", { name: "new" })).toMatchObject({ name: "new" });
   on.store.failing = true;
-  await expect(on.manager.rename("a", "newer")).rejects.toMatchObject({ code: "store_failed" });
+  await expect(on.manager.mark("a", { name: "newer" })).rejects.toMatchObject({ code: "store_failed" });
   expect(await on.manager.view("a")).toMatchObject({ name: "new" });
 });
 
@@ -554,4 +574,51 @@ test("shows a session while its agent starts", async () => {
   expect(await on.manager.view("a")).toMatchObject({ session_id: "a", running: false });
   slow.open();
   await spawning;
+});
+
+test("continues the queue of a stopped session, and of one whose agent could not be started, at once", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await settle();
+  await on.manager.input({ session_id: "a", message: user("later") });
+  await on.manager.stop("a", { tree: false });
+  expect(await on.manager.view("a")).toMatchObject({ queued: 1, stopped_at_ms: expect.any(Number) });
+  expect(await on.manager.continueQueue("a")).toEqual({ queued: 1 });
+  await settle(10);
+  expect(textsOf(runOf(on, "a"))).toEqual(["later"]);
+  expect((await on.manager.view("a")).stopped_at_ms).toBeUndefined();
+  await spawn(on, "b");
+  await settle();
+  await on.manager.stop("b", { tree: false });
+  expect(await on.manager.continueQueue("b")).toEqual({ queued: 0 });
+  expect((await on.manager.view("b")).stopped_at_ms).toBeDefined();
+});
+
+test("a queue that cannot be continued on disk stays stopped", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await settle();
+  await on.manager.input({ session_id: "a", message: user("later") });
+  await on.manager.stop("a", { tree: false });
+  on.store.failing = true;
+  await expect(on.manager.continueQueue("a")).rejects.toMatchObject({ code: "store_failed" });
+  on.store.failing = false;
+});
+
+test("a turn that a shutdown ends is distinguished from one that a person interrupted", async () => {
+  const on = await world();
+  for (const id of ["cut", "asked"]) await spawn(on, id);
+  await settle();
+  await on.manager.interrupt("asked");
+  await settle();
+  for (const id of ["cut", "asked"]) await on.hub.table.live.get(id)?.close("shutdown");
+  const results = (await on.store.rows()).map(({ session_id, last_result }) => [session_id, last_result]);
+  expect(Object.fromEntries(results)).toMatchObject({
+    cut: {
+      subtype: "interrupted",
+      error: { code: "daemon_shutdown", message: expect.stringContaining("stopped") },
+    },
+    asked: { subtype: "interrupted" },
+  });
+  expect(Object.fromEntries(results).asked).not.toHaveProperty("error");
 });

@@ -44,7 +44,7 @@ function notifier(settings: Partial<NotifySettings>, parts: Partial<NotifyParts>
   const counted: Record<string, string>[] = [];
   const counter = { add: (_by = 1, labels = {}) => void counted.push(labels) };
   const made = new Notifier(
-    { allowUrls: [], on: NOTIFY_EVENTS, children: false, ...settings },
+    { allowUrls: [], on: NOTIFY_EVENTS, children: false, remindMs: 0, ...settings },
     {
       log: keepingLog(lines),
       metrics: { ...createMetrics(), counter: () => counter },

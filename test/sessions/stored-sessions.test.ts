@@ -116,11 +116,13 @@ test("a request of a child counts for ancestors that are not in memory, and thei
   expect(on.hub.table.live.has("s-1")).toBe(false);
 });
 
-test("family limits count stored relatives, and those created at the same time", async () => {
+test("family limits count relatives that are in memory, also those created at the same time, not finished ones", async () => {
   const store = await filled(3);
   const family = { limits: { maxChildren: 2, maxDepth: 6, maxSize: 256 }, stallMs: 0, retryMs: 5 };
   const on = await world({ store, family });
   // s-1 has one stored child.
+  expect((await on.manager.family("s-1")).length).toBeGreaterThan(1);
+  await spawn(on, "before", { parent: "s-1" });
   const outcomes = await Promise.allSettled(["a", "b", "c"].map((id) => spawn(on, id, { parent: "s-1" })));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });

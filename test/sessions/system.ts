@@ -24,7 +24,7 @@ export async function world(over: Partial<SystemOptions> & { store?: FakeStore }
     env: {},
     expiryMs: 0,
     family: { limits: { maxChildren: 32, maxDepth: 6, maxSize: 256 }, stallMs: 0, retryMs: 5 },
-    notify: { allowUrls: [], on: [], children: false, env: {}, identity: {}, userAgent: "test" },
+    notify: { allowUrls: [], on: [], children: false, remindMs: 0, env: {}, identity: {}, userAgent: "test" },
     ...over,
     store,
   });

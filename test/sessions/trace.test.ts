@@ -85,6 +85,22 @@ test("a second run in the same file replays too, even with repeated keys", async
   expect(steps.at(-1)?.state.phase).toEqual({ name: "closed" });
 });
 
+test("turns that the agent forgets replay to the same effects", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "blemees-trace-"));
+  const on = await world({ traceDir: dir });
+  await spawn(on, "a");
+  await settle();
+  runOf(on, "a").result();
+  await settle();
+  const turns = [{ turn: 1, turn_id: runOf(on, "a").turns[0] ?? "" }];
+  expect(await on.hub.table.use("a", (session) => session.rewind(turns))).toEqual({
+    first: turns[0]?.turn_id,
+  });
+  const steps = [...replay(readFileSync(join(dir, "a.jsonl"), "utf8").split("\n"))];
+  expect(steps.filter(({ recorded: other }) => other !== undefined)).toEqual([]);
+  expect(steps.flatMap(({ effects }) => effects)).toEqual(expect.arrayContaining(["rewind", "stop"]));
+});
+
 test("a session created without an owner replays as idle", async () => {
   const dir = mkdtempSync(join(tmpdir(), "blemees-trace-"));
   const on = stage({ traceDir: dir });

@@ -22,6 +22,7 @@ const worldOf = (over: Partial<ViewWorld> = {}): ViewWorld => ({
   familyPending: new Map(),
   children: new Map(),
   lastAction: () => undefined,
+  quota: () => [],
   provider: (backend) => (backend === "codex" ? "codex-app" : backend),
   stallMs: 60_000,
   nowMs: 1_000_000,

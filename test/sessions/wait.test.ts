@@ -34,6 +34,7 @@ function bench(first: WaitState | undefined) {
     familyPending: new Map(),
     children: new Map(),
     lastAction: () => undefined,
+    quota: () => [],
     provider: (backend: string) => backend,
     stallMs: 0,
     nowMs: 0,

@@ -90,6 +90,22 @@ describe("words", () => {
     ]);
   });
 
+  test("in a message about several events it is shorter; a request is still whole", () => {
+    const row = child({ name: "tests", ...said("All 12 pass.\nNothing else.") });
+    const wake = toTurnWake(row, result("success"), { nowMs: 1, lastAction });
+    expect(wake?.brief?.split("\n")).toEqual([
+      '- "tests" (c-1, fake) has finished its turn. 3 turn(s). For details: `sm tail c-1`',
+      "Its last message:",
+      "> All 12 pass.",
+    ]);
+    expect(toRequestWake(child(), requestOf("c-1", "req_1"), FACTS)?.brief?.split("\n")).toEqual([
+      "- (c-1, fake) waits for a permission. 3 turn(s). For details: `sm requests c-1`, `sm tail c-1`",
+      "It asks (command):",
+      "> Bash: make all",
+      "A person answers it; you may not.",
+    ]);
+  });
+
   test("a failure says why", () => {
     const wake = toTurnWake(child(), result("error", { error: { message: "no credit" } }), FACTS);
     expect(wake?.text).toContain("The error:\n> no credit\n");

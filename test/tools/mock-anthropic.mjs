@@ -12,6 +12,7 @@
 // | #mock:context        | lists all user and assistant texts that arrived                       |
 // | #mock:image          | says which images arrived                                             |
 // | #mock:slow n ms word | n chunks "tick0 tick1 …" or with that word, ms apart                  |
+// | #mock:limit seconds  | 429 with the headers of a subscription, until then; afterwards words  |
 // | #mock:err status     | an API error                                                          |
 // | #mock:on /re/ order  | a standing order: when a later text matches and has no directive of its own, this one ("bash $1") is followed |
 //
@@ -43,8 +44,9 @@ const OUTPUT_TOKENS = 20;
 export function startMockAnthropic({ port = 0 } = {}) {
   const requests = [];
   const payers = [];
+  const limits = new Map();
   const server = createServer((request, response) => {
-    answer(request, response, { requests, payers }).catch((error) => response.destroy(error));
+    answer(request, response, { requests, payers, limits }).catch((error) => response.destroy(error));
   });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -63,7 +65,33 @@ export function startMockAnthropic({ port = 0 } = {}) {
   });
 }
 
-async function answer(request, response, { requests, payers }) {
+/** `seconds`: a limit that the first request with these words reaches. When it is reset. */
+function openWindow(limits, words) {
+  if (!limits.has(words)) limits.set(words, Math.ceil(Date.now() / 1000 + Number.parseInt(words, 10)) * 1000);
+  return limits.get(words);
+}
+
+/** As for an account with a subscription, seen on 2.1.325. */
+function sendLimit(response, resetsAtMs) {
+  const reset = String(resetsAtMs / 1000);
+  const error = { type: "rate_limit_error", message: "mock limit" };
+  sendJson(
+    response,
+    429,
+    { type: "error", error },
+    {
+      "anthropic-ratelimit-unified-status": "rejected",
+      "anthropic-ratelimit-unified-reset": reset,
+      "anthropic-ratelimit-unified-representative-claim": "five_hour",
+      "anthropic-ratelimit-unified-5h-utilization": "1.0",
+      "anthropic-ratelimit-unified-5h-reset": reset,
+      "anthropic-ratelimit-unified-5h-status": "rejected",
+      "x-should-retry": "false",
+    },
+  );
+}
+
+async function answer(request, response, { requests, payers, limits }) {
   const path = request.url.split("?")[0];
   const body = await readJson(request);
   if (path.endsWith("/count_tokens")) return sendJson(response, 200, { input_tokens: 42 });
@@ -72,6 +100,10 @@ async function answer(request, response, { requests, payers }) {
   payers.push(request.headers["x-api-key"] ?? request.headers["authorization"] ?? "nobody");
   const { name, args, taken } = choose(body);
   if (name === "err") return sendError(response, Number(args));
+  if (name === "limit") {
+    const resetsAtMs = openWindow(limits, args);
+    if (Date.now() < resetsAtMs) return sendLimit(response, resetsAtMs);
+  }
   const reply = (REPLIES[name] ?? REPLIES.text)(args, body, taken);
   const message = { id: newId("msg"), type: "message", role: "assistant", model: body.model };
   if (body.stream === true) return streamReply(response, message, reply);

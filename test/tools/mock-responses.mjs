@@ -20,6 +20,7 @@
 // | #mock:both a ;; b     | the tools of these directives in one answer                                |
 // | #mock:context         | "N earlier: […]": the user's texts before this one that arrived            |
 // | #mock:image           | says which images arrived                                                  |
+// | #mock:limit seconds   | 429 until then, saying how long; afterwards words                          |
 // | #mock:err status      | an HTTP error                                                              |
 // | #mock:failed code     | a response that fails, as rate_limit_exceeded or context_length_exceeded   |
 // | #mock:cut text        | this text, then the connection is cut                                      |
@@ -49,9 +50,10 @@ const USAGE = {
 
 /** Starts the server; `requests` holds the body of every request for a response, in order. */
 export function startMockResponses({ port = 0 } = {}) {
+  const limits = new Map();
   const requests = [];
   const server = createServer((request, response) => {
-    answer(request, response, requests).catch((error) => response.destroy(error));
+    answer(request, response, requests, limits).catch((error) => response.destroy(error));
   });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -97,7 +99,7 @@ enabled = false
 `;
 }
 
-async function answer(request, response, requests) {
+async function answer(request, response, requests, limits) {
   const path = request.url.split("?")[0];
   const body = await readJson(request);
   if (request.method !== "POST" || !path.endsWith("/responses")) return sendError(response, 404);
@@ -105,6 +107,13 @@ async function answer(request, response, requests) {
   const items = choose(body);
   const refusal = items.find((item) => item.type === "err");
   if (refusal !== undefined) return sendError(response, refusal.status);
+  const limit = items.find((item) => item.type === "limit");
+  if (limit !== undefined) {
+    if (!limits.has(limit.words)) limits.set(limit.words, Date.now() + limit.seconds * 1000);
+    const leftMs = limits.get(limit.words) - Date.now();
+    if (leftMs > 0) return sendLimit(response, leftMs / 1000);
+    return streamItems(response, body.model, [say("after the limit")]);
+  }
   return streamItems(response, body.model, items);
 }
 
@@ -184,6 +193,7 @@ const REPLIES = {
     const kinds = images.map((url) => `${/^data:([^;,]*)/.exec(url)?.[1] ?? url} ${url.length}`);
     return [say(`images: ${kinds.join(", ") || "none"}`)];
   },
+  limit: (words) => [{ type: "limit", words, seconds: Number.parseInt(words, 10) }],
   err: (status) => [{ type: "err", status: Number(status) }],
   failed: (code) => [{ type: "failed", code }],
   cut: (words) => [{ ...say(words || "cut off he"), isCut: true }],
@@ -311,6 +321,14 @@ async function readJson(request) {
   let body = "";
   for await (const chunk of request) body += chunk;
   return body === "" ? {} : JSON.parse(body);
+}
+
+function sendLimit(response, seconds) {
+  const message = `Rate limit reached. Please try again in ${seconds.toFixed(3)}s.`;
+  response.writeHead(429, { "content-type": "application/json", "x-request-id": newId("req") });
+  response.end(
+    JSON.stringify({ error: { message, type: "rate_limit_exceeded", code: "rate_limit_exceeded" } }),
+  );
 }
 
 function sendError(response, status) {

@@ -61,6 +61,9 @@ describe.skipIf(tmuxVersion() === undefined)(
 
     test("a request is decided by keys, and not by what is written in chat", async () => {
       await say(terminal, "ask rm -rf build");
+      // It opens by itself; Esc leaves it.
+      await terminal.until(/approval · request 1 of 1.*> 3 n Decline/s);
+      terminal.press("Escape");
       await terminal.until("1 pending request: Ctrl-N to decide");
       terminal.type("yes");
       terminal.press("Enter");
@@ -73,6 +76,8 @@ describe.skipIf(tmuxVersion() === undefined)(
 
     test("keys in the same burst as the key that opens a request do not answer it", async () => {
       await say(terminal, "ask npm test");
+      await terminal.until("approval · request 1 of 1");
+      terminal.press("Escape");
       await terminal.until("1 pending request");
       terminal.press("C-n", "c");
       expect(await terminal.until(/not on screen yet|"cancel"/)).not.toContain('"cancel"');

@@ -49,5 +49,19 @@ describe("addresses", () => {
     for (const hash of ["", "#", "#/", "#/x", "#/s", "#/s/", "#/s/%", "#token=abc"])
       expect(parseHash(hash)).toEqual({ name: "home" });
     expect(parseHash("#/stats/abc")).toEqual({ name: "stats", session_id: "abc" });
+    for (const hash of [
+      "#/inbox/r%2F1",
+      "#/inbox",
+      "#/usage/abc",
+      "#/usage",
+      "#/daemon",
+      "#/outside",
+      "#/search",
+      "#/search/a%20%22b%2Fc%22",
+      "#/s/a%2Fb/at/12",
+      "#/outside/a%2Fb/demo",
+      "#/stats",
+    ])
+      expect(toHash(parseHash(hash))).toBe(hash);
   });
 });

@@ -1,12 +1,12 @@
 // The context every element gets (`.app=${app}`): API, sessions, route, notices. Types only.
 //
 // Structure of the page, for stylesheets. Light DOM, no inline styles, lit without styleMap (the CSP refuses style attributes).
-//   body > x-app.app                   data-connection="connecting|live|lost" data-route="home|session|stats|new|help"
+//   body > x-app.app                   data-connection="connecting|live|lost" data-route="home|session|search|inbox|stats|usage|outside|daemon|new|help"
 //     header.topbar                    button.menu, a.brand, nav.topnav > a[aria-current], button.notify-ask,
-//                                      button.waiting (number of pending requests; goes to the next)
+//                                      a.waiting (number of pending requests; opens the inbox)
 //     div.banner[role=status]          the connection is lost
 //     aside.sidebar > x-fleet          .is-open on phones; div.scrim under it
-//     main.main#main                   x-session, x-stats, x-spawn or x-help; empty at home
+//     main.main#main                   x-session, x-search, x-inbox, x-stats, x-usage, x-outside, x-daemon, x-spawn or x-help; empty at home
 //     div.toasts > div.toast           data-level="info|warn|error"; .toast-close
 //   main.gate                          no token: h1, p, pre.command
 //   dialog.dialog                      .dialog-title .dialog-text .dialog-actions > button(.danger|.primary); .raw
@@ -22,7 +22,7 @@
 //         .change-hunk, .change-pair > two of .change-line
 //         .comment(.comment-place .comment-words .comment-actions), form.comment-form > .comment-text
 //       .comments-bar                  .comments-review, .comments-count
-//     dl.panel > div.fact              data-fact="state|turn|model|tokens|context|cost|queue|cwd" > dt, dd
+//     dl.panel > div.fact              data-fact="state|turn|model|tokens|context|cost|budget|queue|cwd" > dt, dd
 //     form.search                      input, .search-count, buttons; ::highlight(search) in the feed
 //     div.feed[role=log]               .feed-earlier, .feed-items > .feed-before, .feed-item > article.entry, .feed-after
 //       article.entry                  data-kind data-depth=0..4 data-level data-status; .is-found .is-open .is-first .is-last
@@ -33,16 +33,18 @@
 //         text                         .md > p h3..h6 ul ol li.task blockquote .table-wrap > table; a.link .link-address;
 //                                      figure.code-block > .code-head(.code-lang .copy) + pre.code > code > span.hl-*
 //         diff                         .diff > .diff-change > .diff-file(.diff-path .diff-kind .diff-added .diff-removed)
-//                                      + pre.diff-lines > span.diff-line[data-op=add|del|ctx|hunk|meta]
+//                                      + pre.diff-lines > span.diff-line[data-op=add|del|ctx|hunk|meta] > b.diff-word
 //     button.below                     new below
 //     div.requests > article.card      data-type data-status; .card-head(.card-title) .card-fact
 //                                      (.card-label .card-value) .card-words .card-section[data-form] > h3 + pre.exact
 //                                      form.questions > fieldset.question > legend, label.option(.own) > input, .option-about
-//                                      .card-choices > .choice-row > button.choice[data-decision] > kbd + span, .choice-notes
+//                                      .card-choices > .choice-row, .card-decide > .choice-row > button.choice[data-decision]
+//                                      > kbd + span, .choice-notes
 //                                      .card-decline > label, textarea; .card-outcome .card-note; details.card-details
 //                                      .rule-maker > button.rule-make, .rule > pre.exact, ul.rule-matches, button.rule-save
 //     ol.queue > li.queued             .queued-text .queued-cancel
-//     form.composer                    data-disabled; textarea.composer-text, .composer-foot(.composer-hint .composer-actions)
+//     form.composer                    data-disabled; ul.completions > li.completion[aria-selected] > .completion-label
+//                                      .completion-detail; .completion-note; textarea.composer-text, .composer-foot(.composer-hint .composer-actions)
 // Common: button, button.primary, button.danger, button.quiet, kbd, .visually-hidden, .empty, .error-text, .is-waiting.
 
 import type { HttpApi } from "../../src/client/http/api.ts";
@@ -57,8 +59,14 @@ export interface Store<T> {
 
 export type Route =
   | { name: "home" }
-  | { name: "session"; session_id: string; view?: "changes" }
+  /** `at_seq`: the event to scroll to. */
+  | { name: "session"; session_id: string; view?: "changes"; at_seq?: number }
+  | { name: "search"; text?: string }
+  | { name: "inbox"; request_id?: string }
   | { name: "stats"; session_id?: string }
+  | { name: "usage"; session_id?: string }
+  | { name: "outside"; session_id?: string; agent?: string }
+  | { name: "daemon" }
   | { name: "new" }
   | { name: "help" };
 
@@ -75,6 +83,8 @@ export interface Confirm {
   /** Button label: "Remove". */
   action: string;
   isDangerous?: boolean;
+  /** A check box, on at first. */
+  option?: { label: string; set(isOn: boolean): void };
 }
 
 export interface App {

@@ -4,6 +4,7 @@ import { svg, type TemplateResult } from "lit";
 const SHAPES = {
   plus: svg`<path d="M8 3v10M3 8h10" />`,
   search: svg`<circle cx="7" cy="7" r="4.2" /><path d="m10.2 10.2 3.3 3.3" />`,
+  filter: svg`<path d="M2 4h12M4.5 8h7M7 12h2" />`,
   sun: svg`<circle cx="8" cy="8" r="2.8" /><path d="M8 1.5v1.4M8 13.1v1.4M1.5 8h1.4M13.1 8h1.4M3.4 3.4l1 1M11.6 11.6l1 1M3.4 12.6l1-1M11.6 4.4l1-1" />`,
   moon: svg`<path d="M13 9.6A5.6 5.6 0 0 1 6.4 3a5.6 5.6 0 1 0 6.6 6.6Z" />`,
   screen: svg`<rect x="2" y="3" width="12" height="8" rx="1.4" /><path d="M6 13.5h4" />`,

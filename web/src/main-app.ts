@@ -1,19 +1,26 @@
 // The page frame: sign-in, layout, global keys, notices and dialogs.
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
-import { keyed } from "lit/directives/keyed.js";
 import { repeat } from "lit/directives/repeat.js";
 import { listFleetRows } from "../../src/client/view/fleet.ts";
 import type { App, Confirm, Route } from "./app-types.ts";
 import { type BrowserEnv, enter, forget, isLink, type Refusal } from "./auth.ts";
-import { type Action, isTyping, readKey } from "./keyboard.ts";
+import type { FleetElement } from "./fleet/fleet.ts";
+import { type Action, ANYWHERE_KEYS, isTyping, readKey } from "./keyboard.ts";
 import { awayBanner, gate } from "./main-gate.ts";
 import { type Opened, openApp } from "./main-state.ts";
 import { canAsk, waitingCount, watchWaiting } from "./notify.ts";
+import { loadPage, pageView } from "./pages.ts";
+import type { RequestElement } from "./session/request-card.ts";
 
 /** Maximum time between the keys of a sequence. */
 const SEQUENCE_MS = 1_200;
 /** Maximum time to wait for a request card to appear. */
 const CARD_MS = 3_000;
+
+/** Loaded with its page. */
+type InboxLike = HTMLElement & { step?(by: 1 | -1): void };
+
+const PAGES: readonly PageAction[] = ["home", "search", "inbox", "new", "stats", "usage", "daemon", "help"];
 
 interface OpenDialog {
   question: Confirm;
@@ -103,10 +110,12 @@ class AppElement extends LitElement {
       app.notices.subscribe(update),
       app.route.subscribe(() => {
         this.isSidebarOpen = false;
+        void loadPage(app, app.route.get());
         this.requestUpdate();
       }),
       watchWaiting(app),
     ];
+    void loadPage(app, app.route.get());
     this.phase = "open";
   }
 
@@ -132,7 +141,7 @@ class AppElement extends LitElement {
       <aside class="sidebar ${this.isSidebarOpen ? "is-open" : ""}" aria-label="Sessions">
         <x-fleet .app=${app}></x-fleet>
       </aside>
-      <main class="main" id="main" tabindex="-1">${this.#page(app, route)}</main>
+      <main class="main" id="main" tabindex="-1">${pageView(app, route)}</main>
       <div class="toasts" role="status" aria-live="polite">
         ${repeat(
           app.notices.get(),
@@ -151,37 +160,22 @@ class AppElement extends LitElement {
   #topbar(app: App, route: Route): TemplateResult {
     const count = waitingCount(app.fleet.get());
     const link = (to: Route, label: string): TemplateResult =>
-      html`<a href=${app.href(to)} aria-current=${to.name === route.name ? "page" : "false"}>${label}</a>`;
+      html`<a href=${app.href(to)} aria-current=${isSamePage(to, route) ? "page" : "false"}>${label}</a>`;
     return html`<header class="topbar">
       <button class="menu quiet" aria-label="Sessions" aria-expanded=${this.isSidebarOpen} @click=${() => this.#showSidebar(!this.isSidebarOpen)}>
         ☰
       </button>
       <a class="brand" href=${app.href({ name: "home" })}>blemees</a>
       <nav class="topnav" aria-label="Pages">
-        ${link({ name: "new" }, "New")} ${link({ name: "stats" }, "Usage")} ${link({ name: "help" }, "Help")}
+        ${link({ name: "new" }, "New")} ${link({ name: "search" }, "Search")} ${link({ name: "inbox" }, "Inbox")} ${link({ name: "stats" }, "Usage")} ${link({ name: "daemon" }, "Daemon")} ${link({ name: "help" }, "Help")}
       </nav>
       ${
         canAsk() && !this.hasAskedNotify
           ? html`<button class="notify-ask quiet" @click=${this.#askNotify}>Enable notifications</button>`
           : nothing
       }
-      <button class="waiting ${count > 0 ? "is-waiting" : ""}" ?hidden=${count === 0} @click=${() => this.#do("waiting")}>
-        ${count} waiting
-      </button>
+      <a class="waiting button ${count > 0 ? "is-waiting" : ""}" ?hidden=${count === 0} href=${app.href({ name: "inbox" })}>${count} waiting</a>
     </header>`;
-  }
-
-  /** On the home page the session list uses the full width. */
-  #page(app: App, route: Route): TemplateResult | typeof nothing {
-    if (route.name === "session")
-      return html`${keyed(
-        route.session_id,
-        html`<x-session class="session" .app=${app} .sessionId=${route.session_id} .view=${route.view}></x-session>`,
-      )}`;
-    if (route.name === "stats") return html`<x-stats .app=${app} .sessionId=${route.session_id}></x-stats>`;
-    if (route.name === "new") return html`<x-spawn .app=${app}></x-spawn>`;
-    if (route.name === "help") return html`<x-help .app=${app}></x-help>`;
-    return nothing;
   }
 
   #dialog(): unknown {
@@ -190,6 +184,7 @@ class AppElement extends LitElement {
     return html`<dialog class="dialog" aria-labelledby="dialog-title" @close=${() => answer(false)}>
       <h2 class="dialog-title" id="dialog-title">${question.title}</h2>
       <p class="dialog-text">${question.text}</p>
+      ${dialogOption(question.option)}
       <div class="dialog-actions">
         <button class="quiet" autofocus @click=${() => answer(false)}>Cancel</button>
         <button class=${question.isDangerous ? "danger" : "primary"} @click=${() => answer(true)}>${question.action}</button>
@@ -231,7 +226,7 @@ class AppElement extends LitElement {
 
   readonly #onKey = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || this.#opened === undefined || this.asked !== undefined) return;
-    if (isTyping(event.target, event.key)) return;
+    if (isTyping(event.target, event.key) || this.#answer(event)) return;
     const recent = this.#before !== undefined && event.timeStamp - this.#before.atMs < SEQUENCE_MS;
     const { action, before } = readKey(event, recent ? this.#before?.key : undefined);
     this.#before = before === undefined ? undefined : { key: before, atMs: event.timeStamp };
@@ -240,17 +235,28 @@ class AppElement extends LitElement {
     this.#do(action);
   };
 
+  /** y and n answer the request that is shown, wherever the focus is. */
+  #answer(event: KeyboardEvent): boolean {
+    if (!ANYWHERE_KEYS.includes(event.key)) return false;
+    const card = this.querySelector<HTMLElement>('.card[data-status="pending"]');
+    const request = card?.closest<RequestElement>("x-request");
+    request?.press(event);
+    return request !== null && request !== undefined;
+  }
+
   #do(action: Action): void {
     if (this.#opened === undefined) return;
     const { app } = this.#opened;
     const session = this.querySelector("x-session") as (Element & { act?(action: Action): void }) | null;
-    if (action === "next" || action === "previous") this.#step(app, action === "next" ? 1 : -1);
-    else if (action === "waiting") this.#nextWaiting(app);
+    const by = action === "next" ? 1 : -1;
+    if (action === "next" || action === "previous") {
+      if (app.route.get().name === "inbox") this.querySelector<InboxLike>("x-inbox")?.step?.(by);
+      else this.#step(app, by);
+    } else if (action === "waiting") this.#nextWaiting(app);
     else if (action === "filter") {
       this.isSidebarOpen = true;
       this.querySelector<HTMLElement>("x-fleet input")?.focus();
-    } else if (action === "new" || action === "stats" || action === "help" || action === "home")
-      app.navigate({ name: action });
+    } else if (isPage(action)) app.navigate({ name: action });
     else session?.act?.(action);
   }
 
@@ -271,6 +277,8 @@ class AppElement extends LitElement {
       return;
     }
     const route = app.route.get();
+    if (route.name === "inbox") return;
+    if (route.name === "home" && this.querySelector<FleetElement>("x-fleet")?.showWaiting() === true) return;
     const at = route.name === "session" ? ids.indexOf(route.session_id) : -1;
     const card = this.querySelector<HTMLElement>('.card[data-status="pending"]');
     // First the visible card; pressed again, the next session.
@@ -299,6 +307,17 @@ class AppElement extends LitElement {
   }
 }
 
+type PageAction = Extract<Action, Exclude<Route["name"], "session">>;
+
+function isPage(action: Action): action is PageAction {
+  return PAGES.some((name) => name === action);
+}
+
+/** Both pages about usage have one link. */
+function isSamePage(to: Route, { name }: Route): boolean {
+  return to.name === name || (to.name === "stats" && name === "usage");
+}
+
 function waitingLabel(count: number): string {
   if (count === 0) return "";
   return count === 1 ? "1 pending request" : `${count} pending requests`;
@@ -306,6 +325,12 @@ function waitingLabel(count: number): string {
 
 function browserEnv(): BrowserEnv {
   return { location, history, storage: sessionStorage, fetch: (path, init) => fetch(path, init) };
+}
+
+function dialogOption(option: Confirm["option"]): unknown {
+  if (option === undefined) return nothing;
+  const set = ({ target }: Event): void => option.set(target instanceof HTMLInputElement && target.checked);
+  return html`<label class="dialog-option"><input type="checkbox" checked @change=${set} /> ${option.label}</label>`;
 }
 
 customElements.define("x-app", AppElement);

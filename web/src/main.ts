@@ -1,7 +1,4 @@
-// Entry point: defines all elements; index.html contains `x-app`.
-import "./charts/stats.ts";
+// Entry point: defines the elements of the list and of a session; index.html contains `x-app`. Other pages: pages.ts.
 import "./fleet/fleet.ts";
-import "./help/help.ts";
 import "./main-app.ts";
 import "./session/session.ts";
-import "./spawn/spawn.ts";

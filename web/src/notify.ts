@@ -7,6 +7,9 @@ import type { App } from "./app-types.ts";
 
 const SEEN = "blemees.seen";
 const MAX_TEXT = 200;
+const ICON = "/web/icon.svg";
+/** More digits cannot be read at that size. */
+const MAX_IN_ICON = 9;
 
 /** Requests that are newly pending. The initial state does not count. */
 export function findNewRequests(before: Fleet | undefined, now: Fleet): RequestRow[] {
@@ -31,6 +34,7 @@ export function watchWaiting(app: App): () => void {
   const update = (fleet: Fleet): void => {
     document.title = formatTitle(fleet, "blemees");
     badge(waitingCount(fleet));
+    drawIcon(waitingCount(fleet));
     const added = findNewRequests(before, fleet);
     before = fleet;
     if (document.visibilityState === "hidden") void notify(app, added);
@@ -57,7 +61,7 @@ async function notify(app: App, added: readonly RequestRow[]): Promise<void> {
     const note = new Notification(sanitizeLine(title).slice(0, MAX_TEXT), {
       body,
       tag: row.request_id,
-      icon: "/web/icon.svg",
+      icon: ICON,
     });
     note.onclick = () => {
       window.focus();
@@ -92,6 +96,20 @@ function holdWhileSeen(): () => void {
     document.removeEventListener("visibilitychange", update);
     free?.();
   };
+}
+
+/** The icon with the number of requests, for browsers that show no badge. */
+export function makeIcon(count: number): string {
+  const text = count > MAX_IN_ICON ? `${MAX_IN_ICON}+` : String(count);
+  const size = text.length > 1 ? 30 : 40;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="15" fill="#4a4ed3"/><circle cx="38" cy="38" r="26" fill="#ffc661"/><text x="38" y="${38 + size * 0.36}" font-size="${size}" font-weight="700" font-family="sans-serif" text-anchor="middle" fill="#2a1c00">${text}</text></svg>`;
+}
+
+function drawIcon(count: number): void {
+  const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+  if (link === null) return;
+  const href = count === 0 ? ICON : `data:image/svg+xml,${encodeURIComponent(makeIcon(count))}`;
+  if (link.getAttribute("href") !== href) link.setAttribute("href", href);
 }
 
 function badge(count: number): void {

@@ -10,6 +10,7 @@ import type { Party } from "../replay.ts";
 import { type RunsHost, toRunOrder } from "../runs-host.ts";
 import { SinkGate } from "../sink-gate.ts";
 import type { AdoptOrder, Backend } from "../types.ts";
+import { createAcpSettings } from "./adjust.ts";
 import { Births } from "./births.ts";
 import type { AcpSnapshot } from "./keep.ts";
 import { checkAcpOptions, makeOptions } from "./options.ts";
@@ -51,6 +52,7 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
     options: makeOptions(spec),
     checkOptions: (block) => checkAcpOptions(spec, block),
     spawnOptions: ({ approvals, ...wish }) => ({ ...wish, ...(approvals ? {} : { approvals }) }),
+    ...(spec.isOurs === true ? { account: findAccount } : {}),
     rights: (options) => readAcpRights(options, spec),
     // Starting it to ask would take seconds and may use the network.
     detect: async () => {
@@ -67,8 +69,15 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
       const server = await adoptAcpProcess(parts, host.runs, run, sessions);
       version = readVersion(server) ?? version;
     },
+    settings: createAcpSettings(spec),
     close: () => parts.pool.close(),
   };
+}
+
+/** Each provider has its own account: "anthropic/claude-…". */
+function findAccount({ model: wanted }: Record<string, unknown>, model: string | undefined): string {
+  const [provider = "", rest] = (typeof wanted === "string" ? wanted : (model ?? "")).split("/", 2);
+  return rest === undefined || provider === "" ? "default" : provider;
 }
 
 async function locate({ command, env, needs = [] }: AcpSpec, host: AcpHost): Promise<string | undefined> {

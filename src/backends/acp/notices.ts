@@ -40,7 +40,13 @@ export function toUsageNotice(state: AcpState, update: JsonObject): AcpReport[] 
   const seen = JSON.stringify(data);
   if (seen === state.usageSeen) return [];
   state.usageSeen = seen;
-  return [reportNotice(state, "context_usage", { data })];
+  return [...reportUse(state), reportNotice(state, "context_usage", { data })];
+}
+
+/** The turn's part of the session's cost so far. */
+function reportUse({ turn, costUsd, costBefore }: AcpState): AcpReport[] {
+  if (turn === undefined || costUsd === undefined || costBefore === undefined) return [];
+  return costUsd <= costBefore ? [] : [{ kind: "used", cost_usd: Number((costUsd - costBefore).toFixed(9)) }];
 }
 
 /** Only here does codex-acp report that a turn that ends normally has failed. */
@@ -92,6 +98,7 @@ function toReportedError(error: unknown): NoticeData<"error_reported"> {
 }
 
 export function toCommandsNotice(state: AcpState, { availableCommands }: JsonObject): AcpReport[] {
+  state.commands = asObjects(availableCommands);
   return [reportNotice(state, "available_commands", { data: { commands: asObjects(availableCommands) } })];
 }
 

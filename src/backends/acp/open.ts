@@ -128,20 +128,35 @@ function makeParams({ cwd, meta }: Opening): JsonObject {
 /** The model first: other options depend on it. */
 async function applyWishes(opening: Opening, sessionId: string, settings: Settings): Promise<Settings> {
   const { lane, limits, name, wishes } = opening;
+  let at = "";
+  try {
+    const place = { lane, settingMs: limits.settingMs, sessionId };
+    return await applySettings(place, settings, wishes, `/options/${name}`, (call) => {
+      at = call.at;
+    });
+  } catch (cause) {
+    if (cause instanceof CodedError || !(cause instanceof RpcError)) throw toSpawnError(opening, cause);
+    const words = toFailure(cause).message;
+    throw new CodedError("invalid_message", `${at}: ${name} refused it: ${words}`, { cause });
+  }
+}
+
+/** Sets one after the other, and returns what the agent then has. Throws what the agent or the check says. */
+export async function applySettings(
+  { lane, settingMs, sessionId }: { lane: SessionLane; settingMs: number; sessionId: string },
+  settings: Settings,
+  wishes: Wishes,
+  at: string,
+  calling: (call: SettingCall) => void = () => undefined,
+): Promise<Settings> {
   const done = new Set<string>();
   let now = settings;
   for (;;) {
-    const call = findNextSetting(now, wishes, done, `/options/${name}`);
+    const call = findNextSetting(now, wishes, done, at);
     if (call === undefined) return now;
     done.add(call.at);
-    try {
-      const answer = await lane.request(call.method, { sessionId, ...call.params }, limits.settingMs);
-      now = afterCall(now, call, answer);
-    } catch (cause) {
-      if (!(cause instanceof RpcError)) throw toSpawnError(opening, cause);
-      const words = toFailure(cause).message;
-      throw new CodedError("invalid_message", `${call.at}: ${name} refused it: ${words}`, { cause });
-    }
+    calling(call);
+    now = afterCall(now, call, await lane.request(call.method, { sessionId, ...call.params }, settingMs));
   }
 }
 

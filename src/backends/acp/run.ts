@@ -9,13 +9,15 @@ import { asObject, defined } from "../../base/values.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { AgentEvent, NoticeEvent, ResultEvent } from "../../protocol/events.ts";
 import type { Answer } from "../../protocol/requests.ts";
+import type { Offers, SettingsChange } from "../../protocol/settings.ts";
 import { Backpressure } from "../backpressure.ts";
 import { Inbox } from "../inbox.ts";
 import type { SnapshotKeeper } from "../keeper.ts";
 import { killLeftovers } from "../leftovers.ts";
 import { RunEnd } from "../run-end.ts";
 import { toTraces } from "../traces.ts";
-import type { Ended, Run, RunTraces } from "../types.ts";
+import type { Ended, Run, RunTraces, SendAbout } from "../types.ts";
+import { adjustAcp, toAcpOffers } from "./adjust.ts";
 import { toPrompt } from "./input.ts";
 import { introduce } from "./intro.ts";
 import { type AcpRunParts, keepSession } from "./keep.ts";
@@ -89,7 +91,7 @@ export class AcpRun implements Run, AcpResident {
     return this.#turn !== undefined;
   }
 
-  async send(message: UserMessage, agoMs = 0): Promise<void> {
+  async send(message: UserMessage, { agoMs = 0 }: SendAbout = {}): Promise<void> {
     const { name, state, lane, userEcho } = this.#parts;
     const capabilities = asObject(asObject(state.agent["agentCapabilities"])["promptCapabilities"]);
     const prompt = toPrompt(message, capabilities, name);
@@ -119,6 +121,14 @@ export class AcpRun implements Run, AcpResident {
     this.#stall.begin();
     const params = { sessionId: state.sessionId, prompt };
     lane.call("session/prompt", params, (answer, size) => this.#onResponse(turn, answer, size));
+  }
+
+  async adjust(change: SettingsChange): Promise<void> {
+    this.#reports(await adjustAcp(this.#parts, change, this.#isClosedThere));
+  }
+
+  offers(): Offers {
+    return toAcpOffers(this.#parts.state);
   }
 
   interrupt(): Promise<void> {
@@ -239,6 +249,7 @@ export class AcpRun implements Run, AcpResident {
     else if (report.kind === "ask") sink.ask(report.ask);
     else if (report.kind === "withdrawn") sink.withdrawn(report.native_id, report.reason);
     else if (report.kind === "auth_failed") sink.authFailed(report.message);
+    else if (report.kind === "used") sink.used?.({ cost_usd: report.cost_usd });
     else if (report.kind === "reply") void this.#server.respond(report.id, report.result);
     else this.#server.respondError(report.id, report.error);
   }

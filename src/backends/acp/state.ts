@@ -111,6 +111,8 @@ export interface AcpState {
   introduced: string;
   /** The last `usage_update`, as JSON. */
   usageSeen: string;
+  /** What a message may start with, as last reported. */
+  commands?: JsonObject[];
   /** Session cost so far in USD; undefined: not reported. */
   costUsd: number | undefined;
   /** The same at the end of the last turn. */
@@ -122,6 +124,7 @@ export type AcpReport =
   | { kind: "ask"; ask: Ask }
   | { kind: "withdrawn"; native_id: string; reason: string }
   | { kind: "auth_failed"; message: string }
+  | { kind: "used"; cost_usd: number }
   /** The answer to a request of the agent, decided here. */
   | { kind: "reply"; id: RpcId; result: unknown }
   | { kind: "refuse"; id: RpcId; error: RpcErrorBody };

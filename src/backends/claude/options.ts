@@ -7,7 +7,14 @@ import { explainIssues } from "../../base/schema.ts";
 import { omitNulls } from "../../base/values.ts";
 import { type ArgRow, optionsToArgv, withoutNul } from "../argv.ts";
 
-const PERMISSION_MODES = ["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"] as const;
+export const PERMISSION_MODES = [
+  "acceptEdits",
+  "auto",
+  "bypassPermissions",
+  "default",
+  "dontAsk",
+  "plan",
+] as const;
 
 const text = z.string().nullish();
 const list = z.array(z.string()).nullish();

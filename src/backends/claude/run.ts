@@ -17,14 +17,18 @@ import { defined } from "../../base/values.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import type { Answer } from "../../protocol/requests.ts";
+import type { Offers, SettingsChange } from "../../protocol/settings.ts";
 import { Backpressure } from "../backpressure.ts";
 import { SnapshotKeeper } from "../keeper.ts";
-import type { Ask, BackendSink, Run, RunTraces } from "../types.ts";
+import type { Ask, BackendSink, Rewound, Run, RunTraces, SendAbout } from "../types.ts";
+import { adjustClaude, readClaudeIntro, toClaudeOffers } from "./adjust.ts";
+import { askUsage } from "./ask-usage.ts";
 import { isAuthFailure } from "./auth-failure.ts";
 import { isBusy } from "./background.ts";
 import { killOrphans } from "./orphans.ts";
 import { Pending, type PendingState } from "./pending.ts";
 import type { Place } from "./requests.ts";
+import { rewindTurns, toMessageId } from "./rewind.ts";
 import { type ClaudeReport, type ClaudeState, isTurnActive } from "./state.ts";
 import { reportAuthFailure } from "./system-frames.ts";
 import { translate } from "./translate.ts";
@@ -69,6 +73,7 @@ export interface ClaudeSnapshot {
 }
 
 const READY_LIMIT_MS = 30_000;
+const SETTING_LIMIT_MS = 5_000;
 /** Frames without which a turn never ends. */
 const VITAL = new Set<unknown>(["result", "control_request"]);
 
@@ -84,6 +89,8 @@ export class ClaudeRun implements Run {
   /** Why we ended it. */
   #fault: string | undefined;
   #keeper: SnapshotKeeper | undefined;
+  /** Its models and commands. */
+  #intro: JsonObject = {};
 
   constructor(parts: ClaudeRunParts) {
     this.#parts = parts;
@@ -129,7 +136,8 @@ export class ClaudeRun implements Run {
   async start(order: ChildOrder): Promise<void> {
     await this.#client.start(order);
     if (this.#parts.speaksControl) {
-      await this.#client.initialize({}, READY_LIMIT_MS);
+      const answer = await this.#client.initialize({}, READY_LIMIT_MS);
+      if (answer?.ok === true) this.#intro = readClaudeIntro(answer.response);
       const { hasEnded, lastLines, exit } = this.#client.process;
       if (hasEnded) {
         const reason = formatTail(lastLines) || formatExit(exit);
@@ -146,14 +154,15 @@ export class ClaudeRun implements Run {
   adopt(found: FoundRun, from: RunMark): RunFiles | undefined {
     const { kept } = this.#parts;
     this.#early = undefined;
+    this.#intro = found.description.intro;
     const { files } = this.#client.process.adopt(found, from, (error) => kept?.unrecorded(error));
     this.#makeKeeper(files);
     return files;
   }
 
-  async send(message: UserMessage, agoMs = 0): Promise<void> {
-    const { state } = this.#parts;
-    const line = toUserLine(message, state.nativeId);
+  async send(message: UserMessage, { turn_id, agoMs = 0 }: SendAbout = {}): Promise<void> {
+    const { state, speaksControl } = this.#parts;
+    const line = toUserLine(message, state.nativeId, speaksControl ? toMessageId(turn_id) : undefined);
     const { process } = this.#client;
     if (process.hasEnded) {
       throw new CodedError("backend_crashed", "claude has ended; resume the session");
@@ -173,8 +182,34 @@ export class ClaudeRun implements Run {
     return this.#pending.answer(native_id, answer);
   }
 
+  async adjust(change: SettingsChange): Promise<void> {
+    if (!this.#parts.speaksControl)
+      throw new CodedError("setting_refused", "this claude takes settings only when it starts");
+    await adjustClaude((request) => this.#client.ask(request, SETTING_LIMIT_MS), change);
+  }
+
+  offers(): Offers {
+    return toClaudeOffers(this.#intro);
+  }
+
   interrupt(): Promise<void> {
     return this.#pressure.interrupt(() => this.#interrupt());
+  }
+
+  async rewind(turns: readonly string[]): Promise<Rewound> {
+    const { state, speaksControl } = this.#parts;
+    if (!speaksControl) return { reason: "this program is not a Claude Code that can forget turns" };
+    // It is restarted afterwards.
+    if (state.options.session_persistence === false)
+      return { reason: "claude keeps no history of this session (session_persistence is off)" };
+    return rewindTurns(this.#client.control, turns);
+  }
+
+  async readQuota(): Promise<boolean> {
+    const { speaksControl, sink } = this.#parts;
+    const notice = speaksControl ? await askUsage(this.#client.control) : undefined;
+    if (notice !== undefined) this.#emit(() => sink.event(notice));
+    return notice !== undefined;
   }
 
   pause(): void {
@@ -194,7 +229,7 @@ export class ClaudeRun implements Run {
     const { kept } = this.#parts;
     const { child } = this.#client.process;
     if (kept === undefined || child?.files === undefined) return;
-    await describeRun(child, { version: kept.version, backend: "claude", command, intro: {} });
+    await describeRun(child, { version: kept.version, backend: "claude", command, intro: this.#intro });
     this.#makeKeeper(child.files);
   }
 
@@ -283,6 +318,7 @@ export class ClaudeRun implements Run {
       if (report.kind === "event") sink.event(report.event);
       else if (report.kind === "turn_started") sink.turnStarted();
       else if (report.kind === "auth_failed") sink.authFailed(report.message);
+      else if (report.kind === "used") sink.used?.({ usage: report.usage });
       else sink.nativeId(report.id);
     });
     if (report.kind === "turn_started") this.#turnSinceS = readBootSeconds();

@@ -1,6 +1,7 @@
 // The translator's state for one claude process, and its reports. Only translate.ts and the files it calls change it.
 import type { JsonObject } from "../../base/json.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
+import type { Usage } from "../../protocol/usage.ts";
 import type { ClaudeOptions } from "./options.ts";
 
 /** In the order in which the sink must get them. */
@@ -8,6 +9,7 @@ export type ClaudeReport =
   | { kind: "event"; event: AgentEvent }
   | { kind: "turn_started" }
   | { kind: "auth_failed"; message: string }
+  | { kind: "used"; usage: Usage }
   | { kind: "native_id"; id: string };
 
 export interface ClaudeState {
@@ -45,6 +47,8 @@ export interface ClaudeState {
   held: JsonObject | undefined;
   /** Usage and time of claude's own turn before our message; added to the message's result. */
   spentBefore: JsonObject | undefined;
+  /** Usage of the turn's model calls: of those that ended, and of the last one. Absent: none yet. */
+  calls?: { before: Usage; id: string; last: Usage } | undefined;
 }
 
 export function createState(order: {

@@ -1,9 +1,8 @@
-// `system/*` and `rate_limit_event` frames → agent.system_init and notices.
+// `system/*` frames → agent.system_init and notices.
 
 import type { JsonObject } from "../../base/json.ts";
-import { asObject, asString, defined } from "../../base/values.ts";
+import { asString, defined } from "../../base/values.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
-import { toNotice } from "../../protocol/notices.ts";
 import { toSystemNotice } from "./notices.ts";
 import type { ClaudeReport, ClaudeState } from "./state.ts";
 import { toTranscriptPath } from "./transcript-path.ts";
@@ -24,21 +23,6 @@ export function reportAuthFailure(state: ClaudeState): ClaudeReport[] {
   if (state.authReported) return [];
   state.authReported = true;
   return [{ kind: "auth_failed", message: AUTH_ADVICE }];
-}
-
-export function translateRateLimit(frame: JsonObject): AgentEvent {
-  const { type: _type, rate_limit_info: info, ...rest } = frame;
-  const { resetsAt, status, ...vendor } = asObject(info);
-  const limit = defined({
-    resets_at_ms: typeof resetsAt === "number" ? Math.round(resetsAt * 1000) : undefined,
-    status: asString(status),
-  });
-  const others = { ...vendor, ...rest };
-  const data = {
-    ...(Object.keys(limit).length > 0 ? { limit } : {}),
-    ...(Object.keys(others).length > 0 ? { vendor: others } : {}),
-  };
-  return toNotice("claude", "rate_limits", { data });
 }
 
 function translateInit(state: ClaudeState, frame: JsonObject): ClaudeReport[] {

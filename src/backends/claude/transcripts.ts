@@ -7,19 +7,29 @@ import { mapBounded } from "../../base/map-bounded.ts";
 import { asObject } from "../../base/values.ts";
 import { SessionId, type SessionSummary } from "../../protocol/session.ts";
 import { readHeadRecords } from "../head-lines.ts";
-import type { Environment } from "../types.ts";
+import type { Environment, TranscriptFile, TranscriptHead, Transcripts } from "../types.ts";
+import { readHolders } from "./holders.ts";
 import { getProjectsDir } from "./paths.ts";
 import { toSlug } from "./transcript-path.ts";
+import { createTranscriptReader } from "./transcript-reader.ts";
 
 /** The first user line is near the top, but the model comes after two big attachments. */
 const HEAD_BYTES = 256 * 1024;
 const PARALLEL_FILES = 16;
 const PREVIEW_CHARS = 200;
 
-interface Head {
-  cwd?: string;
-  model?: string;
-  preview?: string;
+/** For reading, also those of conversations that the daemon knows nothing of. */
+export function createTranscripts(env: Environment): Transcripts {
+  return {
+    list: async () => readFiles(await listFiles(await listProjectDirs(env))),
+    async find(session_id) {
+      const files = await readFiles(await findFiles(env, session_id, undefined));
+      return files.sort((a, b) => b.mtime_ms - a.mtime_ms)[0];
+    },
+    describe: ({ path }) => readHead(path),
+    createReader: createTranscriptReader,
+    holders: () => readHolders(env),
+  };
 }
 
 /** Rows of one cwd, or of all; only the latter include cwd and model. */
@@ -81,21 +91,30 @@ async function listFiles(dirs: readonly string[]): Promise<string[]> {
   return lists.flat();
 }
 
-async function readRows(files: readonly string[], keep: (head: Head) => boolean): Promise<SessionSummary[]> {
-  const rows = await mapBounded(files, PARALLEL_FILES, async (file): Promise<SessionSummary | undefined> => {
-    const info = await stat(file).catch(() => undefined);
-    if (!info?.isFile()) return undefined;
-    const head = await readHead(file).catch((): Head => ({}));
-    if (!keep(head)) return undefined;
-    const session_id = basename(file, ".jsonl");
-    const times = { mtime_ms: Math.floor(info.mtimeMs), size: info.size };
-    return { session_id, backend: "claude", attached: false, ...times, ...head };
+async function readRows(
+  files: readonly string[],
+  keep: (head: TranscriptHead) => boolean,
+): Promise<SessionSummary[]> {
+  const found = await readFiles(files);
+  const rows = await mapBounded(found, PARALLEL_FILES, async ({ path, ...file }) => {
+    const head = await readHead(path).catch((): TranscriptHead => ({}));
+    return keep(head) ? { backend: "claude", attached: false, ...file, ...head } : undefined;
   });
   return rows.filter((row) => row !== undefined);
 }
 
-async function readHead(file: string): Promise<Head> {
-  const head: Head = {};
+async function readFiles(paths: readonly string[]): Promise<TranscriptFile[]> {
+  const files = await mapBounded(paths, PARALLEL_FILES, async (path): Promise<TranscriptFile | undefined> => {
+    const info = await stat(path).catch(() => undefined);
+    if (!info?.isFile()) return undefined;
+    const session_id = basename(path, ".jsonl");
+    return { session_id, path, mtime_ms: Math.floor(info.mtimeMs), size: info.size };
+  });
+  return files.filter((file) => file !== undefined);
+}
+
+async function readHead(file: string): Promise<TranscriptHead> {
+  const head: TranscriptHead = {};
   await readHeadRecords(file, HEAD_BYTES, (record) => {
     readRecord(head, record);
     return head.cwd !== undefined && head.model !== undefined && head.preview !== undefined;
@@ -103,7 +122,7 @@ async function readHead(file: string): Promise<Head> {
   return head;
 }
 
-function readRecord(head: Head, record: JsonObject): void {
+function readRecord(head: TranscriptHead, record: JsonObject): void {
   const message = asObject(record["message"]);
   if (typeof record["cwd"] === "string") head.cwd ??= record["cwd"];
   const model = record["model"] ?? message["model"];

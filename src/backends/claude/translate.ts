@@ -4,12 +4,14 @@ import type { JsonObject } from "../../base/json.ts";
 import { asString, defined } from "../../base/values.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import { followBackground } from "./background.ts";
+import { translateRateLimit } from "./limits.ts";
 import { translateAssistant, translateUser } from "./message-frames.ts";
+import { noteUsage } from "./model-calls.ts";
 import { toToolProgress } from "./notices.ts";
 import { withRaw } from "./raw.ts";
 import { type ClaudeReport, type ClaudeState, toReports } from "./state.ts";
 import { translateStreamEvent } from "./stream-frames.ts";
-import { translateRateLimit, translateSystem } from "./system-frames.ts";
+import { translateSystem } from "./system-frames.ts";
 import { endTurn, followTurn } from "./turns.ts";
 
 type Translate = (state: ClaudeState, frame: JsonObject) => ClaudeReport[];
@@ -41,7 +43,7 @@ export function translate(state: ClaudeState, frame: JsonObject): ClaudeReport[]
   if (type === "result") return [...about, ...endTurn(state, frame)];
   const translator = TRANSLATORS.get(type) ?? toUnknownNotice;
   const own = translator(state, frame).map((report) => withParent(report, frame));
-  return [...about, ...withRaw(state.options, frame, own)];
+  return [...about, ...withRaw(state.options, frame, own), ...noteUsage(state, frame)];
 }
 
 function toUnknownNotice(_state: ClaudeState, frame: JsonObject): ClaudeReport[] {

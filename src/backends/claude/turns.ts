@@ -118,4 +118,5 @@ function resetTurn(state: ClaudeState): void {
   state.agentTurn = false;
   state.authReported = false;
   state.toolUses.clear();
+  state.calls = undefined;
 }

@@ -2,6 +2,7 @@
 // (2.1.197), so it is refused here.
 import { CodedError } from "../../base/coded-error.ts";
 import { isObject } from "../../base/json.ts";
+import { defined } from "../../base/values.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 
 interface Need {
@@ -19,10 +20,11 @@ const NEEDS: ReadonlyMap<string, Need> = new Map([
   ["document", SOURCE],
 ]);
 
-export function toUserLine(message: UserMessage, session_id: string): string {
+/** `uuid`: claude's id of the message in its history. */
+export function toUserLine(message: UserMessage, session_id: string, uuid?: string): string {
   const fault = findFault(message);
   if (fault !== undefined) throw new CodedError("invalid_message", `/message${fault}`);
-  return JSON.stringify({ type: "user", message, session_id });
+  return JSON.stringify({ type: "user", message, session_id, ...defined({ uuid }) });
 }
 
 function findFault(message: UserMessage): string | undefined {

@@ -2,10 +2,11 @@
 
 import { CodedError } from "../../base/coded-error.ts";
 import { type Log, silentLog } from "../../base/log.ts";
-import { defined } from "../../base/values.ts";
+import { asObject, asString, defined } from "../../base/values.ts";
 import { Pool } from "../pool.ts";
 import type { RunsHost } from "../runs-host.ts";
 import type { Backend, Environment } from "../types.ts";
+import { createCodexSettings } from "./app-server/adjust.ts";
 import { adoptAppServer } from "./app-server/adopt.ts";
 import { findThread, listThreads } from "./app-server/listing.ts";
 import { startAppServer } from "./app-server/process.ts";
@@ -16,7 +17,7 @@ import { CodexOptions, checkCodexOptions } from "./options.ts";
 import { getCodexHome } from "./paths.ts";
 import type { Transport } from "./program.ts";
 import { readCodexRights } from "./rights.ts";
-import { findRollout, listRollouts } from "./rollouts.ts";
+import { createRollouts, findRollout, listRollouts } from "./rollouts.ts";
 
 export interface CodexBackendOptions {
   /** A path, or a name on PATH. */
@@ -50,8 +51,12 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
   const retryLimitMs = setup.retryLimitMs ?? RETRY_LIMIT_MS;
   const { runs } = setup;
   const home = getCodexHome(env);
+  const check = (block: Record<string, unknown>) =>
+    checkCodexOptions(block, { allowConfig: setup.allowConfig ?? [], transport: detector.transport });
   return {
     name: "codex",
+    inputHasCached: true,
+    readsQuota: true,
     get provider() {
       return detector.transport === "mcp-server" ? "codex" : "codex-app";
     },
@@ -61,12 +66,15 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
       ...wish,
       ...(approvals ? {} : { "approval-policy": "never" }),
     }),
-    checkOptions: (block) =>
-      checkCodexOptions(block, {
-        allowConfig: setup.allowConfig ?? [],
-        transport: detector.transport,
-      }),
+    checkOptions: check,
+    account: ({ profile, config }) => {
+      const { model_provider: provider } = asObject(config);
+      return asString(profile) ?? asString(provider) ?? "default";
+    },
     rights: (options) => readCodexRights(options),
+    get canRewind() {
+      return detector.transport !== "mcp-server";
+    },
     detect: async () => (await detector.detect())?.version,
     start: async (order, sink) => {
       const detected = await detector.detect();
@@ -93,6 +101,8 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
       const row = server === undefined ? undefined : await findThread(server, session_id);
       return row ?? findRollout(home, session_id);
     },
+    settings: createCodexSettings(check),
+    transcripts: createRollouts(home),
     close: () => pool.close(),
   };
 }

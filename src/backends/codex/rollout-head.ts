@@ -3,21 +3,16 @@
 // item (0.166), a `user_message` (0.125), or only a `response_item`.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { readHeadRecords } from "../head-lines.ts";
-
-export interface RolloutHead {
-  cwd?: string;
-  model?: string;
-  preview?: string;
-}
+import type { TranscriptHead } from "../types.ts";
 
 /** 0.166 writes 21 kB of instructions into the first line, and more before the user's text. */
 const HEAD_BYTES = 128 * 1024;
 const PREVIEW_CHARS = 200;
 /** What Codex writes in the user's name. */
-const NOT_THE_USERS =
+export const NOT_THE_USERS =
   /^\s*(<(environment_context|permissions|user_instructions)\b|# AGENTS\.md instructions)/;
 
-interface Reading extends RolloutHead {
+interface Reading extends TranscriptHead {
   /** A line was seen that only rollouts have. */
   isKnown?: true;
   /** Its `session_meta` or `session_configured` was seen. */
@@ -28,7 +23,7 @@ interface Reading extends RolloutHead {
 }
 
 /** Undefined if it is damaged, or the thread of a sub-agent, which is not a session. */
-export async function readRolloutHead(file: string): Promise<RolloutHead | undefined> {
+export async function readRolloutHead(file: string): Promise<TranscriptHead | undefined> {
   const reading = await readLines(file).catch((): Reading => ({}));
   const { isKnown, hasMeta: _meta, isSubAgent, sent, ...head } = reading;
   if (isKnown !== true || isSubAgent === true) return undefined;

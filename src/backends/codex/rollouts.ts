@@ -5,7 +5,9 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { mapBounded } from "../../base/map-bounded.ts";
 import { SessionId, type SessionSummary } from "../../protocol/session.ts";
-import { type RolloutHead, readRolloutHead } from "./rollout-head.ts";
+import type { TranscriptFile, TranscriptHead, Transcripts } from "../types.ts";
+import { readRolloutHead } from "./rollout-head.ts";
+import { createRolloutReader } from "./rollout-reader.ts";
 
 const NAME = /^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(.+)\.jsonl$/;
 const PARALLEL = 16;
@@ -15,6 +17,19 @@ const MAX_FILES = 2000;
 interface Rollout {
   session_id: string;
   path: string;
+}
+
+/** For reading, also those of conversations that the daemon knows nothing of. */
+export function createRollouts(codexHome: string): Transcripts {
+  return {
+    list: async () => readFiles(await newestRollouts(codexHome)),
+    async find(session_id) {
+      const [file] = await readFiles(await findRolloutFiles(codexHome, session_id));
+      return file;
+    },
+    describe: ({ path }) => readRolloutHead(path),
+    createReader: createRolloutReader,
+  };
 }
 
 /** Rows of one cwd, or of all, newest day first; only the latter include cwd and model. */
@@ -32,13 +47,18 @@ export async function findRollout(
   codexHome: string,
   session_id: string,
 ): Promise<SessionSummary | undefined> {
-  if (!SessionId.safeParse(session_id).success) return undefined;
+  const [row] = await readRows(await findRolloutFiles(codexHome, session_id), () => true);
+  return row;
+}
+
+/** Newest first. */
+async function findRolloutFiles(codexHome: string, session_id: string): Promise<Rollout[]> {
+  if (!SessionId.safeParse(session_id).success) return [];
   for (const day of await dayDirs(codexHome)) {
     const own = (await rolloutsIn(day)).filter((rollout) => rollout.session_id === session_id);
-    const [row] = await readRows(own, () => true);
-    if (row !== undefined) return row;
+    if (own.length > 0) return own;
   }
-  return undefined;
+  return [];
 }
 
 async function newestRollouts(codexHome: string): Promise<Rollout[]> {
@@ -75,22 +95,24 @@ async function rolloutsIn(day: string): Promise<Rollout[]> {
 
 async function readRows(
   rollouts: readonly Rollout[],
-  keep: (head: RolloutHead) => boolean,
+  keep: (head: TranscriptHead) => boolean,
 ): Promise<SessionSummary[]> {
-  const rows = await mapBounded(rollouts, PARALLEL, (rollout) => readRow(rollout, keep));
+  const files = await readFiles(rollouts);
+  const rows = await mapBounded(files, PARALLEL, async ({ path, ...file }) => {
+    const head = await readRolloutHead(path);
+    if (head === undefined || !keep(head)) return undefined;
+    return { backend: "codex", attached: false, ...file, rollout_path: path, ...head };
+  });
   return rows.filter((row) => row !== undefined);
 }
 
-async function readRow(
-  { session_id, path }: Rollout,
-  keep: (head: RolloutHead) => boolean,
-): Promise<SessionSummary | undefined> {
-  const info = await stat(path).catch(() => undefined);
-  if (!info?.isFile()) return undefined;
-  const head = await readRolloutHead(path);
-  if (head === undefined || !keep(head)) return undefined;
-  const file = { mtime_ms: Math.floor(info.mtimeMs), size: info.size, rollout_path: path };
-  return { session_id, backend: "codex", attached: false, ...file, ...head };
+async function readFiles(rollouts: readonly Rollout[]): Promise<TranscriptFile[]> {
+  const files = await mapBounded(rollouts, PARALLEL, async (rollout): Promise<TranscriptFile | undefined> => {
+    const info = await stat(rollout.path).catch(() => undefined);
+    if (!info?.isFile()) return undefined;
+    return { ...rollout, mtime_ms: Math.floor(info.mtimeMs), size: info.size };
+  });
+  return files.filter((file) => file !== undefined);
 }
 
 function newestFirst(names: readonly string[]): string[] {

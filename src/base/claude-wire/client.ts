@@ -74,6 +74,12 @@ export class ClaudeClient {
     return waitAtMost(limitMs, this.control.request({ subtype: "initialize", ...body }));
   }
 
+  /** Sends a control request; a claude that does not answer in time has refused it. */
+  async ask(request: JsonObject, limitMs: number): Promise<ControlAnswer> {
+    const answer = await waitAtMost(limitMs, this.control.request(request));
+    return answer ?? { ok: false, error: "it did not answer in time" };
+  }
+
   interrupt(turnOver: Promise<void>): Promise<InterruptOutcome> {
     return awaitInterrupt(this.control.request({ subtype: "interrupt" }), turnOver);
   }

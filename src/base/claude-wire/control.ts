@@ -48,11 +48,11 @@ export class ControlChannel {
     return this.#sent.size === 0 && this.#received.size === 0;
   }
 
-  /** Sends a request. Never rejects, and settles even if claude ends first. */
-  request(request: JsonObject): Promise<ControlAnswer> {
+  /** Sends a request, numbered unless it has an id. Never rejects, and settles even if claude ends first. */
+  request(request: JsonObject, id?: string): Promise<ControlAnswer> {
     if (this.#isClosed) return Promise.resolve(ENDED);
-    this.#count += 1;
-    const request_id = `${this.#parts.name}-${this.#count}`;
+    if (id === undefined) this.#count += 1;
+    const request_id = id ?? `${this.#parts.name}-${this.#count}`;
     return new Promise((resolve) => {
       this.#sent.set(request_id, resolve);
       this.#write({ type: "control_request", request_id, request });

@@ -2,6 +2,7 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type {
   ChangedFile,
+  ChangesRange,
   ChangesReply,
   FileChangesReply,
   HttpClient,
@@ -9,6 +10,8 @@ import type {
   UndoneFile,
   UndoReply,
 } from "../../client/index.ts";
+import { describeBase } from "../../client/view/change-list.ts";
+import { describeConversation, describeForgetting } from "../../client/view/change-undo.ts";
 import { readNumberFlag, UsageError } from "../command.ts";
 import { formatTable, type Output, type Style, show } from "../output.ts";
 import type { BlemeesCommand } from "./command.ts";
@@ -25,17 +28,23 @@ export const DIFF: BlemeesCommand = {
   completes: "session",
   flags: [
     { name: "turn", value: "N", summary: "only this turn, counted from 1" },
+    {
+      name: "base",
+      summary:
+        "since the branch left the default branch, with commits (on the default branch: since the start)",
+    },
     { name: "stat", summary: "files and line counts, and the turns that changed them" },
     { name: "name-only", summary: "only the paths" },
   ],
-  examples: ["diff fixer --stat", "diff fixer --turn 2"],
+  examples: ["diff fixer --stat", "diff fixer --turn 2", "diff fixer --base"],
   async run(given, context) {
     if (given.flags["stat"] && given.flags["name-only"])
       throw new UsageError("use --stat or --name-only, not both");
     const turn = readNumberFlag(given, "turn", { isWhole: true });
+    if (given.flags["base"] && turn !== undefined) throw new UsageError("use --base or --turn, not both");
     const http = await context.connect();
     const { session_id } = await findSession(http, given.words[0] ?? "");
-    const range = turn === undefined ? {} : { turn };
+    const range = given.flags["base"] ? { from: "base" as const } : turn === undefined ? {} : { turn };
     const changes = await readAll(http, session_id, range);
     if (context.isJson) return show(context, changes, () => []);
     const { output } = context;
@@ -60,7 +69,8 @@ export const DIFF: BlemeesCommand = {
 export const UNDO: BlemeesCommand = {
   name: "undo",
   usage: "undo ID",
-  summary: "give files the content that they had before a turn; shows what will change, and asks",
+  summary:
+    "give files the content that they had before a turn, and let the agent forget it; shows what will change, and asks",
   words: [1, 1],
   completes: "session",
   flags: [
@@ -76,6 +86,7 @@ export const UNDO: BlemeesCommand = {
       value: "N",
       summary: "undo this turn and all later ones (default: the last with changes)",
     },
+    { name: "files-only", summary: "leave the agent's conversation as it is" },
     { name: "force", summary: "also files that were changed by others since" },
     { name: "yes", short: "y", summary: "do not ask for confirmation" },
   ],
@@ -88,6 +99,7 @@ export const UNDO: BlemeesCommand = {
       ...(turn === undefined ? {} : { turn }),
       ...(files.length === 0 ? {} : { files }),
       ...(given.flags["force"] === true ? { force: true } : {}),
+      ...(given.flags["files-only"] === true ? { files_only: true } : {}),
     };
     const http = await context.connect();
     const session = await findSession(http, given.words[0] ?? "", CAREFUL);
@@ -95,8 +107,8 @@ export const UNDO: BlemeesCommand = {
     const { output } = context;
     const plan = await http.undo(session_id, { ...order, dry_run: true });
     const refused = plan.files.filter(({ action }) => action === "refused");
-    const isBlocked =
-      plan.files.length === refused.length || (refused.length > 0 && given.flags["force"] !== true);
+    const hasWork = plan.files.length > refused.length || plan.conversation.is_possible === true;
+    const isBlocked = !hasWork || (refused.length > 0 && given.flags["force"] !== true);
     if (isBlocked) {
       if (context.isJson) return show(context, plan, () => []).then(() => 1);
       for (const line of formatUndone(plan)) output.note(line);
@@ -106,10 +118,10 @@ export const UNDO: BlemeesCommand = {
     if (!given.flags["yes"]) {
       if (context.confirm === undefined) {
         throw new UsageError(
-          `undo changes ${plan.files.length} files of ${describeSession(session)}; add --yes to confirm`,
+          `undo changes ${plan.files.length} files and the conversation of ${describeSession(session)}; add --yes to confirm`,
         );
       }
-      for (const line of formatUndone(plan)) output.ask(line);
+      for (const line of [...formatUndone(plan), sanitizeLine(describeForgetting(plan))]) output.ask(line);
       if (!(await context.confirm(`Undo turn ${plan.turn} and later of ${describeSession(session)}?`)))
         return 1;
     }
@@ -122,7 +134,7 @@ export const UNDO: BlemeesCommand = {
 async function readAll(
   http: HttpClient,
   session_id: string,
-  range: { turn?: number },
+  range: Pick<ChangesRange, "turn" | "from">,
 ): Promise<ChangesReply> {
   const first = await http.sessionChanges(session_id, { ...range, limit: PAGE });
   const files = [...first.files];
@@ -137,11 +149,15 @@ async function readAll(
 }
 
 /** Nothing that is missing is missing silently. */
-export function listNotes({ turns, not_covered = [] }: ChangesReply, turn: number | undefined): string[] {
+export function listNotes(
+  { turns, not_covered = [], base }: ChangesReply,
+  turn: number | undefined,
+): string[] {
   const skipped = turns.filter(
     (one) => one.skipped !== undefined && (turn === undefined || one.turn === turn),
   );
   return [
+    ...(base === undefined ? [] : [describeBase(base)]),
     ...skipped.map((one) => `Turn ${one.turn}: a checkpoint is missing: ${one.skipped}`),
     ...(not_covered.length === 0
       ? []
@@ -226,10 +242,11 @@ function explainBlocked({ files }: UndoReply, refused: readonly UndoneFile[]): s
 function formatOutcome({ done, turn, files, checkpoint, conversation }: UndoReply): string[] {
   if (!done) return ["nothing was changed"];
   const count = files.filter(({ action }) => action !== "refused").length;
+  const kept = `checkpoint ${checkpoint ?? "?"} has ${count === 1 ? "it as it was" : "them as they were"}`;
   return [
-    `turn ${turn} and later are undone in ${count} ${count === 1 ? "file" : "files"}; checkpoint ${checkpoint ?? "?"} has them as they were`,
-    conversation.rewound
-      ? "the agent has forgotten these turns too"
-      : `the conversation was not rewound: ${sanitizeLine(conversation.reason ?? "unknown")}`,
+    count === 0
+      ? `turn ${turn} and later changed no files`
+      : `turn ${turn} and later are undone in ${count} ${count === 1 ? "file" : "files"}; ${kept}`,
+    sanitizeLine(describeConversation(conversation)),
   ];
 }

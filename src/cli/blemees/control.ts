@@ -1,7 +1,14 @@
 // Commands that control a session: interrupt, stop, rm, name, queue.
 import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import type { HttpClient, InputRecord, QueuedMessage, QueueReply } from "../../client/index.ts";
+import type {
+  HttpClient,
+  InputRecord,
+  InterruptReply,
+  QueuedMessage,
+  QueueReply,
+  SessionView,
+} from "../../client/index.ts";
 import { formatAge } from "../../client/view/format.ts";
 import { joinText } from "../../protocol/message-text.ts";
 import { truncate } from "../bar.ts";
@@ -9,37 +16,56 @@ import { defineFlag, type Flag, readTextFlag, UsageError } from "../command.ts";
 import { formatTable, show } from "../output.ts";
 import { ANY } from "../program.ts";
 import type { BlemeesCommand } from "./command.ts";
-import { CAREFUL, describeSession, findSession } from "./find.ts";
+import { runOnEach } from "./each.ts";
+import { CAREFUL, describeSession, describeSessions, findSession } from "./find.ts";
+import { SELECTING, SELECTING_NOTES, selectSessions } from "./select.ts";
 
 const TREE: Flag = defineFlag("--tree", "include all its descendants");
 
 export const INTERRUPT: BlemeesCommand = {
   name: "interrupt",
-  usage: "interrupt ID",
+  usage: "interrupt ID…",
   summary: "stop the running turn; the agent keeps running",
-  words: [1, 1],
+  words: [0, ANY],
   completes: "session",
-  examples: ["interrupt fixer"],
-  async run({ words }, context) {
+  flags: SELECTING,
+  examples: ["interrupt fixer", "interrupt --children-of manager"],
+  notes: SELECTING_NOTES,
+  async run(given, context) {
     const http = await context.connect();
-    const { session_id } = await findSession(http, words[0] ?? "");
-    const reply = await http.interrupt(session_id);
-    return show(context, reply, () => [reply.was_idle ? "no turn is running" : "interrupted"]);
+    const { sessions, only } = await selectSessions(http, given, given.words, context);
+    const act = ({ session_id }: SessionView): Promise<InterruptReply> => http.interrupt(session_id);
+    const describe = ({ was_idle }: InterruptReply): string =>
+      was_idle ? "no turn is running" : "interrupted";
+    if (only === undefined) return runOnEach(context, sessions, { act, describe });
+    const reply = await act(only);
+    return show(context, reply, () => [describe(reply)]);
   },
 };
 
 export const STOP: BlemeesCommand = {
   name: "stop",
-  usage: "stop ID",
+  usage: "stop ID…",
   summary: "stop the agent; history and queue are kept, and `sm send` starts it again",
-  words: [1, 1],
+  words: [0, ANY],
   completes: "session",
-  flags: [TREE],
-  examples: ["stop manager --tree"],
-  async run({ words, flags }, context) {
+  flags: [TREE, ...SELECTING],
+  examples: ["stop manager --tree", "stop --label nightly"],
+  notes: SELECTING_NOTES,
+  async run(given, context) {
     const http = await context.connect();
-    const { session_id } = await findSession(http, words[0] ?? "", CAREFUL);
-    const stopped = await http.stop(session_id, { tree: flags["tree"] === true });
+    const how = { least: CAREFUL, self: context.self };
+    const { sessions, only } = await selectSessions(http, given, given.words, how);
+    const tree = given.flags["tree"] === true;
+    const act = async ({ session_id }: SessionView): Promise<{ stopped: string[] }> => ({
+      stopped: await http.stop(session_id, { tree }),
+    });
+    if (only === undefined) {
+      const describe = ({ stopped }: { stopped: string[] }): string =>
+        stopped.length === 0 ? "no agent is running" : `stopped${countText(stopped)}`;
+      return runOnEach(context, sessions, { act, describe });
+    }
+    const { stopped } = await act(only);
     if (stopped.length === 0 && !context.isJson) context.output.note("No agent is running");
     return show(context, { stopped }, () => stopped.map((id) => `stopped ${id}`));
   },
@@ -47,28 +73,54 @@ export const STOP: BlemeesCommand = {
 
 export const RM: BlemeesCommand = {
   name: "rm",
-  usage: "rm ID",
-  summary: "stop and delete a session with its history, queue and requests",
-  words: [1, 1],
+  usage: "rm ID…",
+  summary: "stop and delete sessions with their history, queue and requests",
+  words: [0, ANY],
   completes: "session",
-  flags: [TREE, defineFlag("-y, --yes", "do not ask for confirmation")],
-  examples: ["rm fixer --yes"],
-  async run({ words, flags }, context) {
+  flags: [TREE, defineFlag("-y, --yes", "do not ask for confirmation"), ...SELECTING],
+  examples: ["rm fixer --yes", "rm --label nightly"],
+  notes: SELECTING_NOTES,
+  async run(given, context) {
     const http = await context.connect();
-    const session = await findSession(http, words[0] ?? "", CAREFUL);
-    const tree = flags["tree"] === true;
-    if (!flags["yes"]) {
-      const below = tree && session.children.length > 0 ? " and its descendants" : "";
+    const how = { least: CAREFUL, self: context.self };
+    const { sessions, only } = await selectSessions(http, given, given.words, how);
+    const tree = given.flags["tree"] === true;
+    if (!given.flags["yes"]) {
+      const hasMore = tree && sessions.some(({ children }) => children.length > 0);
+      const what = `${describeSessions(sessions)}${hasMore ? " and its descendants" : ""}`;
       if (context.confirm === undefined)
-        throw new UsageError(
-          `rm deletes ${describeSession(session)}${below} permanently; add --yes to confirm`,
-        );
-      if (!(await context.confirm(`Delete ${describeSession(session)}${below} permanently?`))) return 1;
+        throw new UsageError(`rm deletes ${what} permanently; add --yes to confirm`);
+      if (!(await context.confirm(`Delete ${what} permanently?`))) return 1;
     }
-    const deleted = await http.remove(session.session_id, { tree });
+    if (only === undefined) {
+      const act = ({ session_id }: SessionView): Promise<Deleted> => removeOne(http, session_id, tree);
+      const describe = ({ deleted }: Deleted): string =>
+        deleted.length === 0 ? "removed with its parent" : `removed${countText(deleted)}`;
+      return runOnEach(context, sessions, { act, describe });
+    }
+    const deleted = await http.remove(only.session_id, { tree });
     return show(context, { deleted }, () => deleted.map((id) => `removed ${id}`));
   },
 };
+
+interface Deleted {
+  deleted: string[];
+}
+
+/** With `tree` it may be gone with a parent that was chosen too. */
+async function removeOne(http: HttpClient, session_id: string, tree: boolean): Promise<Deleted> {
+  try {
+    return { deleted: await http.remove(session_id, { tree }) };
+  } catch (error) {
+    if (!tree || !(error instanceof CodedError) || error.code !== "session_unknown") throw error;
+    return { deleted: [] };
+  }
+}
+
+/** " 3 sessions", if there are more than the one that is named. */
+function countText({ length }: readonly string[]): string {
+  return length === 1 ? "" : ` ${length} sessions`;
+}
 
 export const NAME: BlemeesCommand = {
   name: "name",

@@ -8,6 +8,7 @@ import { checkDaemon, checkSocket } from "./doctor/daemon.ts";
 import { checkDemian } from "./doctor/demian.ts";
 import { checkDisk, checkNode, checkRuns, checkState } from "./doctor/machine.ts";
 import { checkAudit, checkPolicy } from "./doctor/policy.ts";
+import { checkSpace } from "./doctor/space.ts";
 
 export const DOCTOR: BlemeesCommand = {
   name: "doctor",
@@ -28,7 +29,7 @@ export const DOCTOR: BlemeesCommand = {
       checkConfigured(patient),
       checkLogins(patient),
       Promise.all([
-        ...[checkState(patient), checkRuns(patient), checkDisk(patient)],
+        ...[checkState(patient), checkRuns(patient), checkDisk(patient), checkSpace(patient)],
         ...[checkPolicy(patient), checkAudit(patient)],
       ]),
     ]);

@@ -77,6 +77,14 @@ export function describeSession({ name, session_id, title }: SessionView): strin
   return said === undefined ? short : `${short} (${truncate(sanitizeLine(said), 40)})`;
 }
 
+/** "5a01f0d8 (fixer)", or "12 sessions (…)" with the first ten. */
+export function describeSessions(views: readonly SessionView[]): string {
+  if (views.length === 1) return views.map(describeSession).join("");
+  const named = views.slice(0, MAX_NAMED).map(describeSession).join(", ");
+  const more = views.length > MAX_NAMED ? `, and ${views.length - MAX_NAMED} more` : "";
+  return `${views.length} sessions (${named}${more})`;
+}
+
 function unknown(sessions: readonly SessionView[], given: string): CodedError {
   const names = sessions.flatMap(({ name, session_id }) => (name === undefined ? [session_id] : [name]));
   const hint = didYouMean(given, names) || "; `sm all` lists them";

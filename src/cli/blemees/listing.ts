@@ -1,24 +1,18 @@
 // Commands that list sessions: all, children, status, show.
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { isPlainWord } from "../../base/shell-word.ts";
-import { defined } from "../../base/values.ts";
-import type { FilterState, SessionsFilter, SessionView } from "../../client/index.ts";
-import { formatAge } from "../../client/view/format.ts";
-import {
-  type Arguments,
-  defineFlag,
-  didYouMean,
-  type Flag,
-  readNumberFlag,
-  readTextFlag,
-  UsageError,
-} from "../command.ts";
+import type { SessionsFilter, SessionView } from "../../client/index.ts";
+import { formatAge, nameState } from "../../client/view/format.ts";
+import { type Arguments, defineFlag } from "../command.ts";
 import { formatTable, show } from "../output.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { findSession } from "./find.ts";
+import { FILTERS, readFilter, readOutsideFilter, STATE_NAMES } from "./list-filter.ts";
+import { findElseOutside, listOutside, showTranscript } from "./outside.ts";
 import {
   buildTree,
   formatCost,
+  formatProjects,
   formatSessionSheet,
   formatSessionTable,
   formatSessionTree,
@@ -27,44 +21,28 @@ import {
   type StyledLine,
 } from "./session-lines.ts";
 
-/** Listed here, so that the schemas are not loaded. */
-const STATES: Record<FilterState, true> = {
-  working: true,
-  thinking: true,
-  waiting_input: true,
-  waiting_permission: true,
-  idle: true,
-  stopped: true,
-  starting: true,
-  failed: true,
-};
-
-const ACTIVITY_STATE_NAMES = Object.keys(STATES) as readonly FilterState[];
-
-const FILTERS: readonly Flag[] = [
-  defineFlag("--live", "only live sessions (in the daemon's memory)"),
-  defineFlag(
-    "--state STATE",
-    `only sessions in these states, separated by commas: ${ACTIVITY_STATE_NAMES.join(", ")}`,
-  ),
-  defineFlag("-a, --agent NAME", "only sessions of this agent"),
-  defineFlag("--cwd DIR", "only sessions in this directory"),
-  defineFlag("--limit N", "only the N most recently active"),
-];
-
 export const ALL: BlemeesCommand = {
   name: "all",
   aliases: ["ls"],
   usage: "all",
   summary: "list all sessions: state, age, cost, pending requests, last action",
   words: [0, 0],
-  flags: [...FILTERS, defineFlag("--ids", "print only ids and names, one per line")],
-  examples: ["all", "all --state waiting_permission --json"],
+  flags: [
+    ...FILTERS,
+    defineFlag("--by-project", "grouped by project"),
+    defineFlag("--outside", "instead sessions that were started outside: the agents' own transcripts"),
+    defineFlag("--ids", "print only ids and names, one per line"),
+  ],
+  examples: ["all", "all --waiting --json", "all --project app --label api --newer 7d", "all --outside"],
+  notes: ["Read a session that was started outside with show and tail; continue it with adopt."],
   async run(given, context) {
+    if (given.flags["outside"]) return runOutside(given, context);
+    const filter = readFilter(given, Date.now());
     const http = await context.connect();
-    const sessions = await http.sessions(readFilter(given));
+    const sessions = await http.sessions(filter);
     if (given.flags["ids"]) return show(context, { sessions }, () => listIds(sessions));
-    return showViews(context, { sessions }, sessions, formatSessionTable);
+    const format = given.flags["by-project"] ? formatProjects : formatSessionTable;
+    return showViews(context, { sessions }, sessions, format, isNarrow(filter) ? NONE_FITS : undefined);
   },
 };
 
@@ -93,13 +71,24 @@ export const CHILDREN: BlemeesCommand = {
 export const SHOW: BlemeesCommand = {
   name: "show",
   usage: "show ID",
-  summary: "show everything about one session",
+  summary: "show everything about one session, also one that was started outside",
   words: [1, 1],
   completes: "session",
   examples: ["show fixer"],
   async run({ words }, context) {
-    const session = await findSession(await context.connect(), words[0] ?? "");
-    return show(context, session, () => formatSessionSheet(session, Number.POSITIVE_INFINITY, Date.now()));
+    const [id = ""] = words;
+    const http = await context.connect();
+    return findElseOutside(
+      http,
+      id,
+      async () => {
+        const session = await findSession(http, id);
+        return show(context, session, () =>
+          formatSessionSheet(session, Number.POSITIVE_INFINITY, Date.now()),
+        );
+      },
+      (transcript) => showTranscript(transcript, context),
+    );
   },
 };
 
@@ -117,7 +106,7 @@ export const STATUS: BlemeesCommand = {
       http.allRequests(),
     ]);
     const counts = Object.fromEntries(
-      ACTIVITY_STATE_NAMES.map((state) => [
+      STATE_NAMES.map((state) => [
         state,
         sessions.filter((session) => getStateName(session) === state).length,
       ]),
@@ -153,35 +142,32 @@ export async function showViews(
   document: object,
   views: readonly SessionView[],
   lines: (views: readonly SessionView[], columns: number, nowMs: number) => StyledLine[],
+  empty = 'No sessions; start one with: sm spawn claude "…" (or demo)',
 ): Promise<number> {
   const { output } = context;
   if (context.isJson) {
     await output.json(document);
     return 0;
   }
-  if (views.length === 0) output.note('No sessions; start one with: sm spawn claude "…" (or demo)');
+  if (views.length === 0) output.note(empty);
   else
     for (const { text, style } of lines(views, output.columns, Date.now()))
       await output.styledLine(style, text);
   return 0;
 }
 
-function readFilter(given: Arguments): SessionsFilter {
-  const agent = readTextFlag(given, "agent");
-  const cwd = readTextFlag(given, "cwd");
-  const state = readTextFlag(given, "state")?.split(",");
-  const limit = readNumberFlag(given, "limit", { least: 1, isWhole: true });
-  for (const name of state ?? []) {
-    if (!ACTIVITY_STATE_NAMES.includes(name as never))
-      throw new UsageError(
-        `unknown state "${name}"${didYouMean(name, ACTIVITY_STATE_NAMES) || `; the states are ${ACTIVITY_STATE_NAMES.join(", ")}`}`,
-      );
-  }
-  return {
-    ...(agent === undefined ? {} : { backend: agent === "codex-app" ? "codex" : agent }),
-    ...defined({ cwd, state, limit }),
-    ...(given.flags["live"] ? { live: true } : {}),
-  };
+async function runOutside(given: Arguments, context: BlemeesContext): Promise<number> {
+  const filter = readOutsideFilter(given, Date.now());
+  if (!given.flags["ids"]) return listOutside(filter, context);
+  const reply = await (await context.connect()).transcripts(filter);
+  return show(context, reply, () => reply.transcripts.map(({ session_id }) => session_id));
+}
+
+const NONE_FITS = "No session fits; without flags sm all lists all that are not archived";
+
+/** Whether it is about more than leaving out the archived ones. */
+function isNarrow({ archived, ...filter }: SessionsFilter): boolean {
+  return archived === true || Object.keys(filter).length > 0;
 }
 
 /** For completion: ids and single-word names, without duplicates. */
@@ -205,7 +191,7 @@ function daemonRows(status: Record<string, unknown>, socket: string): string[][]
 
 function countText(sessions: readonly SessionView[], counts: Record<string, number>): string {
   const states = Object.entries(counts).flatMap(([state, count]) =>
-    count === 0 ? [] : [`${count} ${state}`],
+    count === 0 ? [] : [`${count} ${nameState(state)}`],
   );
   const costs = sessions.flatMap(({ cost_usd }) => (cost_usd === undefined ? [] : [cost_usd]));
   const cost = costs.length === 0 ? "" : `; ${formatCost(costs.reduce((sum, one) => sum + one, 0))} in total`;

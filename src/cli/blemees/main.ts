@@ -73,8 +73,16 @@ export function createProgram(options: ProgramOptions): Program<BlemeesContext> 
     commonFlags: COMMON_FLAGS,
     flags: [...COMMON_FLAGS, defineFlag("-V, --version", "print the version")],
     // Tab never starts a daemon.
-    asks: { session: `${name} --no-start all --ids`, request: `${name} --no-start requests --ids` },
-    flagAsks: { message: `${name} --no-start queue SESSION --ids` },
+    asks: {
+      session: `${name} --no-start all --ids`,
+      archived: `${name} --no-start all --archived --ids`,
+      outside: `${name} --no-start all --outside --ids`,
+      request: `${name} --no-start requests --ids`,
+    },
+    flagAsks: {
+      message: `${name} --no-start queue SESSION --ids`,
+      session: `${name} --no-start all --ids`,
+    },
     createContext: (given) => createContext(given, options),
     recover: (error, given, context) => {
       if (context.signal.aborted) return EXIT_INTERRUPTED;

@@ -6,7 +6,7 @@ import type { HttpClient, SessionView, WaitOptions, WaitReply } from "../../clie
 import { UsageError } from "../command.ts";
 import type { BlemeesContext } from "./command.ts";
 import { describeSession } from "./find.ts";
-import { EXIT, judgeWait, readAnswer } from "./outcome.ts";
+import { EXIT, judgeWait, readAnswer, toBlockedHint } from "./outcome.ts";
 import { cancelWakes } from "./own-wakes.ts";
 
 export interface Sent {
@@ -68,6 +68,6 @@ export async function printAnswer(
   if (answer !== undefined) await output.line(answer);
   if (code !== EXIT.done) output.error(`${describeSession(waited.session)}: ${text}`);
   if (code === EXIT.blocked)
-    output.ask(`Show it with: ${context.words.program} requests ${session.session_id}`);
+    output.ask(`Show it with: ${context.words.program} ${toBlockedHint(waited.session)}`);
   return code;
 }

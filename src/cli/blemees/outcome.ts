@@ -8,7 +8,7 @@ export const EXIT = { done: 0, failed: 1, blocked: 3, gone: 4, timeout: 124 } as
 export const EXIT_NOTES: readonly string[] = [
   "  0    idle, and the last turn succeeded",
   "  1    the last turn failed or was interrupted",
-  "  3    a request is pending (sm requests ID)",
+  "  3    a request is pending (sm requests ID), or a budget is used up (sm budget ID)",
   "  4    stopped, or deleted",
   "  124  timeout; the session is still working",
 ];
@@ -18,10 +18,21 @@ export interface Verdict {
   text: string;
 }
 
+/** The budget that holds its queue, if no request is its own: a person is asked in the name of an ancestor. */
+function findWantedBudget({ pending_requests, held }: SessionView): string | undefined {
+  return pending_requests === 0 ? held : undefined;
+}
+
+/** The command, without the program, that shows what blocks a session. */
+export function toBlockedHint(session: SessionView): string {
+  return `${findWantedBudget(session) === undefined ? "requests" : "budget"} ${session.session_id}`;
+}
+
 /** An agent stopped only because it was idle counts by the result of its last turn. */
 export function judgeWait({ reason, session, input }: WaitReply): Verdict {
   if (reason === "timeout") return { code: EXIT.timeout, text: `still ${session.activity_state}` };
-  if (reason === "blocked") return { code: EXIT.blocked, text: "waiting for an answer" };
+  if (reason === "blocked")
+    return { code: EXIT.blocked, text: `waiting for ${findWantedBudget(session) ?? "an answer"}` };
   if (input?.state === "cancelled") return { code: EXIT.gone, text: "the message was cancelled" };
   if (input?.state === "failed") {
     const why = input.error === undefined ? "" : `: ${input.error.message}`;

@@ -8,35 +8,55 @@ import { defineFlag, readNumberFlag, UsageError } from "../command.ts";
 import { show } from "../output.ts";
 import { ANY } from "../program.ts";
 import type { BlemeesCommand } from "./command.ts";
-import { findSession } from "./find.ts";
+import { runOnEach } from "./each.ts";
 import { printAnswer, refuseOwnTurn } from "./message-wait.ts";
 import { EXIT_NOTES } from "./outcome.ts";
 import { FILE, readPrompt } from "./prompt-text.ts";
+import { SELECTING, SELECTING_NOTES, selectSessions, splitWords } from "./select.ts";
 
 export const SEND: BlemeesCommand = {
   name: "send",
   usage: "send ID text…",
   summary: "send a message; it is queued until the agent is idle",
-  words: [1, ANY],
+  words: [0, ANY],
   completes: "session",
   flags: [
     FILE,
     defineFlag("--now", "interrupt the running turn and skip the queue"),
     defineFlag("-w, --wait", "wait until its turn ends, and print the answer"),
     defineFlag("-t, --timeout S", "with --wait: give up after S seconds"),
+    ...SELECTING,
   ],
-  examples: ['send fixer "and run the linter too"', "send fixer --now --wait stop that, use git mv"],
-  notes: ["Put -- before text that starts with a dash.", "Exit status with --wait:", ...EXIT_NOTES],
+  examples: [
+    'send fixer "and run the linter too"',
+    "send fixer --now --wait stop that, use git mv",
+    'send --children-of manager "commit what you have"',
+  ],
+  notes: [
+    "Put -- before text that starts with a dash.",
+    ...SELECTING_NOTES,
+    "With flags all words are text; several names are separated by commas.",
+    "Exit status with --wait, which takes a single session:",
+    ...EXIT_NOTES,
+  ],
   async run(given, context) {
-    const [id = "", ...words] = given.words;
-    const text = await readPrompt(words, given, context);
+    const { ids, rest } = splitWords(given);
+    const text = await readPrompt(rest, given, context);
     if (text === undefined)
       throw new UsageError("nothing to send: use sm send ID text…, --file FILE, or pipe it in");
     const timeout = readNumberFlag(given, "timeout");
     const http = await context.connect();
-    const session = await findSession(http, id);
-    if (given.flags["wait"]) refuseOwnTurn(session, context.self, "send without --wait");
+    const { sessions, only: session } = await selectSessions(http, given, ids, context);
     const body = { text, ...(given.flags["now"] ? { now: true } : {}) };
+    if (session === undefined) {
+      if (given.flags["wait"])
+        throw new UsageError(
+          "--wait takes a single session; send, then use sm wait with the same names or flags",
+        );
+      const act = (view: SessionView): Promise<InputReply> => input(http, view, body);
+      return runOnEach(context, sessions, { act, describe: placeText });
+    }
+    if (given.flags["wait"]) refuseOwnTurn(session, context.self, "send without --wait");
     const reply = await input(http, session, body);
     const { message_id } = reply.input;
     if (given.flags["wait"]) {

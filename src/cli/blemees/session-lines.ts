@@ -3,14 +3,27 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { cutToWidth, measureWidth } from "../../base/width.ts";
 import type { Action, FilterState, SessionView } from "../../client/index.ts";
+import { findTightest, toBudgetLines } from "../../client/view/budget.ts";
 import { getActiveMs } from "../../client/view/fleet.ts";
-import { formatAge } from "../../client/view/format.ts";
+import { formatAge, formatState, formatTokens } from "../../client/view/format.ts";
 import { formatTable, type Style } from "../output.ts";
 import { shortenIds } from "./find.ts";
 
 const MAX_NAME = 24;
 const MIN_NAME = 6;
-const HEADER = ["SESSION", "NAME", "AGENT", "STATE", "AGE", "ACTIVE", "COST", "PENDING", "LAST ACTION"];
+const HEADER = [
+  "SESSION",
+  "NAME",
+  "AGENT",
+  "STATE",
+  "AGE",
+  "ACTIVE",
+  "TOKENS",
+  "COST",
+  "PENDING",
+  "PROJECT",
+  "LAST ACTION",
+];
 
 export interface StyledLine {
   text: string;
@@ -25,6 +38,25 @@ export function formatSessionTable(
   const shorts = shortenIds(views.map(({ session_id }) => session_id));
   const rows = views.map((view) => [shorts.get(view.session_id) ?? "", ...cells(view, nowMs)]);
   return styleRows(views, fitTable(rows, columns));
+}
+
+/** The same under the names of their projects, which come in the order of their sessions. */
+export function formatProjects(views: readonly SessionView[], columns: number, nowMs: number): StyledLine[] {
+  const groups = new Map<string, SessionView[]>();
+  for (const view of views) {
+    const { project = "" } = view;
+    groups.set(project, [...(groups.get(project) ?? []), view]);
+  }
+  const [header, ...rows] = formatSessionTable([...groups.values()].flat(), columns, nowMs);
+  const lines: StyledLine[] = header === undefined ? [] : [header];
+  let at = 0;
+  for (const [project, { length }] of groups) {
+    const name = project === "" ? "no project" : project;
+    const text = `${sanitizeLine(name)}  ${length} ${length === 1 ? "session" : "sessions"}`;
+    lines.push({ text: cutToWidth(text, columns), style: "bold" }, ...rows.slice(at, at + length));
+    at += length;
+  }
+  return lines;
 }
 
 /** Parents with their children below them; the oldest first. */
@@ -89,7 +121,7 @@ export function buildTree(views: readonly SessionView[]): Node[] {
 }
 
 export function formatSessionSheet(view: SessionView, columns: number, nowMs: number): string[] {
-  const { usage, turn, last_result, last_action, budget, cost_usd } = view;
+  const { usage, turn, last_result, last_action, cost_usd } = view;
   const agent = [view.provider, ...(view.model === undefined ? [] : [view.model])].join(", ");
   const rows: [string, string | undefined][] = [
     ["session", view.session_id],
@@ -97,8 +129,15 @@ export function formatSessionSheet(view: SessionView, columns: number, nowMs: nu
     ["title", view.title],
     ["agent", `${agent}${view.running ? ", running" : ", not running"}`],
     ["cwd", view.cwd],
+    ["project", view.project],
+    ["labels", view.labels?.join(" ")],
+    [
+      "archived",
+      view.archived_at_ms === undefined ? undefined : `${formatAge(nowMs - view.archived_at_ms)} ago`,
+    ],
+    ["mode", view.permission_mode],
     ["worktree", view.worktree && `${view.worktree.name}, branch ${view.worktree.branch}`],
-    ["state", describeState(view) + (view.attached ? ", owned by a client" : "")],
+    ["state", formatState(view) + (view.attached ? ", owned by a client" : "")],
     [
       "turn",
       turn === undefined ? undefined : `${turn.turn_id}, for ${formatAge(nowMs - turn.started_at_ms)}`,
@@ -121,12 +160,8 @@ export function formatSessionSheet(view: SessionView, columns: number, nowMs: nu
     ["turns", String(view.turns)],
     ["tokens", `${usage.input_tokens ?? 0} in, ${usage.output_tokens ?? 0} out`],
     ["context", `${view.context_tokens} tokens`],
-    [
-      "cost",
-      cost_usd === undefined && budget === undefined
-        ? undefined
-        : `${formatCost(cost_usd)}${budget?.max_cost_usd === undefined ? "" : ` of $${budget.max_cost_usd}`}`,
-    ],
+    ["cost", cost_usd === undefined ? undefined : formatCost(cost_usd)],
+    ...describeBudgets(view),
     ["started", new Date(view.started_at_ms).toISOString()],
     ["active", `${formatAge(nowMs - getActiveMs(view))} ago`],
     ["stopped", view.stopped_at_ms === undefined ? undefined : new Date(view.stopped_at_ms).toISOString()],
@@ -136,6 +171,15 @@ export function formatSessionSheet(view: SessionView, columns: number, nowMs: nu
     rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     columns,
   );
+}
+
+/** Those of ancestors with the id to change them by. */
+function describeBudgets(view: SessionView): [string, string][] {
+  const lines = toBudgetLines(view, (session_id) => session_id);
+  return lines.map(({ amounts, bar, notes }, at) => [
+    at === 0 ? "budget" : "",
+    [`${bar} ${amounts}`, ...notes].join(", "),
+  ]);
 }
 
 const GLYPHS: Record<Action["status"], string> = {
@@ -163,6 +207,13 @@ export function formatCost(cost: number | undefined): string {
   return cost === undefined ? "-" : `$${cost.toFixed(2)}`;
 }
 
+/** Its cost, and the limit that is used up most, with a bar. */
+function describeCost(view: SessionView): string {
+  const tightest = findTightest(view);
+  const cost = formatCost(view.cost_usd);
+  return tightest === undefined ? cost : `${cost} ${tightest.bar} ${Math.floor(tightest.share * 100)}%`;
+}
+
 export function isWaiting({ pending_requests }: SessionView): boolean {
   return pending_requests > 0;
 }
@@ -171,13 +222,26 @@ function cells(view: SessionView, nowMs: number): string[] {
   return [
     sanitizeLine(view.name ?? "-"),
     view.provider,
-    describeState(view),
+    formatState(view),
     formatAge(nowMs - view.started_at_ms),
     formatAge(nowMs - getActiveMs(view)),
-    formatCost(view.cost_usd),
+    formatUsed(view),
+    describeCost(view),
     waitsText(view) || "-",
+    nameProject(view),
     view.last_action === undefined ? "" : formatAction(view.last_action),
   ];
+}
+
+/** Input and output. Every turn uses some, so none means that the agent reported none. */
+function formatUsed({ usage: { input_tokens = 0, output_tokens = 0 } }: SessionView): string {
+  const tokens = input_tokens + output_tokens;
+  return tokens === 0 ? "-" : formatTokens(tokens);
+}
+
+/** The last part of its directory. */
+function nameProject({ project }: SessionView): string {
+  return project?.split("/").at(-1) || "-";
 }
 
 function waitsText({ pending_requests: own, family_pending_requests: family }: SessionView): string {
@@ -188,13 +252,6 @@ function waitsText({ pending_requests: own, family_pending_requests: family }: S
 /** A failed session is idle too; this reports it as failed. */
 export function getStateName({ activity_state, failed }: SessionView): FilterState {
   return failed ? "failed" : activity_state;
-}
-
-function describeState(view: SessionView): string {
-  const { stalled, held } = view;
-  return [getStateName(view), ...(stalled ? ["stalled"] : []), ...(held === undefined ? [] : ["held"])].join(
-    ", ",
-  );
 }
 
 function styleRows(views: readonly SessionView[], [header = "", ...lines]: readonly string[]): StyledLine[] {

@@ -13,6 +13,7 @@ import { findSession, shortenIds } from "./find.ts";
 import { printAnswer } from "./message-wait.ts";
 import { EXIT_NOTES } from "./outcome.ts";
 import { FILE, readPrompt } from "./prompt-text.ts";
+import { ON_LIMIT_FLAG, parseOnLimit } from "./quota.ts";
 
 export const SPAWN: BlemeesCommand = {
   name: "spawn",
@@ -25,6 +26,7 @@ export const SPAWN: BlemeesCommand = {
     defineFlag("--cwd DIR", "working directory (default: the current one)", { completes: "file" }),
     defineFlag("-m, --model NAME", "the model"),
     defineFlag("-n, --name NAME", "the session's name; commands accept it instead of the id"),
+    defineFlag("-l, --label LABEL", "a word to find and choose it by; may be repeated", { isMany: true }),
     defineFlag("--parent ID", "the parent session (default inside an agent: its own)"),
     defineFlag("--no-approvals", "let the agent act without asking"),
     defineFlag("-o, --option KEY=VALUE", "an option of the agent; may be repeated", { isMany: true }),
@@ -34,7 +36,11 @@ export const SPAWN: BlemeesCommand = {
     ),
     defineFlag("--base REF", "with --worktree: the commit or branch to start from"),
     defineFlag("--with-changes", "with --worktree: copy what is changed but not committed"),
-    defineFlag("--budget-usd N", "maximum cost, for agents that report it"),
+    defineFlag("--budget-usd N", "maximum cost of it and everything below it (sm budget changes it)"),
+    defineFlag("--max-turns N", "the same for turns"),
+    defineFlag("--max-tokens N", "the same for output tokens and input tokens not read from the cache"),
+    defineFlag("--max-wall S", "the same for time in turns, in seconds"),
+    ON_LIMIT_FLAG,
     defineFlag("--no-wake", "do not wake the parent when this session finishes or asks"),
     defineFlag(
       "--ask",
@@ -42,6 +48,8 @@ export const SPAWN: BlemeesCommand = {
     ),
     defineFlag("--may-answer", "let the agent answer requests of the sessions it spawns"),
     defineFlag("--notify URL", "webhook for requests and finished turns (see notify_allow_urls)"),
+    defineFlag("--request-timeout S", "decline its requests after S seconds without an answer; 0: never"),
+    defineFlag("--remind S", "notify again every S seconds while a request is not answered; 0: never"),
     defineFlag("-w, --wait", "wait for the answer and print it"),
     defineFlag("-t, --timeout S", "with --wait: give up after S seconds"),
   ],
@@ -50,6 +58,8 @@ export const SPAWN: BlemeesCommand = {
     "spawn claude --file task.md --wait",
     "git diff | sm spawn claude -o permission_mode=plan -",
     'spawn codex --worktree=fix-login "fix the login test"',
+    'spawn codex --label nightly "run the slow tests"',
+    'spawn claude --name lead --budget-usd 5 --max-turns 40 "…"',
   ],
   notes: [
     "The prompt comes from the arguments, a file, or stdin. Without one the agent waits for `sm send`.",
@@ -62,6 +72,8 @@ export const SPAWN: BlemeesCommand = {
     const timeout = readNumberFlag(given, "timeout");
     if (given.flags["wait"] && prompt === undefined)
       throw new UsageError("--wait needs a prompt to wait for");
+    const on_limit = readTextFlag(given, "on-limit");
+    if (on_limit !== undefined) parseOnLimit(on_limit);
     const http = await context.connect();
     const parent = readTextFlag(given, "parent");
     const name = readTextFlag(given, "name");
@@ -73,6 +85,9 @@ export const SPAWN: BlemeesCommand = {
         model: readTextFlag(given, "model"),
         name,
         notify_url: readTextFlag(given, "notify"),
+        labels: given.many["label"]?.slice(),
+        request_timeout_s: readNumberFlag(given, "request-timeout"),
+        remind_s: readNumberFlag(given, "remind"),
       }),
       ...(parent === undefined ? {} : { parent: (await findSession(http, parent)).session_id }),
       ...readOptions(given.many["option"] ?? [], agent),
@@ -80,13 +95,15 @@ export const SPAWN: BlemeesCommand = {
       ...(given.flags["ask"] ? { ask: true } : {}),
       ...(given.flags["may-answer"] ? { may_answer: true } : {}),
       ...(given.flags["no-wake"] ? { wakes_parent: false } : {}),
-      ...toBudget(readNumberFlag(given, "budget-usd")),
+      ...readBudget(given),
       ...readWorktree(given),
+      ...(on_limit === undefined ? {} : { on_limit: parseOnLimit(on_limit) }),
     };
     const twins = name === undefined ? [] : await http.sessions({ name });
     if (body.worktree !== undefined) context.output.note("· making a worktree …");
     const reply = await http.spawn(body);
     warnSameName(context, reply.session, twins);
+    if (reply.notice !== undefined) context.output.note(`· ${sanitizeLine(reply.notice)}`);
     const { session, message_id } = reply;
     const { session_id } = session;
     if (given.flags["wait"] && message_id !== undefined) {
@@ -132,6 +149,12 @@ function readWorktree(given: Arguments): Pick<SpawnBody, "worktree"> {
   return { worktree: { ...defined({ name, base }), ...(with_changes === true ? { with_changes } : {}) } };
 }
 
-function toBudget(max_cost_usd: number | undefined): Pick<SpawnBody, "budget"> {
-  return max_cost_usd === undefined ? {} : { budget: { max_cost_usd } };
+function readBudget(given: Arguments): Pick<SpawnBody, "budget"> {
+  const budget = defined({
+    max_cost_usd: readNumberFlag(given, "budget-usd"),
+    max_turns: readNumberFlag(given, "max-turns"),
+    max_tokens: readNumberFlag(given, "max-tokens"),
+    max_wall_s: readNumberFlag(given, "max-wall"),
+  });
+  return Object.keys(budget).length === 0 ? {} : { budget };
 }

@@ -170,7 +170,10 @@ async function waitForDaemon(
         `the daemon (pid ${found.pid}) was not replaced and is still running: ${why}`,
       );
     }
-    if (found !== undefined && !isOld && (await isReady(client))) return found;
+    // One of two restarts at the same time: ours may still replace the other's.
+    const isOther = replaces !== undefined && found?.pid !== child.pid;
+    const mayChange = isOther && failure === undefined && Date.now() < endMs;
+    if (found !== undefined && !isOld && !mayChange && (await isReady(client))) return found;
     if (Date.now() >= endMs) {
       const why = failure ?? `it did not answer in ${budgetMs / 1000} s`;
       throw new CodedError("no_daemon", `cannot start blemeesd: ${why}; ${logged().join("\n")}`);

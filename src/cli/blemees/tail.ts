@@ -1,11 +1,12 @@
 // `sm tail`: recent actions of an agent; with -f, its messages and actions as they happen.
 import type { Action, HttpClient, SessionView, StreamItem } from "../../client/index.ts";
 import { applyInputs, changedEntries, emptyView } from "../../client/view.ts";
-import { defineFlag, readNumberFlag } from "../command.ts";
+import { type Arguments, defineFlag, readNumberFlag, UsageError } from "../command.ts";
 import { formatEntry } from "../entry-lines.ts";
 import { show } from "../output.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
 import { findSession } from "./find.ts";
+import { findElseOutside, printTranscriptEnd } from "./outside.ts";
 import { formatAction } from "./session-lines.ts";
 
 const DEFAULT_LINES = 10;
@@ -27,18 +28,41 @@ export const TAIL: BlemeesCommand = {
   async run(given, context) {
     const limit = readNumberFlag(given, "lines", { isWhole: true }) ?? DEFAULT_LINES;
     const http = await context.connect({ isPatient: given.flags["follow"] === true });
-    const session = await findSession(http, given.words[0] ?? "");
-    const { session_id } = session;
-    const actions = limit === 0 ? [] : (await http.actions(session_id, limit)).reverse();
-    if (!given.flags["follow"]) {
-      if (actions.length === 0 && limit > 0 && !context.isJson) context.output.note("No actions recorded");
-      return show(context, { session_id, actions }, () => formatActions(actions, new Date()));
-    }
-    if (context.isJson) for (const action of actions) await context.output.json({ action });
-    else for (const line of formatActions(actions, new Date())) await context.output.line(line);
-    return follow(http, session, context);
+    const [id = ""] = given.words;
+    return findElseOutside(
+      http,
+      id,
+      async () => tailSession(await findSession(http, id), { http, given, limit, context }),
+      (transcript) => {
+        if (given.flags["follow"])
+          throw new UsageError(
+            `${transcript.session_id} was started outside and cannot be followed; continue it here with: sm adopt ${transcript.session_id}`,
+          );
+        return printTranscriptEnd(http, transcript, limit, context);
+      },
+    );
   },
 };
+
+async function tailSession(
+  session: SessionView,
+  {
+    http,
+    given,
+    limit,
+    context,
+  }: { http: HttpClient; given: Arguments; limit: number; context: BlemeesContext },
+): Promise<number> {
+  const { session_id } = session;
+  const actions = limit === 0 ? [] : (await http.actions(session_id, limit)).reverse();
+  if (!given.flags["follow"]) {
+    if (actions.length === 0 && limit > 0 && !context.isJson) context.output.note("No actions recorded");
+    return show(context, { session_id, actions }, () => formatActions(actions, new Date()));
+  }
+  if (context.isJson) for (const action of actions) await context.output.json({ action });
+  else for (const line of formatActions(actions, new Date())) await context.output.line(line);
+  return follow(http, session, context);
+}
 
 /** Oldest first, with the time, and the date if it is not today. */
 export function formatActions(actions: readonly Action[], now: Date): string[] {

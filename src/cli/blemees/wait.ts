@@ -1,28 +1,32 @@
 // `sm wait`: waits until sessions are idle, blocked or gone; the exit code says which.
 
+import { setMaxListeners } from "node:events";
 import { CodedError } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import type { HttpClient, SessionView, WaitReply } from "../../client/index.ts";
-import { defineFlag, readNumberFlag } from "../command.ts";
+import { type Arguments, defineFlag, readNumberFlag } from "../command.ts";
 import { ANY } from "../program.ts";
 import type { BlemeesCommand, BlemeesContext } from "./command.ts";
-import { describeSession, findSession } from "./find.ts";
+import { describeSession } from "./find.ts";
 import { refuseOwnTurn, waitInTime } from "./message-wait.ts";
-import { EXIT, EXIT_NOTES, judgeWait, type Verdict } from "./outcome.ts";
+import { EXIT, EXIT_NOTES, judgeWait, toBlockedHint, type Verdict } from "./outcome.ts";
 import { cancelWakes } from "./own-wakes.ts";
+import { SELECTING, SELECTING_NOTES, selectSessions } from "./select.ts";
 
 export const WAIT: BlemeesCommand = {
   name: "wait",
   usage: "wait ID…",
   summary: "wait until sessions are idle, need an answer, or have stopped",
-  words: [1, ANY],
+  words: [0, ANY],
   completes: "session",
   flags: [
     defineFlag("-t, --timeout S", "timeout in seconds"),
     defineFlag("--any", "return after the first one, not all"),
+    ...SELECTING,
   ],
-  examples: ["wait fixer --timeout 600 && sm show fixer", "wait --any a b c"],
+  examples: ["wait fixer --timeout 600 && sm show fixer", "wait --any a b c", "wait --children-of manager"],
   notes: [
+    ...SELECTING_NOTES.slice(0, 2),
     "Exit status:",
     ...EXIT_NOTES,
     "For several sessions, the highest one. Inside an agent, the wake message of a child that it waited for is removed",
@@ -31,7 +35,7 @@ export const WAIT: BlemeesCommand = {
   async run(given, context) {
     const timeout = readNumberFlag(given, "timeout");
     const http = await context.connect();
-    const sessions = await findSessions(http, given.words, context);
+    const sessions = await findSessions(http, given, context);
     if (sessions === undefined) return EXIT.gone;
     for (const session of sessions) refuseOwnTurn(session, context.self, "wait for others");
     const ends = await waitFor(http, sessions, {
@@ -57,11 +61,11 @@ export const WAIT: BlemeesCommand = {
 /** An unknown session counts as gone. */
 async function findSessions(
   http: HttpClient,
-  ids: readonly string[],
-  { output, isJson, words }: BlemeesContext,
-): Promise<SessionView[] | undefined> {
+  given: Arguments,
+  { output, isJson, words, self }: BlemeesContext,
+): Promise<readonly SessionView[] | undefined> {
   try {
-    return await Promise.all(ids.map((id) => findSession(http, id)));
+    return (await selectSessions(http, given, given.words, { self })).sessions;
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== "session_unknown") throw error;
     if (isJson) await output.json({ exit_code: EXIT.gone, sessions: [], message: error.message });
@@ -87,6 +91,8 @@ interface WaitHow {
 async function waitFor(http: HttpClient, sessions: readonly SessionView[], how: WaitHow): Promise<End[]> {
   const enough = new AbortController();
   const signal = AbortSignal.any([how.signal, enough.signal]);
+  // Each session's wait listens to it.
+  setMaxListeners(0, signal);
   const ends: End[] = [];
   const waits = sessions.map(async (session) => {
     const end = await waitForOne(http, session, how.timeoutMs, signal);
@@ -119,6 +125,6 @@ async function waitForOne(
 
 async function report({ session, verdict }: End, { output, isJson, words }: BlemeesContext): Promise<void> {
   if (isJson) return;
-  const hint = verdict.code === EXIT.blocked ? ` (${words.program} requests ${session.session_id})` : "";
+  const hint = verdict.code === EXIT.blocked ? ` (${words.program} ${toBlockedHint(session)})` : "";
   await output.line(`${describeSession(session)}: ${verdict.text}${hint}`);
 }

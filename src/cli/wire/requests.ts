@@ -8,8 +8,6 @@ import { claim } from "./claim.ts";
 import type { ShellContext } from "./context.ts";
 import type { Verb, VerbArguments, VerbFrame } from "./verb.ts";
 
-const SHORT_ID = 8;
-
 export async function runRequests(
   client: Client,
   context: ShellContext,
@@ -44,7 +42,11 @@ export async function runAnswer(
 
 function createPort(client: Client, isTaking = false): RequestPort {
   return {
-    list: (filter) => client.requests(filter),
+    async list(filter) {
+      const requests = await client.requests(filter);
+      const ids = new Set(requests.map(({ session_id }) => session_id));
+      return { requests, sessions: [...ids].map((session_id) => ({ session_id })) };
+    },
     get: async (request_id) => (await client.requests({ request_id }))[0],
     async respond({ session_id, request_id }, answer, shown_hash) {
       const how = { shown_hash, source: "blemeesctl" } as const;
@@ -57,7 +59,7 @@ function createPort(client: Client, isTaking = false): RequestPort {
       const session = await claim(client, session_id, isTaking);
       return session.respond(request_id, answer, how);
     },
-    nameSessions: async (rows) =>
-      new Map(rows.map(({ session_id }) => [session_id, session_id.slice(0, SHORT_ID)])),
+    // The socket has no names of sessions.
+    findSession: async (session_id) => ({ session_id }),
   };
 }

@@ -2,24 +2,29 @@
 // message.
 import { defined } from "../../base/values.ts";
 import type { Answer, RequestRow } from "../../protocol/requests.ts";
-import type { Backoff } from "../backoff.ts";
 import type { RequestsFilter, RespondOptions } from "../requests.ts";
-import { withDeadline } from "./deadline.ts";
+import { readAllRequests } from "./all-requests.ts";
 import { exchangeJson, exchangeText } from "./exchange.ts";
 import { type FollowPort, followChanges, followSession } from "./follow.ts";
+import type { HttpApiOptions } from "./options.ts";
+import { type Query, toPath, withQuery } from "./paths.ts";
+import { type Keyed, withKey } from "./random-key.ts";
 import { DEFAULT_RETRY, type RetryOptions, retry } from "./retry.ts";
 import type { Order, Transport } from "./transport.ts";
 import type {
   Action,
   ActionsReply,
+  ChangeBody,
   ChangesRange,
   ChangesReply,
   ChangeView,
+  DaemonLogReply,
   DeletedReply,
   EventsOptions,
   EventsPage,
   FamilyReply,
   FileChangesReply,
+  FilesReply,
   FollowOptions,
   HealthReply,
   InputBody,
@@ -31,13 +36,21 @@ import type {
   PolicyVerdict,
   PolicyView,
   QueueReply,
+  QuotaBody,
+  QuotaReply,
   RemovedWorktree,
   RequestsReply,
   RespondReply,
+  RestartDaemonReply,
+  ResumeReply,
   RuleView,
+  SearchFilter,
+  SearchReply,
   SessionsFilter,
   SessionsReply,
   SessionView,
+  SettingsChange,
+  SettingsReply,
   SpawnBody,
   SpawnReply,
   Stats,
@@ -46,36 +59,29 @@ import type {
   StopDaemonReply,
   StoppedReply,
   StreamItem,
+  TranscriptEventsQuery,
+  TranscriptPage,
+  TranscriptsFilter,
+  TranscriptsReply,
+  TranscriptView,
   UndoBody,
   UndoReply,
+  UsageFilter,
+  UsageReply,
   WaitOptions,
   WaitReply,
   WebLink,
   WorktreesReply,
   WorktreeView,
 } from "./types.ts";
-
-export interface HttpApiOptions {
-  /** The session whose agent makes the calls: sessions it spawns become its children. */
-  session_id?: string;
-  /** How to reconnect to a daemon that goes away; false disables retries. */
-  retry?: Backoff | false;
-  /** Retry also if no daemon answers the first attempt: for a client that has seen one. */
-  expectsDaemon?: boolean;
-  onRetry?: RetryOptions["onRetry"];
-}
+import { waitInPieces } from "./wait.ts";
 
 /** A daemon silent for this long is considered stuck. */
 const SILENCE_MS = 30_000;
 /** A set-up command of a worktree may take 15 minutes. */
 const SET_UP_MS = 20 * 60_000;
-/** Long waits are split, so that a dead connection is noticed. */
-const WAIT_PIECE_S = 25;
-
 /** Many files take time. */
 const UNDO_MS = 120_000;
-
-type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export class HttpApi {
   readonly #transport: Transport;
@@ -102,6 +108,16 @@ export class HttpApi {
     return this.#send({ method: "POST", path: "/daemon/stop", body });
   }
 
+  /** The installed version replaces the running one; the reply comes before that. Throws `supervised`, `restart_failed`. */
+  restartDaemon(): Promise<RestartDaemonReply> {
+    return this.#send({ method: "POST", path: "/daemon/restart", body: {} });
+  }
+
+  /** The end of its log. Throws `no_log`. */
+  daemonLog(query: { lines?: number } = {}): Promise<DaemonLogReply> {
+    return this.#get("/daemon/log", query);
+  }
+
   metrics(): Promise<string> {
     return exchangeText(this.#transport, this.#complete({ method: "GET", path: "/metrics" }));
   }
@@ -117,9 +133,8 @@ export class HttpApi {
   }
 
   /** The sessions after `after`, the `next` of the page before. Sessions that become active meanwhile may be missed. */
-  sessionsPage({ state, ...filter }: SessionsFilter & { after?: string }): Promise<SessionsReply> {
-    const query = { ...filter, ...(state === undefined ? {} : { state: state.join(",") }) };
-    return this.#get("/sessions", query);
+  sessionsPage({ state, labels, ...filter }: SessionsFilter & { after?: string }): Promise<SessionsReply> {
+    return this.#get("/sessions", { ...filter, state: state?.join(","), label: labels?.join(",") });
   }
 
   session(session_id: string): Promise<SessionView> {
@@ -132,13 +147,33 @@ export class HttpApi {
 
   /** null removes the name. */
   rename(session_id: string, name: string | null): Promise<SessionView> {
-    return this.#repeat({ method: "PATCH", path: toPath(session_id), body: { name } });
+    return this.change(session_id, { name });
+  }
+
+  /** Changes its name and labels, or archives it. What is absent stays. Throws `session_busy`. */
+  change(session_id: string, change: ChangeBody): Promise<SessionView> {
+    return this.#repeat({ method: "PATCH", path: toPath(session_id), body: change });
+  }
+
+  /** What it is set to, what can be chosen, and the agent's own commands. */
+  settings(session_id: string): Promise<SettingsReply> {
+    return this.#get(toPath(session_id, "settings"));
+  }
+
+  /** Throws `setting_refused`. */
+  adjust(session_id: string, change: SettingsChange): Promise<SettingsReply> {
+    return this.#repeat({ method: "PATCH", path: toPath(session_id, "settings"), body: change });
   }
 
   /** Ends and deletes the session; with `tree` also its descendants. Returns the deleted ids. */
   async remove(session_id: string, { tree = false } = {}): Promise<string[]> {
     const path = withQuery(toPath(session_id), tree ? { tree } : {});
     return (await this.#send<DeletedReply>({ method: "DELETE", path })).deleted;
+  }
+
+  /** Delivers queued messages of a stopped or held session now. */
+  resumeQueue(session_id: string): Promise<ResumeReply> {
+    return this.#repeat({ method: "POST", path: toPath(session_id, "resume"), body: {} });
   }
 
   interrupt(session_id: string): Promise<InterruptReply> {
@@ -202,27 +237,15 @@ export class HttpApi {
     return this.#send({ method: "POST", path: toPath(session_id, "undo"), body, silenceMs: UNDO_MS });
   }
 
+  /** Files of the session's directory whose names match, best first. */
+  files(session_id: string, query: { match?: string; limit?: number } = {}): Promise<FilesReply> {
+    return this.#get(toPath(session_id, "files"), query);
+  }
+
   /** `timeoutMs` also limits the search for a daemon that went away; it then fails with `timeout`. */
-  async wait(session_id: string, options: WaitOptions = {}): Promise<WaitReply> {
-    const { until = ["idle", "blocked"], message_id, timeoutMs, signal } = options;
-    const endMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
-    for (;;) {
-      const leftMs = Math.max(0, endMs - Date.now());
-      const timeout_s = Math.min(WAIT_PIECE_S, Math.ceil(leftMs) / 1000);
-      const query = { until: until.join(","), message_id, timeout_s };
-      const path = withQuery(toPath(session_id, "wait"), query);
-      const silenceMs = SILENCE_MS + WAIT_PIECE_S * 1000;
-      const order = { method: "GET", path, silenceMs, signal } as const;
-      const reply = await (timeoutMs === undefined
-        ? this.#repeat<WaitReply>(order)
-        : withDeadline(leftMs, signal, (sending, searching) =>
-            retry(() => this.#send<WaitReply>({ ...order, signal: sending }), {
-              ...this.#retry,
-              signal: searching,
-            }),
-          ));
-      if (reply.reason !== "timeout" || Date.now() >= endMs) return reply;
-    }
+  wait(session_id: string, options: WaitOptions = {}): Promise<WaitReply> {
+    const port = { silenceMs: SILENCE_MS, send: (order: Order) => this.#send<WaitReply>(order) };
+    return waitInPieces({ ...port, session_id, retry: this.#retry }, options);
   }
 
   /** One page; `tree` includes the descendants of `session_id`. */
@@ -233,13 +256,12 @@ export class HttpApi {
 
   /** All pages. */
   async allRequests(filter: RequestsFilter & { tree?: boolean } = {}): Promise<RequestRow[]> {
-    const rows: RequestRow[] = [];
-    for (let after = filter.after; ; ) {
-      const page = await this.requests({ ...filter, ...defined({ after }) });
-      rows.push(...page.requests);
-      if (page.next === undefined) return rows;
-      after = page.next;
-    }
+    return (await this.inbox(filter)).requests;
+  }
+
+  /** All pages, with the sessions that ask. */
+  inbox(filter: RequestsFilter & { tree?: boolean } = {}): Promise<Omit<RequestsReply, "next">> {
+    return readAllRequests((query) => this.requests(query), filter);
   }
 
   /** In full, in any state. */
@@ -298,6 +320,21 @@ export class HttpApi {
     return (await this.#send<{ removed: RemovedWorktree }>(order)).removed;
   }
 
+  /** Sessions that were started outside: the agents' own transcripts. One page. `spawn` continues one. */
+  transcripts(filter: TranscriptsFilter = {}): Promise<TranscriptsReply> {
+    return this.#get("/transcripts", { ...filter });
+  }
+
+  /** Throws `transcript_unknown`. */
+  transcript(session_id: string, query: { agent?: string } = {}): Promise<TranscriptView> {
+    return this.#get(`/transcripts/${encodeURIComponent(session_id)}`, query);
+  }
+
+  /** What was said and done in it, after `since_seq`; `tail`: the last events instead. */
+  transcriptEvents(session_id: string, query: TranscriptEventsQuery = {}): Promise<TranscriptPage> {
+    return this.#get(`/transcripts/${encodeURIComponent(session_id)}/events`, { ...query });
+  }
+
   /** Newest first. */
   async actions(session_id: string, limit?: number): Promise<Action[]> {
     return (await this.#get<ActionsReply>(toPath(session_id, "actions"), { limit })).actions;
@@ -306,6 +343,29 @@ export class HttpApi {
   /** Activity of agents over time, for charts. */
   stats(filter: StatsFilter = {}, signal?: AbortSignal): Promise<Stats> {
     return this.#repeat({ method: "GET", path: withQuery("/stats", { ...filter }), signal });
+  }
+
+  /** What turns used, by day, agent, project or session. */
+  usage(filter: UsageFilter = {}, signal?: AbortSignal): Promise<UsageReply> {
+    return this.#repeat({ method: "GET", path: withQuery("/usage", { ...filter }), signal });
+  }
+
+  /** Texts of the history of sessions, best first. */
+  search(filter: SearchFilter, signal?: AbortSignal): Promise<SearchReply> {
+    return this.#repeat({
+      method: "GET",
+      path: withQuery("/search", { ...filter, role: filter.role?.join() }),
+      signal,
+    });
+  }
+
+  /** `refresh`: the running agents are asked first. */
+  quota({ refresh = false } = {}): Promise<QuotaReply> {
+    return refresh ? this.#send({ method: "POST", path: "/quota/refresh", body: {} }) : this.#get("/quota");
+  }
+
+  orderQuota(session_id: string, body: QuotaBody): Promise<SessionView> {
+    return this.#send({ method: "POST", path: toPath(session_id, "quota"), body });
   }
 
   /** A one-time link to the dashboard; `port` is used only if the loopback port is not open yet. */
@@ -317,13 +377,8 @@ export class HttpApi {
     return this.#repeat({ method: "GET", path: withQuery(path, query) });
   }
 
-  #sendKeyed<T>(
-    path: string,
-    body: { idempotency_key?: string | undefined },
-    silenceMs = SILENCE_MS,
-  ): Promise<T> {
-    const { idempotency_key = randomKey(), ...rest } = body;
-    return this.#repeat({ method: "POST", path, body: { ...rest, idempotency_key }, silenceMs });
+  #sendKeyed<T>(path: string, body: Keyed, silenceMs = SILENCE_MS): Promise<T> {
+    return this.#repeat({ method: "POST", path, body: withKey(body), silenceMs });
   }
 
   /** For requests that are safe to repeat. */
@@ -342,22 +397,4 @@ export class HttpApi {
   #port(): FollowPort {
     return { transport: this.#transport, headers: this.#headers, retry: this.#retry };
   }
-}
-
-/** `crypto.randomUUID` exists only in secure contexts; a proxy may serve the dashboard over plain HTTP. */
-function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, "0"),
-  ).join("");
-}
-
-function toPath(...parts: string[]): string {
-  return ["/sessions", ...parts.map(encodeURIComponent)].join("/");
-}
-
-function withQuery(path: string, query: Query): string {
-  const pairs = Object.entries(query).flatMap(([key, value]) =>
-    value === undefined ? [] : [[key, String(value)] as [string, string]],
-  );
-  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }

@@ -49,12 +49,13 @@ export function explainNoLines(file: ChangedFile, reply?: FileChangesReply): str
 /** Why the list is empty. `state`: whether a turn is running. */
 export function explainNoChanges(
   { state, reason, turns }: ChangesReply,
-  turn: number | undefined,
+  turn: ChangesScope | undefined,
   isWorking: boolean,
 ): string {
   if (state === "none") return reason ?? "There are no checkpoints of this session.";
   const skipped = turns.find((one) => one.turn === turn)?.skipped;
   if (skipped !== undefined) return `The changes of turn ${turn} are unknown: ${skipped}.`;
+  if (turn === "base") return "Nothing differs from the base.";
   if (turn !== undefined)
     return isLastOpen(turns, turn) && isWorking
       ? `Turn ${turn} is running and has changed no files so far.`
@@ -90,13 +91,27 @@ export function describeTurn({
   return `turn ${turn}: ${countFiles(files)} +${additions} −${deletions}`;
 }
 
-/** The turn `by` steps further in the list: all turns come first. */
+/** What "since base" means for this session. */
+export function describeBase({ commit, ref, reason }: NonNullable<ChangesReply["base"]>): string {
+  if (reason !== undefined) return `Since the first checkpoint: ${reason}`;
+  if (commit === undefined) return "Since the session began";
+  const branch =
+    ref === undefined ? "" : `, where the branch left ${ref.replace(/^refs\/(heads|remotes)\//, "")}`;
+  return `Since ${commit.slice(0, 10)}${branch}`;
+}
+
+const BASE = ["base"] as const;
+
+/** The changes of one turn, or since the base. */
+export type ChangesScope = number | "base";
+
+/** The turn `by` steps further in the list: all turns come first, all since the base last. */
 export function stepTurn(
   turns: readonly ChangedTurn[],
-  turn: number | undefined,
+  turn: ChangesScope | undefined,
   by: 1 | -1,
-): number | undefined {
-  const choices = [undefined, ...turns.map((one) => one.turn)];
+): ChangesScope | undefined {
+  const choices = [undefined, ...turns.map((one) => one.turn), ...(turns.length === 0 ? [] : BASE)];
   const at = Math.max(0, choices.indexOf(turn));
   return choices[(at + by + choices.length) % choices.length];
 }

@@ -2,18 +2,30 @@
 // that arrive late, after another turn was chosen, are ignored.
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
-import type { ChangedFile, ChangesReply, FileChangesReply } from "../../protocol/changes.ts";
+import type {
+  ChangedFile,
+  ChangesReply,
+  FileChangesReply,
+  UndoBody,
+  UndoReply,
+} from "../../protocol/changes.ts";
 import { wait } from "../backoff.ts";
-import { toFileKey } from "./change-list.ts";
+import { type ChangesScope, toFileKey } from "./change-list.ts";
+
+export interface ScopeQuery {
+  turn?: number;
+  from?: "base";
+}
 
 export interface ChangesPort {
-  list(query: { turn?: number; limit: number; after?: string }): Promise<ChangesReply>;
-  file(query: { path: string; path_b64?: string; turn?: number }): Promise<FileChangesReply>;
+  list(query: ScopeQuery & { limit: number; after?: string }): Promise<ChangesReply>;
+  file(query: ScopeQuery & { path: string; path_b64?: string }): Promise<FileChangesReply>;
+  undo(order: UndoBody): Promise<UndoReply>;
 }
 
 export interface ChangesState {
-  /** Only the changes of this turn; absent: of the session. */
-  turn?: number;
+  /** Only the changes of this turn, or those since the base; absent: of the session. */
+  turn?: ChangesScope;
   /** The last reply, without its files. */
   reply?: ChangesReply;
   /** Of all pages read so far. */
@@ -55,7 +67,7 @@ export class ChangesSource {
   /** Reads the list again, and every opened file that differs. */
   async refresh(): Promise<void> {
     const { turn, files: before } = this.#state;
-    const reply = await this.#readList({ limit: PAGE, ...defined({ turn }) });
+    const reply = await this.#readList({ limit: PAGE, ...toQuery(turn) });
     if (reply === undefined) return;
     const known = new Map(before.map((file) => [toFileKey(file), JSON.stringify(file)]));
     const { opened } = this.#state;
@@ -92,14 +104,14 @@ export class ChangesSource {
   async readMore(): Promise<void> {
     const { turn, reply, isLoading } = this.#state;
     if (reply?.next === undefined || isLoading) return;
-    const more = await this.#readList({ limit: PAGE, after: reply.next, ...defined({ turn }) });
+    const more = await this.#readList({ limit: PAGE, after: reply.next, ...toQuery(turn) });
     if (more === undefined) return;
     const files = [...this.#state.files, ...more.files];
     this.#set({ reply: { ...more, files: [] }, files, isLoading: false });
   }
 
   /** Undefined shows the changes of the whole session. */
-  async selectTurn(turn: number | undefined): Promise<void> {
+  async selectTurn(turn: ChangesScope | undefined): Promise<void> {
     if (turn === this.#state.turn) return;
     const { turn: _, ...rest } = this.#state;
     this.#set({ ...rest, ...defined({ turn }), files: [], opened: new Map() }, true);
@@ -143,7 +155,7 @@ export class ChangesSource {
     this.#setFile(key, reading);
     const isCurrent = (): boolean => this.#state.opened.get(key) === reading;
     try {
-      const reply = await this.#port.file({ path, ...defined({ path_b64, turn }) });
+      const reply = await this.#port.file({ path, ...toQuery(turn), ...defined({ path_b64 }) });
       if (isCurrent()) this.#setFile(key, { isLoading: false, reply });
     } catch (error) {
       if (isCurrent()) this.#setFile(key, { isLoading: false, problem: toMessage(error) });
@@ -159,4 +171,8 @@ export class ChangesSource {
     this.#state = isWhole ? (change as ChangesState) : { ...this.#state, ...change };
     this.#onChange();
   }
+}
+
+function toQuery(turn: ChangesScope | undefined): ScopeQuery {
+  return turn === "base" ? { from: "base" } : defined({ turn });
 }

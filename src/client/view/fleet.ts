@@ -22,9 +22,17 @@ export interface Fleet {
 export interface FleetRow {
   session: SessionView;
   depth: number;
+  /** The directory of the project that its whole family is listed under; absent if its root has none. */
+  project?: string;
   /** It or a descendant has pending requests. */
   isWaiting: boolean;
 }
+
+/**
+ * `attention`: waiting sessions with their families first, then working ones, then by last activity. `created`: the
+ * newest first, so that no row moves unless a session starts or ends.
+ */
+export type FleetOrder = "attention" | "created";
 
 export function createFleet(): Fleet {
   return { sessions: new Map(), requests: new Map(), link: { state: "connecting" } };
@@ -44,23 +52,25 @@ export function applyChanges(fleet: Fleet, inputs: readonly FleetInput[]): Fleet
   return draft.hasChanged ? { sessions, requests: new Map([...requests].sort(byAge)), link } : fleet;
 }
 
-/** Waiting sessions with their families first, then working ones, then by last activity. */
-export function listFleetRows(fleet: Fleet): FleetRow[] {
+export function listFleetRows(fleet: Fleet, order: FleetOrder = "attention"): FleetRow[] {
   const below = groupByParent(fleet);
+  const asked = indexOldest(fleet);
   const seen = new Set<string>();
+  const compareFamilies = order === "created" ? compareCreated : compareAttention;
   const family = (session: SessionView): Family => {
     seen.add(session.session_id);
     const children = (below.get(session.session_id) ?? [])
       .filter(({ session_id }) => !seen.has(session_id))
       .map(family);
-    const place = [rankSession(fleet, session), ...children.map((child) => child.place)].reduce(pickEarlier);
+    const own = rankSession(asked.get(session.session_id), session);
+    const place = [own, ...children.map((child) => child.place)].reduce(pickEarlier);
     return { session, children: children.sort(compareFamilies), place };
   };
   const roots = (below.get(undefined) ?? []).map(family);
   // Includes sessions in a parent cycle.
   for (const session of fleet.sessions.values())
     if (!seen.has(session.session_id)) roots.push(family(session));
-  return roots.sort(compareFamilies).flatMap((root) => toRows(root, 0));
+  return roots.sort(compareFamilies).flatMap((root) => toRows(root, 0, root.session.project));
 }
 
 interface Draft {
@@ -136,11 +146,18 @@ function groupByParent({ sessions }: Fleet): Map<string | undefined, SessionView
   return below;
 }
 
-function rankSession({ requests }: Fleet, session: SessionView): Rank {
-  const { session_id, started_at_ms, turn, pending_requests } = session;
-  const started = -started_at_ms;
+/** The oldest request of each session. */
+function indexOldest({ requests }: Fleet): ReadonlyMap<string, RequestRow> {
+  const oldest = new Map<string, RequestRow>();
   // The map is sorted by age.
-  const asked = [...requests.values()].find((request) => request.session_id === session_id);
+  for (const request of requests.values())
+    if (!oldest.has(request.session_id)) oldest.set(request.session_id, request);
+  return oldest;
+}
+
+function rankSession(asked: RequestRow | undefined, session: SessionView): Rank {
+  const { started_at_ms, turn, pending_requests } = session;
+  const started = -started_at_ms;
   if (asked !== undefined || pending_requests > 0)
     return { rank: 0, order: asked?.requested_at_ms ?? Number.MAX_SAFE_INTEGER, started };
   const isWorking = turn !== undefined;
@@ -157,17 +174,29 @@ function pickEarlier(a: Rank, b: Rank): Rank {
   return compare(a, b) <= 0 ? a : b;
 }
 
-function compareFamilies(a: Family, b: Family): number {
-  return compare(a.place, b.place) || (a.session.session_id < b.session.session_id ? -1 : 1);
+function compareAttention(a: Family, b: Family): number {
+  return compare(a.place, b.place) || compareIds(a, b);
+}
+
+function compareCreated(a: Family, b: Family): number {
+  return b.session.started_at_ms - a.session.started_at_ms || compareIds(a, b);
+}
+
+function compareIds(a: Family, b: Family): number {
+  return a.session.session_id < b.session.session_id ? -1 : 1;
 }
 
 function compare(a: Rank, b: Rank): number {
   return a.rank - b.rank || a.order - b.order || a.started - b.started;
 }
 
-function toRows({ session, children, place }: Family, depth: number): FleetRow[] {
+function toRows(
+  { session, children, place }: Family,
+  depth: number,
+  project: string | undefined,
+): FleetRow[] {
   return [
-    { session, depth, isWaiting: place.rank === 0 },
-    ...children.flatMap((child) => toRows(child, depth + 1)),
+    { session, depth, ...defined({ project }), isWaiting: place.rank === 0 },
+    ...children.flatMap((child) => toRows(child, depth + 1, project)),
   ];
 }

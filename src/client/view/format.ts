@@ -2,14 +2,18 @@
 import { computeWaitedMs, NO_WAIT } from "../../base/wait-clock.ts";
 import { formatNotRun } from "../../protocol/not-run.ts";
 import type { SessionView } from "../../protocol/views.ts";
+import { formatUntil } from "./quota-text.ts";
 import type { NoticeEntry, ResultEntry, ToolEntry, ToolStatus, View } from "./types.ts";
 
-export { getChangeLabel } from "../../protocol/change-labels.ts";
+export { getChangeLabel, getChangeVerb } from "../../protocol/change-labels.ts";
 
 type State = SessionView["activity_state"];
 
-/** Labels in lists; the panel of a session shows the state name. */
-export const STATE_LABELS: Readonly<Record<State, string>> = {
+/** What a session is shown as: its activity, or what matters more to the user. */
+export type ShownState = State | "stalled" | "held" | "failed";
+
+/** The words for people, the same in every face. The API and `--json` name the activity. */
+const STATE_LABELS: Readonly<Record<ShownState, string>> = {
   working: "working",
   thinking: "thinking",
   waiting_input: "has a question",
@@ -17,15 +21,36 @@ export const STATE_LABELS: Readonly<Record<State, string>> = {
   idle: "idle",
   stopped: "stopped",
   starting: "starting",
+  waiting_quota: "waiting_quota",
+  stalled: "stalled",
+  held: "held",
+  failed: "failed",
 };
 
-export function formatState(session: SessionView): string {
-  const { activity_state, stalled, held, pending_requests } = session;
-  if (session.failed && pending_requests === 0) return held === undefined ? "failed" : "failed, held";
-  const isWaiting = activity_state === "waiting_input" || activity_state === "waiting_permission";
-  const state = STATE_LABELS[activity_state] ?? activity_state;
-  const word = pending_requests > 0 && !isWaiting ? `${state}, asking` : state;
-  return [word, ...(stalled ? ["stalled"] : []), ...(held === undefined ? [] : ["held"])].join(", ");
+type Situated = Pick<SessionView, "activity_state" | "pending_requests" | "stalled" | "held" | "failed">;
+
+/** The most urgent of what is true of it. */
+export function findShownState(session: Situated): ShownState {
+  const { activity_state, pending_requests, stalled, held, failed } = session;
+  if (pending_requests > 0)
+    return activity_state === "waiting_input" ? "waiting_input" : "waiting_permission";
+  if (stalled) return "stalled";
+  if (activity_state !== "idle" && activity_state !== "stopped") return activity_state;
+  if (failed) return "failed";
+  return held === undefined ? activity_state : "held";
+}
+
+/** `waiting_quota until 17:00`, `needs approval`, … */
+export function formatState(session: Situated & Pick<SessionView, "quota_wait">): string {
+  const state = findShownState(session);
+  const { quota_wait } = session;
+  if (state === "waiting_quota" && quota_wait !== undefined) return formatUntil(quota_wait, Date.now());
+  return nameState(state);
+}
+
+/** Also of a state that is not known: a newer daemon may have more. */
+export function nameState(state: string): string {
+  return (STATE_LABELS as Partial<Record<string, string>>)[state] ?? state;
 }
 
 /** Name, title or start of the id. */
@@ -128,6 +153,22 @@ export function formatTokens(count: number): string {
 export function formatCost(usd: number): string {
   if (usd > 0 && usd < 0.005) return "<$0.01";
   return `$${usd.toFixed(2)}`;
+}
+
+/** `unknown` if no agent reported it. */
+export function formatTokenSum(count: number | undefined): string {
+  return count === undefined ? "unknown" : formatTokens(count);
+}
+
+/** `$1.20`, `unknown`, or `$1.20 + unknown` if some turns have no cost. */
+export function formatSpending({ cost_usd, turns_without_cost }: Spending): string {
+  if (cost_usd === undefined) return "unknown";
+  return turns_without_cost === 0 ? formatCost(cost_usd) : `${formatCost(cost_usd)} + unknown`;
+}
+
+interface Spending {
+  cost_usd?: number | undefined;
+  turns_without_cost: number;
 }
 
 function short(value: number): string {

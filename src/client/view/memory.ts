@@ -33,6 +33,8 @@ export interface ViewMemory {
   hasCrashed: boolean;
   /** Delivered messages of this turn whose echo may follow. */
   delivered: readonly { at: number; text: string }[];
+  /** Positions of the first entries of turns, by id. */
+  turns: ReadonlyMap<string, number>;
   /** Number of entries made from unstored inputs. */
   unstored: number;
   /** A turn start or end was seen. */
@@ -53,6 +55,7 @@ export interface Memory extends ViewMemory {
   outputs: Map<string, number>;
   verdicts: Map<string, ReadonlyMap<string, Verdict>>;
   delivered: { at: number; text: string }[];
+  turns: Map<string, number>;
 }
 
 /** Per map, so that a stream that never ends anything uses bounded memory. */
@@ -69,6 +72,7 @@ export function createMemory(): Memory {
     verdicts: new Map(),
     hasCrashed: false,
     delivered: [],
+    turns: new Map(),
     unstored: 0,
     isTurnKnown: false,
   };
@@ -85,6 +89,7 @@ export function copyMemory(memory: ViewMemory): Memory {
     outputs: new Map(memory.outputs),
     verdicts: new Map(memory.verdicts),
     delivered: [...memory.delivered],
+    turns: new Map(memory.turns),
   };
 }
 

@@ -7,7 +7,7 @@ import { truncate } from "./limits.ts";
 import { describeNotice } from "./notice-text.ts";
 import { reduceRequest } from "./reduce-requests.ts";
 import { addOutput, changeInput, endTool, setAgent, setChanges } from "./reduce-tools.ts";
-import { beginTurn, reduceDelivered } from "./reduce-turns.ts";
+import { beginTurn, forgetTurns, reduceDelivered } from "./reduce-turns.ts";
 import { formatOutput } from "./tool-output.ts";
 import type { NoticeEntry } from "./types.ts";
 import { formatJson } from "./values.ts";
@@ -31,6 +31,7 @@ export function reduceNotice(draft: Draft, notice: WireFrame, moment: Moment): v
   update?.(draft, frame, moment);
   if (update !== undefined || reduceRequest(draft, frame, moment)) return;
   if (category === "subagent_started") nameAgent(draft, frame, moment);
+  if (category === "conversation_rewound") forgetTurns(draft, frame);
   const level = toLevel(frame["level"]);
   const text = describeNotice(category, frame) ?? (level === "info" ? undefined : formatJson(frame["data"]));
   // Info notices without text are for programs.

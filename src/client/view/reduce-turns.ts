@@ -1,13 +1,14 @@
 // Turns: the message that starts them, their result, and the agent's description of itself.
 
 import { isObject } from "../../base/json.ts";
-import { asNumber, asObject, asObjects, asString, asText, defined } from "../../base/values.ts";
+import { asNumber, asObject, asObjects, asString, asStrings, asText, defined } from "../../base/values.ts";
 import { computeWaitedMs, NO_WAIT } from "../../base/wait-clock.ts";
 import type { NotRunReason } from "../../protocol/not-run.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { WireFrame } from "../frames.ts";
 import { type Draft, getEntryAt, type Moment, push, readData, replace } from "./draft.ts";
 import { truncate } from "./limits.ts";
+import { remember } from "./memory.ts";
 import { closeBlocks } from "./reduce-texts.ts";
 import { loseTools } from "./reduce-tools.ts";
 
@@ -27,7 +28,25 @@ export function reduceInit(draft: Draft, frame: WireFrame): void {
   draft.hasChanged = true;
 }
 
+/** The agent has forgotten turns: everything from the first of them up to now. */
+export function forgetTurns(draft: Draft, frame: WireFrame): void {
+  const { view, entries, memory } = draft;
+  const places = asStrings(readData(frame)["turn_ids"]).flatMap((id) => memory.turns.get(id) ?? []);
+  if (places.length === 0) return;
+  const first = Math.max(0, Math.min(...places) - view.dropped);
+  for (const [index, entry] of entries.entries())
+    if (index >= first && entry.isUndone === undefined) entries[index] = { ...entry, isUndone: true };
+  draft.hasChanged = true;
+}
+
+/** The next entry is its first, unless an earlier one is. */
+function noteTurn({ view, entries, memory }: Draft, turn_id: unknown): void {
+  if (typeof turn_id !== "string" || memory.turns.has(turn_id)) return;
+  remember(memory.turns, turn_id, view.dropped + entries.length);
+}
+
 export function beginTurn(draft: Draft, frame: WireFrame, moment: Moment): void {
+  noteTurn(draft, readData(frame)["turn_id"]);
   const started_at_ms = asNumber(readData(frame)["started_at_ms"]) ?? moment.at_ms;
   draft.view.turn = defined({ started_at_ms });
   draft.memory.hasCrashed = false;
@@ -85,7 +104,10 @@ export function closeAll(draft: Draft, at_ms: number | undefined, cause: NotRunR
 
 /** A queued message whose turn starts. The queue may have more of it than the notice. */
 export function reduceDelivered(draft: Draft, frame: WireFrame, moment: Moment): void {
-  const { message_id, from } = readData(frame);
+  const { message_id, from, merged_into, attachments, turn_id } = readData(frame);
+  noteTurn(draft, turn_id);
+  // Shown with the first of the wakes that became one message.
+  if (merged_into !== undefined) return;
   const delivered = asString(frame["text"]) ?? "";
   const queued = draft.view.queue.find((message) => message.message_id === message_id);
   const whole = queued === undefined ? undefined : readContent(queued.message.content);
@@ -93,7 +115,7 @@ export function reduceDelivered(draft: Draft, frame: WireFrame, moment: Moment):
   const at = push(draft, moment, {
     kind: "user",
     text: truncate(whole?.text.startsWith(delivered) ? whole.text : cut, draft.limits.maxText),
-    ...defined({ attachments: whole?.attachments || undefined, from: asText(from) }),
+    ...defined({ attachments: whole?.attachments || asNumber(attachments), from: asText(from) }),
   });
   draft.memory.delivered.push({ at, text: delivered });
 }

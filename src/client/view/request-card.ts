@@ -6,15 +6,21 @@ import { revealLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import type { Answer, Choice, Decision, FileChange, Question, RequestRow } from "../../protocol/requests.ts";
 import { formatAnswerer } from "./answerer.ts";
-import { parseDiff } from "./diff.ts";
-import { getChangeLabel } from "./format.ts";
-import { formatInput, listNewlineNotes } from "./request-input.ts";
+import { type Asker, type AskingSession, describeAsker } from "./asker.ts";
+import { getChangeLabel, getChangeVerb } from "./format.ts";
+import { splitDiff } from "./request-diff.ts";
+import { formatInput, getReason, listNewlineNotes } from "./request-input.ts";
 
 export interface RequestCard {
-  /** Our text after the session name: "asks to run a command". */
+  who: Asker;
+  /** Others that ask for exactly the same (inbox.ts). */
+  others: Asker[];
+  /** Our text after the names: "asks to run a command"; with others "ask to run a command". */
   asks: string;
-  /** The subject in full, except for unchanged diff lines, and the reason. */
+  /** The subject in full, except for unchanged diff lines. */
   parts: RequestPart[];
+  /** Why, in the agent's words. */
+  why: RequestQuote[];
   questions: RequestPart[];
   choices: CardChoice[];
 }
@@ -43,40 +49,39 @@ export interface CardChoice {
   notes: RequestQuote[];
 }
 
-/** Unchanged lines shown on either side of a change. */
-const CONTEXT_LINES = 2;
-
 const LABELS: Record<Decision, string> = {
-  accept: "Accept",
+  accept: "Accept once",
   acceptForSession: "Accept for this session",
   acceptAlways: "Accept always",
   decline: "Decline",
   cancel: "Decline and stop the turn",
 };
 const MEANINGS: Record<Decision, string> = {
-  accept: "once",
+  accept: "this once",
   acceptForSession: "do not ask again until the agent ends",
   acceptAlways: "do not ask again",
   decline: "the agent continues without it",
   cancel: "the turn ends",
 };
 
-export function toRequestCard(row: RequestRow): RequestCard {
+export function toRequestCard(row: RequestRow, session?: AskingSession): RequestCard {
   const { payload, path } = row;
   const { command, changes = [], plan, questions } = payload;
   return {
+    who: describeAsker(row.backend, session),
+    others: [],
     asks: describeRequest(row),
     parts: [
       ...quote("sub-agent", path?.join("\n")),
       ...(isTitleShown(row) ? [{ kind: "quote" as const, text: payload.title, form: "line" as const }] : []),
       ...quote(undefined, command, "command"),
-      ...quote("in", payload.cwd),
+      ...quote(payload.cwd_may_differ === true ? "shell started in" : "in", payload.cwd),
       ...changes.flatMap(changeParts),
       ...listNewlineNotes(payload).map((text) => ({ kind: "words" as const, text })),
       ...quote(undefined, plan),
       ...quote("input", formatInput(payload)),
-      ...quote("reason", payload.reason),
     ],
+    why: quote("reason", getReason(payload)),
     questions: (questions ?? []).flatMap(questionParts),
     choices: payload.choices.map((choice) => cardChoice(choice, row)),
   };
@@ -124,11 +129,13 @@ function describeRequest({ request_type, payload }: RequestRow): string {
     case "file_change":
       if (only === undefined) return "asks to change files";
       if (others.length > 0) return `asks to change ${changes.length} files`;
-      return `asks to ${only.kind === "add" ? "create" : getChangeLabel(only.kind)} a file`;
+      return `asks to ${getChangeVerb(only)} a file`;
     case "permissions":
       return "asks for more permissions";
     case "plan":
       return "asks to carry out a plan";
+    case "budget":
+      return "has used up its budget";
     case "user_input":
     case "elicitation":
       return questions.length > 1 ? `asks ${questions.length} questions` : "asks a question";
@@ -147,45 +154,18 @@ function isTitleShown({ payload }: RequestRow): boolean {
 
 function changeParts(change: FileChange): RequestPart[] {
   return [
-    ...quote(getChangeLabel(change.kind), change.path),
-    ...quote("moved to", change.move_path),
+    ...quote(getChangeLabel(change), change.path),
+    ...quote("to", change.move_path),
     ...diffParts(change),
   ];
 }
 
-/**
- * A diff with little context. Unchanged lines are omitted only if the text is certainly a diff: the "diff" of a new
- * file may be the file itself, whose indented lines look like unchanged ones.
- */
-function diffParts({ kind, diff = "" }: FileChange): RequestPart[] {
-  if (kind !== "update" || !/^(?:@@|--- )/.test(diff)) return quote(undefined, diff, "diff");
-  // Without line numbers the header has no information.
-  return diffRuns(diff.replace(/^@@\n/, "")).map(({ isNear, lines }) =>
+function diffParts(change: FileChange): RequestPart[] {
+  return splitDiff(change).flatMap(({ isNear, lines }): RequestPart[] =>
     isNear
-      ? { kind: "quote", text: lines.join("\n"), form: "diff" }
-      : { kind: "words", text: `(${lines.length} unchanged lines; see Details)` },
+      ? quote(undefined, lines.join("\n"), "diff")
+      : [{ kind: "words", text: `(${lines.length} unchanged lines; see Details)` }],
   );
-}
-
-/** Groups diff lines into runs near and away from changes. */
-function diffRuns(diff: string): { isNear: boolean; lines: string[] }[] {
-  const written = diff.replace(/\n$/, "").split("\n");
-  const kinds = parseDiff(diff).lines.map(({ kind }) => kind);
-  const near = kinds.map((kind) => kind !== "same");
-  for (const [at, kind] of kinds.entries()) {
-    if (kind === "add" || kind === "remove")
-      near.fill(true, Math.max(0, at - CONTEXT_LINES), at + CONTEXT_LINES + 1);
-  }
-  const runs: { isNear: boolean; lines: string[] }[] = [];
-  for (const [at, line] of written.entries()) {
-    // A single line takes no more room than a note about it.
-    const isAlone = near[at - 1] !== false && near[at + 1] !== false;
-    const isNear = near[at] !== false || isAlone;
-    const run = runs.at(-1);
-    if (run?.isNear === isNear) run.lines.push(line);
-    else runs.push({ isNear, lines: [line] });
-  }
-  return runs;
 }
 
 function cardChoice(choice: Choice, { payload }: RequestRow): CardChoice {
@@ -194,8 +174,8 @@ function cardChoice(choice: Choice, { payload }: RequestRow): CardChoice {
   return {
     choice,
     isAnswer,
-    label: isAnswer ? "Answer" : LABELS[decision],
-    meaning: isAnswer ? "the questions by number" : MEANINGS[decision],
+    label: isAnswer ? "Answer" : (choice.label ?? LABELS[decision]),
+    meaning: isAnswer ? "the questions by number" : (choice.meaning ?? MEANINGS[decision]),
     notes: [
       ...quote("remembers", remembers?.join("\n")),
       ...writes.flatMap(({ path, content }) => [

@@ -26,6 +26,13 @@ export function formatInput(payload: RequestPayload): string | undefined {
   return formatEntries(Object.fromEntries(rest));
 }
 
+/** Why the agent asks: in its own words, or what it says that its command is for. */
+export function getReason({ reason, command, input }: RequestPayload): string | undefined {
+  if (reason !== undefined || command === undefined || !isObject(input)) return reason;
+  const said = input["description"];
+  return typeof said === "string" ? said : undefined;
+}
+
 /** Strings unquoted, so that line breaks are readable; the rest as JSON. */
 export function formatEntries(entries: Record<string, unknown>): string {
   return Object.entries(entries)
@@ -48,9 +55,9 @@ export function listNewlineNotes({ input, changes = [] }: RequestPayload): strin
 
 /** Compares name and value, never the value alone. */
 function isShown(payload: RequestPayload, key: string, value: unknown): boolean {
-  const { changes = [], reason } = payload;
+  const { changes = [] } = payload;
   if (SHOWN_APART.some((name) => name === key && payload[name] === value)) return true;
-  if (key === "description") return value === reason;
+  if (key === "description") return value === getReason(payload);
   if (PATHS.has(key)) return changes.some(({ path }) => path === value);
   // The default.
   if (key === "replace_all" || key === "replaceAll") return value === false && changes.length > 0;

@@ -16,6 +16,8 @@ import { Unstored } from "./unstored.ts";
 export interface SourceOptions {
   /** Number of past events to read at first. */
   history?: number;
+  /** An event to start before, however long ago it was; nothing after it is dropped. */
+  at_seq?: number;
   backoff?: Backoff;
   /** The shortest time between two calls of the listener. */
   tickMs?: number;
@@ -34,6 +36,8 @@ export interface Source {
 }
 
 const HISTORY_EVENTS = 2_000;
+/** Read before the event that is to be shown, so that it is not at the very top. */
+const BEFORE_EVENTS = 200;
 
 /** Starts immediately; the listener is never called before this returns. */
 export function openSource(
@@ -52,6 +56,7 @@ class SessionSource implements Source {
   readonly #port: ViewPort;
   readonly #id: string;
   readonly #history: number;
+  readonly #atSeq: number | undefined;
   readonly #backoff: Backoff | undefined;
   readonly #batches: Batches<ViewInput>;
   readonly #over = new AbortController();
@@ -75,11 +80,12 @@ class SessionSource implements Source {
     port: ViewPort,
     session_id: string,
     listener: (inputs: readonly ViewInput[]) => void,
-    { history = HISTORY_EVENTS, backoff, tickMs }: SourceOptions,
+    { history = HISTORY_EVENTS, at_seq, backoff, tickMs }: SourceOptions,
   ) {
     this.#port = port;
     this.#id = session_id;
     this.#history = history;
+    this.#atSeq = at_seq;
     this.#backoff = backoff;
     this.#batches = createBatches(
       (inputs) => {
@@ -139,7 +145,11 @@ class SessionSource implements Source {
       const session = await this.#port.session(this.#id);
       // The stream of changes may have a newer one.
       if (!this.#states.has("session")) this.#addState({ kind: "session", session });
-      this.#start = Math.max(0, session.last_seq - this.#history);
+      const { last_seq } = session;
+      const place = this.#atSeq === undefined ? last_seq : this.#atSeq - BEFORE_EVENTS;
+      this.#start = Math.max(0, Math.min(last_seq - this.#history, place));
+      if (this.#atSeq !== undefined)
+        this.#batches.push([{ kind: "reset", up_to: last_seq }, ...this.#states.values()]);
       this.#cursor = this.#start;
     }
     for await (const page of readHistory(this.#port, this.#id, this.#cursor, signal)) {

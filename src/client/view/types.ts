@@ -40,6 +40,8 @@ interface Common {
   parent?: string;
   /** Nesting of sub-agents. */
   depth: number;
+  /** Part of a turn that the agent has forgotten, because it was undone. */
+  isUndone?: true;
 }
 
 export interface UserEntry extends Common {

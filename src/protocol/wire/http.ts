@@ -1,12 +1,14 @@
 // Bodies of the HTTP API (servers/http): one schema per shape. Source of OpenAPI and docs/http.md.
 import * as z from "zod";
 import { Action } from "../actions.ts";
+import { Budget, BudgetChange } from "../budget.ts";
 import { UserMessage } from "../content.ts";
 import { PolicyPreview } from "../policy.ts";
 import { InputRecord, QueuedMessage } from "../queue.ts";
+import { OnLimit } from "../quota.ts";
 import { ANSWER_SOURCES, GivenAnswer, RequestRow } from "../requests.ts";
-import { Budget, SessionId } from "../session.ts";
-import { SessionView } from "../views.ts";
+import { Label, Labels, SessionId } from "../session.ts";
+import { AskingSession, SessionView } from "../views.ts";
 import { WorktreeWish } from "../worktrees.ts";
 
 export {
@@ -33,6 +35,12 @@ export const ErrorBody = z.strictObject({
 /** Most recently active first. `next`: there are more than `limit`. */
 export const SessionsReply = z.strictObject({ sessions: z.array(SessionView), next: z.string().optional() });
 
+/** At most what a timer can wait; short ones would only cause noise. */
+const Seconds = z
+  .number()
+  .max(2_000_000)
+  .refine((seconds) => seconds === 0 || seconds >= 5, { message: "expected 0, or at least 5 seconds" });
+
 export const SpawnBody = z.strictObject({
   /** Exactly one of the two; `codex-app` is the backend `codex`. */
   backend: z.string().optional(),
@@ -45,12 +53,15 @@ export const SpawnBody = z.strictObject({
   cwd: z.string().min(1).optional(),
   model: z.string().min(1).optional(),
   name: z.string().min(1).max(200).optional(),
+  labels: Labels.optional(),
   parent: SessionId.optional(),
   /** The backend's own options, as `options.<backend>` of `blemeesd.open`; they override cwd, model and approvals. */
   options: z.record(z.string(), z.unknown()).optional(),
   /** Whether the agent asks before acting (default true); requests wait in the ledger. */
   approvals: z.boolean().optional(),
   budget: Budget.optional(),
+  /** What happens when a turn ends by a limit of the account (default: the daemon's `on_limit`). */
+  on_limit: OnLimit.optional(),
   /** Whether to wake the parent (default true). */
   wakes_parent: z.boolean().optional(),
   /** Whether the agent may answer requests of its own descendants (default false). An agent can pass on only its own right. */
@@ -58,8 +69,17 @@ export const SpawnBody = z.strictObject({
   /** An agent whose child would have more rights than itself: let a person decide instead of refusing (default false). */
   ask: z.boolean().optional(),
   notify_url: z.url().optional(),
+  /** Its requests are declined after this time without an answer; 0: never. Default: the setting. */
+  request_timeout_s: Seconds.optional(),
+  /** Its requests notify again each time this long has passed without an answer; 0: never. Default: the setting. */
+  remind_s: Seconds.optional(),
   /** Start it in a new worktree of the repository of its working directory. */
   worktree: WorktreeWish.optional(),
+  /**
+   * Continue this conversation of the agent's own, from `GET /transcripts`. The session gets its id, its directory and its
+   * newest events.
+   */
+  transcript: SessionId.optional(),
   idempotency_key: IdempotencyKey.optional(),
 });
 export type SpawnBody = z.infer<typeof SpawnBody>;
@@ -68,14 +88,30 @@ export const SpawnReply = z.strictObject({
   session: SessionView,
   /** The message created from the prompt. */
   message_id: z.string().optional(),
+  /** What the caller should know, such as that a limit on the cost cannot hold. */
+  notice: z.string().optional(),
   /** The key was used before: this is the session spawned then. */
   repeated: z.boolean(),
 });
 
-export const RenameBody = z.strictObject({
-  /** null removes the name. */
-  name: z.string().min(1).max(200).nullable(),
-});
+/** What is absent stays as it is. */
+export const ChangeBody = z
+  .strictObject({
+    /** null removes the name. */
+    name: z.string().min(1).max(200).nullable().optional(),
+    add_labels: Labels.optional(),
+    remove_labels: z.array(Label).max(100).optional(),
+    /** Put away, or shown in lists again. Nothing is deleted. */
+    archived: z.boolean().optional(),
+    /** From the next limit on; null: the daemon's setting. */
+    on_limit: OnLimit.nullable().optional(),
+    /** Limits to set or remove. For people only. */
+    budget: BudgetChange.optional(),
+  })
+  .refine((body) => Object.keys(body).length > 0, {
+    message: "expected name, add_labels, remove_labels, archived, on_limit or budget",
+  });
+export type ChangeBody = z.infer<typeof ChangeBody>;
 
 export const InputBody = z.strictObject({
   text: z.string().min(1).optional(),
@@ -103,12 +139,22 @@ export const QueueReply = z.strictObject({
   held: z.string().optional(),
 });
 
+export const ResumeReply = z.strictObject({
+  session_id: z.string(),
+  /** Messages that are delivered now; 0: there was nothing to continue. */
+  queued: z.int(),
+});
 export const InterruptReply = z.strictObject({ session_id: z.string(), was_idle: z.boolean() });
 export const TreeBody = z.strictObject({ tree: z.boolean().optional() });
 export const StoppedReply = z.strictObject({ stopped: z.array(z.string()) });
 export const DeletedReply = z.strictObject({ deleted: z.array(z.string()) });
 
-export const RequestsReply = z.strictObject({ requests: z.array(RequestRow), next: z.string().optional() });
+export const RequestsReply = z.strictObject({
+  requests: z.array(RequestRow),
+  /** The sessions of these requests, each once. */
+  sessions: z.array(AskingSession),
+  next: z.string().optional(),
+});
 
 const ANSWERING = {
   /** Copied from the row; the answer is refused if the request has changed. */
@@ -167,6 +213,23 @@ export const StatusReply = z.strictObject({
   http: z.strictObject({ connections: z.int(), streams: z.int() }),
   config: z.record(z.string(), z.union([z.number(), z.boolean()])),
 });
+
+export const DaemonLogReply = z.strictObject({
+  path: z.string(),
+  /** Oldest first. */
+  lines: z.array(z.string()),
+});
+export type DaemonLogReply = z.infer<typeof DaemonLogReply>;
+
+export const RestartDaemonBody = z.strictObject({});
+
+export const RestartDaemonReply = z.strictObject({
+  /** The daemon that is being replaced. */
+  pid: z.int(),
+  /** The process that replaces it. */
+  next_pid: z.int(),
+});
+export type RestartDaemonReply = z.infer<typeof RestartDaemonReply>;
 
 export const StopDaemonBody = z.strictObject({
   /** Leave the agents running, for the next daemon to continue with. Default: the setting `leave_agents`. */

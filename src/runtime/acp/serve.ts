@@ -8,6 +8,7 @@ import {
   PROTOCOL_VERSION,
   type SetSessionConfigOptionRequest,
 } from "@agentclientprotocol/sdk";
+import { createStreams } from "../../base/acp-streams.ts";
 import { waitAtMost } from "../../base/child.ts";
 import { isObject } from "../../base/json.ts";
 import { defined } from "../../base/values.ts";
@@ -19,7 +20,6 @@ import type { AcpOptions } from "./options.ts";
 import { type CreateRuntime, Runtimes } from "./runtimes.ts";
 import type { AcpSession } from "./session.ts";
 import { SessionStore } from "./store.ts";
-import { createStreams } from "./streams.ts";
 
 const SHUTDOWN_LIMIT_MS = 5000;
 

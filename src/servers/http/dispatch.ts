@@ -65,6 +65,7 @@ async function run(
     ? options.services
     : { ...options.services, manager: options.services.manager.as(caller) };
   if (row.personOnly !== undefined) services.manager.requirePerson(row.personOnly);
+  if (row.sightOnly !== undefined) services.manager.requireSight(row.sightOnly);
   const body =
     row.body === undefined
       ? undefined

@@ -24,12 +24,22 @@ export const Cursor = defineWholeNumber(0, Number.MAX_SAFE_INTEGER);
 
 export const Flag = z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1");
 
-/** `a,b` */
+/** `a,b` of these words. */
 export function defineCommaList<const T extends readonly [string, ...string[]]>(words: T) {
+  return defineList(z.enum(words));
+}
+
+/** `a,b` */
+export function defineList<T extends z.ZodType<string, string>>(word: T) {
   return z
     .string()
     .transform((text) => text.split(","))
-    .pipe(z.array(z.enum(words)));
+    .pipe(z.array(word));
+}
+
+/** An amount of money. */
+export function defineAmount(): z.ZodType<number, unknown> {
+  return numberIn(/^\d+(?:\.\d+)?$/, z.number().min(0));
 }
 
 /** Empty values count as absent; duplicate names are an error. */

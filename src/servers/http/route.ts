@@ -72,6 +72,8 @@ export interface Route<Q = unknown, B = unknown> {
   asker?: string;
   /** Agents may not use it: what it does, after "may not". */
   personOnly?: string;
+  /** The same for agents that do not see all sessions (`agents_see`). */
+  sightOnly?: string;
   /** It shows nothing of any session: the client is not identified. */
   isOpen?: true;
   /** Whether `Idempotency-Key` is used. */

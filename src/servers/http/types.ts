@@ -2,7 +2,7 @@
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { WebLink } from "../../protocol/wire/http.ts";
-import type { IdentifyPeer, Policy, SessionCounts, Worktrees } from "../../sessions/index.ts";
+import type { IdentifyPeer, Policy, SessionCounts, Transcripts, Worktrees } from "../../sessions/index.ts";
 import type { Manager } from "../../sessions/manager-types.ts";
 import type { DaemonFacts } from "../types.ts";
 import type { WebFiles } from "./web/files.ts";
@@ -15,6 +15,7 @@ export interface HttpContext {
   policy?: Policy | undefined;
   /** Absent: sessions cannot be started in worktrees. */
   worktrees?: Worktrees | undefined;
+  transcripts: Pick<Transcripts, "list" | "view" | "events">;
   metrics: Metrics;
   hub: { counts(): SessionCounts; runningAgents(): number };
   facts: DaemonFacts;
@@ -29,6 +30,8 @@ export interface DaemonControl {
   leavesAgents(asked: boolean | undefined): boolean;
   /** Begins to shut down. */
   stop(how: { leaveAgents: boolean }): void;
+  /** Starts the installed daemon in the place of this one. Throws `supervised`, `restart_failed`. */
+  restart(): Promise<{ pid: number }>;
 }
 
 /** Access to the dashboard. */

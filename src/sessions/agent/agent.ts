@@ -7,6 +7,7 @@ import type { Log } from "../../base/log.ts";
 import { endMark } from "../../base/runs/mark.ts";
 import { defined } from "../../base/values.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
+import type { Offers } from "../../protocol/settings.ts";
 import type { SessionWorktree } from "../../protocol/worktrees.ts";
 import type { RunEffect } from "../core/effects.ts";
 import type { AdoptedRun, Happening } from "../core/inputs.ts";
@@ -78,8 +79,17 @@ export class Agent {
     return this.#run?.isBusy === true;
   }
 
+  /** What the running agent can be set to. */
+  offers(): Offers | undefined | Promise<Offers | undefined> {
+    return this.#run?.offers?.();
+  }
+
   get asker(): Asker | undefined {
     return this.#asker;
+  }
+
+  async readQuota(): Promise<boolean> {
+    return (await this.#run?.readQuota?.()) === true;
   }
 
   perform(effect: RunEffect): void {
@@ -90,8 +100,12 @@ export class Agent {
         return void this.#stop(effect);
       case "interrupt":
         return void this.#interrupt(effect.generation);
+      case "adjust":
+        return void this.#adjust(effect);
       case "give":
         return void this.#give(effect);
+      case "rewind":
+        return void this.#rewind(effect);
       case "pause":
         if (effect.isPaused) this.#run?.pause();
         else this.#run?.resume();
@@ -201,6 +215,7 @@ export class Agent {
         if (PAUSES.has(said.type) && this.#run !== undefined) this.#keepPlace(this.#run);
       },
       ending,
+      used: (used) => report({ kind: "used", ...used }),
       turnStarted: () => report({ kind: "turn_started" }),
       stderr: (line) => {
         for (const shown of this.#stderr.take(line)) report({ kind: "stderr", line: shown });
@@ -246,6 +261,32 @@ export class Agent {
     this.#parts.report({ kind: "interrupted", generation });
   }
 
+  async #rewind({ job_id, turns }: RunEffect & { kind: "rewind" }): Promise<void> {
+    const { backend, report } = this.#parts;
+    const run = this.#run;
+    const outcome = await callAndRecord(run, "rewind", [turns], () => run?.rewind?.(turns));
+    report({
+      kind: "rewound",
+      job_id,
+      outcome: outcome ?? { reason: `${backend.name} cannot forget turns` },
+    });
+  }
+
+  async #adjust({ job_id, change, options }: RunEffect & { kind: "adjust" }): Promise<void> {
+    const { report, backend } = this.#parts;
+    try {
+      const run = this.#run;
+      if (run?.adjust === undefined) {
+        const why = `${backend.name} takes settings only when it starts; stop the session, then change them`;
+        throw new CodedError("setting_refused", why);
+      }
+      await callAndRecord(run, "adjust", [change, options], () => run.adjust?.(change, options));
+    } catch (error) {
+      return report({ kind: "adjusted", job_id, failure: toFailure(error) });
+    }
+    report({ kind: "adjusted", job_id });
+  }
+
   async #give({ turn_id, message, job_id, entry }: RunEffect & { kind: "give" }): Promise<void> {
     const { report } = this.#parts;
     const whose = { turn_id, ...defined({ job_id }) };
@@ -253,7 +294,7 @@ export class Agent {
       const run = this.#run;
       if (run === undefined) throw new CodedError("agent_gone", "the agent has ended");
       this.#keepPlaceBetweenTurns(run);
-      await callAndRecord(run, "send", [message], () => run.send(message));
+      await callAndRecord(run, "send", [message, turn_id], () => run.send(message, { turn_id }));
     } catch (error) {
       const failure = toFailure(error);
       return report({ kind: "not_taken", ...whose, failure, ...defined({ entry }) });

@@ -2,6 +2,7 @@
 // is stored already; only facts about what is still open are kept.
 import type { Ask, BackendSink } from "../../backends/types.ts";
 import type { RecordedCall } from "../../base/runs/record.ts";
+import type { TurnUse } from "../../protocol/budget.ts";
 import type { AgentEvent, ResultEvent } from "../../protocol/events.ts";
 import type { Turn } from "../core/state.ts";
 import { createTurn, noteEvent } from "../core/turn.ts";
@@ -43,6 +44,10 @@ export class Past implements BackendSink {
     if (event.type === "agent.system_init") this.hasInit = true;
     else if (event.type === "agent.result") this.#endTurn(event);
     else if (this.turn !== undefined) this.turn = noteEvent(this.turn, event, Date.now());
+  }
+
+  used(used: Pick<TurnUse, "usage" | "cost_usd">): void {
+    if (this.turn !== undefined) this.turn = { ...this.turn, used: { ...used, at_ms: Date.now() } };
   }
 
   turnStarted(): void {

@@ -12,6 +12,7 @@ export function muteAfterEnd(sink: BackendSink): BackendSink {
   return {
     event: alive((event) => sink.event(event)),
     ending: alive(() => sink.ending?.()),
+    used: alive((used) => sink.used?.(used)),
     turnStarted: alive(() => sink.turnStarted()),
     stderr: alive((line) => sink.stderr(line)),
     authFailed: alive((message) => sink.authFailed(message)),

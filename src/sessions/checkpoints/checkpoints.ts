@@ -3,9 +3,9 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
-import { KeyedLock } from "../../base/keyed-lock.ts";
 import type { Log } from "../../base/log.ts";
-import { type FoundGit, findGit, parseShownPath } from "../../git/index.ts";
+import { defined } from "../../base/values.ts";
+import { type FoundGit, parseShownPath, type RecordedBase, type WorkTree } from "../../git/index.ts";
 import type { ChangesReply, FileChangesReply, UndoBody, UndoReply } from "../../protocol/changes.ts";
 import type { NoticeEvent } from "../../protocol/events.ts";
 import { toNotice } from "../../protocol/notices.ts";
@@ -13,7 +13,9 @@ import type { SessionRow } from "../../protocol/session.ts";
 import { Comparisons } from "./comparisons.ts";
 import type { TurnFiles } from "./overlaps.ts";
 import { type CheckpointRecord, RECORDS_FILE } from "./records.ts";
+import { performRewind, planRewind, type Rewinder } from "./rewind.ts";
 import { type CheckpointSettings, SessionCheckpoints } from "./session-checkpoints.ts";
+import { SharedSnapshots } from "./shared-snapshots.ts";
 import {
   type ChangesFacts,
   type ChangesOrder,
@@ -29,6 +31,7 @@ export interface CheckpointParts extends CheckpointSettings {
   /** Directories of ours that are never part of a work tree. */
   hidden: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
+  findGit(): Promise<FoundGit>;
   log: Log;
   /** A checkpoint was skipped for a new reason. */
   report(session_id: string, skipped: SkippedCheckpoint): void;
@@ -52,16 +55,15 @@ type Place = Pick<SessionRow, "session_id" | "cwd">;
 
 /** Idle sessions beyond this number are read again when they are needed. */
 const MAX_KEPT = 200;
-/** git may be installed while the daemon runs. */
-const LOOK_AGAIN_MS = 60_000;
 
 export class Checkpoints {
   readonly #parts: CheckpointParts;
   readonly #sessions = new Map<string, SessionCheckpoints>();
   readonly #reported = new Map<string, string>();
-  readonly #locks = new KeyedLock();
+  readonly #snapshots = new SharedSnapshots();
+  /** By root, while they are being read: the sessions that start at the same moment have the same. */
+  readonly #bases = new Map<string, Promise<RecordedBase>>();
   readonly #comparisons = new Comparisons();
-  #git: Promise<FoundGit> | undefined;
   #isClosed = false;
 
   constructor(parts: CheckpointParts) {
@@ -113,17 +115,28 @@ export class Checkpoints {
   }
 
   /** The session must be idle. Throws `change_unknown`, `git_failed`, `undo_failed`. */
-  async undo({ session_id, cwd }: Place, order: UndoBody): Promise<Omit<UndoReply, "conversation">> {
+  async undo({ session_id, cwd }: Place, order: UndoBody, agent: Rewinder): Promise<UndoReply> {
     const session = this.#session(session_id);
-    const done = await session.change(async ({ tree, records, now, add }) => {
+    const { log } = this.#parts;
+    const done = await session.change(async ({ tree, records, now, add }): Promise<UndoReply> => {
       const plan = await preparePlan({ tree, records, comparisons: this.#comparisons, now }, order);
-      const { turn, files } = plan;
+      const { turn, files, steps } = plan;
       const result = { session_id, turn, files };
-      if (order.dry_run === true || !plan.isPossible) return { ...result, done: false };
+      const forgetting = planRewind(plan, records, { order, agent });
+      const hasWork = plan.isAllowed && steps.length + forgetting.turns.length > 0;
+      if (order.dry_run === true || !hasWork) {
+        const is_possible = hasWork && forgetting.turns.length > 0 ? true : undefined;
+        const conversation = { rewound: false, ...defined({ is_possible, reason: forgetting.reason }) };
+        return { ...result, done: false, conversation };
+      }
       const { n } = await add({ kind: "undo_before" });
       await performUndo({ tree, plan, kept: cwd === undefined ? [] : [cwd] }, add);
-      this.#parts.log.info("session.undone", { session_id, turn, files: plan.steps.length });
-      return { ...result, done: true, checkpoint: n };
+      // While no turn starts.
+      const conversation = await performRewind(forgetting, agent);
+      const { turn: rewound } = conversation;
+      if (rewound !== undefined) await add({ kind: "undo_after", rewound });
+      log.info("session.undone", { session_id, turn, files: steps.length, ...defined({ rewound }) });
+      return { ...result, done: true, checkpoint: n, conversation };
     }, cwd);
     if (done === undefined)
       throw new CodedError("change_unknown", `the session has no changes: ${session.reason ?? "unknown"}`);
@@ -189,26 +202,24 @@ export class Checkpoints {
       if (this.#sessions.size < MAX_KEPT) break;
       if (!one.isBusy) this.#sessions.delete(id);
     }
-    const { root, hidden, env, timeoutMs, maxFileBytes } = this.#parts;
+    const { root, hidden, env, timeoutMs, maxFileBytes, findGit } = this.#parts;
     const session = new SessionCheckpoints({
-      ...{ hidden, env, timeoutMs, maxFileBytes, locks: this.#locks },
+      ...{ hidden, env, timeoutMs, maxFileBytes, snapshots: this.#snapshots },
       place: join(root, session_id),
-      findGit: () => this.#findGit(),
+      findGit,
+      recordBase: (tree) => this.#recordBase(tree),
       skipped: (turn_id, kind, reason) => this.#report(session_id, { turn_id, kind, reason }),
     });
     this.#sessions.set(session_id, session);
     return session;
   }
 
-  async #findGit(): Promise<FoundGit> {
-    this.#git ??= findGit(this.#parts.env);
-    const found = await this.#git;
-    if (found.git === undefined) {
-      setTimeout(() => {
-        this.#git = undefined;
-      }, LOOK_AGAIN_MS).unref();
-    }
-    return found;
+  #recordBase(tree: WorkTree): Promise<RecordedBase> {
+    const known = this.#bases.get(tree.root);
+    if (known !== undefined) return known;
+    const reading = tree.recordBase().finally(() => this.#bases.delete(tree.root));
+    this.#bases.set(tree.root, reading);
+    return reading;
   }
 
   /** Once per reason: a repository that is too large is so at every turn. */

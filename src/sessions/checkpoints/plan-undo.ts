@@ -48,6 +48,8 @@ export function planUndo({ spans, changes, large }: UndoInput): PlannedFile[] {
 }
 
 function explainDoubt(touching: readonly SpanChanges[]): string | undefined {
+  if (touching.some(({ by }) => by === "cut"))
+    return "an undo was interrupted after it had changed this file, and others may have changed it since";
   const other = touching.findLastIndex(({ by }) => by === "others");
   if (other !== -1) {
     const turn = touching

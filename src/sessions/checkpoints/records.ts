@@ -27,6 +27,10 @@ export const CheckpointRecord = z.object({
   unreadable: z.array(z.string()).optional(),
   /** Of `undo_after`: the first turn that was undone; only if all of its files were. */
   undone: z.int().optional(),
+  /** Of the first one in a directory. */
+  base: z.object({ commit: z.string().optional(), ref: z.string().optional() }).optional(),
+  /** Of `undo_after`: the agent has forgotten this turn and all later ones. */
+  rewound: z.int().optional(),
 });
 export type CheckpointRecord = z.infer<typeof CheckpointRecord>;
 

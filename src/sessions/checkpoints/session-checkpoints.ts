@@ -1,17 +1,19 @@
 // The checkpoints of one session: takes them one after another, bounds how long a message waits for one, and keeps the list.
 import { waitAtMost } from "../../base/child.ts";
 import { toMessage } from "../../base/coded-error.ts";
-import type { KeyedLock } from "../../base/keyed-lock.ts";
 import { Serial } from "../../base/serial.ts";
+import { defined } from "../../base/values.ts";
 import {
   type FoundGit,
   findRepository,
   openWorkTree,
+  type RecordedBase,
   type Snapshot,
   type WorkTree,
 } from "../../git/index.ts";
 import type { TurnFiles } from "./overlaps.ts";
 import { appendRecord, type CheckpointRecord, readRecords } from "./records.ts";
+import type { SharedSnapshots } from "./shared-snapshots.ts";
 import { isKnown, type KnownRecord, keepSameRoot, numberTurn } from "./spans.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -30,8 +32,9 @@ export interface SessionCheckpointsParts extends CheckpointSettings {
   hidden: readonly string[];
   env: Env;
   findGit(): Promise<FoundGit>;
-  /** By root: one session at a time works on a repository. */
-  locks: KeyedLock;
+  /** Of all sessions. */
+  snapshots: SharedSnapshots;
+  recordBase(tree: WorkTree): Promise<RecordedBase>;
   /** A checkpoint was skipped. */
   skipped(turn_id: string, kind: "start" | "end", reason: string): void;
 }
@@ -45,7 +48,8 @@ export interface ChangeState {
   add(mark: Mark): Promise<CheckpointRecord>;
 }
 
-type Mark = Pick<CheckpointRecord, "kind"> & Partial<Pick<CheckpointRecord, "turn_id" | "undone">>;
+type Mark = Pick<CheckpointRecord, "kind"> &
+  Partial<Pick<CheckpointRecord, "turn_id" | "undone" | "rewound" | "base">>;
 
 /** Longer than a message waits: the first look at a large repository makes the later ones quick. */
 const CALL_LIMIT_MS = 60_000;
@@ -168,10 +172,14 @@ export class SessionCheckpoints {
       if (tree === undefined) return;
       const { timeoutMs } = this.#parts;
       try {
-        const taken = await this.#take();
+        const isFirst = keepSameRoot(records).at(-1)?.root !== tree.root;
+        const [taken, base] = await Promise.all([
+          this.#take(),
+          isFirst ? this.#parts.recordBase(tree).catch(() => undefined) : undefined,
+        ]);
         this.#late = round === this.#round ? 0 : this.#late + 1;
         if (this.#late > 0) throw new Error(`it took longer than ${timeoutMs} ms (checkpoint_timeout_ms)`);
-        await this.#append(tree, mark, taken);
+        await this.#append(tree, { ...mark, ...defined({ base }) }, taken);
       } catch (error) {
         const reason = toMessage(error);
         await this.#append(tree, mark, reason).catch(() => undefined); // the disk is full
@@ -215,16 +223,13 @@ export class SessionCheckpoints {
   async #take(): Promise<Snapshot> {
     const tree = this.#tree;
     if (tree === undefined) throw new Error("no work tree is open");
-    const release = await this.#parts.locks.lock(tree.root);
     try {
-      return await tree.take();
+      return await this.#parts.snapshots.take(tree);
     } catch (error) {
       // Whatever it was, the next attempt does not build on it.
       this.#tree = undefined;
       await tree.forget().catch(() => undefined);
       throw error;
-    } finally {
-      release();
     }
   }
 

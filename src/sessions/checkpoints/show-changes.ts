@@ -1,5 +1,6 @@
 // What the turns of a session changed: the lists and hunks that managers show.
 import { CodedError } from "../../base/coded-error.ts";
+import { defined } from "../../base/values.ts";
 import { GITLINK_MODE, type RawPath, type TreeChange, toShownPath, type WorkTree } from "../../git/index.ts";
 import type {
   ChangedFile,
@@ -13,10 +14,16 @@ import { isGenerated } from "./generated.ts";
 import type { CheckpointRecord } from "./records.ts";
 import { findSpan, isKnown, type KnownRecord, listSpans, listTurns, type Span } from "./spans.ts";
 
+/** Why no commit is compared with. */
+const INCOMPARABLE = {
+  converted: "git converts files between commits and the work tree here (.gitattributes or core.autocrlf)",
+  sparse: "this is a sparse checkout, which lacks files that commits have",
+};
+
 export interface ChangesOrder {
   turn?: number;
-  /** Numbers of checkpoints. */
-  from?: number;
+  /** Numbers of checkpoints. `base`: the commit that the work is compared with. */
+  from?: number | "base";
   to?: number;
   limit: number;
   after?: string;
@@ -40,14 +47,20 @@ export async function showChanges(facts: ChangesFacts, order: ChangesOrder): Pro
   const { session_id, tree, records, comparisons } = facts;
   const spans = listSpans(records);
   const turns = await showTurns(facts, spans);
-  const range = chooseRange(records, spans, order);
-  const common = { session_id, state: "ok" as const, repository: tree.root, turns };
+  const range = await chooseRange(facts, spans, order);
+  const base = range?.base;
+  const common = { session_id, state: "ok" as const, repository: tree.root, turns, ...defined({ base }) };
   const not_covered = listNotCovered(range?.to ?? records.findLast(isKnown));
   const rest = not_covered.length === 0 ? {} : { not_covered };
   if (range === undefined)
     return { ...common, files: [], totals: { files: 0, additions: 0, deletions: 0 }, ...rest };
   const found = await comparisons.listChanges(tree, range.from, range.to);
-  const inside = spans.slice(spans.findIndex(({ from }) => from === range.from));
+  const inside = spans.slice(
+    Math.max(
+      0,
+      spans.findIndex(({ from }) => from === range.from),
+    ),
+  );
   const touched = await Promise.all(
     inside
       .filter(({ turns: by }) => by.length > 0)
@@ -72,11 +85,12 @@ export async function showChanges(facts: ChangesFacts, order: ChangesOrder): Pro
 
 /** Throws `change_unknown`, `git_failed`. */
 export async function showFileChanges(
-  { tree, records, comparisons }: ChangesFacts,
+  facts: ChangesFacts,
   path: RawPath,
   order: Pick<ChangesOrder, "turn" | "from" | "to">,
 ): Promise<FileChangesReply> {
-  const range = chooseRange(records, listSpans(records), order);
+  const { tree, records, comparisons } = facts;
+  const range = await chooseRange(facts, listSpans(records), order);
   const found = range && (await comparisons.listChanges(tree, range.from, range.to));
   const change = found?.changes.find((one) => one.path === path);
   const large = found?.large.find((one) => one.path === path);
@@ -97,12 +111,18 @@ export async function showFileChanges(
   };
 }
 
+interface ChosenRange {
+  from: KnownRecord;
+  to: KnownRecord;
+  base?: NonNullable<ChangesReply["base"]>;
+}
+
 /** Undefined: there is only one checkpoint so far. */
-function chooseRange(
-  records: readonly CheckpointRecord[],
+async function chooseRange(
+  { tree, records }: ChangesFacts,
   spans: readonly Span[],
   { turn, from, to }: Pick<ChangesOrder, "turn" | "from" | "to">,
-): { from: KnownRecord; to: KnownRecord } | undefined {
+): Promise<ChosenRange | undefined> {
   if (turn !== undefined) {
     if (!records.some((record) => record.turn === turn)) {
       throw new CodedError("change_unknown", `the session has no turn ${turn} with a checkpoint`);
@@ -110,8 +130,26 @@ function chooseRange(
     return findSpan(spans, turn);
   }
   const known = records.filter(isKnown);
-  const [first, last] = [known[0], known.at(-1)].map((edge, at) => pick(known, at === 0 ? from : to) ?? edge);
-  return first === undefined || last === undefined || first === last ? undefined : { from: first, to: last };
+  const last = pick(known, to) ?? known.at(-1);
+  const [oldest] = known;
+  if (last === undefined || oldest === undefined) return undefined;
+  if (from === "base") return { ...(await chooseBase(tree, oldest, records)), to: last };
+  const first = pick(known, from) ?? oldest;
+  return first === last ? undefined : { from: first, to: last };
+}
+
+async function chooseBase(
+  tree: WorkTree,
+  oldest: KnownRecord,
+  records: readonly CheckpointRecord[],
+): Promise<Required<Pick<ChosenRange, "from" | "base">>> {
+  const recorded = records.find(({ base }) => base !== undefined)?.base ?? {};
+  const found = await tree.findBase(defined(recorded));
+  if (found === undefined) return { from: oldest, base: {} };
+  if (typeof found === "string") return { from: oldest, base: { reason: INCOMPARABLE[found] } };
+  const { commit, ref, tree: before } = found;
+  const from: KnownRecord = { n: 0, kind: "start", at_ms: oldest.at_ms, root: oldest.root, tree: before };
+  return { from, base: { commit, ...defined({ ref }) } };
 }
 
 function pick(known: readonly KnownRecord[], n: number | undefined): KnownRecord | undefined {

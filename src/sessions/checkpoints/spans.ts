@@ -1,6 +1,7 @@
 // What happened between two checkpoints, and who did it: a turn, somebody else between turns, an undo, or nobody can say
 // because a checkpoint is missing. Pure.
 import type { ChangedTurn } from "../../protocol/changes.ts";
+import type { NumberedTurn } from "../core/jobs.ts";
 import type { CheckpointRecord } from "./records.ts";
 
 /** A checkpoint that was not skipped. */
@@ -9,7 +10,7 @@ export type KnownRecord = CheckpointRecord & { tree: string };
 export interface Span {
   from: KnownRecord;
   to: KnownRecord;
-  by: "turn" | "others" | "undo" | "unclear";
+  by: "turn" | "others" | "undo" | "cut" | "unclear";
   /** The turns that may have changed something in it. */
   turns: number[];
 }
@@ -55,7 +56,8 @@ function findAuthor(
   isGapped: boolean,
   turns: readonly number[],
 ): Span["by"] {
-  if (from.kind === "undo_before" && to.kind === "undo_after") return "undo";
+  // Without the second, the daemon died while it restored files.
+  if (from.kind === "undo_before") return to.kind === "undo_after" ? "undo" : "cut";
   if (isGapped) return "unclear";
   if (from.kind === "start" && to.kind === "end" && from.turn === to.turn) return "turn";
   return turns.length === 0 ? "others" : "unclear";
@@ -87,6 +89,17 @@ export function listTurns(
 export function numberTurn(records: readonly CheckpointRecord[], turn_id: string): number {
   const known = records.findLast((record) => record.turn_id === turn_id)?.turn;
   return known ?? Math.max(0, ...records.map(({ turn = 0 }) => turn)) + 1;
+}
+
+/** The turns from this one on that are still in the agent's conversation, oldest first. */
+export function listRemembered(records: readonly CheckpointRecord[], from: number): NumberedTurn[] {
+  const turns = new Map<number, string>();
+  for (const { turn, turn_id, rewound } of records) {
+    if (rewound !== undefined)
+      for (const known of [...turns.keys()]) if (known >= rewound) turns.delete(known);
+    if (turn !== undefined && turn_id !== undefined && turn >= from) turns.set(turn, turn_id);
+  }
+  return [...turns].map(([turn, turn_id]) => ({ turn, turn_id })).sort((a, b) => a.turn - b.turn);
 }
 
 /** The last turn that changed something and was not undone since. */

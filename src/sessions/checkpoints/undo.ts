@@ -20,8 +20,8 @@ export interface UndoPlan {
   turn: number;
   steps: RestoreStep[];
   files: UndoneFile[];
-  /** Nothing is in the way, or it is forced, and there is something to do. */
-  isPossible: boolean;
+  /** Nothing is in the way, or it is forced. */
+  isAllowed: boolean;
   /** All that the turns changed. */
   isWhole: boolean;
 }
@@ -56,7 +56,7 @@ export async function preparePlan(facts: UndoFacts, order: UndoBody): Promise<Un
     turn,
     steps: possible.map(({ step }) => step),
     files: [...chosen.map((file) => toUndone(file, refused)), ...missing],
-    isPossible: possible.length > 0 && (order.force === true || refused.size + missing.length === 0),
+    isAllowed: order.force === true || refused.size + missing.length === 0,
     isWhole: order.files === undefined && refused.size === 0,
   };
 }

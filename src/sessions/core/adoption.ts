@@ -1,6 +1,7 @@
 // A session whose agent outlived the daemon: continues its turn, or finds that the agent never got the message.
 import { defined } from "../../base/values.ts";
 import type { SessionRow } from "../../protocol/session.ts";
+import { findAskingSince } from "./budget.ts";
 import type { AdoptedRun } from "./inputs.ts";
 import { closeTurn } from "./restore.ts";
 import { getQueue, isBusy, type Turn } from "./state.ts";
@@ -44,7 +45,7 @@ function continueTurn(
   const { run } = step.state;
   if (wanted?.undelivered !== undefined && wanted.undelivered.generation === run?.generation && !run.isGone)
     return giveNow(step, turn, wanted, wanted.undelivered);
-  if (wanted !== undefined) endLost(step, wanted, NOT_GIVEN);
+  if (wanted !== undefined) endLost(step, wanted, NOT_GIVEN, { isGiven: false });
   return turn === undefined ? undefined : toCurrent(step, turn, wanted === undefined ? stored : undefined);
 }
 
@@ -65,13 +66,14 @@ function giveNow(
   };
 }
 
-function endLost(step: Step, stored: StoredTurn, message: string): void {
-  const result = closeTurn(step, stored, message);
+function endLost(step: Step, stored: StoredTurn, message: string, how?: { isGiven: boolean }): void {
+  const result = closeTurn(step, stored, message, how);
   if (getQueue(step.state.row).length > 0 || isBusy(step.state)) step.set({ unfinished: result });
 }
 
 /** The stored row knows its id; without one, the daemon died before it could be stored. */
 function toCurrent(step: Step, facts: Turn, stored: StoredTurn | undefined): Turn {
+  const askingSinceMs = findAskingSince(step.state.requests);
   return {
     ...facts,
     turn_id: stored?.turn_id ?? step.id,
@@ -79,7 +81,8 @@ function toCurrent(step: Step, facts: Turn, stored: StoredTurn | undefined): Tur
     origin: stored === undefined ? facts.origin : (stored.origin ?? "user"),
     isAnnounced: stored?.is_announced === true, // mutation: adopted-turns-are-announced-once
     isGiven: true,
-    ...defined({ wake: stored?.wake }),
+    ...defined({ wake: stored?.wake, message: stored?.message, after_limit: stored?.after_limit }), // mutation: adopted-turns-know-their-message
+    ...defined({ used: facts.used ?? stored?.used, askingSinceMs }),
   };
 }
 

@@ -3,18 +3,20 @@
 
 import { CodedError } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
-import { readText } from "../../protocol/message-text.ts";
 import type { InputRecord, QueuedMessage } from "../../protocol/queue.ts";
+import { startAgain } from "./continuing.ts";
+import { failInput, tell, tellDelivered } from "./input-notices.ts";
+import { listParts, mergeWakes } from "./merge-wakes.ts";
 import {
   enqueue,
   findRepeated,
   markCancelled,
   markDelivered,
-  markFailed,
   type NewInput,
   putBack,
   unqueue,
 } from "./queue.ts";
+import { dropEmptyWait, endWait, rememberMessage } from "./quota.ts";
 import { NOT_STORED } from "./refusals.ts";
 import {
   type Failure,
@@ -23,6 +25,7 @@ import {
   isAsking,
   isClosing,
   isRepeating,
+  isWaitingQuota,
   type SessionState,
   type Write,
 } from "./state.ts";
@@ -31,10 +34,12 @@ import { beginTurn, forgetTurn, setTurn } from "./turn-steps.ts";
 
 export const RETRY_MS = 2_000;
 const MAX_RETRY_MS = 60_000;
-/** Longest text kept in a delivery notice. */
-const MAX_TEXT = 64 * 1024;
 /** Something else goes first; when it is done, the queue continues on its own. */
-const LATER: ReadonlySet<string> = new Set(["session_busy", "pending_structured_request"]);
+const LATER: ReadonlySet<string> = new Set([
+  "session_busy",
+  "pending_structured_request",
+  "budget_exhausted",
+]);
 /** The message never reached the agent, so its turn did not start. */
 const REFUSALS: ReadonlySet<string> = new Set(["invalid_message", "store_failed"]);
 
@@ -43,9 +48,11 @@ export function findNextMessage(state: SessionState): QueuedMessage | undefined 
   if (isClosing(state) || state.around.isQuiet || getTurn(state) !== undefined || isAsking(state))
     return undefined;
   if (isRepeating(state)) return undefined; // mutation: repeated-before-delivered
+  if (state.budget?.hold !== undefined) return undefined; // mutation: budgets-hold-the-queue
   // Stopped by the user: only a new message from the user restarts it.
   const [first] = getQueue(state.row);
   if (first === undefined || state.row.stopped_at_ms !== undefined) return undefined;
+  if (isWaitingQuota(state)) return undefined; // mutation: limits-hold-the-queue
   return isUnstored(state, first.message_id) ? undefined : first; // mutation: only-stored-is-delivered
 }
 
@@ -69,10 +76,14 @@ export function onEnqueue(step: Step, job_id: string, input: NewInput): void {
     step.refuse(job_id, error);
     return;
   }
-  const { stopped_at_ms } = row;
-  if (input.kind === "user") step.dropFromRow("stopped_at_ms");
+  const { stopped_at_ms, archived_at_ms } = row;
+  if (input.kind === "user") startAgain(step);
+  step.dropFromRow("archived_at_ms");
   const { message_id } = input;
-  const before = input.kind === "user" && stopped_at_ms !== undefined ? { stopped_at_ms } : {};
+  const before = defined({
+    stopped_at_ms: input.kind === "user" ? stopped_at_ms : undefined,
+    archived_at_ms,
+  });
   step.write({ for: "enqueue", job_id, message_id, ...before });
 }
 
@@ -141,9 +152,10 @@ function onEnqueued(step: Step, { job_id, message_id }: Write & { for: "enqueue"
   retryNow(step);
 }
 
-function undoEnqueue(step: Step, { job_id, message_id, stopped_at_ms }: Write & { for: "enqueue" }): void {
+function undoEnqueue(step: Step, { job_id, message_id, ...write }: Write & { for: "enqueue" }): void {
+  const { stopped_at_ms, archived_at_ms } = write;
   step.set({ row: unqueue(step.state.row, message_id) });
-  if (stopped_at_ms !== undefined) step.setRow({ stopped_at_ms });
+  step.setRow(defined({ stopped_at_ms, archived_at_ms }));
   step.refuse(job_id, NOT_STORED);
 }
 
@@ -156,6 +168,7 @@ function onCancelled(step: Step, job_id: string, message_id: string): void {
   }
   tell(step, "input_cancelled", input);
   step.reply(job_id, { input });
+  dropEmptyWait(step);
 }
 
 function notWaitingFailure(state: SessionState, message_id: string): Failure {
@@ -175,12 +188,20 @@ function undoCancel(step: Step, { job_id, entry, follower }: Write & { for: "can
 }
 
 /** Starts the message's turn; the agent gets it once that is stored. */
-export function handOver(step: Step, entry: QueuedMessage): void {
-  const { message_id } = entry;
-  const delivered = markDelivered(step.state.row, message_id, step.id);
-  step.set({ row: delivered.row, held: undefined, retry_ms: RETRY_MS }); // mutation: leaves-the-queue
-  beginTurn(step, "user", entry);
-  if (delivered.record !== undefined) tell(step, "input_delivered", delivered.record, entry);
+export function handOver(step: Step, first: QueuedMessage): void {
+  const { state } = step;
+  const stored = getQueue(state.row).filter(({ message_id }) => !isUnstored(state, message_id));
+  const entry = mergeWakes(first, stored);
+  const records = listParts(entry).map(({ message_id }) => {
+    const { row, record } = markDelivered(step.state.row, message_id, step.id);
+    step.set({ row }); // mutation: leaves-the-queue
+    return record;
+  });
+  step.set({ held: undefined, retry_ms: RETRY_MS });
+  const remembered = rememberMessage(step.state, entry);
+  endWait(step);
+  beginTurn(step, "user", entry, remembered);
+  for (const record of records) if (record !== undefined) tellDelivered(step, record, entry);
   step.write({ for: "handover", turn_id: step.id, entry }); // mutation: stored-before-given
 }
 
@@ -228,21 +249,18 @@ export function onNotTaken(step: Step, { turn_id, failure, job_id, entry }: NotT
   if (job_id !== undefined) step.refuse(job_id, failure);
 }
 
-function failInput(step: Step, entry: QueuedMessage, { code, message }: Failure): void {
-  const failed = markFailed(step.state.row, entry.message_id, { code, message });
-  step.set({ row: failed.row });
-  if (failed.record !== undefined) tell(step, "input_failed", failed.record, entry);
-  step.emit({ kind: "input_failed", message_id: entry.message_id, error: { code, message } });
-}
-
-function keepWaiting(step: Step, entry: QueuedMessage, failure: Failure): void {
-  if (step.turn?.wake?.message_id === entry.message_id) {
-    const { wake: _kept, ...turn } = step.turn;
-    setTurn(step, turn);
+export function keepWaiting(step: Step, entry: QueuedMessage, failure: Failure): void {
+  const { turn } = step;
+  if (turn?.wake?.message_id === entry.message_id || turn?.message?.message_id === entry.message_id) {
+    const { wake: _kept, message: _back, ...rest } = turn;
+    setTurn(step, rest);
   }
-  const back = putBack(step.state.row, entry);
-  step.set({ row: back.row });
-  if (back.record !== undefined) step.emit({ kind: "input_changed", input: back.record });
+  const parts = listParts(entry).toReversed(); // mutation: parts-go-back
+  for (const part of parts) {
+    const back = putBack(step.state.row, part);
+    step.set({ row: back.row });
+    if (back.record !== undefined) step.emit({ kind: "input_changed", input: back.record });
+  }
   hold(step, failure);
 }
 
@@ -279,22 +297,4 @@ function findPlace({ row }: SessionState, message_id: string): number {
     0,
     getQueue(row).findIndex((entry) => entry.message_id === message_id),
   );
-}
-
-function tell(step: Step, category: string, input: InputRecord, entry?: QueuedMessage): void {
-  const { message_id, kind, turn_id, error } = input;
-  step.publish({
-    type: "agent.notice",
-    backend: step.state.row.backend,
-    level: error === undefined ? "info" : "warn",
-    category,
-    ...(entry === undefined ? {} : { text: readText(entry.message, "\n").slice(0, MAX_TEXT) }),
-    data: {
-      message_id,
-      kind,
-      ...(entry?.from === undefined ? {} : { from: entry.from }),
-      ...defined({ turn_id, error }),
-    },
-  });
-  step.emit({ kind: "input_changed", input });
 }

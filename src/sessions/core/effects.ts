@@ -1,9 +1,10 @@
 // Everything a session can ask its shell to do. Effects are performed in order; outcomes come back as inputs.
-import type { Ask } from "../../backends/types.ts";
+import type { Ask, Rewound } from "../../backends/types.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { InputRecord, QueuedMessage } from "../../protocol/queue.ts";
 import type { SessionRow } from "../../protocol/session.ts";
+import type { SettingsChange } from "../../protocol/settings.ts";
 import type { TimerName } from "./inputs.ts";
 import type { Failure } from "./state.ts";
 
@@ -20,7 +21,15 @@ export type RunEffect =
     }
   | { kind: "stop"; generation: string; how: "finish" | "now" }
   | { kind: "interrupt"; generation: string }
+  | {
+      kind: "adjust";
+      generation: string;
+      job_id: string;
+      change: SettingsChange;
+      options: SessionRow["options"];
+    }
   | { kind: "pause"; isPaused: boolean }
+  | { kind: "rewind"; job_id: string; turns: readonly string[] }
   /** `job_id`, `entry`: where the message came from, for the outcome. */
   | { kind: "give"; turn_id: string; message: UserMessage; job_id?: string; entry?: QueuedMessage };
 
@@ -58,6 +67,7 @@ export type ReplyEffect =
 export type Reply =
   | undefined
   | boolean
+  | Rewound
   | { input: InputRecord; position: number; repeated: boolean }
   | { input: InputRecord };
 

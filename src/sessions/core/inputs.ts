@@ -1,11 +1,15 @@
 // Everything that can happen to a session. Inputs carry their time and ids, so replaying a list of them always yields
 // the same state.
-import type { Ask, Ended } from "../../backends/types.ts";
+import type { Ask, Ended, Rewound } from "../../backends/types.ts";
+import type { TurnUse } from "../../protocol/budget.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
 import type { SessionRow } from "../../protocol/session.ts";
+import type { BudgetFacts } from "./budget.ts";
 import type { Job } from "./jobs.ts";
+import type { MarkChange } from "./marks.ts";
 import type { NewInput } from "./queue.ts";
+import type { QuotaFacts, QuotaOrder } from "./quota.ts";
 import type { Failure, OpenRequest, Surroundings, Turn } from "./state.ts";
 
 /** `id` becomes the id of the turn or run that this input starts, if any. */
@@ -20,7 +24,9 @@ export type ClientInput =
   | { readonly kind: "interrupt"; readonly job_id: string; readonly client_id?: string }
   | { readonly kind: "enqueue"; readonly job_id: string; readonly input: NewInput }
   | { readonly kind: "cancel"; readonly job_id: string; readonly message_id: string }
-  | { readonly kind: "rename"; readonly job_id: string; readonly name: string | null }
+  | { readonly kind: "mark"; readonly job_id: string; readonly change: MarkChange }
+  /** Without `job_id` it comes from the daemon. */
+  | { readonly kind: "quota"; readonly job_id?: string; readonly order: QuotaOrder }
   /** Write the row, including fields that others have changed. */
   | { readonly kind: "store"; readonly job_id: string }
   /** Without `client_id`: the current owner. */
@@ -28,7 +34,10 @@ export type ClientInput =
 
 /** Reported by the agent's process. */
 export type RunInput =
-  | { readonly kind: "event"; readonly event: AgentEvent }
+  /** `quota`: with a result that may be due to a limit. */
+  | { readonly kind: "event"; readonly event: AgentEvent; readonly quota?: QuotaFacts }
+  /** What the turn has used so far. */
+  | ({ readonly kind: "used" } & Pick<TurnUse, "usage" | "cost_usd">)
   | { readonly kind: "turn_started" }
   | { readonly kind: "stderr"; readonly line: string }
   | { readonly kind: "auth_failed"; readonly message: string }
@@ -67,6 +76,9 @@ export type OutcomeInput =
   | { readonly kind: "start_failed"; readonly generation: string; readonly failure: Failure }
   | { readonly kind: "stopped"; readonly generation: string }
   | { readonly kind: "interrupted"; readonly generation: string }
+  | { readonly kind: "rewound"; readonly job_id: string; readonly outcome: Rewound }
+  /** `failure`: the agent did not take the change of settings. */
+  | { readonly kind: "adjusted"; readonly job_id: string; readonly failure?: Failure }
   | { readonly kind: "taken"; readonly turn_id: string; readonly job_id?: string; readonly title?: string }
   | {
       readonly kind: "not_taken";
@@ -83,6 +95,7 @@ export type WorldInput =
   /** This run's open requests have changed. */
   | { readonly kind: "requests"; readonly generation: string; readonly open: readonly OpenRequest[] }
   | { readonly kind: "around"; readonly around: Surroundings }
+  | { readonly kind: "budget"; readonly budget?: BudgetFacts | undefined }
   /** Sent by the shell after effects were performed: take the next step of whatever can proceed. */
   | { readonly kind: "proceed" };
 

@@ -4,14 +4,17 @@ import type { CloseCondition, CloseJob, HaltJob, Job, ReleaseJob, RestJob } from
 import { wakeAgain } from "./queue.ts";
 import { unknownSessionError } from "./refusals.ts";
 import { interruptNow, stopRun } from "./run-steps.ts";
-import { getIdleSince, hasInput, isClosing, isUnneeded, type SessionState } from "./state.ts";
+import { getIdleSince, getRestSince, hasInput, isClosing, isUnneeded, type SessionState } from "./state.ts";
 import type { Step } from "./step.ts";
-import { makeIdleNotice } from "./turn.ts";
+import { makeIdleNotice, TURN_CUT } from "./turn.ts";
+
+/** So that it is not taken for an interrupt by a person. */
+const CUT_BY_SHUTDOWN = { code: "daemon_shutdown", message: TURN_CUT };
 
 export function rest(step: Step, job: RestJob): void {
   if (job.stage === undefined) {
     const isIdle =
-      !isClosing(step.state) && getIdleSince(step.state) !== undefined && step.turn === undefined;
+      !isClosing(step.state) && getRestSince(step.state) !== undefined && step.turn === undefined;
     if (!isIdle) {
       finishJob(step);
       step.reply(job.job_id, false);
@@ -79,7 +82,7 @@ export function close(step: Step, job: CloseJob): void {
         step.set({ row: wakeAgain(state.row, turn.wake, step.at_ms) }); // mutation: cut-wakes-come-again
       }
       become(step, { ...job, stage: "stopping" });
-      stopRun(step, "now");
+      stopRun(step, "now", job.reason === "shutdown" ? CUT_BY_SHUTDOWN : undefined);
       return;
     }
     case "stopping":
@@ -128,7 +131,7 @@ function refuseLater(step: Step, job: Job): void {
   else if (job.kind === "halt") step.reply(job.job_id);
   else if (job.kind === "interrupt") interruptNow(step, job.job_id, job.client_id);
   else if (job.kind === "warm") for (const job_id of job.waiters) step.reply(job_id);
-  else if (job.kind === "open" || job.kind === "send" || job.kind === "begin") {
+  else if (job.kind !== "deliver" && job.kind !== "release") {
     step.refuse(job.job_id, unknownSessionError(session_id));
   }
 }

@@ -1,5 +1,6 @@
 // Jobs that bring a session up: a client opens it, or a manager creates it.
 import { defined } from "../../base/values.ts";
+import { startAgain } from "./continuing.ts";
 import { releaseNow } from "./job-end.ts";
 import { become, finishJob, refuseJob } from "./job-moves.ts";
 import type { BeginJob, OpenJob } from "./jobs.ts";
@@ -25,7 +26,7 @@ export function open(step: Step, job: OpenJob): void {
       become(step, { ...job, stage: "starting" });
       return;
     }
-    const adopted = adoptedOptions(state.row, job.options ?? {});
+    const adopted = adoptedOptions(state.row, job);
     become(step, { ...job, stage: "starting", adopted });
     const { options = state.row.options } = adopted;
     startRun(step, { resume: job.resume, needsRoom: false, options });
@@ -35,7 +36,8 @@ export function open(step: Step, job: OpenJob): void {
     // Not earlier: if the agent fails to start with new options, the session keeps the old ones.
     if (job.adopted !== undefined) step.setRow(job.adopted);
     if (job.answers !== undefined) step.setRow({ answers: job.answers });
-    step.dropFromRow("stopped_at_ms");
+    startAgain(step);
+    step.dropFromRow("archived_at_ms");
     // A client that got a reply can resume the session, even if the daemon dies right after it.
     if (!job.resume) {
       become(step, { ...job, stage: "writing", write_id: step.write({ for: "job" }) });
@@ -55,12 +57,13 @@ export function open(step: Step, job: OpenJob): void {
 }
 
 /** New options take effect at the next start; without a cwd, the previous one stays. */
-function adoptedOptions(row: CoreRow, options: Record<string, unknown>): NonNullable<OpenJob["adopted"]> {
+function adoptedOptions(row: CoreRow, { options = {}, project }: OpenJob): NonNullable<OpenJob["adopted"]> {
   if (Object.keys(options).length === 0) return {};
   const { cwd = row.cwd } = options;
   return {
     options: cwd === undefined ? options : { ...options, cwd },
     ...(typeof cwd === "string" ? { cwd } : {}),
+    ...defined({ project }),
   };
 }
 
@@ -79,7 +82,8 @@ export function begin(step: Step, job: BeginJob): void {
       return;
     }
     become(step, { ...job, stage: "starting" });
-    startRun(step, { resume: false, needsRoom: false });
+    // One that began elsewhere is continued.
+    startRun(step, { resume: !step.state.row.began_here, needsRoom: false });
     return;
   }
   if (job.stage === "starting") {

@@ -1,9 +1,11 @@
 // Executes a session's jobs step by step: `advance` takes the next step of the first job unless it is waiting.
 // What a job waits for is derived from the state alone.
 import { hold } from "./delivery.ts";
+import { adjust } from "./job-adjust.ts";
 import { close, halt, release, rest } from "./job-end.ts";
 import { finishJob } from "./job-moves.ts";
 import { begin, failBegin, open, refuseOpen } from "./job-open.ts";
+import { rewind } from "./job-rewind.ts";
 import { deliver, send, warm } from "./job-talk.ts";
 import type { Job } from "./jobs.ts";
 import { interruptNow } from "./run-steps.ts";
@@ -24,7 +26,9 @@ const ADVANCE: { [K in Job["kind"]]: (step: Step, job: JobOf<K>) => void } = {
     finishJob(step);
     interruptNow(step, job.job_id, job.client_id);
   },
+  adjust,
   deliver,
+  rewind,
   release,
   warm,
 };
@@ -36,10 +40,11 @@ export function advance(step: Step): void {
   (ADVANCE[job.kind] as (step: Step, job: Job) => void)(step, job);
 }
 
-function isWaiting({ phase, run, jobs }: SessionState, job: Job): boolean {
+function isWaiting({ phase, run, jobs, budget }: SessionState, job: Job): boolean {
   // Starting or stopping the agent during an interrupt could hit the wrong turn. A shutdown does not wait.
   const isAllEnding = isShutdown(job) || (run !== undefined && jobs.some(isShutdown));
   if (phase.name === "interrupting" && !isAllEnding) return true;
+  if (job.kind === "send" && budget?.isReading === true) return true;
   switch (job.stage) {
     case "starting":
       return run?.isUp === false;

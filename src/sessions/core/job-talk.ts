@@ -27,6 +27,10 @@ export function send(step: Step, job: SendJob): void {
     refuseJob(step, job, busyError());
     return;
   }
+  if (state.budget?.hold !== undefined) {
+    refuseJob(step, job, { code: "budget_exhausted", message: state.budget.hold }); // mutation: budgets-refuse-messages
+    return;
+  }
   if (state.run === undefined) {
     become(step, { ...job, stage: "starting" });
     startRun(step, { resume: true, needsRoom: false });
@@ -67,7 +71,7 @@ export function warm(step: Step, job: WarmJob): void {
   const isWanted = state.run === undefined && !isUnattended(state) && !isClosing(state);
   if (job.stage === undefined && isWanted) {
     become(step, { ...job, stage: "starting" });
-    startRun(step, { resume: true, needsRoom: false });
+    startRun(step, { resume: true, needsRoom: job.needsRoom === true });
     return;
   }
   finishJob(step);

@@ -1,7 +1,9 @@
 // Operations that start or stop a session's agent. They run one at a time: two at once could start two agents, or reach
 // one that is exiting. `stage` says what a running job is waiting for; job-steps.ts executes them.
+import type { Rewound } from "../../backends/types.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { SessionRow } from "../../protocol/session.ts";
+import type { SettingsChange } from "../../protocol/settings.ts";
 
 export type Job =
   | OpenJob
@@ -9,8 +11,10 @@ export type Job =
   | BeginJob
   | RestJob
   | HaltJob
+  | RewindJob
   | CloseJob
   | InterruptJob
+  | AdjustJob
   | DeliverJob
   | ReleaseJob
   | WarmJob;
@@ -38,8 +42,10 @@ export interface OpenJob extends Asked {
   readonly last_seen_seq?: number;
   readonly answers?: "owner" | "any";
   readonly options?: Record<string, unknown>;
+  /** Of the directory in `options`. */
+  readonly project?: string;
   /** Options that take effect once the agent runs with them. */
-  readonly adopted?: Partial<Pick<SessionRow, "options" | "cwd">>;
+  readonly adopted?: Partial<Pick<SessionRow, "options" | "cwd" | "project">>;
 }
 
 /** A message from the owner; starts a turn. */
@@ -68,6 +74,22 @@ export interface HaltJob extends Asked {
   readonly isAsked: boolean;
 }
 
+/** Lets the idle agent forget its newest turns. It is stopped then, which makes that last, and started again if it was up. */
+export interface RewindJob extends Asked {
+  readonly kind: "rewind";
+  /** Oldest first. */
+  readonly turns: readonly NumberedTurn[];
+  /** The agent was not started for it. */
+  readonly wasUp?: boolean;
+  readonly outcome?: Rewound;
+}
+
+/** `turn`: as people count them. */
+export interface NumberedTurn {
+  readonly turn: number;
+  readonly turn_id: string;
+}
+
 /** Closes the session, if `if` still holds when the job runs. */
 export interface CloseJob extends Asked {
   readonly kind: "close";
@@ -82,6 +104,16 @@ export type CloseCondition = "always" | "abandoned" | "idle" | { readonly owner:
 export interface InterruptJob extends Asked {
   readonly kind: "interrupt";
   readonly client_id: string;
+}
+
+/** Changes settings of the running agent, and of every later start. */
+export interface AdjustJob extends Asked {
+  readonly kind: "adjust";
+  readonly change: SettingsChange;
+  /** With the change. */
+  readonly options: SessionRow["options"];
+  /** Those that it was made from. */
+  readonly before: SessionRow["options"];
 }
 
 /** Delivers the next queued message. */
@@ -100,6 +132,8 @@ export interface ReleaseJob {
 /** Restarts an agent that was killed by an interrupt, so that the next turn starts warm. */
 export interface WarmJob {
   readonly kind: "warm";
+  /** Nobody has this agent's slot yet. */
+  readonly needsRoom?: true;
   readonly waiters: readonly string[];
   readonly stage?: Stage;
 }

@@ -10,7 +10,7 @@ export const PHASES: Readonly<Record<PhaseName, { means: string; next: readonly 
       "no agent is running; the next message or open starts it, or one that outlived the daemon is adopted",
     next: ["starting", "ready", "turn", "closed"],
   },
-  starting: { means: "the agent is starting", next: ["ready", "turn", "cold"] },
+  starting: { means: "the agent is starting", next: ["ready", "turn", "interrupting", "cold"] },
   ready: { means: "the agent is up and idle", next: ["turn", "interrupting", "stopping", "cold"] },
   turn: {
     means: "a turn is running",

@@ -18,7 +18,7 @@ export interface Queued<R> {
   record: InputRecord | undefined;
 }
 
-/** The queue is part of the row, which is written with every turn, so it must stay small. */
+/** The queue is part of the row, which is written with every turn, so it must stay small. Of each kind: wakes leave room for users. */
 const MAX_QUEUED = 100;
 const MAX_QUEUED_CHARS = 4 * 1024 * 1024;
 /** Number of finished messages kept to recognize duplicate keys and wakes. */
@@ -33,6 +33,7 @@ export interface NewInput {
   isForced?: boolean;
   key?: string;
   from?: string;
+  brief?: string;
   /** A wake delivered again after a crash keeps its id. */
   message_id: string;
 }
@@ -69,14 +70,14 @@ export function enqueue<R extends QueueRow>(
   nowMs: number,
 ): { row: R; record: InputRecord } {
   const queue = row.queue ?? [];
-  if (input.isForced !== true) checkRoom(row.session_id, queue, input.message);
-  const { kind, message, message_id, from, key } = input;
+  if (input.isForced !== true) checkRoom(row.session_id, queue, input);
+  const { kind, message, message_id, from, brief, key } = input;
   const entry: QueuedMessage = {
     message_id,
     kind,
     message,
     queued_at_ms: nowMs,
-    ...defined({ from }),
+    ...defined({ from, brief }),
   };
   const record: InputRecord = {
     message_id,
@@ -92,10 +93,11 @@ export function enqueue<R extends QueueRow>(
   return { row: { ...row, ...next }, record };
 }
 
-function checkRoom(session_id: string, queue: readonly QueuedMessage[], message: UserMessage): void {
+function checkRoom(session_id: string, queue: readonly QueuedMessage[], { kind, message }: NewInput): void {
   const chars = queue.reduce((sum, entry) => sum + JSON.stringify(entry.message).length, 0);
   const isFull = chars + JSON.stringify(message).length > MAX_QUEUED_CHARS;
-  if (queue.length < MAX_QUEUED && !isFull) return;
+  const { length } = queue.filter((entry) => entry.kind === kind);
+  if (length < MAX_QUEUED && !isFull) return;
   if (queue.length === 0) {
     const message = `the message exceeds ${MAX_QUEUED_CHARS >> 20} MB; put long content in a file and give its path`;
     throw new CodedError("oversize_message", message);
@@ -135,20 +137,26 @@ export function markCancelled<R extends QueueRow>(row: R, message_id: string): Q
   return change(dropQueued(row, message_id), message_id, { state: "cancelled" });
 }
 
-/** The message's turn has ended. */
-export function markDone<R extends QueueRow>(row: R, result: ResultEvent): Queued<R> {
-  const record = row.inputs?.find(
-    ({ state, turn_id }) => state === "delivered" && turn_id === result.turn_id,
-  );
-  if (record === undefined) return { row, record };
-  const { error } = result;
-  return change(row, record.message_id, {
-    state: "done",
-    outcome: result.subtype,
-    ...(error === undefined
-      ? {}
-      : { error: { code: String(error.code ?? "error"), message: error.message } }),
+/** The turn has ended: its message, or its merged wakes, are done. */
+export function markDone<R extends QueueRow>(
+  row: R,
+  { turn_id, subtype, error }: ResultEvent,
+): { row: R; records: InputRecord[] } {
+  const records: InputRecord[] = [];
+  const inputs = row.inputs?.map((record): InputRecord => {
+    if (record.state !== "delivered" || record.turn_id !== turn_id) return record;
+    const done: InputRecord = {
+      ...record,
+      state: "done",
+      outcome: subtype,
+      ...(error === undefined
+        ? {}
+        : { error: { code: String(error.code ?? "error"), message: error.message } }),
+    };
+    records.push(done);
+    return done;
   });
+  return { row: records.length === 0 ? row : { ...row, inputs }, records };
 }
 
 const AGAIN = "_again";

@@ -2,12 +2,17 @@
 // or id generation. session.ts is the shell that feeds inputs and performs effects.
 
 import { onAdopted, onAwaited, onRepeated } from "./adoption.ts";
+import { endIfOver, noteAsking, onBudget, onUsed } from "./budget.ts";
 import { findNextMessage, onCancel, onEnqueue, onNotTaken, onQueueWritten, retryNow } from "./delivery.ts";
 import type { Effect } from "./effects.ts";
 import type { Happening, Input, TimerName } from "./inputs.ts";
+import { onAdjusted } from "./job-adjust.ts";
 import { onLedgerSettled, releaseNow, reportEnd } from "./job-end.ts";
+import { onRewound } from "./job-rewind.ts";
 import { advance, failStart } from "./job-steps.ts";
 import type { Job } from "./jobs.ts";
+import { onMark, takeMarksBack } from "./marks.ts";
+import { onQuota } from "./quota.ts";
 import { NOT_STORED, unknownSessionError } from "./refusals.ts";
 import {
   hurryStop,
@@ -55,11 +60,19 @@ const TAKE: { [K in Happening["kind"]]: (step: Step, input: Taken<K>) => void } 
   enqueue: (step, { job_id, input }) => unlessClosing(step, job_id, () => onEnqueue(step, job_id, input)),
   cancel: (step, { job_id, message_id }) =>
     unlessClosing(step, job_id, () => onCancel(step, job_id, message_id)),
-  rename: (step, { job_id, name }) => unlessClosing(step, job_id, () => onRename(step, job_id, name)),
+  mark: (step, { job_id, change }) => unlessClosing(step, job_id, () => onMark(step, job_id, change)),
+  quota: (step, { order, job_id }) => {
+    if (!isClosing(step.state)) onQuota(step, order, job_id);
+    else if (job_id !== undefined) step.refuse(job_id, unknownSessionError(step.state.row.session_id));
+  },
   store: (step, { job_id }) => unlessClosing(step, job_id, () => void step.write({ for: "row", job_id })),
   left: (step, { client_id }) => onLeft(step, client_id),
-  event: (step, { event }) => onEvent(step, event),
-  turn_started: onOwnTurn,
+  event: (step, { event, quota }) => onEvent(step, event, quota),
+  used: onUsed,
+  turn_started: (step) => {
+    onOwnTurn(step);
+    endIfOver(step);
+  },
   stderr: (step, { line }) => step.publish({ type: "blemeesd.stderr", line }),
   auth_failed: (step, { message }) => onAuthFailed(step, message),
   busy: (step, { isBusy: isBusyNow }) => onBusy(step, isBusyNow),
@@ -79,6 +92,8 @@ const TAKE: { [K in Happening["kind"]]: (step: Step, input: Taken<K>) => void } 
   },
   stopped: (step, { generation }) => onStopped(step, generation),
   interrupted: (step, { generation }) => onInterrupted(step, generation),
+  rewound: (step, { job_id, outcome }) => onRewound(step, job_id, outcome),
+  adjusted: (step, { job_id, failure }) => onAdjusted(step, job_id, failure),
   taken: (step, { turn_id, title, job_id }) => {
     onTaken(step, turn_id, title);
     if (job_id !== undefined) step.reply(job_id);
@@ -87,9 +102,12 @@ const TAKE: { [K in Happening["kind"]]: (step: Step, input: Taken<K>) => void } 
   written: (step, { write_id, isStored }) => onWritten(step, write_id, isStored),
   ledger_settled: (step, { job_id }) => onLedgerSettled(step, job_id),
   requests: (step, { generation, open }) => {
-    if (generation === step.state.run?.generation) step.set({ requests: open });
+    if (generation !== step.state.run?.generation) return;
+    step.set({ requests: open });
+    noteAsking(step);
   },
   around: (step, { around }) => onAround(step, around),
+  budget: (step, { budget }) => onBudget(step, budget),
   timer: (step, { timer }) => onTimer(step, timer),
 };
 
@@ -148,17 +166,6 @@ function has({ jobs }: SessionState, kind: Job["kind"]): boolean {
   return jobs.some((job) => job.kind === kind);
 }
 
-function onRename(step: Step, job_id: string, name: string | null): void {
-  const before = step.state.row.name;
-  setName(step, name ?? undefined);
-  step.write({ for: "name", job_id, before });
-}
-
-function setName(step: Step, name: string | undefined): void {
-  if (name === undefined) step.dropFromRow("name");
-  else step.setRow({ name });
-}
-
 /** The owner left: a turn continues, a request keeps waiting, an idle agent is stopped. */
 function onLeft(step: Step, client_id: string | undefined): void {
   const { jobs, owner } = step.state;
@@ -180,7 +187,7 @@ function onWritten(step: Step, write_id: string, isStored: boolean): void {
   step.set({ writes: step.state.writes.filter((one) => one !== write) });
   if (write.for === "result") return;
   if (write.for === "job") onJobWritten(step, write_id, isStored);
-  else if (write.for === "row" || write.for === "name") onRowWritten(step, write, isStored);
+  else if (write.for === "row" || write.for === "marks") onRowWritten(step, write, isStored);
   else onQueueWritten(step, write, isStored);
 }
 
@@ -191,21 +198,13 @@ function onJobWritten(step: Step, write_id: string, isStored: boolean): void {
   step.set({ jobs });
 }
 
-function onRowWritten(step: Step, write: Write & { for: "row" | "name" }, isStored: boolean): void {
+function onRowWritten(step: Step, write: Write & { for: "row" | "marks" }, isStored: boolean): void {
   if (isStored) {
     step.reply(write.job_id);
     return;
   }
-  if (write.for === "name") takeNameBack(step, write.before);
+  if (write.for === "marks") takeMarksBack(step, write.before);
   step.refuse(write.job_id, NOT_STORED);
-}
-
-/** If a newer name is also being written, it stays for now and is undone the same way if that write fails too. */
-function takeNameBack(step: Step, before: string | undefined): void {
-  const { writes } = step.state;
-  const newer = writes.find((write) => write.for === "name");
-  if (newer === undefined) setName(step, before);
-  else step.set({ writes: writes.map((write) => (write === newer ? { ...newer, before } : write)) });
 }
 
 function onTimer(step: Step, name: TimerName): void {

@@ -37,19 +37,19 @@ export function onStartFailed(step: Step, generation: string, failure: Failure):
   if (step.state.phase.name === "starting") step.set({ phase: { name: "cold" } });
 }
 
-/** Stops the agent; a running turn gets its result. */
-export function stopRun(step: Step, how: "finish" | "now"): void {
+/** Stops the agent; a running turn gets its result. `why`: nobody asked for that. */
+export function stopRun(step: Step, how: "finish" | "now", why?: Failure): void {
   const { run, phase } = step.state;
-  if (run !== undefined) endRun(step, run, how);
+  if (run !== undefined) endRun(step, run, how, why);
   // The interrupt already killed it; there is nothing left to wait for.
   else if (phase.name === "interrupting") step.set({ phase: { name: "cold" } });
   if (phase.name === "interrupting") for (const job_id of phase.waiters) step.reply(job_id);
 }
 
-function endRun(step: Step, { generation }: RunFacts, how: "finish" | "now"): void {
+function endRun(step: Step, { generation }: RunFacts, how: "finish" | "now", why?: Failure): void {
   if (how === "now") {
     step.emit({ kind: "orphan", generation, message: "the agent was ended" });
-    cutTurn(step, "interrupted");
+    cutTurn(step, "interrupted", step.turn?.isInterrupted === true ? undefined : why);
     step.set({ requests: [] });
   }
   step.set({ phase: { name: "stopping", how } });

@@ -1,11 +1,16 @@
 // The state of a session: one phase, plus what holds in every phase. Immutable plain data; reduce.ts computes the next
 // state. phases.ts lists the phases and the allowed transitions.
 import { defined } from "../../base/values.ts";
+import type { TurnUse } from "../../protocol/budget.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
+import type { AfterLimit } from "../../protocol/quota.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionRow } from "../../protocol/session.ts";
+import type { BudgetFacts } from "./budget.ts";
 import type { Job } from "./jobs.ts";
+import type { Marks } from "./marks.ts";
+import type { Rates } from "./spending.ts";
 
 export interface SessionState {
   readonly phase: Phase;
@@ -22,6 +27,8 @@ export interface SessionState {
   readonly writes: readonly Write[];
   /** Why the queue is blocked although the agent is free; a timer retries. */
   readonly held: { readonly message: string } | undefined;
+  /** The queue is delivered although the row says that it waits for quota: the wait ends with the next message. */
+  readonly isPastLimit: boolean;
   /** Delay before the next retry. */
   readonly retry_ms: number;
   /** The last result while more work follows: queued messages, or background work. */
@@ -29,6 +36,9 @@ export interface SessionState {
   /** When background work last ended. */
   readonly calmed_at_ms: number;
   readonly around: Surroundings;
+  /** What the budgets of its family allow; absent: no limit applies. */
+  readonly budget: BudgetFacts | undefined;
+  readonly rates: Rates;
   /** Number of writes requested so far; names the next one. */
   readonly writeCount: number;
 }
@@ -99,9 +109,17 @@ export interface Turn {
   /** The end of the agent's last message. */
   readonly lastText?: string;
   /** Overrides the agent's outcome when we end the turn because of an error. */
-  readonly verdict?: { readonly code: string; readonly message: string };
+  readonly verdict?: { readonly code: string; readonly message: string; readonly subtype?: "max_budget" };
+  /** What it has used so far, as its agent reports it. */
+  readonly used?: TurnUse;
+  /** It waits for an answer; this time does not count. */
+  readonly askingSinceMs?: number;
   /** The wake message that started it. */
   readonly wake?: QueuedMessage;
+  /** The user's message, if it returns to the queue when the turn ends by a limit. */
+  readonly message?: QueuedMessage;
+  /** The message has waited for quota before. */
+  readonly after_limit?: AfterLimit;
   /** The queued message that started it, until this process of the agent is given it. */
   readonly undelivered?: { readonly entry: QueuedMessage; readonly generation: string };
   /** An earlier daemon started it, so clients may know it although its announcement is not stored. */
@@ -125,12 +143,13 @@ export type Write = { readonly write_id: string } & (
   | { readonly for: "result" }
   | { readonly for: "job" }
   | { readonly for: "row"; readonly job_id: string }
-  | { readonly for: "name"; readonly job_id: string; readonly before: string | undefined }
+  | { readonly for: "marks"; readonly job_id: string; readonly before: Partial<Marks> }
   | {
       readonly for: "enqueue";
       readonly job_id: string;
       readonly message_id: string;
       readonly stopped_at_ms?: number;
+      readonly archived_at_ms?: number;
       /** A duplicate of a message whose own write is still in flight. */
       readonly isRepeated?: true;
     }
@@ -204,6 +223,12 @@ export function getQueue({ queue }: Pick<SessionRow, "queue">): readonly QueuedM
   return queue ?? [];
 }
 
+/** Its queue waits for the reset of a limit. */
+export function isWaitingQuota({ row, isPastLimit }: SessionState): boolean {
+  const isHeld = row.quota_wait !== undefined && !isPastLimit && row.stopped_at_ms === undefined;
+  return isHeld && getQueue(row).length > 0;
+}
+
 /** Closed, or past the point of no return. */
 export function isClosing({ phase, jobs: [job] }: SessionState): boolean {
   return phase.name === "closed" || (job?.kind === "close" && job.stage !== undefined);
@@ -245,6 +270,7 @@ export function getIdleSince(state: SessionState, heard_at_ms = 0): number | und
   if (owner.client_id !== undefined || isClaimed(state)) return undefined;
   // A pending loss report must come from this session, and background work continues unattended.
   if (hasInput(state) || isAsking(state) || around.isOwed || isBusy(state)) return undefined;
+  if (state.budget?.isAsking === true) return undefined;
   // A turn that outlasts the idle timeout ends with its session.
   if (row.managed !== true) {
     return owner.left_at_ms === undefined ? undefined : Math.max(owner.left_at_ms, state.calmed_at_ms);
@@ -253,15 +279,22 @@ export function getIdleSince(state: SessionState, heard_at_ms = 0): number | und
   return Math.max(owner.left_at_ms ?? 0, row.last_active_at_ms, heard_at_ms);
 }
 
+/** Since when its agent is not needed for now: the session is idle, or waits for quota. */
+export function getRestSince(state: SessionState): number | undefined {
+  const isFree = isWaitingQuota(state) && !isEngaged(state) && !isClaimed(state);
+  if (isFree && state.owner.client_id === undefined) return state.row.last_active_at_ms;
+  return getIdleSince(state);
+}
+
 /** The row to store, except for the fields others own. */
 export function toRow(state: SessionState): CoreRow & Pick<SessionRow, "turn"> {
   const turn = getTurn(state);
   if (turn === undefined) return state.row;
-  const { turn_id, started_at_ms, wake, undelivered, origin, isAnnounced } = turn;
+  const { turn_id, started_at_ms, wake, message, after_limit, undelivered, origin, isAnnounced, used } = turn;
   const known = {
     ...(origin === "agent" ? { origin } : {}),
     ...(isAnnounced ? { is_announced: true as const } : {}),
-    ...defined({ wake, undelivered }),
+    ...defined({ wake, message, after_limit, undelivered, used }),
   };
   return { ...state.row, turn: { turn_id, started_at_ms, ...known } };
 }

@@ -4,7 +4,10 @@ import { defined } from "../../base/values.ts";
 import type { AgentEvent, ResultEvent, SystemInitEvent } from "../../protocol/events.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
+import { continueLater } from "./continuing.ts";
 import { markDone, wakeAgain } from "./queue.ts";
+import { beginWait, planWait, type QuotaFacts } from "./quota.ts";
+import { addTurn, completeResult, measureTurn, readSpent } from "./spending.ts";
 import {
   type Failure,
   getQueue,
@@ -45,13 +48,13 @@ function isMuted({ phase }: SessionState): boolean {
   );
 }
 
-export function onEvent(step: Step, event: AgentEvent): void {
+export function onEvent(step: Step, event: AgentEvent, quota?: QuotaFacts): void {
   if (isMuted(step.state)) return;
   if (event.type === "agent.result") {
     const { turn } = step;
     const isIts = turn?.isGiven === true; // mutation: own-turns-end-nobody-elses
     if (turn === undefined) logExtraResult(step, event);
-    else if (isIts) finishTurn(step, event);
+    else if (isIts) finishTurn(step, event, quota);
     else endOwnTurn(step, event);
     return;
   }
@@ -74,8 +77,12 @@ function logExtraResult(step: Step, { subtype }: ResultEvent): void {
 
 /** The turn's message is still being stored, so this result ends a turn the agent started by itself. */
 function endOwnTurn(step: Step, result: ResultEvent): void {
-  const { row } = step.state;
-  step.setRow(addUsage(row, result, step.at_ms));
+  const { row, rates } = step.state;
+  const known = completeResult(result, undefined, row.model, rates);
+  step.setRow({
+    ...addUsage(row, known, step.at_ms),
+    spent: addTurn(readSpent(row, rates), known, 0, rates),
+  });
   step.publish(toNotice(row.backend, "own_turn_ended", { text: OWN_TURN_ENDED }));
   step.save();
 }
@@ -84,11 +91,12 @@ function onInit(step: Step, event: SystemInitEvent): void {
   const { run, row } = step.state;
   if (run !== undefined) step.set({ run: { ...run, hasInit: true } });
   const { model, cwd } = event;
-  const rollout_path = event.capabilities?.["rollout_path"];
+  const { rollout_path, permission_mode, mode = permission_mode } = event.capabilities ?? {};
   step.setRow({
     ...defined({ model }),
     ...(cwd === undefined || row.cwd !== undefined ? {} : { cwd }),
     ...(typeof rollout_path === "string" ? { rollout_path } : {}),
+    ...(typeof mode === "string" ? { permission_mode: mode } : {}),
   });
   step.save();
   if (step.turn?.isAnnounced === false) announce(step, step.turn);
@@ -102,13 +110,19 @@ export function onOwnTurn(step: Step): void {
   }
 }
 
-export function beginTurn(step: Step, origin: Turn["origin"], entry?: QueuedMessage): void {
+export function beginTurn(
+  step: Step,
+  origin: Turn["origin"],
+  entry?: QueuedMessage,
+  remembered?: Pick<Turn, "message" | "after_limit">,
+): void {
   const turn = createTurn(step.id, step.at_ms, origin);
   const wake = entry?.kind === "wake" ? entry : undefined;
   const { generation } = step.state.run ?? {};
   const undelivered = entry === undefined || generation === undefined ? undefined : { entry, generation };
-  setTurn(step, { ...turn, isGiven: entry === undefined, ...defined({ wake, undelivered }) });
+  setTurn(step, { ...turn, ...remembered, isGiven: entry === undefined, ...defined({ wake, undelivered }) });
   step.setRow({ last_active_at_ms: step.at_ms });
+  step.dropFromRow("archived_at_ms");
   step.save();
 }
 
@@ -152,25 +166,31 @@ export function cutTurn(
 }
 
 /** The only place where a turn ends. */
-function finishTurn(step: Step, result: ResultEvent): void {
+function finishTurn(step: Step, result: ResultEvent, quota?: QuotaFacts): void {
   const { turn } = step;
   if (turn === undefined) return;
   if (!turn.isAnnounced) announce(step, turn);
-  const stamped = stampResult(turn, result);
+  const { rates, row } = step.state;
+  const stamped = completeResult(stampResult(turn, result), turn.used, row.model, rates); // mutation: cut-turns-keep-their-use
   if (stamped.subtype === "interrupted" && step.state.run !== undefined) {
     step.emit({ kind: "withdraw_all" }); // mutation: interrupt-settles-requests
   }
+  const wait = planWait(step.state, turn, stamped, quota, step.at_ms);
+  if (wait !== undefined) beginWait(step, turn, wait);
   dropTurn(step); // mutation: ended-turns-are-gone
   const done = markDone(step.state.row, stamped);
+  const wallMs = measureTurn(turn, step.at_ms);
   step.set({
     row: {
       ...done.row,
+      spent: addTurn(readSpent(row, rates), stamped, wallMs, rates), // mutation: turns-are-counted
       ...addUsage(done.row, stamped, step.at_ms),
       last_active_at_ms: step.at_ms,
       last_result: toLastResult(stamped, step.at_ms, turn.lastText),
     },
   });
-  if (done.record !== undefined) step.emit({ kind: "input_changed", input: done.record });
+  for (const input of done.records) step.emit({ kind: "input_changed", input });
+  if (turn.verdict?.subtype === "max_budget") continueLater(step, turn.turn_id); // mutation: a-cut-turn-continues
   const goesOn = getQueue(step.state.row).length > 0 || isBusy(step.state);
   step.set({ unfinished: goesOn ? stamped : undefined }); // mutation: the-end-is-reported
   step.emit({ kind: "turn_ended", result: stamped, goesOn });

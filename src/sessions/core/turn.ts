@@ -103,8 +103,9 @@ export function stampResult(turn: Turn, result: ResultEvent): ResultEvent & { tu
     stamped.time_to_first_token_ms = Math.max(0, Math.round(turn.firstTokenMs));
   }
   if (turn.verdict !== undefined) {
-    stamped.subtype = "error";
-    stamped.error = turn.verdict;
+    const { subtype = "error", ...error } = turn.verdict;
+    stamped.subtype = subtype;
+    stamped.error = error;
   } else if (turn.isInterrupted && stamped.subtype === "error") {
     stamped.subtype = "interrupted";
     delete stamped.error;

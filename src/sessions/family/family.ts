@@ -6,6 +6,7 @@ import type { Action } from "../../protocol/actions.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionRow } from "../../protocol/session.ts";
+import { INTRODUCTION } from "../core/merge-wakes.ts";
 import type { SessionHooks } from "../hooks.ts";
 import { checkSpawn, type FamilyLimits } from "./kin.ts";
 import { type Running, Stalls } from "./stalls.ts";
@@ -17,6 +18,7 @@ import {
   toRequestWake,
   toStallWake,
   toTurnWake,
+  toWakeMessage,
   type WakeFacts,
   wakeId,
   wakesParent,
@@ -29,6 +31,8 @@ const MAX_CHECK_MS = 30_000;
 export interface FamilyParts extends DeliveryParts {
   /** Reads the family of a session. The returned function adds the sessions in memory as they are then. */
   family(session_id: string): Promise<() => ReadonlyMap<string, SessionRow>>;
+  /** It is in memory. */
+  isLoaded(session_id: string): boolean;
   /** Sessions whose agent is running. */
   running(): Iterable<Running>;
   lastAction?(session_id: string): Action | undefined;
@@ -119,13 +123,7 @@ export class Family implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
     if (wake === undefined || row.parent === undefined || row.parent === by) return;
     const { log, now } = this.#parts;
     try {
-      await this.#parts.enqueue(row.parent, {
-        message_id: wake.wake_id,
-        kind: "wake",
-        message: { role: "user", content: wake.text },
-        queued_at_ms: now(),
-        from: row.session_id,
-      });
+      await this.#parts.enqueue(row.parent, toWakeMessage(wake, row.session_id, now()));
     } catch (error) {
       log.warn("wake.dropped", { session_id: row.session_id, message: toMessage(error) });
     }
@@ -138,8 +136,9 @@ export class Family implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
       kind: "wake",
       message: {
         role: "user",
-        content: `[blemees] Automatic message from the session manager, not from the user. ${text}`,
+        content: `${INTRODUCTION} ${text}`,
       },
+      brief: `- ${text}`,
       queued_at_ms: this.#parts.now(),
     });
   }
@@ -166,7 +165,8 @@ export class Family implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
    */
   async checkSpawn(parent_id: string): Promise<() => void> {
     const read = await this.#parts.family(parent_id);
-    return () => checkSpawn(parent_id, read(), this.#options.limits);
+    const { isLoaded } = this.#parts;
+    return () => checkSpawn(parent_id, read(), this.#options.limits, isLoaded);
   }
 
   checkStalls(nowMs: number): void {

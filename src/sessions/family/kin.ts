@@ -7,12 +7,21 @@ import { indexChildren, listFamily } from "../views/view.ts";
 type Kin = Pick<SessionRow, "session_id" | "parent" | "started_at_ms">;
 
 export interface FamilyLimits {
-  /** Per session, not counting stopped children. */
+  /** Per session, counting live children only. */
   maxChildren: number;
   /** Generations below a root. */
   maxDepth: number;
-  /** Sessions of a family that are not stopped. */
+  /** Live sessions of a family. */
   maxSize: number;
+}
+
+/** It is in memory, or will be because it has work. Stopped ones wait for a client. */
+function countsAsLive(
+  { session_id, stopped_at_ms, turn, queue = [] }: SessionRow,
+  isLoaded: (session_id: string) => boolean,
+): boolean {
+  if (stopped_at_ms !== undefined) return false;
+  return turn !== undefined || queue.length > 0 || isLoaded(session_id);
 }
 
 /** All descendants of a session, parents before children, older siblings first. */
@@ -48,6 +57,7 @@ export function checkSpawn(
   parent_id: string,
   known: ReadonlyMap<string, SessionRow>,
   limits: FamilyLimits,
+  isLoaded: (session_id: string) => boolean,
 ): void {
   const parent = known.get(parent_id);
   if (parent === undefined) throw unknownSessionError(parent_id);
@@ -60,7 +70,7 @@ export function checkSpawn(
   const root = line.at(-1) ?? parent;
   const all = listDescendants(root.session_id, known.values())
     .map(({ row }) => row)
-    .filter((row) => row.stopped_at_ms === undefined);
+    .filter((row) => countsAsLive(row, isLoaded));
   const children = all.filter((row) => row.parent === parent_id);
   if (children.length >= limits.maxChildren) {
     throw tooManyError(

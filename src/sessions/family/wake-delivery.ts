@@ -6,7 +6,7 @@ import type { Counter, Metrics } from "../../base/metrics.ts";
 import { Serial } from "../../base/serial.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
 import type { SessionRow, Wake } from "../../protocol/session.ts";
-import { parseWakeId } from "./wakes.ts";
+import { parseWakeId, toWakeMessage } from "./wakes.ts";
 
 const MAX_RETRY_MS = 60_000;
 
@@ -237,13 +237,7 @@ export class WakeDelivery {
     if (parent === undefined) return "parent_gone";
     if (this.#isStale(session_id, wake.wake_id, wake)) return "settled";
     try {
-      await this.#parts.enqueue(parent, {
-        message_id: wake.wake_id,
-        kind: "wake",
-        message: { role: "user", content: wake.text },
-        queued_at_ms: this.#parts.now(),
-        from: session_id,
-      });
+      await this.#parts.enqueue(parent, toWakeMessage(wake, session_id, this.#parts.now()));
       return "delivered";
     } catch (error) {
       if (isUnknown(error)) return "parent_gone";

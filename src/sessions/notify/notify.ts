@@ -13,6 +13,7 @@ import type { SessionRow } from "../../protocol/session.ts";
 import { wakesParent } from "../family/wakes.ts";
 import type { SessionHooks } from "../hooks.ts";
 import { toStalledPayload, toTurnPayload, toWaitsPayload } from "./payload.ts";
+import { Reminders } from "./reminders.ts";
 
 const COMMAND_LIMIT_MS = 10_000;
 const POST_LIMIT_MS = 5_000;
@@ -36,6 +37,8 @@ export interface NotifySettings {
   on: readonly NotifyEvent[];
   /** Also results of sessions whose parent is woken anyway. */
   children: boolean;
+  /** A pending request notifies again each time this has passed; 0: once. */
+  remindMs: number;
 }
 
 export interface NotifyParts {
@@ -63,6 +66,7 @@ export class Notifier implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
   readonly #waiting: (() => void)[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #over = new AbortController();
+  readonly #reminders: Reminders;
 
   /** Throws `notify_not_allowed` when the configured URL is not on the configured list. */
   constructor(settings: NotifySettings, parts: NotifyParts) {
@@ -70,6 +74,9 @@ export class Notifier implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
     this.#parts = parts;
     this.#allowed = parseAllowList(settings.allowUrls, "notify_not_allowed");
     this.#url = settings.url === undefined ? undefined : this.checkNotifyUrl(settings.url);
+    this.#reminders = new Reminders(settings.remindMs, parts.now, (row, request, reminder) =>
+      this.#notify(row, { ...toWaitsPayload(row, request, parts.now()), reminder }),
+    );
     this.#sent = parts.metrics?.counter(
       "blemees_notifications_total",
       "Calls of the notify hook, by outcome.",
@@ -83,6 +90,17 @@ export class Notifier implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
 
   onRequest(row: SessionRow, request: RequestRow): void {
     this.#notify(row, toWaitsPayload(row, request, this.#parts.now()));
+    this.startReminders(row, request);
+  }
+
+  /** Also for requests that an earlier daemon has notified of. */
+  startReminders(row: SessionRow, request: RequestRow): void {
+    if (!this.#over.signal.aborted) this.#reminders.start(row, request);
+  }
+
+  /** The request is no longer pending. */
+  onSettled({ request_id }: Pick<RequestRow, "request_id">): void {
+    this.#reminders.stop(request_id);
   }
 
   onTurnEnd(row: SessionRow, result: ResultEvent, goesOn: boolean): void {
@@ -98,6 +116,7 @@ export class Notifier implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
   /** Ends running notifications and drops waiting ones. */
   async close(): Promise<void> {
     this.#over.abort();
+    this.#reminders.close();
     this.#waiting.length = 0;
     // The daemon stops even if one of them hangs.
     await waitAtMost(CLOSE_LIMIT_MS, Promise.all(this.#running));

@@ -42,6 +42,7 @@ export function findMismatch(
   session: SessionFacts,
   nowMs: number,
 ): string | undefined {
+  if (request.request_type === "budget") return "no rule answers for a budget"; // mutation: no-rule-raises-budgets
   if (untilMs !== undefined && untilMs <= nowMs) return "it has expired";
   if (rule.max_uses !== undefined && uses >= rule.max_uses) return "it is used up";
   const { when } = rule;

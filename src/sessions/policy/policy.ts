@@ -91,6 +91,7 @@ export class Policy implements PolicyPort {
   }
 
   mayDecide({ backend, request_type }: RequestRow): boolean {
+    if (request_type === "budget") return false;
     if (this.#file.hasChanged()) return true;
     const includes = (wanted: string | string[] | undefined, value: string) =>
       wanted === undefined || [wanted].flat().includes(value);

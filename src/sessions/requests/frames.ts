@@ -23,6 +23,11 @@ export function isSpawnRequest({ native_request_id }: Pick<RequestRow, "native_r
   return native_request_id?.startsWith(`${SPAWN_ID}_`) === true;
 }
 
+/** No agent answers it, whatever rights it was given, and no rule. */
+export function isForPeople(row: Pick<RequestRow, "native_request_id" | "request_type">): boolean {
+  return row.request_type === "budget" || isSpawnRequest(row);
+}
+
 /** The frame that announces a request's new state. Only the first one contains the request itself. */
 export function toRequestNotice(row: RequestRow): NoticeEvent {
   const { payload: _shown, ...rest } = withoutSecrets(row);

@@ -89,7 +89,7 @@ export class Ledger {
         generation: asker.generation,
         ...(row.turn === undefined ? {} : { turn_id: row.turn.turn_id }),
         nowMs: Date.now(),
-        ...(this.#options.expiryMs > 0 ? { expiresInMs: this.#options.expiryMs } : {}),
+        expiresInMs: (row.request_timeout_s ?? this.#options.expiryMs / 1000) * 1000,
       }),
       asker,
       native_id: ask.native_id,

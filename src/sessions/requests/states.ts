@@ -27,13 +27,13 @@ export interface Asked {
   /** Our turn id. Absent if no turn is running. */
   turn_id?: string;
   nowMs: number;
-  /** Absent: waits forever. */
+  /** Absent or 0: waits forever. */
   expiresInMs?: number;
 }
 
 export function createPendingRow(ask: Ask, asked: Asked): RequestRow {
   const { native_id: native_request_id, payload, ...where } = ask;
-  const { nowMs, expiresInMs, ...ids } = asked;
+  const { nowMs, expiresInMs = 0, ...ids } = asked;
   return {
     ...ids,
     ...where,
@@ -42,7 +42,7 @@ export function createPendingRow(ask: Ask, asked: Asked): RequestRow {
     payload,
     shown_hash: hashPayload(payload),
     requested_at_ms: nowMs,
-    ...(expiresInMs === undefined ? {} : { expires_at_ms: nowMs + expiresInMs }),
+    ...(expiresInMs === 0 ? {} : { expires_at_ms: nowMs + expiresInMs }),
   };
 }
 

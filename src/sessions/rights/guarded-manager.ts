@@ -3,14 +3,21 @@
 import { defined } from "../../base/values.ts";
 import type { Action } from "../../protocol/actions.ts";
 import type { ChangesReply, FileChangesReply, UndoBody, UndoReply } from "../../protocol/changes.ts";
+import type { FilesReply } from "../../protocol/files.ts";
 import type { InputRecord } from "../../protocol/queue.ts";
+import type { QuotaBody, QuotaReply } from "../../protocol/quota.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
+import type { SearchReply } from "../../protocol/search.ts";
+import type { SettingsChange, SettingsReply } from "../../protocol/settings.ts";
 import type { Stats } from "../../protocol/stats.ts";
+import type { UsageReply } from "../../protocol/usage-report.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../../protocol/views.ts";
+import type { FilesOrder } from "../files/file-finder.ts";
 import type {
   EventsOrder,
   InputOrder,
   Manager,
+  MarkOrder,
   SpawnOrder,
   StatsOrder,
   ViewFilter,
@@ -19,7 +26,13 @@ import type {
 } from "../manager-types.ts";
 import type { Responded } from "../requests/frames.ts";
 import type { RespondOrder } from "../requests/types.ts";
-import type { Client, RequestsFilter, RequestsPage, Subscriber } from "../types.ts";
+import { describeChange } from "../settings.ts";
+import { describeSpawn } from "../spawn.ts";
+import type { SessionTable } from "../table.ts";
+import type { Transcripts } from "../transcripts/transcripts.ts";
+import type { Client, RequestsFilter, Subscriber } from "../types.ts";
+import type { SearchOrder } from "../views/search.ts";
+import type { UsageOrder } from "../views/usage.ts";
 import { type Caller, findOwnSession, listOwnSessions, toAnsweredBy } from "./caller.ts";
 import type { Escalation } from "./ceiling.ts";
 import { quoteForParent } from "./child-message.ts";
@@ -29,21 +42,28 @@ import type { ChildRights, Rights } from "./rights.ts";
 
 /** What only the manager itself can do. */
 export interface SpawnAsker {
-  /** The rights of the session that this order asks for. */
-  describeSpawn(order: SpawnOrder): Promise<ChildRights>;
   /** Lets a person decide; the session is spawned when they accept. Throws `escalation` with the request. */
   askToSpawn(order: SpawnOrder & { parent: string }, escalation: Escalation): Promise<never>;
+}
+
+/** What tells which rights a call would give. */
+export interface GuardParts {
+  rights: Rights;
+  table: SessionTable;
+  transcripts: Pick<Transcripts, "findCwd">;
 }
 
 export class GuardedManager implements Manager {
   readonly #inner: Manager & SpawnAsker;
   readonly #caller: Caller;
+  readonly #parts: GuardParts;
   readonly #rights: Rights;
 
-  constructor(inner: Manager & SpawnAsker, caller: Caller, rights: Rights) {
+  constructor(inner: Manager & SpawnAsker, caller: Caller, parts: GuardParts) {
     this.#inner = inner;
     this.#caller = caller;
-    this.#rights = rights;
+    this.#parts = parts;
+    this.#rights = parts.rights;
   }
 
   as(caller: Caller): Manager {
@@ -54,13 +74,18 @@ export class GuardedManager implements Manager {
     this.#rights.requirePerson(this.#caller, action);
   }
 
+  requireSight(action: string): void {
+    if (!this.#rights.seesAll) this.requirePerson(action);
+  }
+
   async spawn(order: SpawnOrder): ReturnType<Manager["spawn"]> {
     const { ask: _ask, ...plain } = order;
     if (!this.#caller.isAgent) return this.#inner.spawn(plain);
+    if (order.transcript !== undefined) this.requireSight("continue conversations from outside");
     const { parent = this.#rights.requireOwnSession(this.#caller, "spawn sessions") } = order;
     await this.#rights.require(this.#caller, "spawn", parent);
     const { ask, ...rest } = { ...order, parent };
-    const child = await this.#inner.describeSpawn(rest);
+    const child = await describeSpawn(rest, this.#parts);
     const escalation = await this.#findEscalation(child, parent);
     if (escalation === undefined) return this.#inner.spawn(rest);
     if (ask !== true) throw this.#rights.refuseEscalation(this.#caller, escalation);
@@ -69,7 +94,8 @@ export class GuardedManager implements Manager {
 
   async views(filter: ViewFilter): Promise<ViewsPage> {
     const page = await this.#inner.views(filter);
-    const readable = filter.cwd === undefined ? undefined : await this.#rights.listReadable(this.#caller);
+    const isTelling = HIDDEN_FACTS.some((name) => filter[name] !== undefined);
+    const readable = isTelling ? await this.#rights.listReadable(this.#caller) : undefined;
     // A directory is not a name: that a session is found by it would show it.
     const visible = page.sessions.filter(({ session_id }) => readable?.has(session_id) ?? true);
     return { ...page, sessions: await this.#redact(visible) };
@@ -85,9 +111,36 @@ export class GuardedManager implements Manager {
     return members.map((member, at) => ({ ...member, session: views[at] ?? member.session }));
   }
 
-  async rename(session_id: string, name: string | null): Promise<SessionView> {
-    await this.#rights.require(this.#caller, "rename", session_id);
-    return this.#inner.rename(session_id, name);
+  async mark(session_id: string, change: MarkOrder): Promise<SessionView> {
+    const { name, add_labels, remove_labels, archived, budget, on_limit } = change;
+    if (budget !== undefined) this.requirePerson(`change the budget of session ${session_id}`);
+    const hasLabels = add_labels !== undefined || remove_labels !== undefined;
+    if (name !== undefined) await this.#rights.require(this.#caller, "rename", session_id);
+    if (hasLabels) await this.#rights.require(this.#caller, "label", session_id);
+    if (archived !== undefined) await this.#rights.require(this.#caller, "archive", session_id);
+    if (on_limit !== undefined) await this.#rights.require(this.#caller, "quota", session_id);
+    return this.#inner.mark(session_id, change);
+  }
+
+  async settings(session_id: string): Promise<SettingsReply> {
+    await this.#rights.require(this.#caller, "read", session_id);
+    return this.#inner.settings(session_id);
+  }
+
+  /** More rights than it has are for a person to give, also within the agent's own. */
+  async adjust(session_id: string, change: SettingsChange): Promise<SettingsReply> {
+    await this.#rights.require(this.#caller, "adjust", session_id);
+    if (this.#caller.isAgent) {
+      const changed = await describeChange(this.#parts.table, session_id, change);
+      const escalation = await this.#findEscalation(changed, session_id);
+      if (escalation !== undefined)
+        throw this.#rights.refuse(this.#caller, {
+          action: `give session ${session_id} other rights (${escalation.option})`,
+          target: session_id,
+          why: `${escalation.why}; a person does it`,
+        });
+    }
+    return this.#inner.adjust(session_id, change);
   }
 
   async input(order: InputOrder): ReturnType<Manager["input"]> {
@@ -115,6 +168,11 @@ export class GuardedManager implements Manager {
     if (!(await this.#isOwnWake(session_id, message_id)))
       await this.#rights.require(this.#caller, "cancel", session_id);
     return this.#inner.cancelInput(session_id, message_id);
+  }
+
+  async continueQueue(session_id: string): Promise<{ queued: number }> {
+    await this.#rights.require(this.#caller, "resume", session_id);
+    return this.#inner.continueQueue(session_id);
   }
 
   async interrupt(session_id: string, by?: string): Promise<{ was_idle: boolean }> {
@@ -163,7 +221,7 @@ export class GuardedManager implements Manager {
     return this.#inner.respond({ ...order, answered_by: toAnsweredBy(this.#caller, source) });
   }
 
-  async requests(filter: RequestsFilter & { tree?: boolean }): Promise<RequestsPage> {
+  async requests(filter: RequestsFilter & { tree?: boolean }): ReturnType<Manager["requests"]> {
     if (filter.session_id !== undefined) {
       await this.#rights.require(this.#caller, "read", filter.session_id);
       return this.#inner.requests(filter);
@@ -185,11 +243,40 @@ export class GuardedManager implements Manager {
 
   /** Without a session, an agent gets its own figures. */
   async stats(order: StatsOrder): Promise<Stats> {
-    if (!this.#caller.isAgent || this.#rights.seesAll) return this.#inner.stats(order);
+    return this.#inner.stats(await this.#limitFigures(order));
+  }
+
+  async usage(order: UsageOrder): Promise<UsageReply> {
+    return this.#inner.usage(await this.#limitFigures(order));
+  }
+
+  async search(order: SearchOrder): Promise<SearchReply> {
+    if (order.session_id !== undefined) {
+      await this.#rights.require(this.#caller, "read", order.session_id);
+      return this.#inner.search(order);
+    }
+    const session_ids = await this.#rights.listReadable(this.#caller);
+    return this.#inner.search({ ...order, ...defined({ session_ids }) });
+  }
+
+  /** Which sessions wait is a fact about those. */
+  async quota(order: { refresh: boolean }): Promise<QuotaReply> {
+    const { windows, waiting } = await this.#inner.quota(order);
+    const readable = await this.#rights.listReadable(this.#caller);
+    return { windows, waiting: waiting.filter(({ session_id }) => readable?.has(session_id) ?? true) };
+  }
+
+  async orderQuota(session_id: string, body: QuotaBody): Promise<SessionView> {
+    await this.#rights.require(this.#caller, "quota", session_id);
+    return this.#inner.orderQuota(session_id, body);
+  }
+
+  async #limitFigures<T extends { session_id?: string }>(order: T): Promise<T> {
+    if (!this.#caller.isAgent || this.#rights.seesAll) return order;
     const { session_id = this.#rights.requireOwnSession(this.#caller, "read the figures of all sessions") } =
       order;
     await this.#rights.require(this.#caller, "read", session_id);
-    return this.#inner.stats({ ...order, session_id });
+    return { ...order, session_id };
   }
 
   async changes(session_id: string, order: Parameters<Manager["changes"]>[1]): Promise<ChangesReply> {
@@ -208,6 +295,13 @@ export class GuardedManager implements Manager {
   async undo(session_id: string, order: UndoBody): Promise<UndoReply> {
     await this.#rights.require(this.#caller, "undo", session_id);
     return this.#inner.undo(session_id, order);
+  }
+
+  /** For those who write messages to it; names of files are contents too. */
+  async files(session_id: string, order: FilesOrder): Promise<FilesReply> {
+    await this.#rights.require(this.#caller, "send", session_id);
+    await this.#rights.require(this.#caller, "read", session_id);
+    return this.#inner.files(session_id, order);
   }
 
   onChange(listener: (change: ChangeView) => void): () => void {
@@ -261,6 +355,9 @@ export class GuardedManager implements Manager {
     return (await this.#redact([view]))[0] ?? view;
   }
 }
+
+/** Filters by what agents do not see of other sessions. */
+const HIDDEN_FACTS = ["cwd", "project", "labels", "min_cost_usd"] as const satisfies (keyof ViewFilter)[];
 
 function isReadable(relations: readonly Relation[]): boolean {
   return relations.length > 0 && relations.every((relation) => relation === "self" || relation === "below");

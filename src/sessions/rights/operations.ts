@@ -36,10 +36,17 @@ export const OPERATIONS = {
   },
   interrupt: { verb: "interrupt", agents: SUBTREE, advice: ASK_A_PERSON },
   stop: { verb: "stop", agents: SUBTREE, advice: ASK_A_PERSON },
+  resume: { verb: "resume", agents: SUBTREE, advice: ASK_A_PERSON },
   /** Not itself: rules for approvals can name a session that a person started by its name. */
   rename: { verb: "rename", agents: ["below"], advice: ASK_A_PERSON },
+  /** Not itself: people choose sessions by their labels. */
+  label: { verb: "label", agents: ["below"], advice: ASK_A_PERSON },
+  /** Not itself: it would be its own judge. */
+  adjust: { verb: "change settings of", agents: ["below"], advice: ASK_A_PERSON },
+  archive: { verb: "archive", agents: ["below"], advice: ASK_A_PERSON },
   /** Not its own: what it was asked and did would be gone. */
   remove: { verb: "delete", agents: ["below"], advice: ASK_A_PERSON },
+  quota: { verb: "end or change the waiting for limits of", agents: ["below"], advice: ASK_A_PERSON },
   cancel: { verb: "cancel messages of", agents: ["below"], advice: ASK_A_PERSON },
   undo: { verb: "undo changes of", agents: ["below"], advice: ASK_A_PERSON },
   open: { verb: "open", agents: ["below"], advice: "spawn a session of its own" },

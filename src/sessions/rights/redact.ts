@@ -12,12 +12,12 @@ const RELATED: ReadonlySet<Relation> = new Set(["parent", "above", "sibling"]);
 export function redactView(view: SessionView, relations: readonly Relation[]): SessionView {
   const { session_id, backend, provider, name, parent, children, managed } = view;
   const { activity_state, failed, attached, running, stalled, pending_requests, queued } = view;
-  const { started_at_ms, last_active_at_ms, last_event_at_ms, stopped_at_ms, turns } = view;
+  const { started_at_ms, last_active_at_ms, last_event_at_ms, stopped_at_ms, archived_at_ms, turns } = view;
   const isRelated = relations.length > 0 && relations.every((relation) => RELATED.has(relation));
   return {
     ...{ session_id, backend, provider, children, managed, activity_state, attached, running, stalled },
     ...{ pending_requests, queued, turns, started_at_ms, last_active_at_ms },
-    ...defined({ name, parent, failed, last_event_at_ms, stopped_at_ms }),
+    ...defined({ name, parent, failed, last_event_at_ms, stopped_at_ms, archived_at_ms }),
     ...defined({ last_result: isRelated ? view.last_result : undefined }),
     family_pending_requests: view.family_pending_requests,
     usage: createUsage().cumulative_usage,

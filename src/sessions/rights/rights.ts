@@ -7,7 +7,7 @@ import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import type { Kin } from "../../store/types.ts";
 import { unknownSessionError } from "../core/refusals.ts";
-import { isSpawnRequest } from "../requests/frames.ts";
+import { isForPeople } from "../requests/frames.ts";
 import { type Caller, findOwnSession, listOwnSessions } from "./caller.ts";
 import { type Escalation, findEscalation, type RightsOf } from "./ceiling.ts";
 import { mayDo, OPERATIONS, type OperationName, type Relation } from "./operations.ts";
@@ -67,8 +67,11 @@ export class Rights {
     await this.require(caller, "answer", session_id);
     if (!caller.isAgent) return;
     const row = await find();
-    if (row === undefined || !isSpawnRequest(row)) return;
-    const action = `allow session ${session_id} more rights`;
+    if (row === undefined || !isForPeople(row)) return;
+    const isBudget = row.request_type === "budget";
+    const action = isBudget
+      ? `decide on the budget of session ${session_id}`
+      : `allow session ${session_id} more rights`;
     throw this.refuse(caller, { action, target: session_id, why: "a person answers it" });
   }
 

@@ -14,6 +14,8 @@ import type { Stream, Taken } from "./stream.ts";
 export interface Publisher {
   /** `sync`: must be on disk before a client sees it (turn ends). */
   publish(stream: Stream, frame: object, sync?: boolean): void;
+  /** Frames of a conversation that happened elsewhere: nobody counts them as work of this session. */
+  publishPast(stream: Stream, frames: readonly object[]): void;
   /** The stream's row changed without a frame. */
   saveRow(stream: Stream): void;
   /** Stores and sends what this stream has now, unless another write is in progress. */
@@ -154,6 +156,11 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
       stream.add(frame, sync);
       mark(stream);
       observer?.frame(stream.row, frame);
+    },
+    publishPast(stream, frames) {
+      if (isClosed) return;
+      for (const frame of frames) stream.add(frame, false);
+      mark(stream);
     },
     saveRow(stream) {
       if (isClosed) return;

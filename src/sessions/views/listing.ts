@@ -3,7 +3,7 @@
 
 import type { Backend } from "../../backends/types.ts";
 import { defined } from "../../base/values.ts";
-import type { SessionRow, SessionSummary } from "../../protocol/session.ts";
+import type { ActivityState, SessionRow, SessionSummary } from "../../protocol/session.ts";
 import type { Store } from "../../store/types.ts";
 import { countContextTokens } from "../core/usage.ts";
 import type { Session } from "../session.ts";
@@ -155,7 +155,7 @@ function liveRow(session: Session): SessionSummary {
     ...(owner?.peer_pid === undefined ? {} : { owner_pid: owner.peer_pid }),
     last_seq: row.last_seq,
     turn_active: session.isTurnActive,
-    activity_state: activity === "starting" ? "stopped" : activity,
+    activity_state: toSocketState(activity, session.isRunning),
     pending_requests: session.pending.length,
   };
 }
@@ -170,4 +170,10 @@ function makeKey(backend: string, session_id: string): string {
 
 function activeAt(row: SessionSummary): number {
   return row.last_active_at_ms ?? row.mtime_ms ?? 0;
+}
+
+/** The socket's clients know fewer states. */
+function toSocketState(activity: ActivityState, isRunning: boolean): SessionSummary["activity_state"] {
+  if (activity === "waiting_quota") return isRunning ? "idle" : "stopped";
+  return activity === "starting" ? "stopped" : activity;
 }

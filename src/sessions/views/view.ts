@@ -1,6 +1,10 @@
 // Sessions as a manager sees them (`SessionView`), from rows and the state of those in memory. Pure; for lists, shared
 // parts (children, pending requests) are computed once.
+import { defined } from "../../base/values.ts";
+import { findProject } from "../../observe/index.ts";
 import type { Action } from "../../protocol/actions.ts";
+import type { BudgetView } from "../../protocol/budget.ts";
+import type { QuotaWait, QuotaWaitView, QuotaWindow } from "../../protocol/quota.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { ActivityState, SessionRow } from "../../protocol/session.ts";
 import type { SessionView } from "../../protocol/views.ts";
@@ -18,6 +22,7 @@ export interface LiveFacts {
   last_event_at_ms?: number | undefined;
   /** Why its queue is held. */
   held?: string | undefined;
+  quotaWait?: QuotaWait | undefined;
 }
 
 export interface ViewParts {
@@ -34,6 +39,10 @@ export interface ViewWorld {
   familyPending: ReadonlyMap<string, number>;
   children: ChildrenIndex;
   lastAction(session_id: string): Action | undefined;
+  /** The limits of the session's account. */
+  quota(row: SessionRow): QuotaWindow[];
+  /** The limits that apply to a session. */
+  budgets?(session_id: string): BudgetView[] | undefined;
   /** The backend's name for session managers. */
   provider(backend: string): string;
   /** 0: nothing counts as stalled. */
@@ -72,18 +81,33 @@ export function toView({ row, live }: ViewParts, world: ViewWorld): SessionView 
   if (row.name !== undefined) view.name = row.name;
   if (row.title !== undefined) view.title = row.title;
   if (row.cwd !== undefined) view.cwd = row.cwd;
+  const project = findProject(row);
+  if (project !== undefined) view.project = project;
+  if (row.labels !== undefined) view.labels = row.labels;
+  if (row.archived_at_ms !== undefined) view.archived_at_ms = row.archived_at_ms;
   if (row.model !== undefined) view.model = row.model;
+  if (row.permission_mode !== undefined) view.permission_mode = row.permission_mode;
   if (row.parent !== undefined) view.parent = row.parent;
   if (turn !== undefined) view.turn = { turn_id: turn.turn_id, started_at_ms: turn.started_at_ms };
   if (row.last_result !== undefined) view.last_result = row.last_result;
   if (lastAction !== undefined) view.last_action = settleAction(lastAction, view);
   if (live?.held !== undefined) view.held = live.held;
+  if (live?.quotaWait !== undefined) view.quota_wait = toWaitView(live.quotaWait);
+  const quota = world.quota(row);
+  if (quota.length > 0) view.quota = quota;
+  if (row.on_limit !== undefined) view.on_limit = row.on_limit;
   if (row.cost_usd !== undefined) view.cost_usd = row.cost_usd;
   if (row.budget !== undefined) view.budget = row.budget;
+  const budgets = world.budgets?.(session_id);
+  if (budgets !== undefined) view.budgets = budgets;
   if (row.worktree !== undefined) view.worktree = row.worktree;
   if (live?.last_event_at_ms !== undefined) view.last_event_at_ms = live.last_event_at_ms;
   if (row.stopped_at_ms !== undefined) view.stopped_at_ms = row.stopped_at_ms;
   return view;
+}
+
+function toWaitView({ since_ms, until_ms, window, asks }: QuotaWait): QuotaWaitView {
+  return { since_ms, until_ms, ...defined({ window, asks }) };
 }
 
 /**
@@ -193,6 +217,28 @@ export function isMeant({ row, live }: ViewParts, filter: ViewFilter): boolean {
   if (filter.cwd !== undefined && row.cwd !== filter.cwd) return false;
   if (filter.prefix !== undefined && !row.session_id.startsWith(filter.prefix)) return false;
   if (filter.live === true && live === undefined) return false;
+  if (!fitsMarks(row, filter) || !fitsFigures(row, filter)) return false;
+  if (filter.failed !== undefined && filter.failed !== hasFailed({ row, live })) return false;
   if (filter.state === undefined || filter.state.includes(live?.activity ?? "stopped")) return true;
   return filter.state.includes("failed") && hasFailed({ row, live });
+}
+
+function fitsMarks(row: SessionRow, { project, labels, archived }: ViewFilter): boolean {
+  if (archived !== undefined && archived !== (row.archived_at_ms !== undefined)) return false;
+  if (labels?.some((label) => row.labels?.includes(label) !== true) === true) return false;
+  return project === undefined || isProject(findProject(row), project);
+}
+
+/** `wanted`: a project's directory, or the last part of it. */
+export function isProject(own: string | undefined, wanted: string): boolean {
+  return own === wanted || (own !== undefined && !wanted.includes("/") && own.endsWith(`/${wanted}`));
+}
+
+function fitsFigures(
+  { last_active_at_ms, cost_usd }: SessionRow,
+  { active_after_ms, active_before_ms, min_cost_usd }: ViewFilter,
+): boolean {
+  if (active_after_ms !== undefined && last_active_at_ms < active_after_ms) return false;
+  if (active_before_ms !== undefined && last_active_at_ms >= active_before_ms) return false;
+  return min_cost_usd === undefined || (cost_usd !== undefined && cost_usd >= min_cost_usd);
 }

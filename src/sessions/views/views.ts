@@ -1,12 +1,15 @@
 // Views of sessions: looks up what view.ts needs, in memory or in the store.
 import { CodedError } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
+import { findProject } from "../../observe/index.ts";
 import type { Observer } from "../../observe/types.ts";
 import type { SessionRow } from "../../protocol/session.ts";
-import type { SessionView } from "../../protocol/views.ts";
+import type { AskingSession, SessionView } from "../../protocol/views.ts";
 import type { RowFilter, RowPlace, Store } from "../../store/types.ts";
+import type { Budgets } from "../budget/budgets.ts";
 import { unknownSessionError } from "../core/refusals.ts";
 import type { ViewFilter, ViewsPage } from "../manager-types.ts";
+import type { QuotaDesk } from "../quota/desk.ts";
 import type { Ledger } from "../requests/ledger.ts";
 import type { SessionTable } from "../table.ts";
 import {
@@ -28,6 +31,8 @@ export interface ViewsParts {
   ledger: Ledger;
   observer: Pick<Observer, "lastAction" | "warm">;
   store: Pick<Store, "rows">;
+  quota: Pick<QuotaDesk, "list">;
+  budgets: Pick<Budgets, "view" | "warm">;
   stallMs: number;
 }
 
@@ -49,6 +54,18 @@ export class Views {
     return view;
   }
 
+  /** What names these sessions; those that were removed meanwhile are left out. */
+  async askers(session_ids: Iterable<string>): Promise<AskingSession[]> {
+    const { table } = this.#parts;
+    const rows = await Promise.all([...session_ids].map((id) => table.row(id) ?? table.find(id)));
+    return rows.flatMap((row) => {
+      if (row === undefined) return [];
+      const { session_id, name, title, cwd, parent, worktree } = row;
+      const project = findProject(row);
+      return [{ session_id, ...defined({ name, title, cwd, project, parent, worktree }) }];
+    });
+  }
+
   /** Without waiting if the session is in memory. */
   find(session_id: string): SessionView | undefined | Promise<SessionView | undefined> {
     const { table } = this.#parts;
@@ -57,13 +74,13 @@ export class Views {
   }
 
   async list(filter: ViewFilter): Promise<ViewsPage> {
-    const { table, observer } = this.#parts;
+    const { table, observer, budgets } = this.#parts;
     const { after, limit = Number.POSITIVE_INFINITY } = filter;
     const place = after === undefined ? undefined : parseCursor(after);
     const scope = this.#toScope(filter);
     const { rows, isWhole } = await this.#readStored(scope, place, limit);
     const ids = [...rows.map(({ session_id }) => session_id), ...table.live.keys()];
-    const [kin] = await Promise.all([table.kin(ids), observer.warm(ids)]);
+    const [kin] = await Promise.all([table.kin(ids), observer.warm(ids), budgets.warm(rows)]);
     // Sessions may have been loaded or unloaded meanwhile: each is taken once, as it is now.
     const now = [...table.withLive(rows).values()].filter(
       (row) => place === undefined || compareActivity(row, place) > 0,
@@ -84,9 +101,9 @@ export class Views {
   }
 
   async family(session_id: string): Promise<{ depth: number; session: SessionView }[]> {
-    const { table, observer } = this.#parts;
+    const { table, observer, budgets } = this.#parts;
     const stored = await table.select({ family: session_id });
-    await observer.warm(stored.map((row) => row.session_id));
+    await Promise.all([observer.warm(stored.map((row) => row.session_id)), budgets.warm(stored)]);
     const rows = table.withLive(stored);
     const children = indexChildren(rows.values());
     const world = this.#world(children);
@@ -107,6 +124,7 @@ export class Views {
     const live = table.row(session_id);
     if (live !== undefined) return this.#liveView(live);
     if (row === undefined) return undefined;
+    await this.#parts.budgets.warm([row]);
     const children = kin.get(session_id)?.children ?? [];
     return toView({ row }, this.#world(new Map([[session_id, children]])));
   }
@@ -154,24 +172,26 @@ export class Views {
   #toParts(row: SessionRow): ViewParts {
     const session = this.#parts.table.live.get(row.session_id);
     if (session === undefined) return { row };
-    const { activity, isTurnActive, isRunning, owner, last_event_at_ms, held } = session;
+    const { activity, isTurnActive, isRunning, owner, last_event_at_ms, held, quotaWait } = session;
     return {
       row,
       live: {
-        ...{ activity, isTurnActive, isRunning, last_event_at_ms, held },
+        ...{ activity, isTurnActive, isRunning, last_event_at_ms, held, quotaWait },
         attached: owner !== undefined,
       },
     };
   }
 
   #world(children: ChildrenIndex): ViewWorld {
-    const { table, ledger, observer, stallMs } = this.#parts;
+    const { table, ledger, observer, quota, budgets, stallMs } = this.#parts;
     const pending = countPending(ledger.pending());
     return {
       pending,
       familyPending: sumFamilyPending(pending, (session_id) => this.above(session_id)),
       children,
       lastAction: (session_id) => observer.lastAction(session_id),
+      quota: (row) => quota.list(row),
+      budgets: (session_id) => budgets.view(session_id),
       provider: (backend) => table.provider(backend),
       stallMs,
       nowMs: Date.now(),

@@ -1,11 +1,16 @@
 // Waits until a session is idle, blocked or stopped, or until a message's turn is over. Driven by Changes, never by
 // polling: it subscribes before it checks, so that no change is missed.
+
 import { CodedError } from "../../base/coded-error.ts";
 import type { InputRecord } from "../../protocol/queue.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import type { SessionView, WaitReply } from "../../protocol/views.ts";
+import { findBudgetHold } from "../core/budget.ts";
 import { unknownSessionError } from "../core/refusals.ts";
+import { isAsking, isSettling } from "../core/state.ts";
 import type { WaitOrder } from "../manager-types.ts";
+import type { Ledger } from "../requests/ledger.ts";
+import type { SessionTable } from "../table.ts";
 import type { Changes } from "./changes.ts";
 
 const MAX_TIMER_MS = 2_147_483_647;
@@ -18,7 +23,7 @@ export interface WaitState {
   isBusy: boolean;
   /** A turn's result is not stored yet, so it must not be visible. */
   isSettling: boolean;
-  /** Number of pending requests. */
+  /** Number of pending requests, and one for a budget that holds its messages. */
   pending: number;
 }
 
@@ -113,4 +118,31 @@ function findReason(
   // A message leaves the queue when its turn starts, so a message in delivery keeps the session from being idle.
   const isQuiet = !state.isTurnActive && !state.isBusy && pending === 0;
   return isQuiet && (row.queue?.length ?? 0) === 0 ? "idle" : undefined;
+}
+
+/** At once if the session is in memory. */
+export function findWaitState(
+  session_id: string,
+  parts: { table: SessionTable; ledger: Ledger },
+): WaitState | undefined | Promise<WaitState | undefined> {
+  const row = parts.table.row(session_id);
+  if (row !== undefined) return toWaitState(row, parts);
+  return parts.table
+    .find(session_id)
+    .then((found) => (found === undefined ? undefined : toWaitState(found, parts)));
+}
+
+/** The session's state, from its row and what is in memory. */
+function toWaitState(row: SessionRow, { table, ledger }: { table: SessionTable; ledger: Ledger }): WaitState {
+  const session = table.live.get(row.session_id);
+  const isHeld = session?.state.budget?.isBlocked === true && findBudgetHold(session.state) !== undefined;
+  const pending = ledger.listPending(row.session_id).length + (isHeld ? 1 : 0);
+  return {
+    row,
+    isTurnActive: session?.isTurnActive === true,
+    isRunning: session?.isRunning === true,
+    isBusy: session?.isBusy === true || (pending === 0 && session !== undefined && isAsking(session.state)),
+    isSettling: session !== undefined && isSettling(session.state),
+    pending,
+  };
 }

@@ -1,12 +1,14 @@
 // Draws the changes screen: title, turn, files or lines, keys. Pure.
 import {
   countFiles,
+  describeBase,
   describeFile,
   describeNotCovered,
   describeTurn,
   explainNoChanges,
   STATUS_WORDS,
 } from "../../client/view/change-list.ts";
+import type { UndoQuestion } from "../../client/view/change-undo.ts";
 import type { ChangedFile } from "../../protocol/changes.ts";
 import { drawKeys } from "../help.ts";
 import { getKeyName } from "../keys/table.ts";
@@ -47,7 +49,9 @@ export function drawChanges(
       ? drawChangesHelp(columns).slice(ui.mode.top, ui.mode.top + height)
       : ui.mode.kind === "file"
         ? lines.slice(ui.mode.top, ui.mode.top + height)
-        : listLines(ui, columns, height);
+        : ui.mode.kind === "undo"
+          ? questionLines(ui.mode.question, columns).slice(0, height)
+          : listLines(ui, columns, height);
   const padded = [...body, ...Array.from({ length: Math.max(0, height - body.length) }, (): Line => [])];
   const all = [
     titleLine(ui, title, columns),
@@ -84,8 +88,20 @@ function turnLine(ui: ChangesUi, columns: number): Line {
     return spread(drawFileName(file, columns - measureLine(right) - 2), right, columns);
   }
   const found = reply?.turns.find((one) => one.turn === turn);
-  const words = turn === undefined ? "all turns" : found === undefined ? `turn ${turn}` : describeTurn(found);
+  const words =
+    turn === undefined
+      ? "all turns"
+      : turn === "base"
+        ? describeBase(reply?.base ?? {})
+        : found === undefined
+          ? `turn ${turn}`
+          : describeTurn(found);
   return spread([createPiece(words, turn === undefined ? STYLE.dim : STYLE.accent)], loading, columns);
+}
+
+function questionLines({ title, text }: UndoQuestion, columns: number): Line[] {
+  const rows = text.split("\n").flatMap((line) => wrapWords([createPiece(`  ${toSafeLine(line)}`)], columns));
+  return [[createPiece(`  ${toSafeLine(title)}`, STYLE.warn)], [], ...rows];
 }
 
 function listLines(ui: ChangesUi, columns: number, height: number): Line[] {
@@ -95,6 +111,7 @@ function listLines(ui: ChangesUi, columns: number, height: number): Line[] {
   const notCovered = reply === undefined ? undefined : describeNotCovered(reply);
   const notes = [
     ...(problem === undefined ? [] : say(problem, STYLE.bad)),
+    ...(ui.notice === undefined ? [] : say(ui.notice, STYLE.accent)),
     ...(notCovered === undefined ? [] : say(notCovered).slice(0, 2)),
     ...(reply !== undefined && files.length === 0 && !isLoading
       ? say(explainNoChanges(reply, turn, ui.isWorking), STYLE.none)
@@ -106,7 +123,7 @@ function listLines(ui: ChangesUi, columns: number, height: number): Line[] {
   const from = Math.max(0, Math.min(ui.index - Math.floor(room / 2), files.length - room));
   const shown = files.slice(from, from + room);
   const countsWidth = Math.max(0, ...shown.map((file) => measureLine(drawCounts(file))));
-  const showsTurns = turn === undefined;
+  const showsTurns = typeof turn !== "number";
   const names = shown.map((file, at) =>
     fileLine(file, { isSelected: from + at === ui.index, showsTurns, countsWidth, columns }),
   );
@@ -174,9 +191,13 @@ function drawCounts({ additions, deletions }: Pick<ChangedFile, "additions" | "d
 function hintLine({ mode }: ChangesUi, columns: number, lines: readonly Line[], height: number): Line {
   const left = mode.kind === "file" ? Math.max(0, lines.length - height - mode.top) : 0;
   const words = {
-    list: ["Enter lines", "t turn", "r refresh", "Esc session", "? keys"],
+    list: ["Enter lines", "t turn", "u undo", "r refresh", "Esc session", "? keys"],
     file: ["Esc list", "n/p next/previous file", "PgUp/PgDn scroll", "? keys"],
     help: ["Up/Down scroll", "any other key closes"],
+    undo: [
+      ...(mode.kind === "undo" && mode.question.canForget ? ["y undo", "f files only"] : ["y undo"]),
+      "any other key cancels",
+    ],
   }[mode.kind];
   const hints = words.map((word) => createPiece(word, STYLE.dim));
   const more = left > 0 ? [createPiece(`↓ ${left} more`, STYLE.accent)] : [];

@@ -11,10 +11,15 @@ export interface ChangesKey {
 export const CHANGES_KEYS = [
   { action: "open", keys: ["enter", "right", "l"], summary: "show the lines of the file" },
   { action: "back", keys: ["escape", "left", "q"], summary: "back to the list, then to the session" },
-  { action: "next_turn", keys: ["t"], summary: "changes of the next turn, then of all" },
+  { action: "next_turn", keys: ["t"], summary: "changes of the next turn, then since the base, then of all" },
   { action: "previous_turn", keys: ["T"], summary: "changes of the previous turn" },
   { action: "next_file", keys: ["n", "]"], summary: "lines of the next file" },
   { action: "previous_file", keys: ["p", "["], summary: "lines of the previous file" },
+  {
+    action: "undo",
+    keys: ["u"],
+    summary: "undo the turn shown, or the last one that changed files; asks first",
+  },
   { action: "refresh", keys: ["r"], summary: "read the changes again" },
   { action: "up", keys: ["up", "k", "wheelup"], summary: "up" },
   { action: "down", keys: ["down", "j", "wheeldown"], summary: "down" },

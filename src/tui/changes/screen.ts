@@ -1,14 +1,19 @@
 // The changes screen, over the session it belongs to: reads on demand, performs effects and draws.
 
+import { toMessage } from "../../base/coded-error.ts";
+import { defined } from "../../base/values.ts";
 import { toFileKey } from "../../client/view/change-list.ts";
 import type { OpenedFile } from "../../client/view/change-source.ts";
 import { ChangesSource } from "../../client/view/change-source.ts";
+import { describeUndo, toUndoQuestion } from "../../client/view/change-undo.ts";
+import type { UndoBody } from "../../protocol/changes.ts";
 import type { Line } from "../rows/style.ts";
 import type { App, Input, Opener, Screen, Size } from "../screen-types.ts";
 import type { SessionDriver } from "../types.ts";
 import { countChangesRows, drawChanges, drawChangesHelp } from "./draw.ts";
 import { drawFileLines } from "./lines.ts";
 import {
+  askToUndo,
   type ChangesEffect,
   type ChangesUi,
   FIRST_CHANGES_UI,
@@ -30,6 +35,7 @@ export function createChangesScreen(options: ChangesScreenOptions): Opener {
 
 class ChangesScreen implements Screen {
   readonly #title: string;
+  readonly #port: ChangesScreenOptions["port"];
   readonly #app: App;
   readonly #source: ChangesSource;
   #ui: ChangesUi;
@@ -37,6 +43,7 @@ class ChangesScreen implements Screen {
 
   constructor({ port, title, isWorking }: ChangesScreenOptions, app: App) {
     this.#title = title;
+    this.#port = port;
     this.#app = app;
     this.#ui = { ...FIRST_CHANGES_UI, isWorking };
     this.#source = new ChangesSource(port, () => {
@@ -78,6 +85,12 @@ class ChangesScreen implements Screen {
       case "turn":
         void this.#source.selectTurn(effect.turn);
         break;
+      case "plan_undo":
+        void this.#planUndo(effect.turn);
+        break;
+      case "undo":
+        void this.#undo(effect.order);
+        break;
       case "more":
         void this.#source.readMore();
         break;
@@ -89,6 +102,34 @@ class ChangesScreen implements Screen {
       case "repaint":
         this.#app[effect.kind]();
     }
+  }
+
+  async #planUndo(turn: number | undefined): Promise<void> {
+    await this.#try(async () => {
+      const plan = await this.#port.undo({ ...defined({ turn }), dry_run: true });
+      const later = this.#source.state.reply?.turns.filter((one) => one.turn > plan.turn).length ?? 0;
+      const question = toUndoQuestion(plan, later);
+      if (question === undefined) this.#say(`Turn ${plan.turn} left no changes to undo.`);
+      else this.#ui = askToUndo(this.#ui, question, plan.turn);
+    });
+  }
+
+  async #undo(order: UndoBody): Promise<void> {
+    await this.#try(async () => {
+      this.#say("Undoing…");
+      this.#say(describeUndo(await this.#port.undo(order)));
+      await this.#source.refresh();
+    });
+  }
+
+  async #try(work: () => Promise<void>): Promise<void> {
+    await work().catch((error: unknown) => this.#say(toMessage(error)));
+    this.#app.redraw("soon");
+  }
+
+  #say(notice: string): void {
+    this.#ui = { ...this.#ui, notice };
+    this.#app.redraw("soon");
   }
 
   /** Laid out again only if the file or the width differs. */

@@ -1,7 +1,8 @@
 // State of the changes screen: a list of files, or the lines of one. Pure: (state, key) → state and effects.
-import { stepTurn, toFileKey } from "../../client/view/change-list.ts";
+import { type ChangesScope, stepTurn, toFileKey } from "../../client/view/change-list.ts";
 import type { ChangesState } from "../../client/view/change-source.ts";
-import type { ChangedFile } from "../../protocol/changes.ts";
+import type { UndoQuestion } from "../../client/view/change-undo.ts";
+import type { ChangedFile, UndoBody } from "../../protocol/changes.ts";
 import type { Input } from "../screen-types.ts";
 import { type ChangesAction, findChangesAction } from "./keys.ts";
 
@@ -12,17 +13,24 @@ export interface ChangesUi {
   selected: string | undefined;
   index: number;
   mode: ChangesMode;
+  /** What an undo did, or why not; until the next key. */
+  notice?: string;
 }
 
 export type ChangesMode =
   | { kind: "list" }
   /** `top`: the first visible row. */
   | { kind: "file"; top: number }
-  | { kind: "help"; top: number; isInFile: boolean };
+  | { kind: "help"; top: number; isInFile: boolean }
+  /** Asks before a turn is undone. */
+  | { kind: "undo"; question: UndoQuestion; turn: number };
 
 export type ChangesEffect =
   | { kind: "read_file"; file: ChangedFile }
-  | { kind: "turn"; turn: number | undefined }
+  | { kind: "turn"; turn: ChangesScope | undefined }
+  /** Absent: the last turn that changed files. */
+  | { kind: "plan_undo"; turn?: number }
+  | { kind: "undo"; order: UndoBody }
   | { kind: "more" | "refresh" | "back" | "suspend" | "repaint" };
 
 export interface ChangesStep {
@@ -57,9 +65,16 @@ export function getSelectedFile({ changes, index }: ChangesUi): ChangedFile | un
   return changes.files[index];
 }
 
-export function onChangesInput(ui: ChangesUi, input: Input, context: ChangesContext): ChangesStep {
+export function askToUndo(ui: ChangesUi, question: UndoQuestion, turn: number): ChangesUi {
+  return { ...ui, mode: { kind: "undo", question, turn } };
+}
+
+export function onChangesInput(before: ChangesUi, input: Input, context: ChangesContext): ChangesStep {
   const action = findChangesAction(input);
-  if (action === "suspend" || action === "repaint") return step(ui, { kind: action });
+  const { notice: _read, ...ui } = before;
+  const { turn } = ui.changes;
+  if (action === "suspend" || action === "repaint") return step(before, { kind: action });
+  if (ui.mode.kind === "undo") return onAnswer(ui, ui.mode, input);
   if (ui.mode.kind === "help") return step(onHelp(ui, ui.mode, action, context));
   switch (action) {
     case undefined:
@@ -72,9 +87,11 @@ export function onChangesInput(ui: ChangesUi, input: Input, context: ChangesCont
       return ui.mode.kind === "file" ? step({ ...ui, mode: { kind: "list" } }) : step(ui, { kind: "back" });
     case "refresh":
       return step(ui, { kind: "refresh" });
+    case "undo":
+      return step(ui, { kind: "plan_undo", ...(typeof turn === "number" ? { turn } : {}) });
     case "next_turn":
     case "previous_turn": {
-      const { reply, turn } = ui.changes;
+      const { reply } = ui.changes;
       const next = stepTurn(reply?.turns ?? [], turn, action === "next_turn" ? 1 : -1);
       return step({ ...ui, mode: { kind: "list" } }, { kind: "turn", turn: next });
     }
@@ -118,6 +135,22 @@ function openSelected(ui: ChangesUi): ChangesStep {
   const file = getSelectedFile(ui);
   if (file === undefined) return step(ui);
   return step({ ...ui, mode: { kind: "file", top: 0 } }, { kind: "read_file", file });
+}
+
+/** Only `y` and `f` confirm; any other key changes nothing. */
+function onAnswer(
+  ui: ChangesUi,
+  { question, turn }: Extract<ChangesMode, { kind: "undo" }>,
+  input: Input,
+): ChangesStep {
+  const next: ChangesUi = { ...ui, mode: { kind: "list" } };
+  const typed = input.kind === "text" ? input.text : "";
+  if (typed !== "y" && typed !== "f") return step(next);
+  const force = question.needsForce ? { force: true } : {};
+  return step(next, {
+    kind: "undo",
+    order: { turn, ...force, ...(typed === "f" ? { files_only: true } : {}) },
+  });
 }
 
 /** Any key that does not scroll closes the help. */

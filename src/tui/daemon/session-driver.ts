@@ -1,18 +1,23 @@
 // A daemon session for the session screen: events come from the view source, actions go over HTTP.
+import { defined } from "../../base/values.ts";
+import type { AgentCommand, FilesReply } from "../../client/http/types.ts";
 import type { HttpClient } from "../../client/http.ts";
 import type { ChangesPort } from "../../client/view/change-source.ts";
 import type { ViewPort } from "../../client/view/port.ts";
 import { openSource, type Source } from "../../client/view/source.ts";
 import type { Answer, RequestRow, ViewInput } from "../../client/view/types.ts";
 import { FRAME_MS } from "../app.ts";
-import type { DriverCommand, SessionDriver } from "../types.ts";
+import type { DriverCommand, Picker, SessionDriver } from "../types.ts";
+import { answerRequest } from "./answer-request.ts";
 import { createDaemonCommands } from "./commands.ts";
+import { createSettingCommands, createSettingPickers } from "./settings.ts";
 
 export interface SessionDriverOptions {
   http: HttpClient;
   session_id: string;
   /** Initial name in the header. */
   title?: string;
+  at_seq?: number;
   /** Source of events; default: over `http`. */
   port?: ViewPort;
 }
@@ -24,15 +29,17 @@ export function createSessionDriver(options: SessionDriverOptions): SessionDrive
 class DaemonSession implements SessionDriver {
   readonly session_id: string;
   readonly title: string;
+  readonly at_seq?: number;
   readonly commands: readonly DriverCommand[];
-  readonly pickers = [];
+  readonly pickers: readonly Picker[];
   readonly requestFocus = "asked";
   readonly changes: ChangesPort;
   readonly #http: HttpClient;
   readonly #port: ViewPort;
   #source: Source | undefined;
 
-  constructor({ http, session_id, title, port }: SessionDriverOptions) {
+  constructor({ http, session_id, title, port, at_seq }: SessionDriverOptions) {
+    if (at_seq !== undefined) this.at_seq = at_seq;
     this.session_id = session_id;
     this.title = title ?? session_id;
     this.#http = http;
@@ -40,16 +47,19 @@ class DaemonSession implements SessionDriver {
     this.changes = {
       list: (query) => http.sessionChanges(session_id, query),
       file: (query) => http.fileChanges(session_id, query),
+      undo: (order) => http.undo(session_id, order),
     };
-    this.commands = createDaemonCommands({
-      http,
-      session_id,
-      say: (text, level = "info") => this.#say(text, level),
-    });
+    const say = (text: string, level: "info" | "warn" = "info"): void => this.#say(text, level);
+    const context = { http, session_id, say };
+    this.commands = [...createDaemonCommands(context), ...createSettingCommands(context)];
+    this.pickers = createSettingPickers(context);
   }
 
   start(listener: (inputs: readonly ViewInput[]) => void): void {
-    this.#source = openSource(this.#port, this.session_id, listener, { tickMs: FRAME_MS });
+    this.#source = openSource(this.#port, this.session_id, listener, {
+      tickMs: FRAME_MS,
+      ...defined({ at_seq: this.at_seq }),
+    });
   }
 
   async send(text: string, { isNow = false } = {}): Promise<void> {
@@ -60,20 +70,22 @@ class DaemonSession implements SessionDriver {
     await this.#http.interrupt(this.session_id);
   }
 
-  async respond({ request_id, session_id, shown_hash }: RequestRow, answer: Answer): Promise<void> {
-    const { repeated, request, notice } = await this.#http.respond(session_id, request_id, answer, {
-      shown_hash,
-      source: "tui",
-    });
+  async respond(request: RequestRow, answer: Answer): Promise<void> {
+    const { notice, late } = await answerRequest(this.#http, request, answer);
     if (notice !== undefined) this.#say(notice, "warn");
-    if (!repeated) return;
-    const { answer: before } = request;
-    const what = before !== undefined && "decision" in before ? ` (${before.decision})` : "";
-    this.#say(`already answered${what}; the first answer counts`, "warn");
+    if (late !== undefined) this.#say(late, "warn");
   }
 
   wholeRequest({ session_id, request_id }: RequestRow): Promise<RequestRow> {
     return this.#port.request(session_id, request_id);
+  }
+
+  findFiles(match: string): Promise<FilesReply> {
+    return this.#http.files(this.session_id, { match });
+  }
+
+  async agentCommands(): Promise<readonly AgentCommand[]> {
+    return (await this.#http.settings(this.session_id)).commands ?? [];
   }
 
   async cancelQueued(message_id: string): Promise<void> {

@@ -10,9 +10,11 @@ import { createPiece, type Line, STYLE, toRow } from "../rows/style.ts";
 import { cutLine, measureLine } from "../rows/wrap.ts";
 import type { Look, Size } from "../screen-types.ts";
 import { drawDetails } from "./details.ts";
+import { type Entry, findTop, listEntries } from "./entries.ts";
 import { type Drawn, drawForm } from "./form-lines.ts";
 import { FLEET_KEYS } from "./keys.ts";
-import { drawColumns, drawHeader, drawHints, drawSession, findTop } from "./list.ts";
+import { drawColumns, drawGroup, drawHeader, drawHints, drawSession } from "./list.ts";
+import { drawPreview, type Preview } from "./preview.ts";
 import { type FleetState, getSelectedSession } from "./state.ts";
 
 export interface DrawnFleet {
@@ -20,6 +22,8 @@ export interface DrawnFleet {
   cursor?: { x: number; y: number };
   /** The first visible row; pass it to the next call. */
   top: number;
+  /** The request that is shown in full. */
+  shown?: string;
 }
 
 /** Rows for header, column titles, message and hints. */
@@ -33,12 +37,16 @@ export function drawFleet(
   { columns, rows }: Size,
   { look, nowMs, top: before }: { look: Look; nowMs: number; top: number },
 ): DrawnFleet {
-  const height = countVisible(rows);
-  const top = findTop(before, state.index, height, state.rows.length);
+  const isList = state.mode.kind !== "form" && state.mode.kind !== "help";
+  const preview: Preview = isList ? drawPreview(state, { columns, rows }, look) : { rows: [] };
+  const height = countVisible(rows - preview.rows.length);
+  const listed = listEntries(state);
+  const top = findTop(before, state.index, height, listed);
   const bodyHeight = height + 1;
-  const body = drawBody(state, { columns, height: bodyHeight, top, nowMs });
+  const body = drawBody(state, { columns, height: bodyHeight, top, nowMs, listed });
   const status = statusLine(state, columns);
-  const lines: Line[] = [drawHeader(state.fleet, columns), ...padLines(body.lines, bodyHeight), status.line];
+  const put = (line: Line): string => toRow(cutLine(line, columns), "", look).ansi;
+  const list = [drawHeader(state.fleet, columns), ...padLines(body.lines, bodyHeight)].map(put);
   const cursor =
     body.cursor === undefined
       ? status.x === undefined
@@ -46,8 +54,8 @@ export function drawFleet(
         : { x: status.x, y: rows - 2 }
       : { x: body.cursor.x, y: body.cursor.y + 1 };
   return {
-    rows: [...lines, hintsFor(state, columns)].map((line) => toRow(cutLine(line, columns), "", look).ansi),
-    ...defined({ cursor }),
+    rows: [...list, ...preview.rows, put(status.line), put(hintsFor(state, columns))],
+    ...defined({ cursor, shown: preview.shown }),
     top,
   };
 }
@@ -63,6 +71,7 @@ interface Body {
   height: number;
   top: number;
   nowMs: number;
+  listed: readonly Entry[];
 }
 
 function drawBody(state: FleetState, body: Body): Drawn {
@@ -79,10 +88,20 @@ function drawBody(state: FleetState, body: Body): Drawn {
   return { lines: list.map((line, at) => joinColumns(line, details[at] ?? [], listWidth)) };
 }
 
-function listLines({ rows, index }: FleetState, width: number, { height, top, nowMs }: Body): Line[] {
-  const seen = rows.slice(top, top + height - 1);
-  return [drawColumns(width), ...seen.map((row, at) => drawSession(row, top + at === index, width, nowMs))];
+function listLines(state: FleetState, width: number, { height, top, nowMs, listed }: Body): Line[] {
+  const { index, isGrouped, projects } = state;
+  const context = { width, nowMs, projects: isGrouped ? NO_PROJECTS : projects };
+  const lines = listed
+    .slice(top, top + height - 1)
+    .map((entry) =>
+      entry.kind === "group"
+        ? drawGroup(entry.group, width)
+        : drawSession(entry.row, entry.at === index, context),
+    );
+  return [drawColumns(context), ...lines];
 }
+
+const NO_PROJECTS: ReadonlyMap<string, string> = new Map();
 
 function joinColumns(left: Line, right: Line, width: number): Line {
   return [
@@ -94,11 +113,13 @@ function joinColumns(left: Line, right: Line, width: number): Line {
 }
 
 function emptyLines({ fleet, filter, hidesStopped }: FleetState, columns: number): Line[] {
-  const isHidden = fleet.sessions.size > 0;
-  if (isHidden) {
-    const why =
-      filter.text === "" ? "All sessions are stopped" : `No session matches "${toSafeLine(filter.text)}"`;
-    const keys = [filter.text === "" ? "" : "Esc shows all", hidesStopped ? "h shows stopped sessions" : ""];
+  if (fleet.sessions.size > 0) {
+    const isFiltered = filter.text !== "";
+    const why = isFiltered ? `No session matches "${toSafeLine(filter.text)}"` : "No session to show";
+    const keys = [
+      isFiltered ? "Esc shows all, Tab searches what was said" : "f shows archived sessions",
+      hidesStopped ? "h shows stopped sessions" : "",
+    ];
     return [[], cutLine([createPiece(`  ${why}: ${keys.filter(Boolean).join(", ")}.`)], columns)];
   }
   if (fleet.link.state !== "live") return [[], [createPiece("  Waiting for the daemon…", STYLE.dim)]];
@@ -107,6 +128,10 @@ function emptyLines({ fleet, filter, hidesStopped }: FleetState, columns: number
     [createPiece("  No sessions yet.")],
     [],
     [createPiece("  n", STYLE.bold), createPiece("  starts one")],
+    [
+      createPiece("  u", STYLE.bold),
+      createPiece("  continues one that you started outside, in an agent's own program"),
+    ],
     cutLine(
       [createPiece(`  or in a shell: sm spawn ${INSTALLABLE[0]} "make the tests pass"`, STYLE.dim)],
       columns,
@@ -129,6 +154,7 @@ function helpLines(columns: number, top: number, height: number): Line[] {
 function statusLine(state: FleetState, columns: number): { line: Line; x?: number } {
   const { mode, message, filter } = state;
   if (mode.kind === "rename") return editing("Name: ", mode.editor, columns);
+  if (mode.kind === "labels") return editing("Labels: ", mode.editor, columns);
   if (mode.kind === "filter") return editing("/", filter, columns);
   if (mode.kind === "confirm") return { line: confirmLine(state, mode.what, mode.session_id) };
   if (message !== undefined) {
@@ -145,6 +171,7 @@ function statusLine(state: FleetState, columns: number): { line: Line; x?: numbe
       ? []
       : [`/${toSafeLine(filter.text)}: ${state.rows.length} of ${state.fleet.sessions.size}`]),
     ...(state.hidesStopped ? ["stopped sessions hidden"] : []),
+    ...(state.order === "created" ? ["newest first"] : []),
   ];
   return { line: [createPiece(parts.join(" · "), STYLE.dim)] };
 }
@@ -169,7 +196,15 @@ function confirmLine({ fleet }: FleetState, what: "stop" | "remove", session_id:
 }
 
 function hintsFor({ mode }: FleetState, columns: number): Line {
-  if (mode.kind === "filter") return [createPiece("Enter keep  Esc show all  ↑↓ move", STYLE.dim)];
+  if (mode.kind === "filter")
+    return [
+      createPiece(
+        "Enter keep  Tab search texts  Esc show all  is:failed #label project:x agent:x age>7d cost>1",
+        STYLE.dim,
+      ),
+    ];
+  if (mode.kind === "labels")
+    return [createPiece("Enter save  Esc cancel; words separated by spaces", STYLE.dim)];
   if (mode.kind === "rename")
     return [createPiece("Enter save  Esc cancel; an empty name removes it", STYLE.dim)];
   return mode.kind === "list" ? drawHints(columns) : [];

@@ -1,5 +1,7 @@
 // Draws the parts of the list: header, columns, sessions, hints. Pure.
+import { type BudgetLevel, findTightest } from "../../client/view/budget.ts";
 import { type Fleet, type FleetRow, getActiveMs } from "../../client/view/fleet.ts";
+import type { FleetGroup } from "../../client/view/fleet-groups.ts";
 import { formatAge, formatCost } from "../../client/view/format.ts";
 import { getKeyName } from "../keys/table.ts";
 import { formatName } from "../notify/fleet-notifications.ts";
@@ -13,29 +15,40 @@ interface Column {
   title: string;
   width: number;
   isRight?: true;
-  cell(row: FleetRow, nowMs: number): Line;
+  cell(row: FleetRow, context: ListContext): Line;
 }
 
+export interface ListContext {
+  width: number;
+  nowMs: number;
+  /** What projects are called, by their directories; empty: no column for them. */
+  projects: ReadonlyMap<string, string>;
+}
+
+const LEVELS: Record<BudgetLevel, string> = { good: STYLE.dim, warn: STYLE.warn, bad: STYLE.bad };
 const MARK = 2;
+const PROJECT = "PROJECT";
 const MAX_NAME = 34;
 const MIN_NAME = 12;
 /** Columns by importance; the last action takes the rest of the width. */
-const FIXED: readonly (Column & { from: number })[] = [
+const FIXED: readonly (Column & { from: number; fromWithProject?: number })[] = [
   { title: "STATE", width: 16, from: 0, cell: ({ session }) => stateCell(session) },
+  { title: PROJECT, width: 11, from: 66, cell: projectCell },
   { title: "AGENT", width: 9, from: 50, cell: ({ session }) => [createPiece(toSafeLine(session.provider))] },
   {
     title: "AGE",
     width: 4,
     isRight: true,
     from: 40,
-    cell: ({ session }, nowMs) => [createPiece(formatAge(nowMs - session.started_at_ms))],
+    fromWithProject: 90,
+    cell: ({ session }, { nowMs }) => [createPiece(formatAge(nowMs - session.started_at_ms))],
   },
   {
     title: "ACTIVE",
     width: 6,
     isRight: true,
     from: 90,
-    cell: ({ session }, nowMs) => [createPiece(formatAge(nowMs - getActiveMs(session)))],
+    cell: ({ session }, { nowMs }) => [createPiece(formatAge(nowMs - getActiveMs(session)))],
   },
   {
     title: "COST",
@@ -44,10 +57,12 @@ const FIXED: readonly (Column & { from: number })[] = [
     from: 60,
     cell: ({ session }) => [createPiece(session.cost_usd === undefined ? "" : formatCost(session.cost_usd))],
   },
+  { title: "BUDGET", width: 13, from: 110, cell: ({ session }) => budgetCell(session) },
 ];
 
 export function drawHeader({ sessions, link }: Fleet, width: number): Line {
-  const all = [...sessions.values()];
+  const all = [...sessions.values()].filter(({ archived_at_ms }) => archived_at_ms === undefined);
+  const archived = sessions.size - all.length;
   const count = (is: (session: (typeof all)[number]) => boolean): number => all.filter(is).length;
   const waiting = count(({ pending_requests }) => pending_requests > 0);
   const working = count(({ turn, pending_requests }) => turn !== undefined && pending_requests === 0);
@@ -58,6 +73,7 @@ export function drawHeader({ sessions, link }: Fleet, width: number): Line {
   if (waiting > 0) left.push(dot, createPiece(`? ${waiting} waiting`, `1;${STYLE.warn}`));
   if (working > 0) left.push(dot, createPiece(`● ${working} working`, STYLE.good));
   if (cost > 0) left.push(dot, createPiece(formatCost(cost)));
+  if (archived > 0) left.push(dot, createPiece(`${archived} archived`, STYLE.dim));
   return joinSides(left, linkLine(link), width);
 }
 
@@ -67,18 +83,42 @@ function linkLine({ state }: Fleet["link"]): Line {
   return [createPiece("✗ disconnected", STYLE.bad)];
 }
 
-export function drawColumns(width: number): Line {
-  const cells = chooseColumns(width).flatMap((column) => padCell([createPiece(column.title)], column));
+export function drawColumns(context: ListContext): Line {
+  const { width } = context;
+  const cells = chooseColumns(context).flatMap((column) => padCell([createPiece(column.title)], column));
   return cutLine([createPiece(" ".repeat(MARK)), ...cells], width).map(({ text }) =>
     createPiece(text, STYLE.dim),
   );
 }
 
-export function drawSession(row: FleetRow, isSelected: boolean, width: number, nowMs: number): Line {
+/** The line above the sessions of a project. */
+export function drawGroup(
+  { title, rows, waiting, working, failed, cost_usd }: FleetGroup,
+  width: number,
+): Line {
+  const dot = createPiece(" · ", STYLE.dim);
+  const parts = [
+    createPiece(rows.length === 1 ? "1 session" : `${rows.length} sessions`, STYLE.dim),
+    ...(waiting === 0 ? [] : [createPiece(`? ${waiting} waiting`, STYLE.warn)]),
+    ...(working === 0 ? [] : [createPiece(`● ${working} working`, STYLE.good)]),
+    ...(failed === 0 ? [] : [createPiece(`✗ ${failed} failed`, STYLE.bad)]),
+    ...(cost_usd === undefined ? [] : [createPiece(formatCost(cost_usd), STYLE.dim)]),
+  ];
+  const name = createPiece(toSafeLine(title), combineStyles(STYLE.bold, STYLE.accent));
+  return cutLine(
+    [name, createPiece("  "), ...parts.flatMap((part, at) => (at === 0 ? [part] : [dot, part]))],
+    width,
+  );
+}
+
+export function drawSession(row: FleetRow, isSelected: boolean, context: ListContext): Line {
+  const { width } = context;
   const mark = createPiece(isSelected ? "▌ " : "  ", isSelected ? STYLE.accent : STYLE.none);
-  const cells = chooseColumns(width).flatMap((column) => padCell(column.cell(row, nowMs), column));
+  const cells = chooseColumns(context).flatMap((column) => padCell(column.cell(row, context), column));
   const line = cutLine([mark, ...cells], width);
-  const isDim = row.session.activity_state === "stopped" && !row.isWaiting && !row.session.failed;
+  const { activity_state, failed, archived_at_ms } = row.session;
+  const isAtRest = activity_state === "stopped" && !failed;
+  const isDim = !row.isWaiting && (isAtRest || archived_at_ms !== undefined);
   const styled = isDim
     ? line.map(({ text, style }) => createPiece(text, combineStyles(STYLE.dim, style)))
     : line;
@@ -112,15 +152,12 @@ export function joinSides(left: Line, right: Line, width: number): Line {
   return [...left, createPiece(" ".repeat(width - measureLine(left) - measureLine(cut))), ...cut];
 }
 
-/** The first visible row that keeps the selection in view with the least scrolling. */
-export function findTop(top: number, index: number, height: number, count: number): number {
-  const kept = Math.min(top, Math.max(0, count - height));
-  if (index < kept) return index;
-  return index >= kept + height ? index - height + 1 : kept;
-}
-
-function chooseColumns(width: number): readonly Column[] {
-  const [state, ...others] = FIXED.filter(({ from }) => width >= from);
+function chooseColumns({ width, projects }: ListContext): readonly Column[] {
+  const hasProjects = projects.size > 0;
+  const [state, ...others] = FIXED.filter(
+    ({ title, from, fromWithProject = from }) =>
+      width >= (hasProjects ? fromWithProject : from) && (hasProjects || title !== PROJECT),
+  );
   const fixed = [state, ...others].reduce((sum, column) => sum + (column?.width ?? 0) + 1, MARK);
   const left = width - fixed - 1;
   // The name comes first; the last action is shown only if it has room to be useful.
@@ -136,10 +173,23 @@ function stateCell(session: FleetRow["session"]): Line {
   return [createPiece(`${sign} ${word}`, style)];
 }
 
+/** The limit that is used up most. */
+function budgetCell(session: FleetRow["session"]): Line {
+  const tightest = findTightest(session);
+  if (tightest === undefined) return [];
+  const { bar, share, level } = tightest;
+  return [createPiece(`${bar} ${Math.floor(share * 100)}%`, LEVELS[level])];
+}
+
 function nameCell({ session, depth, isWaiting }: FleetRow): Line {
   const branch = depth === 0 ? "" : `${"  ".repeat(Math.min(depth, 8) - 1)}└ `;
   const style = isWaiting && session.pending_requests > 0 ? STYLE.bold : STYLE.none;
-  return [createPiece(branch, STYLE.dim), createPiece(toSafeLine(formatName(session)), style)];
+  const labels = (session.labels ?? []).map((label) => createPiece(` #${toSafeLine(label)}`, STYLE.accent));
+  return [createPiece(branch, STYLE.dim), createPiece(toSafeLine(formatName(session)), style), ...labels];
+}
+
+function projectCell({ project = "" }: FleetRow, { projects }: ListContext): Line {
+  return [createPiece(toSafeLine(projects.get(project) ?? ""), STYLE.dim)];
 }
 
 function actionCell({ session }: FleetRow): Line {

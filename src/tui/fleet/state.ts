@@ -1,31 +1,35 @@
 // State of the list. Pure: (state, key) → state and effects, which screen.ts performs.
-import { createFleet, type Fleet, type FleetRow, listFleetRows } from "../../client/view/fleet.ts";
-import type { SessionView } from "../../client/view/types.ts";
+import { createFleet, type Fleet, type FleetOrder } from "../../client/view/fleet.ts";
+import type { Answer, RequestRow, SessionView } from "../../client/view/types.ts";
 import { editWith } from "../composer/edit-keys.ts";
 import { type Editor, EMPTY_EDITOR, expandText, setText } from "../composer/editor.ts";
 import type { Input } from "../screen-types.ts";
+import { type Arranged, arrangeFleet, NOTHING, stepFilter } from "./arrange.ts";
 import { createForm, type Form, onFormInput, type SpawnOrder } from "./form.ts";
 import { findFleetAction, getTyped } from "./keys.ts";
-import { getSign } from "./signs.ts";
+import { diffLabels, formatLabels, type LabelChange } from "./labels.ts";
+import { chooseAccept, findPreviewed, listPending, type PendingState, type Shown } from "./pending.ts";
 
 export type FleetMode =
   | { kind: "list" }
   | { kind: "filter" }
   | { kind: "rename"; session_id: string; editor: Editor }
+  /** `before`: the labels when editing began. */
+  | { kind: "labels"; session_id: string; editor: Editor; before: readonly string[] }
   | { kind: "confirm"; what: "stop" | "remove"; session_id: string }
   | { kind: "form"; form: Form }
   | { kind: "help"; top: number };
 
-export interface FleetState {
-  fleet: Fleet;
-  /** The filtered rows. */
-  rows: readonly FleetRow[];
-  /** The selected session; stays selected when it moves. */
+export interface FleetState extends PendingState, Arranged {
+  /** Stays selected when it moves. */
   selected: string | undefined;
   /** Its index in `rows`. */
   index: number;
   filter: Editor;
+  order: FleetOrder;
+  isGrouped: boolean;
   hidesStopped: boolean;
+  now_ms: number;
   mode: FleetMode;
   message?: { level: "info" | "error"; text: string };
 }
@@ -33,8 +37,15 @@ export interface FleetState {
 export type FleetEffect =
   | { kind: "open" | "interrupt" | "stop" | "remove"; session_id: string }
   | { kind: "rename"; session_id: string; name: string }
+  | { kind: "label"; session_id: string; change: LabelChange }
+  | { kind: "archive"; session_id: string; archived: boolean }
+  | { kind: "respond"; request: RequestRow; answer: Answer }
+  /** Opens the inbox, at this request. */
+  | { kind: "inbox"; request_id?: string }
+  /** Searches what was said in all sessions. */
+  | { kind: "search"; text: string }
   | { kind: "spawn"; order: SpawnOrder }
-  | { kind: "leave" | "suspend" | "repaint" | "backends" };
+  | { kind: "leave" | "suspend" | "repaint" | "backends" | "outside" };
 
 export interface FleetStep {
   state: FleetState;
@@ -45,20 +56,37 @@ export interface KeyContext {
   /** Rows per page. */
   page: number;
   cwd: string;
+  /** `makeRequestKey` of the request that is on the screen in full, and whether there was time to read it. */
+  shown?: Shown | undefined;
 }
 
 export const FIRST_STATE: FleetState = {
+  ...NOTHING,
   fleet: createFleet(),
-  rows: [],
   selected: undefined,
   index: 0,
   filter: EMPTY_EDITOR,
+  order: "attention",
+  isGrouped: false,
   hidesStopped: false,
+  now_ms: 0,
+  answered: new Set(),
   mode: { kind: "list" },
 };
 
 export function setFleet(state: FleetState, fleet: Fleet): FleetState {
-  return updateRows({ ...state, fleet });
+  const answered = new Set([...state.answered].filter((id) => fleet.requests.has(id)));
+  return updateRows({ ...state, fleet, answered });
+}
+
+/** The time that ages are counted to. */
+export function setTime(state: FleetState, now_ms: number): FleetState {
+  return { ...state, now_ms };
+}
+
+/** Its answer did not arrive. */
+export function setPending(state: FleetState, { request_id }: RequestRow): FleetState {
+  return { ...state, answered: new Set([...state.answered].filter((id) => id !== request_id)) };
 }
 
 export function getSelectedSession({ rows, index }: FleetState): SessionView | undefined {
@@ -77,6 +105,8 @@ export function onKey(before: FleetState, input: Input, context: KeyContext): Fl
       return onFilterKey(state, input);
     case "rename":
       return onRenameKey(state, state.mode, input);
+    case "labels":
+      return onLabelsKey(state, state.mode, input);
     case "confirm":
       return onConfirmKey(state, state.mode, input);
     case "form":
@@ -88,7 +118,8 @@ export function onKey(before: FleetState, input: Input, context: KeyContext): Fl
 
 function onListKey(state: FleetState, input: Input, context: KeyContext): FleetStep {
   const session = getSelectedSession(state);
-  switch (findFleetAction(input)) {
+  const action = findFleetAction(input);
+  switch (action) {
     case "up":
       return step(select(state, state.index - 1));
     case "down":
@@ -101,12 +132,30 @@ function onListKey(state: FleetState, input: Input, context: KeyContext): FleetS
       return step(select(state, 0));
     case "last":
       return step(select(state, state.rows.length - 1));
+    case "accept":
+      return accept(state, context.shown);
+    case "decide": {
+      const { request_id } = findPreviewed(state) ?? listPending(state)[0] ?? {};
+      if (request_id === undefined) return step(showMessage(state, "no pending requests"));
+      return step(state, { kind: "inbox", request_id });
+    }
+    case "inbox":
+    case "outside":
+      return step(state, { kind: action });
     case "next_waiting":
       return step(selectNextWaiting(state));
     case "filter":
       return step({ ...state, mode: { kind: "filter" } });
+    case "search":
+      return step(state, { kind: "search", text: expandText(state.filter) });
+    case "next_filter":
+      return step(updateRows({ ...state, filter: setText(EMPTY_EDITOR, stepFilter(state.filter.text)) }));
     case "hide_stopped":
       return step(updateRows({ ...state, hidesStopped: !state.hidesStopped }));
+    case "group":
+      return step(updateRows({ ...state, isGrouped: !state.isGrouped }));
+    case "order":
+      return step(changeOrder(state));
     case "new":
       return step(setMode(state, { kind: "form", form: createForm(context.cwd) }), {
         kind: "backends",
@@ -129,6 +178,10 @@ function onListKey(state: FleetState, input: Input, context: KeyContext): FleetS
       return session === undefined ? step(state) : confirm(state, "remove", session);
     case "rename":
       return session === undefined ? step(state) : rename(state, session);
+    case "labels":
+      return session === undefined ? step(state) : editLabels(state, session);
+    case "archive":
+      return session === undefined ? step(state) : archive(state, session);
     default:
       return step(state);
   }
@@ -137,6 +190,17 @@ function onListKey(state: FleetState, input: Input, context: KeyContext): FleetS
 function interrupt(state: FleetState, { turn, session_id }: SessionView): FleetStep {
   if (turn === undefined) return step(showMessage(state, "no turn is running"));
   return step(state, { kind: "interrupt", session_id });
+}
+
+function accept(state: FleetState, shown: Shown | undefined): FleetStep {
+  const request = findPreviewed(state);
+  if (request === undefined)
+    return step(showMessage(state, "no pending request of this session: a opens the oldest one"));
+  const accepted = chooseAccept(request, shown);
+  if ("why" in accepted) return step(showMessage(state, `not accepted: ${accepted.why}`));
+  const { request_id } = request;
+  const next = { ...state, answered: new Set(state.answered).add(request_id) };
+  return step(next, { kind: "respond", request, answer: accepted.answer });
 }
 
 /** Asks first if a turn is running. */
@@ -154,12 +218,32 @@ function rename(state: FleetState, { session_id, name }: SessionView): FleetStep
   return step(setMode(state, { kind: "rename", session_id, editor: setText(EMPTY_EDITOR, name ?? "") }));
 }
 
+function editLabels(state: FleetState, { session_id, labels: before = [] }: SessionView): FleetStep {
+  const editor = setText(EMPTY_EDITOR, formatLabels(before));
+  return step(setMode(state, { kind: "labels", session_id, editor, before }));
+}
+
+function archive(state: FleetState, { session_id, archived_at_ms }: SessionView): FleetStep {
+  return step(state, { kind: "archive", session_id, archived: archived_at_ms === undefined });
+}
+
+function changeOrder(state: FleetState): FleetState {
+  const order = state.order === "attention" ? "created" : "attention";
+  const words = order === "created" ? "newest first: no row moves" : "by attention: what waits first";
+  return showMessage(updateRows({ ...state, order }), words);
+}
+
 /** Filters while typing; Enter keeps the filter, Escape clears it. */
 function onFilterKey(state: FleetState, input: Input): FleetStep {
   const typed = getTyped(input);
   if (typed === "enter") return step(setMode(state, { kind: "list" }));
   if (typed === "escape" || typed === "ctrl-c")
     return step(updateRows({ ...state, filter: EMPTY_EDITOR, mode: { kind: "list" } }));
+  // Names did not help: the same text in what was said.
+  if (typed === "tab") {
+    const list = updateRows({ ...state, filter: EMPTY_EDITOR, mode: { kind: "list" } });
+    return step(list, { kind: "search", text: expandText(state.filter) });
+  }
   if (typed === "up") return step(select(state, state.index - 1));
   if (typed === "down") return step(select(state, state.index + 1));
   if (typed === "backspace" && state.filter.text === "") return step(setMode(state, { kind: "list" }));
@@ -182,6 +266,21 @@ function onRenameKey(
       name: expandText(editor).trim(),
     });
   return step(setMode(state, { ...mode, editor: editWith(editor, input, true) ?? editor }));
+}
+
+function onLabelsKey(
+  state: FleetState,
+  mode: Extract<FleetMode, { kind: "labels" }>,
+  input: Input,
+): FleetStep {
+  const typed = getTyped(input);
+  const list = setMode(state, { kind: "list" });
+  if (typed === "escape" || typed === "ctrl-c") return step(list);
+  const { session_id, editor, before } = mode;
+  if (typed !== "enter")
+    return step(setMode(state, { ...mode, editor: editWith(editor, input, true) ?? editor }));
+  const change = diffLabels(before, expandText(editor));
+  return change === undefined ? step(list) : step(list, { kind: "label", session_id, change });
 }
 
 /** Only `y` confirms: a key meant for the list must not remove a session. */
@@ -222,20 +321,11 @@ function selectNextWaiting(state: FleetState): FleetState {
 
 /** Recomputes the rows; the selection stays on its session, or at its index. */
 function updateRows(state: FleetState): FleetState {
-  const words = state.filter.text.toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = listFleetRows(state.fleet).filter(
-    ({ session, isWaiting }) =>
-      (!state.hidesStopped || isWaiting || session.failed || session.activity_state !== "stopped") &&
-      words.every((word) => getSearchText(session).includes(word)),
-  );
-  const found = rows.findIndex(({ session }) => session.session_id === state.selected);
-  return select({ ...state, rows }, found === -1 ? state.index : found);
-}
-
-function getSearchText(session: SessionView): string {
-  const { name, title, provider, backend, model, cwd, session_id } = session;
-  const parts = [name, title, provider, backend, model, cwd, session_id, getSign(session).word];
-  return parts.join(" ").toLowerCase();
+  const { fleet, filter, order, isGrouped, hidesStopped, selected, all, now_ms } = state;
+  const wish = { text: expandText(filter), order, isGrouped, hidesStopped };
+  const arranged = arrangeFleet(all, fleet, wish, now_ms);
+  const found = arranged.rows.findIndex(({ session }) => session.session_id === selected);
+  return select({ ...state, ...arranged }, found === -1 ? state.index : found);
 }
 
 function select(state: FleetState, to: number): FleetState {

@@ -17,7 +17,7 @@ const ROWS = [
   ],
   ["older", ["up"], "chat", "line above; then earlier messages"],
   ["newer", ["down"], "chat", "line below; then back to the draft"],
-  ["complete", ["tab"], "chat", "complete a /command"],
+  ["complete", ["tab"], "chat", "complete a /command or an @file"],
   ["uncork", ["ctrl-x"], "chat", "move the newest queued message back to the composer"],
   ["interrupt", ["ctrl-c"], "any", "interrupt the turn; twice: quit"],
   ["escape", ["escape"], "any", "close the open panel, otherwise see the bottom line"],

@@ -76,7 +76,8 @@ export function onPickerInput(picker: PickerState, input: Input): PickerStep {
 
 /** Typed before the list appeared, containing a space, or matching no option. */
 function isMessage(picker: PickerState, input: Input): boolean {
-  if (input.kind !== "text") return false;
+  // A command opened it, not a letter.
+  if (input.kind !== "text" || picker.key.startsWith("/")) return false;
   return picker.options === undefined || input.text === " " || listShownOptions(picker).length === 0;
 }
 

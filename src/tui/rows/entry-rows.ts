@@ -36,7 +36,8 @@ export function drawEntry(entry: Entry, options: EntryOptions, growing: Growing)
   const width = Math.max(MIN_WIDTH, options.width);
   const prefix = drawDepth(entry.depth, width);
   const inner = { ...options, width: width - (prefix[0]?.text.length ?? 0) };
-  const finish = (line: Line): Row => toRow([...prefix, ...line], entry.id, options.theme);
+  const shown = (line: Line): Line => (entry.isUndone === true ? line.map(fade) : line);
+  const finish = (line: Line): Row => toRow([...prefix, ...shown(line)], entry.id, options.theme);
   if (entry.kind === "text") {
     growing.text ??= new TextLayout({ ...inner, finish, isMarkdown: true });
     return growing.text.rows(entry.text, !entry.isOpen);
@@ -62,8 +63,14 @@ function toLines(entry: Exclude<Entry, { kind: "text" | "thinking" }>, options: 
   }
 }
 
-function userLines({ text, attachments = 0, from }: UserEntry, width: number): Piece[][] {
+/** Of a turn that was undone. */
+function fade({ text }: Piece): Piece {
+  return createPiece(text, STYLE.dim);
+}
+
+function userLines({ text, attachments = 0, from, isUndone }: UserEntry, width: number): Piece[][] {
   const mark = createPiece("»", STYLE.person);
+  const undone = isUndone === true ? [drawOwnRow(mark, [createPiece("undone", STYLE.dim)], width)] : [];
   const sender =
     from === undefined
       ? []
@@ -85,7 +92,7 @@ function userLines({ text, attachments = 0, from }: UserEntry, width: number): P
           ),
         ];
   const said = text === "" && attachments > 0 ? [] : textLines(text, PERSON_GUTTER, STYLE.bold, width);
-  return [...sender, ...said, ...more];
+  return [...undone, ...sender, ...said, ...more];
 }
 
 /** Plain text, wrapped at words. */

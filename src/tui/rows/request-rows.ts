@@ -1,17 +1,21 @@
 // A request as rows: the exact content to decide on, its details, and its row in the feed. Untrusted text is after a bar on
 // every row, with misleading characters escaped.
+import type { WordPart } from "../../base/word-diff.ts";
 import { describeAnswerer } from "../../client/view/answerer.ts";
+import type { Asker } from "../../client/view/asker.ts";
 import {
+  type RequestCard,
   type RequestPart,
   type RequestQuote,
   toRequestCard,
   toRequestDetails,
 } from "../../client/view/request-card.ts";
+import { splitDiffWords } from "../../client/view/request-diff.ts";
 import type { Answer, RequestRow } from "../../client/view/types.ts";
 import type { EntryOptions } from "./entry-rows.ts";
 import { drawBarRows, drawOwnRow } from "./gutter.ts";
 import { drawRevealed, looksRevealed, toSafeLine } from "./safe.ts";
-import { createPiece, type Piece, STYLE, toRow } from "./style.ts";
+import { combineStyles, createPiece, type Piece, STYLE, toRow } from "./style.ts";
 import type { Row, RowTheme } from "./types.ts";
 import { measureLine, wrapHard, wrapWords } from "./wrap.ts";
 
@@ -19,14 +23,27 @@ const MIN_WIDTH = 20;
 /** Marks our own rows of a request in the feed. */
 const ASKED = { text: "┃ ", style: STYLE.warn };
 
+/** Words that the other version of a line does not have: not inverted, which marks escapes here. */
+const MARKED = combineStyles(STYLE.bold, STYLE.underline);
+
 /** The content to decide on, at most `width` wide (minimum 20). Rows carry the request's id. */
-export function drawRequest(row: RequestRow, width: number, theme: RowTheme): Row[] {
-  return asRows(row, cardLines(row, toRequestCard(row).parts, width, theme), theme);
+export function drawRequest(
+  row: RequestRow,
+  width: number,
+  theme: RowTheme,
+  card: RequestCard = toRequestCard(row),
+): Row[] {
+  return asRows(row, cardLines(row, card, [...card.parts, ...card.why], width, theme), theme);
 }
 
 /** Initially folded: ids, JSON and everything else the agent sent. */
-export function drawRequestDetails(row: RequestRow, width: number, theme: RowTheme): Row[] {
-  return asRows(row, cardLines(row, toRequestDetails(row), width, theme), theme);
+export function drawRequestDetails(
+  row: RequestRow,
+  width: number,
+  theme: RowTheme,
+  card: RequestCard = toRequestCard(row),
+): Row[] {
+  return asRows(row, cardLines(row, card, toRequestDetails(row), width, theme), theme);
 }
 
 function asRows({ request_id }: RequestRow, lines: readonly Piece[][], theme: RowTheme): Row[] {
@@ -71,16 +88,18 @@ function reasonRows(answer: Answer | undefined, width: number): Piece[][] {
 
 function cardLines(
   row: RequestRow,
+  { who, others, asks, choices }: RequestCard,
   parts: readonly RequestPart[],
   width: number,
   theme: RowTheme,
 ): Piece[][] {
   const room = Math.max(MIN_WIDTH, width);
-  const { asks, choices } = toRequestCard(row);
   const quotes = [...parts, ...choices.flatMap(({ notes }) => notes)];
   const isLiteral = quotes.some((part) => part.kind === "quote" && looksRevealed(part.text));
+  const more = others.length === 0 ? "" : ` and ${others.length} ${others.length === 1 ? "other" : "others"}`;
   return [
-    ...own([createPiece("? ", STYLE.warn), ...shortName(row.backend, theme), createPiece(` ${asks}:`)], room),
+    ...own([createPiece("? ", STYLE.warn), ...whoPieces(who, theme), createPiece(`${more} ${asks}:`)], room),
+    ...(others.length === 0 ? [] : otherLines(others, room, theme)),
     ...parts.flatMap((part) => drawPart(part, room, theme)),
     ...(isLiteral ? own([createPiece("  (some \\x… and <U+…> are literal text)", STYLE.warn)], room) : []),
     ...(row.is_cut
@@ -89,12 +108,29 @@ function cardLines(
   ];
 }
 
+/** Their names, after a bar. */
+function otherLines(others: readonly Asker[], width: number, theme: RowTheme): Piece[][] {
+  const names = others.map(({ name, agent }) => name ?? agent);
+  return drawPart({ kind: "quote", title: "also", text: names.join(", "), form: "line" }, width, theme);
+}
+
+/** "NAME (AGENT) in PROJECT". */
+function whoPieces({ name, agent, project }: Asker, theme: RowTheme): Piece[] {
+  return [
+    ...(name === undefined ? [] : [...shortName(name, theme), createPiece(" (")]),
+    ...shortName(agent, theme, name === undefined ? STYLE.bold : STYLE.none),
+    ...(name === undefined ? [] : [createPiece(")")]),
+    ...(project === undefined ? [] : [createPiece(" in "), ...shortName(project, theme)]),
+  ];
+}
+
 /** The request with its details. */
 function wholeLines(row: RequestRow, width: number, theme: RowTheme): Piece[][] {
-  const { parts, questions, choices } = toRequestCard(row);
-  const all = [...parts, ...questions, ...toRequestDetails(row)];
+  const card = toRequestCard(row);
+  const { parts, why, questions, choices } = card;
+  const all = [...parts, ...why, ...questions, ...toRequestDetails(row)];
   return [
-    ...cardLines(row, all, width, theme),
+    ...cardLines(row, card, all, width, theme),
     [createPiece("  Choices:")],
     ...choices.flatMap(({ label, meaning, notes }) => [
       ...own([createPiece(`    ${label.padEnd(26)}  `, STYLE.bold), createPiece(meaning, STYLE.dim)], width),
@@ -123,12 +159,20 @@ export function drawPart(part: RequestPart, width: number, theme: RowTheme, inde
 
 function quoteRows({ text, form }: RequestQuote, width: number, theme: RowTheme, indent: string): Piece[][] {
   if (form === "line") return drawBarRows(line(text, STYLE.bold, theme), width, indent);
-  return text
-    .replace(/\n$/, "")
-    .split("\n")
-    .flatMap((one) =>
-      drawBarRows(drawRevealed(one, chooseStyle(one, form), theme.isAscii ?? false), width, indent),
+  const lines: WordPart[][] =
+    form === "diff"
+      ? splitDiffWords(text)
+      : text
+          .replace(/\n$/, "")
+          .split("\n")
+          .map((one) => [{ text: one, isChanged: false }]);
+  return lines.flatMap((parts) => {
+    const style = chooseStyle(parts[0]?.text ?? "", form);
+    const pieces = parts.flatMap((part) =>
+      drawRevealed(part.text, part.isChanged ? combineStyles(style, MARKED) : style, theme.isAscii ?? false),
     );
+    return drawBarRows(pieces, width, indent);
+  });
 }
 
 function chooseStyle(text: string, form: "text" | "diff" | "command"): string {
@@ -150,8 +194,8 @@ function line(text: string, style: string, theme: RowTheme): Piece[] {
 }
 
 /** At most 40 columns: a longer name could wrap where one of our own rows would start. */
-function shortName(name: string, theme: RowTheme): Piece[] {
-  const [first = [], ...rest] = wrapHard(line(name, STYLE.bold, theme), 40);
+function shortName(name: string, theme: RowTheme, style: string = STYLE.bold): Piece[] {
+  const [first = [], ...rest] = wrapHard(line(name, style, theme), 40);
   return rest.length === 0 ? first : [...first, createPiece("…")];
 }
 

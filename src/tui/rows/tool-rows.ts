@@ -134,12 +134,17 @@ function cutNote(line: string, width: number): Piece[][] {
   return line.length <= MAX_LINE ? [] : [label(`… ${line.length - MAX_LINE} more characters`, width)];
 }
 
-function changePart({ kind, path, move_path, diff }: FileChange, width: number): Piece[][] {
+function changePart(change: FileChange, width: number): Piece[][] {
+  const { path, move_path, diff } = change;
   const moved =
     move_path === undefined ? [] : [createPiece(" → "), createPiece(toSafeLine(move_path), STYLE.bold)];
   const head = drawOwnRow(
     createPiece("├", STYLE.dim),
-    [createPiece(`${getChangeLabel(kind)} `, STYLE.dim), createPiece(toSafeLine(path), STYLE.bold), ...moved],
+    [
+      createPiece(`${getChangeLabel(change)} `, STYLE.dim),
+      createPiece(toSafeLine(path), STYLE.bold),
+      ...moved,
+    ],
     width,
   );
   if (diff === undefined || diff === "") return [head];

@@ -73,7 +73,10 @@ function onEscape(ui: SessionUi, { canGoBack, requestFocus }: UiContext): Step {
   if (ui.mode !== "chat" && requestFocus === "modal") {
     return step(showNotice(ui, "info", "answer the request first, or interrupt the turn with Ctrl-C"));
   }
-  if (ui.mode !== "chat") return step({ ...omit(ui, "focus", "drawn"), mode: "chat" });
+  if (ui.mode !== "chat") {
+    const left = ui.focus === undefined ? {} : { left: ui.focus };
+    return step({ ...omit(ui, "focus", "drawn", "opened_ms"), ...left, mode: "chat" });
+  }
   if (ui.feed.focus !== undefined) return step(clearFocus(ui));
   if (ui.feed.anchor !== undefined) return step(toEnd(ui));
   if (canGoBack) {

@@ -2,9 +2,9 @@
 import { readText } from "../../protocol/message-text.ts";
 import { isEmpty } from "../composer/editor.ts";
 import { drawRevealed, toSafeLine } from "../rows/safe.ts";
-import { createPiece, type Line, STYLE } from "../rows/style.ts";
+import { combineStyles, createPiece, type Line, STYLE } from "../rows/style.ts";
 import { joinParts, wrapToRows } from "../theme.ts";
-import { findCompletions } from "./chat.ts";
+import { listCompletions } from "./completion.ts";
 import { getAsked, getFocused, getWaiting, hasQuestions, isTurnRunning } from "./state.ts";
 import type { SessionUi, UiContext } from "./ui-types.ts";
 
@@ -42,19 +42,24 @@ export function drawWaiting(ui: SessionUi): Line[] {
   ];
 }
 
-export function drawCompletions(
-  ui: SessionUi,
-  context: Pick<UiContext, "commands" | "endsWithScreen">,
-): Line[] {
-  if (ui.overlay !== undefined) return [];
-  const found = findCompletions(ui, context);
-  const lines = found.slice(0, MOST_COMPLETIONS).map(({ name, summary }): Line => {
+export function drawCompletions(ui: SessionUi): Line[] {
+  const options = listCompletions(ui);
+  const { completion } = ui;
+  if (options.length === 0) {
+    const message = completion?.isClosed === true ? undefined : completion?.message;
+    return message === undefined ? [] : [[createPiece(`  ${toSafeLine(message)}`, STYLE.dim)]];
+  }
+  const marked = completion?.marked;
+  const from = Math.max(0, Math.min((marked ?? 0) - MOST_COMPLETIONS + 1, options.length - MOST_COMPLETIONS));
+  const lines = options.slice(from, from + MOST_COMPLETIONS).map(({ label, detail = "" }, at): Line => {
+    const isMarked = from + at === marked;
     return [
-      createPiece(`  ${toSafeLine(name)}`, STYLE.accent),
-      createPiece(`  ${toSafeLine(summary)}`, STYLE.dim),
+      createPiece(isMarked ? "> " : "  ", STYLE.accent),
+      createPiece(toSafeLine(label), isMarked ? combineStyles(STYLE.bold, STYLE.accent) : STYLE.accent),
+      createPiece(`  ${toSafeLine(detail)}`, STYLE.dim),
     ];
   });
-  const hidden = found.length - MOST_COMPLETIONS;
+  const hidden = options.length - from - lines.length;
   return hidden > 0 ? [...lines, [createPiece(`  … ${hidden} more`, STYLE.dim)]] : lines;
 }
 
@@ -69,13 +74,17 @@ export function drawHintLines(
   context: HintContext,
   { columns, most }: { columns: number; most: number },
 ): Line[] {
-  const notice = noticeLine(ui, context);
+  const notice = drawNotice(ui, context);
   if (notice !== undefined) return wrapToRows(notice, columns, most);
   const keys = hints(ui, context).map(([names, words]) => createPiece(`${names} ${words}`, STYLE.dim));
   return [joinParts(keys, columns)];
 }
 
-function noticeLine({ notice, armed, view, feed }: SessionUi, context: HintContext): Line | undefined {
+/** What the user should read before the keys. */
+export function drawNotice(
+  { notice, armed, view, feed }: SessionUi,
+  context: Pick<HintContext, "endsWithScreen">,
+): Line | undefined {
   if (armed?.what === "leave") {
     const rest = context.endsWithScreen ? "" : "; the session keeps running";
     return [createPiece(`Press Ctrl-C again to quit${rest}`, STYLE.warn)];
@@ -124,22 +133,33 @@ function hints(ui: SessionUi, context: HintContext): Hint[] {
           ["Esc", "close"],
         ];
   }
+  if (listCompletions(ui).length > 0) return completionHints(ui);
   const row = ui.mode === "chat" ? undefined : getFocused(ui);
   if (row !== undefined) return requestHints(ui, row, context);
   return chatHints(ui, context);
+}
+
+function completionHints({ completion }: SessionUi): Hint[] {
+  return [
+    [completion?.marked === undefined ? "Tab" : "Tab, Enter", "take"],
+    ["Up/Down", "select"],
+    ["Esc", "close"],
+    ...(completion?.marked === undefined ? ([["Enter", "send"]] as const) : []),
+  ];
 }
 
 function chatHints(ui: SessionUi, { canGoBack, pickers, hasChanges }: HintContext): Hint[] {
   const isRunning = isTurnRunning(ui);
   const isWaiting = getWaiting(ui).length > 0;
   const empty = isEmpty(ui.editor);
+  const letters = pickers.filter(({ key }) => key.length === 1);
   return [
     ...(isWaiting ? ([["Ctrl-N", "answer"]] as const) : []),
     ...(isWaiting ? [] : ([["Enter", isRunning ? "queue" : "send"]] as const)),
     ...(isRunning ? ([["Ctrl-C", "interrupt"]] as const) : []),
     ...(canGoBack ? ([["Esc", "list"]] as const) : []),
     ...(ui.feed.focus === undefined ? [] : ([["Enter", "unfold"]] as const)),
-    ...(empty ? pickers.map(({ key, title }) => [key, toSafeLine(title)] as const) : []),
+    ...(empty ? letters.map(({ key, title }) => [key, toSafeLine(title)] as const) : []),
     ["F1", "keys"],
     ...(hasChanges ? ([["F4", "changes"]] as const) : []),
     ...(isRunning && !canGoBack ? ([["Esc Esc", "interrupt"]] as const) : []),

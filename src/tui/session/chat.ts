@@ -10,6 +10,7 @@ import { openPicker } from "../picker/picker.ts";
 import type { Input } from "../screen-types.ts";
 import { onAnyKey } from "./any-key.ts";
 import { toChord } from "./chord.ts";
+import { onCompletionKey } from "./completion.ts";
 import { scrollBy, toEnd, toggleFold } from "./scroll.ts";
 import { getWaiting, isTurnRunning, omit, showNotice, step } from "./state.ts";
 import type { Effect, SessionUi, Step, UiContext } from "./ui-types.ts";
@@ -21,18 +22,12 @@ const HELP_COMMAND = "/help";
 export function onChatInput(ui: SessionUi, input: Input, context: UiContext): Step {
   if (input.kind === "paste") return step(applyEdit(ui, input));
   const chord = toChord(input);
+  const completed = input.kind === "key" ? onCompletionKey(ui, chord) : undefined;
+  if (completed !== undefined) return completed;
   const empty = isEmpty(ui.editor);
   if (empty && input.kind === "text") {
     const picker = context.pickers.find(({ key }) => key === input.text);
-    if (picker !== undefined && getWaiting(ui).length === 0) {
-      return step(
-        { ...ui, overlay: { kind: "picker", picker: openPicker(picker) } },
-        {
-          kind: "load_picker",
-          key: picker.key,
-        },
-      );
-    }
+    if (picker !== undefined && getWaiting(ui).length === 0) return showPicker(ui, picker);
   }
   const isFold = chord === "tab" || ui.feed.focus !== undefined;
   const action = empty ? findAction(chord, "empty") : undefined;
@@ -78,7 +73,7 @@ function onChatKey(ui: SessionUi, action: Action, input: Input, context: UiConte
     case "newer":
       return step(moveVertically(ui, 1, context));
     case "complete":
-      return step(complete(ui, context));
+      return step(ui.editor.text.startsWith("/") ? ui : toggleFold(ui, context));
     case "uncork":
       return takeBackQueued(ui);
     default:
@@ -108,6 +103,8 @@ function send(ui: SessionUi, isNow: boolean, context: UiContext): Step {
   if (word === HELP_COMMAND && word === text) {
     return step({ ...ui, editor: resetEditor(editor), overlay: { kind: "help", scroll: 0 } });
   }
+  const picker = word === text ? context.pickers.find(({ key }) => key === word) : undefined;
+  if (picker !== undefined) return showPicker({ ...ui, editor: resetEditor(editor) }, picker);
   if (command !== undefined) {
     if (isTurnRunning(ui) && !command.isAlways) {
       return step(showNotice(ui, "warn", `${word} needs an idle session: wait, or interrupt with Ctrl-C`));
@@ -119,6 +116,11 @@ function send(ui: SessionUi, isNow: boolean, context: UiContext): Step {
   if (isInTheWay) return step(showNotice(ui, "warn", explainGate(ui)));
   const message = word === "" && text.startsWith("/") ? ` ${text}` : text;
   return submit({ ...ui, history: remember(ui.history, message) }, { kind: "send", text: message, isNow });
+}
+
+function showPicker(ui: SessionUi, picker: UiContext["pickers"][number]): Step {
+  const overlay = { kind: "picker", picker: openPicker(picker) } as const;
+  return step({ ...ui, overlay }, { kind: "load_picker", key: picker.key });
 }
 
 function explainGate(ui: SessionUi): string {
@@ -137,30 +139,6 @@ function moveVertically(ui: SessionUi, by: 1 | -1, context: UiContext): SessionU
   const found = recall(ui.history, by, expandText(ui.editor));
   if (found === undefined) return ui;
   return { ...ui, history: found.history, editor: setText(ui.editor, found.text) };
-}
-
-/** Commands that start with the typed text. */
-export function findCompletions(
-  ui: SessionUi,
-  { commands, endsWithScreen }: Pick<UiContext, "commands" | "endsWithScreen">,
-) {
-  const { text } = ui.editor;
-  if (!/^\/\S*$/.test(text)) return [];
-  const own = [
-    { name: HELP_COMMAND, summary: "show all keys" },
-    { name: "/exit", summary: endsWithScreen ? "stop and quit" : "quit; the session keeps running" },
-  ];
-  return [...commands, ...own].filter(({ name }) => name.startsWith(text));
-}
-
-function complete(ui: SessionUi, context: UiContext): SessionUi {
-  const names = findCompletions(ui, context).map(({ name }) => name);
-  const [first] = names;
-  if (first === undefined) return ui.editor.text.startsWith("/") ? ui : toggleFold(ui, context);
-  let common = first;
-  while (!names.every((name) => name.startsWith(common))) common = common.slice(0, -1);
-  const text = names.length === 1 ? `${first} ` : common;
-  return { ...ui, editor: setText(ui.editor, text) };
 }
 
 function takeBackQueued(ui: SessionUi): Step {

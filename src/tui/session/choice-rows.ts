@@ -1,6 +1,6 @@
 // Draws how a request can be answered: choices with their keys, or a question.
 
-import { type CardChoice, toRequestCard } from "../../client/view/request-card.ts";
+import type { CardChoice } from "../../client/view/request-card.ts";
 import type { RequestRow } from "../../client/view/types.ts";
 import type { Choice, Question } from "../../protocol/requests.ts";
 import { type Editor, EMPTY_EDITOR } from "../composer/editor.ts";
@@ -27,7 +27,7 @@ const NOTE_INDENT = "        ";
 
 /** `most`: available rows. What the choices remember goes to `notes` if it does not fit. */
 export function drawChoicePanel(
-  row: RequestRow,
+  all: readonly CardChoice[],
   asked: Asked,
   columns: number,
   look: Look,
@@ -38,9 +38,7 @@ export function drawChoicePanel(
     const label = `${choice.decision === "cancel" ? "stop the turn" : "decline"}: reason (optional; Enter sends)`;
     return { lines: [], editor: { editor, label, isSecret: false } };
   }
-  const choices = toRequestCard(row).choices.map((choice, at) =>
-    choiceLines(choice, at, asked.marked === at, columns, look),
-  );
+  const choices = all.map((choice, at) => choiceLines(choice, at, asked.marked === at, columns, look));
   const isLong = choices.flatMap(({ line, notes }) => [line, ...notes]).length > most;
   const blocks = choices.map(({ line, brief, notes }) => (isLong ? [brief] : [line, ...notes]));
   return {
@@ -61,7 +59,7 @@ interface ChoiceLines {
 }
 
 function choiceLines(
-  { choice, label, notes }: CardChoice,
+  { choice, label, meaning, notes }: CardChoice,
   at: number,
   isMarked: boolean,
   columns: number,
@@ -74,12 +72,16 @@ function choiceLines(
   ];
   const [first, ...others] = notes;
   const written = first?.title === "remembers" ? "" : `, ${first?.title}`;
+  // Without a rule of its own, a wider choice says how long it lasts.
+  const isWide = choice.decision === "acceptForSession" || choice.decision === "acceptAlways";
   const beside =
     first === undefined
-      ? []
+      ? isWide
+        ? [createPiece(`: ${meaning}`, STYLE.dim)]
+        : []
       : [createPiece(`${written} │ `, STYLE.dim), ...drawRevealed(first.text, STYLE.none, look.isAscii)];
   const line = [...head, ...beside];
-  const fits = !first?.text.includes("\n") && measureLine(line) <= columns;
+  const fits = first?.text.includes("\n") !== true && measureLine(line) <= columns;
   return {
     line: fits ? line : head,
     brief: cutLine(line, columns),

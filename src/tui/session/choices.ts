@@ -45,22 +45,35 @@ export function onChoiceInput(ui: SessionUi, row: RequestRow, input: Input, cont
     case "acceptAlways":
     case "decline":
     case "cancel": {
-      const choice = choices.find(({ decision, option }) => decision === action && option === undefined);
+      const at = choices.findIndex(({ decision, option }) => decision === action && option === undefined);
+      const choice = choices[at];
+      if (choice !== undefined && isWide(choice) && ui.opened_ms !== undefined) {
+        // The first letter of a message must not grant more than what is asked now.
+        return step(showNotice(setAsked(ui, row, { ...asked, marked: at }), "info", "Enter takes it"));
+      }
       if (choice !== undefined) return decide(ui, row, choice, context);
-      return step(showNotice(ui, "warn", "this request has no such choice"));
+      return step(showNotice(waitAgain(ui), "warn", "this request has no such choice"));
     }
     default:
       if (input.kind === "text") {
-        return step(
-          showNotice(ui, "info", "this is approval, not chat: press one of the keys, or Esc to write"),
-        );
+        const text = "this is approval, not chat: press one of the keys, or Esc to write";
+        return step(showNotice(waitAgain(ui), "info", text));
       }
       return onAnyKey(ui, chord, context);
   }
 }
 
+function isWide({ decision }: Choice): boolean {
+  return decision === "acceptForSession" || decision === "acceptAlways";
+}
+
+/** A key without a meaning here is probably part of a word, whose other letters are keys. */
+function waitAgain(ui: SessionUi): SessionUi {
+  return ui.opened_ms === undefined ? ui : { ...ui, opened_ms: ui.now_ms };
+}
+
 function decide(ui: SessionUi, row: RequestRow, choice: Choice, context: UiContext): Step {
-  const why = explainNotYet(ui, row, context);
+  const why = explainNotYet(ui, row);
   if (why !== undefined) return step(showNotice(ui, "warn", why));
   const { decision, takes } = choice;
   const isRefusal = decision === "decline" || decision === "cancel";
@@ -82,7 +95,7 @@ function onReasonInput(ui: SessionUi, row: RequestRow, input: Input, context: Ui
   const chord = toChord(input);
   if (input.kind === "key" && chord === "escape") return step(setAsked(ui, row, asked));
   if (input.kind === "key" && chord === "enter") {
-    const why = explainNotYet(ui, row, context);
+    const why = explainNotYet(ui, row);
     if (why !== undefined) return step(showNotice(ui, "warn", why));
     const message = expandText(editor).trim();
     return submitAnswer(ui, row, { ...answerFor(choice), ...(message === "" ? {} : { message }) });
@@ -93,7 +106,7 @@ function onReasonInput(ui: SessionUi, row: RequestRow, input: Input, context: Ui
   return step(setAsked(ui, row, { ...asked, reason: { editor: next, choice } }));
 }
 
-/** Sends the answer and returns to chat; the next request waits for a key. */
+/** Sends the answer and returns to chat, until the next request opens. */
 export function submitAnswer(ui: SessionUi, row: RequestRow, answer: Answer): Step {
   const left = omit(ui, "focus", "drawn", "notice");
   const next: SessionUi = { ...left, mode: "chat", answered: new Set(ui.answered).add(row.request_id) };

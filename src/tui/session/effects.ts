@@ -1,5 +1,6 @@
 // Performs effects: calls the driver and reports the outcome to the screen as events.
 import { toMessage } from "../../base/coded-error.ts";
+import { defined } from "../../base/values.ts";
 import type { App } from "../screen-types.ts";
 import type { SessionDriver } from "../types.ts";
 import type { Effect, UiEvent } from "./ui-types.ts";
@@ -36,15 +37,24 @@ export async function runEffect(
           isMore: await driver.loadEarlier(effect.kept_from),
           at_ms: Date.now(),
         });
+      case "find_files": {
+        const { files = [], reason } = (await driver.findFiles?.(effect.query)) ?? {};
+        return dispatch({ kind: "files", query: effect.query, files, ...defined({ message: reason }) });
+      }
+      case "load_commands":
+        return dispatch({ kind: "agent_commands", commands: (await driver.agentCommands?.()) ?? [] });
       case "command":
         return await driver.commands.find(({ name }) => name === effect.name)?.run(effect.rest);
       case "load_picker": {
         const options = await driver.pickers.find(({ key }) => key === effect.key)?.load();
         return dispatch({ kind: "picker", key: effect.key, options: options ?? [] });
       }
-      case "choose":
-        await driver.pickers.find(({ key }) => key === effect.key)?.choose(effect.value);
-        return tell(effect.label, "info");
+      case "choose": {
+        const picker = driver.pickers.find(({ key }) => key === effect.key);
+        await picker?.choose(effect.value);
+        const isCommand = picker?.key.startsWith("/") === true;
+        return tell(isCommand ? `${picker.title}: ${effect.label}` : effect.label, "info");
+      }
       case "back":
         return app.back();
       case "leave":
@@ -72,6 +82,10 @@ function onFailure(effect: Effect, message: string, dispatch: (event: UiEvent) =
     dispatch({ kind: "send_failed", text: effect.text, message, at_ms });
   } else if (effect.kind === "respond") {
     dispatch({ kind: "respond_failed", request_id: effect.row.request_id, message, at_ms });
+  } else if (effect.kind === "load_commands") {
+    // Our own commands are listed without them.
+  } else if (effect.kind === "find_files") {
+    dispatch({ kind: "files", query: effect.query, files: [], message });
   } else if (effect.kind === "load_picker") {
     dispatch({ kind: "picker", key: effect.key, options: [], message });
   } else {

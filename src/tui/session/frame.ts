@@ -2,26 +2,26 @@
 // depend on: the height of the feed and which request can be answered.
 
 import { measureWidth } from "../../base/width.ts";
+import { describeActivity } from "../../client/view/activity.ts";
+import { toRequestCard } from "../../client/view/request-card.ts";
 import type { RequestRow } from "../../client/view/types.ts";
 import { drawHelp } from "../help.ts";
 import type { Frame } from "../paint.ts";
 import { drawPicker } from "../picker/rows.ts";
-import { drawRequest, drawRequestDetails } from "../rows/request-rows.ts";
+import { toSafeLine } from "../rows/safe.ts";
 import { createPiece, type Line, STYLE } from "../rows/style.ts";
-import type { FeedLayout, Row } from "../rows/types.ts";
+import type { FeedLayout } from "../rows/types.ts";
+import { cutLine, measureLine } from "../rows/wrap.ts";
 import type { Look } from "../screen-types.ts";
 import { drawLine, drawRule } from "../theme.ts";
 import { drawCompletions, drawHintLines, drawWaiting, queueLines } from "./bottom.ts";
-import { drawChoicePanel, drawQuestionPanel, type Panel } from "./choice-rows.ts";
 import { drawComposer } from "./composer-block.ts";
-import { drawSessionHeader } from "./header.ts";
+import { drawSessionHeader, formatClock } from "./header.ts";
 import { highlightMatches } from "./highlight-matches.ts";
+import { type Bottom, drawRequestBlock, drawRequestRule, fitRow } from "./request-block.ts";
 import { countNewEntries, findTopRow } from "./scroll.ts";
-import { getAsked, getFocused, getWaiting, hasQuestions, makeRequestKey } from "./state.ts";
+import { getFocused, getWaiting } from "./state.ts";
 import type { SessionUi, UiContext } from "./ui-types.ts";
-
-/** Feed rows kept above a request that scrolls. */
-const FEED_ROWS = 3;
 
 export interface SessionFrameOptions {
   feed: FeedLayout;
@@ -66,15 +66,6 @@ export function drawSessionFrame(ui: SessionUi, options: SessionFrameOptions): S
   };
 }
 
-interface Bottom {
-  rows: string[];
-  cursor?: { x: number; y: number };
-  request?: string;
-  editorWidth: number;
-  requestScroll: number;
-  requestHeight: number;
-}
-
 /** The feed, or the overlay. */
 function middleRows(ui: SessionUi, { feed, look }: SessionFrameOptions, height: number): string[] {
   const { columns } = ui.size;
@@ -103,8 +94,9 @@ function bottomBlock(ui: SessionUi, options: SessionFrameOptions, room: number):
   const hasRule = rows >= 7;
   const row = ui.mode === "chat" ? undefined : getFocused(ui);
   const head = hasRule ? [drawLine(modeRule(ui, row), columns, look)] : [];
-  if (row !== undefined) return requestBlock(ui, row, options, head, room);
-  const extra = rows >= 10 ? [...queueLines(ui, columns), ...drawCompletions(ui, options.context)] : [];
+  if (row !== undefined)
+    return drawRequestBlock(ui, row, { look, head, room, card: toRequestCard(row, ui.view.session) });
+  const extra = rows >= 10 ? [...queueLines(ui, columns), ...drawCompletions(ui)] : [];
   const lines = [...extra, ...drawWaiting(ui)].map((line) => drawLine(line, columns, look));
   const left = Math.max(
     1,
@@ -133,81 +125,34 @@ function modeRule(ui: SessionUi, row: RequestRow | undefined): Line {
   if (ui.overlay?.kind === "search") return drawRule([createPiece("search", STYLE.accent)], more, columns);
   if (row === undefined) {
     const isOff = rows.length > 0;
-    return drawRule(
-      [createPiece(isOff ? "chat (disabled while a request is pending)" : "chat", STYLE.bold)],
-      more,
-      columns,
-    );
+    const mode = createPiece(isOff ? "chat (disabled while a request is pending)" : "chat", STYLE.bold);
+    // The rule stays visible beside it.
+    const room = columns - measureLine([mode, ...more]) - 16;
+    return drawRule([mode, ...drawActivity(ui, room)], more, columns);
   }
-  const at = rows.findIndex(({ request_id }) => request_id === row.request_id) + 1;
-  const details = getAsked(ui, row).isDetailed ? " · details" : "";
-  const words = `${ui.mode} · request ${at} of ${rows.length}${details}`;
-  return drawRule([createPiece(words, `1;${STYLE.warn}`)], more, columns, STYLE.warn);
+  return drawRequestRule(ui, row, more);
 }
 
-/** The request, scrolled if needed, and the choices, which are always visible. */
-function requestBlock(
-  ui: SessionUi,
-  row: RequestRow,
-  { look }: SessionFrameOptions,
-  head: readonly string[],
-  room: number,
-): Bottom {
-  const { columns, rows } = ui.size;
-  const asked = getAsked(ui, row);
-  const isAsking = hasQuestions(row);
-  const space = room - head.length;
-  const draws = asked.isDetailed ? drawRequestDetails : drawRequest;
-  const said = draws(row, columns, look).map((one) => fitRow(one, columns));
-  const panel: Panel = isAsking
-    ? drawQuestionPanel(row, asked, columns, look)
-    : drawChoicePanel(row, asked, columns, look, Math.max(space - said.length, space >> 1));
-  const editorRows = panel.editor === undefined ? 0 : 2;
-  const lines = panelRows(panel, Math.max(1, space - editorRows - 1), columns, look);
-  const text = [...said, ...(panel.notes ?? []).map((line) => drawLine(line, columns, look))];
-  const free = Math.max(0, space - lines.length - editorRows);
-  // The feed gives way to a request that fits without it; a longer one scrolls below a few feed rows.
-  const feedRows = rows >= 16 && text.length > free ? FEED_ROWS : 0;
-  const most = Math.max(0, free - feedRows);
-  const limit = isAsking && !asked.isDetailed ? Math.min(3, most) : most;
-  // Text that does not fit gets a row with the number of remaining rows.
-  const height = text.length <= limit ? text.length : Math.max(0, limit - 1);
-  const requestScroll = text.length - height;
-  const scroll = Math.min(asked.scroll, requestScroll);
-  const body = text.slice(scroll, scroll + height);
-  const left = requestScroll - scroll;
-  if (requestScroll > 0 && limit > 0) {
-    const words =
-      left > 0 ? `  … ${left} more ${left === 1 ? "row" : "rows"}: PgDn` : "  end; PgUp scrolls back";
-    body.push(drawLine([createPiece(words, STYLE.warn)], columns, look));
-  }
-  const canAnswer = height > 0 && (panel.lines.length <= lines.length || isAsking);
-  const above = [...head, ...body, ...lines];
-  const editor =
-    panel.editor && drawComposer(ui, { columns, height: 1, look, hasRule: true, field: panel.editor });
-  return {
-    rows: [...above, ...(editor?.rows ?? [])],
-    ...(editor && { cursor: { x: editor.cursor.x, y: above.length + editor.cursor.y } }),
-    ...(canAnswer ? { request: makeRequestKey(row) } : {}),
-    editorWidth: columns - 2,
-    requestScroll,
-    requestHeight: height,
-  };
-}
+const SPINNER = ["◐", "◓", "◑", "◒"];
 
-/** The lines around the selected one, if not all fit. */
-function panelRows({ lines, marked = 0 }: Panel, height: number, columns: number, look: Look): string[] {
-  const from = Math.max(0, Math.min(marked - Math.floor(height / 2), lines.length - height));
-  return lines.slice(from, from + height).map((line) => drawLine(line, columns, look));
+/** What the agent is doing, and since when: it turns every second. */
+function drawActivity(ui: SessionUi, room: number): Line {
+  const doing = getWaiting(ui).length > 0 ? undefined : describeActivity(ui.view);
+  if (doing === undefined) return [];
+  const { words, what, since_ms } = doing;
+  const turn = SPINNER[Math.floor(ui.now_ms / 1_000) % SPINNER.length] ?? "";
+  const clock = since_ms === undefined ? "" : ` ${formatClock(ui.now_ms - since_ms)}`;
+  const text = `${words}${what === undefined ? "" : ` ${toSafeLine(what)}`}`;
+  const said = cutLine([createPiece(text, STYLE.dim)], room - measureWidth(clock) - 5);
+  if (said.length === 0) return [];
+  return [
+    createPiece(" · ", STYLE.dim),
+    createPiece(`${turn} `, STYLE.good),
+    ...said,
+    createPiece(clock, STYLE.dim),
+  ];
 }
 
 function padRows(rows: readonly string[], height: number): string[] {
   return [...rows.slice(0, height), ...Array.from({ length: Math.max(0, height - rows.length) }, () => "")];
-}
-
-/** Cuts the plain text on screens narrower than the minimum row width. */
-function fitRow({ text, ansi }: Row, columns: number): string {
-  return measureWidth(text) <= columns
-    ? ansi
-    : drawLine([createPiece(text)], columns, { hasColor: false, isAscii: false });
 }

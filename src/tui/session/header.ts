@@ -1,17 +1,23 @@
 // The header: name, state, agent, usage and connection.
 
-import { computeTurnMs, formatCost, formatTokens } from "../../client/view/format.ts";
+import { type BudgetLevel, findTightest } from "../../client/view/budget.ts";
+import {
+  computeTurnMs,
+  findShownState,
+  formatCost,
+  formatTokens,
+  nameState,
+} from "../../client/view/format.ts";
+import { formatQuotaLine, formatUntil } from "../../client/view/quota-text.ts";
 import type { View } from "../../client/view/types.ts";
 import { toSafeLine } from "../rows/safe.ts";
-import { combineStyles, createPiece, type Piece, STYLE } from "../rows/style.ts";
-import { STATE_LOOKS, type StateLook } from "../state-looks.ts";
+import { createPiece, type Piece, STYLE } from "../rows/style.ts";
+import { findLook } from "../state-looks.ts";
 import { joinParts, spread } from "../theme.ts";
 import { getWaiting, isTurnRunning } from "./state.ts";
 import type { SessionUi } from "./ui-types.ts";
 
-/** For unknown states: before the first event, or from a newer daemon. */
-const UNKNOWN: StateLook = { sign: "·", style: STYLE.dim };
-const FAILED: StateLook = { sign: "✗", style: STYLE.bad };
+const BUDGET_STYLES: Record<BudgetLevel, string> = { good: STYLE.dim, warn: STYLE.warn, bad: STYLE.bad };
 
 export interface HeaderOptions {
   title: string;
@@ -26,16 +32,10 @@ export function drawSessionHeader(
 ): Piece[][] {
   const { view } = ui;
   const state = describeState(ui);
-  const look =
-    state === "failed" ? FAILED : ((STATE_LOOKS as Partial<Record<string, StateLook>>)[state] ?? UNKNOWN);
-  const isWaiting = state === "waiting_input" || state === "waiting_permission";
+  const { sign, style } = findLook(state);
   const who = view.session?.name ?? view.session?.title ?? title;
   const first: Piece[] = [
-    // As the API names it (docs/ui.md).
-    createPiece(
-      `${look.sign} ${toSafeLine(state)}`,
-      isWaiting ? combineStyles(STYLE.bold, look.style) : look.style,
-    ),
+    createPiece(`${sign} ${toSafeLine(nameSituation(state, ui))}`, style),
     createPiece("  "),
     createPiece(toSafeLine(who), STYLE.bold),
   ];
@@ -49,11 +49,18 @@ export function drawSessionHeader(
   return [spread(first, agent, columns), spread([createPiece("  "), ...figures], link ?? [], columns)];
 }
 
+/** Also until when it waits. */
+function nameSituation(state: string, ui: SessionUi): string {
+  const wait = state === "waiting_quota" ? ui.view.session?.quota_wait : undefined;
+  return wait === undefined ? nameState(state) : formatUntil(wait, ui.now_ms);
+}
+
 function describeState(ui: SessionUi): string {
   const { session } = ui.view;
   const [request] = getWaiting(ui);
+  // An answered request is not waited for, although the session still says so.
   if (session !== undefined)
-    return session.failed && request === undefined ? "failed" : session.activity_state;
+    return findShownState({ ...session, pending_requests: request === undefined ? 0 : 1 });
   if (request !== undefined) {
     return request.payload.questions === undefined ? "waiting_permission" : "waiting_input";
   }
@@ -75,17 +82,24 @@ function formatFigures(ui: SessionUi, settings: readonly string[]): (Piece | und
     isTurnRunning(ui) && started !== undefined
       ? formatClock(computeTurnMs(started, turn, ui.now_ms))
       : undefined;
+  const mode = session?.permission_mode;
+  const budget = session === undefined ? undefined : findTightest(session);
   const usage = session?.usage;
   const tokens = usage === undefined ? 0 : (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0);
   const context = session?.context_tokens ?? 0;
   const share = agent.context_window ? Math.round((100 * context) / agent.context_window) : undefined;
   return [
     elapsed === undefined ? undefined : createPiece(`turn ${elapsed}`, STYLE.good),
-    session?.stalled ? createPiece("stalled: no event for long", STYLE.warn) : undefined,
+    session?.stalled ? createPiece("no event for long", STYLE.warn) : undefined,
     queue.length === 0 ? undefined : createPiece(`queue ${queue.length}`, STYLE.warn),
     tokens === 0 ? undefined : dim(`${formatTokens(tokens)} tokens`),
     share === undefined || context === 0 ? undefined : dim(`context ${share}%`),
     session?.cost_usd === undefined ? undefined : dim(formatCost(session.cost_usd)),
+    ...formatQuotaLine(session?.quota ?? [], ui.now_ms).map((word) => dim(toSafeLine(word))),
+    mode === undefined || mode === "default" ? undefined : dim(`mode ${toSafeLine(mode)}`),
+    budget === undefined
+      ? undefined
+      : createPiece(`budget ${budget.amounts} ${budget.bar}`, BUDGET_STYLES[budget.level]),
     ...settings.map((word) => dim(toSafeLine(word))),
     session?.held === undefined ? undefined : createPiece(`held: ${toSafeLine(session.held)}`, STYLE.warn),
     session?.cwd === undefined ? undefined : dim(toSafeLine(session.cwd)),

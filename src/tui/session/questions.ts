@@ -23,7 +23,7 @@ export function onQuestionInput(ui: SessionUi, row: RequestRow, input: Input, co
   const action = input.kind === "key" ? findAction(input.chord, "question") : undefined;
   if (action === "details")
     return step(setAsked(ui, row, { ...asked, isDetailed: !asked.isDetailed, scroll: 0 }));
-  if (action === "refuse") return refuse(ui, row, context);
+  if (action === "refuse") return refuse(ui, row);
   if (action === "question_back") return step(setAsked(ui, row, toQuestion(asked, row, asked.question - 1)));
   if (question === undefined) return onReview(ui, row, input, context);
   const own = asked.own ?? (isOpen(question) ? EMPTY_EDITOR : undefined);
@@ -54,18 +54,16 @@ function onOptions(
   const chord = toChord(input);
   const put = (next: Partial<Asked>): Step => step(setAsked(ui, row, { ...asked, ...next }));
   const number = /^[1-9]$/.test(chord) ? Number(chord) - 1 : undefined;
-  if (number !== undefined && number < count) return pick(ui, row, question, number, context);
+  if (number !== undefined && number < count) return pick(ui, row, question, number);
   switch (findAction(chord, "question")) {
     case "option_up":
       return put({ option: (asked.option + count - 1) % count });
     case "option_down":
       return put({ option: (asked.option + 1) % count });
     case "toggle":
-      return pick(ui, row, question, asked.option, context);
+      return pick(ui, row, question, asked.option);
     case "answer":
-      return question.multi_select
-        ? takeChosen(ui, row, question, context)
-        : pick(ui, row, question, asked.option, context);
+      return question.multi_select ? takeChosen(ui, row, question) : pick(ui, row, question, asked.option);
     default:
       if (input.kind === "text") {
         return step(showNotice(ui, "info", "this is input, not chat: choose by number, or Esc to write"));
@@ -75,8 +73,8 @@ function onOptions(
 }
 
 /** Takes an option by index, or toggles it if several can be chosen. */
-function pick(ui: SessionUi, row: RequestRow, question: Question, at: number, context: UiContext): Step {
-  const why = explainNotYet(ui, row, context);
+function pick(ui: SessionUi, row: RequestRow, question: Question, at: number): Step {
+  const why = explainNotYet(ui, row);
   if (why !== undefined) return step(showNotice(ui, "warn", why));
   const asked = { ...getAsked(ui, row), option: at };
   const option = question.options?.[at];
@@ -88,13 +86,13 @@ function pick(ui: SessionUi, row: RequestRow, question: Question, at: number, co
   return step(setAsked(ui, row, { ...asked, chosen }));
 }
 
-function takeChosen(ui: SessionUi, row: RequestRow, question: Question, context: UiContext): Step {
+function takeChosen(ui: SessionUi, row: RequestRow, question: Question): Step {
   const asked = getAsked(ui, row);
   if (question.options?.[asked.option] === undefined && question.allows_other) {
-    return pick(ui, row, question, asked.option, context);
+    return pick(ui, row, question, asked.option);
   }
   if (asked.chosen.length === 0) return step(showNotice(ui, "info", "choose with Space or a number first"));
-  const why = explainNotYet(ui, row, context);
+  const why = explainNotYet(ui, row);
   if (why !== undefined) return step(showNotice(ui, "warn", why));
   return take(ui, row, asked, question, labels(question, asked.chosen));
 }
@@ -112,7 +110,7 @@ function onOwnWords(
   const isKey = input.kind === "key";
   if (isKey && chord === "escape" && !isOpen(question)) return step(setAsked(ui, row, asked));
   if (isKey && chord === "enter") {
-    const why = explainNotYet(ui, row, context);
+    const why = explainNotYet(ui, row);
     if (why !== undefined) return step(showNotice(ui, "warn", why));
     const text = expandText(own);
     if (text.trim() === "") return step(showNotice(ui, "info", "type an answer first; Ctrl-X declines"));
@@ -128,7 +126,7 @@ function onOwnWords(
 function onReview(ui: SessionUi, row: RequestRow, input: Input, context: UiContext): Step {
   const chord = toChord(input);
   if (input.kind === "key" && chord === "enter") {
-    const why = explainNotYet(ui, row, context);
+    const why = explainNotYet(ui, row);
     if (why !== undefined) return step(showNotice(ui, "warn", why));
     return submitAnswer(ui, row, { answers: { ...getAsked(ui, row).answers } });
   }
@@ -137,8 +135,8 @@ function onReview(ui: SessionUi, row: RequestRow, input: Input, context: UiConte
   return onAnyKey(ui, chord, context);
 }
 
-function refuse(ui: SessionUi, row: RequestRow, context: UiContext): Step {
-  const why = explainNotYet(ui, row, context);
+function refuse(ui: SessionUi, row: RequestRow): Step {
+  const why = explainNotYet(ui, row);
   if (why !== undefined) return step(showNotice(ui, "warn", why));
   const choice = ["decline", "cancel"].find((one) =>
     row.payload.choices.some(({ decision }) => decision === one),

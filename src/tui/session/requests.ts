@@ -1,11 +1,15 @@
-// Opens and closes requests. In a daemon session only a key opens one, so that typing never answers by accident; where
-// nothing else can be done meanwhile (`modal`), it opens by itself.
+// Opens and closes requests. A request opens by itself, so that its keys work at once, but in a daemon session only while
+// nothing is being written, and where nothing else can be done meanwhile (`modal`) always. One that opened by itself takes
+// no key that was pressed before it could be read.
+
 import type { RequestRow } from "../../client/view/types.ts";
+import { isEmpty } from "../composer/editor.ts";
 import { getFocused, getMode, getWaiting, makeRequestKey, omit, showNotice, step } from "./state.ts";
 import type { SessionUi, Step, UiContext } from "./ui-types.ts";
 
-/** Keys typed this soon after it arrived were not meant for it. */
+/** Keys this soon after typing, or after it opened by itself, were not meant for it; longer than the delay of a held key. */
 const TYPING_MS = 400;
+const OPENED_MS = 700;
 /** Smaller terminals may have no room for a request and its choices. */
 const SMALL_ROWS = 9;
 
@@ -15,15 +19,17 @@ export function moveToRequest(ui: SessionUi, by: 1 | -1): Step {
   const next = at < 0 ? 0 : (at + by + rows.length) % rows.length;
   const row = rows[next];
   if (row === undefined) return step(showNotice(ui, "info", "no pending requests"));
-  return turnToRow(ui, row);
+  return openRequest(ui, row, { isByItself: false });
 }
 
-function turnToRow(ui: SessionUi, row: RequestRow): Step {
+/** `isByItself`: no key opened it. */
+export function openRequest(ui: SessionUi, row: RequestRow, { isByItself }: { isByItself: boolean }): Step {
   const isSame = ui.focus === row.request_id;
   const turned: SessionUi = {
-    ...(isSame ? ui : omit(ui, "drawn")),
+    ...omit(ui, ...(isSame ? [] : (["drawn"] as const)), ...(isByItself ? [] : (["opened_ms"] as const))),
     mode: getMode(row),
     focus: row.request_id,
+    ...(isByItself ? { opened_ms: ui.now_ms } : {}),
   };
   const isKnown = ui.wholes.get(row.request_id)?.shown_hash === row.shown_hash;
   return row.is_cut && !isKnown ? step(turned, { kind: "whole", row }) : step(turned);
@@ -36,30 +42,33 @@ export function followRequests(before: SessionUi, ui: SessionUi, context: UiCont
   if (settled.focus !== undefined && row === undefined) {
     const gone = { ...omit(settled, "focus", "drawn"), mode: "chat" } as const;
     const isOurs = ui.answered.has(settled.focus);
-    if (isOurs) return modal(gone, context);
+    if (isOurs) return openNext(gone, context);
     const known = showNotice(gone, "warn", goneText(ui, settled.focus));
     // A user who interrupted the turn knows why it is closed, and may type at once.
-    return modal(ui.armed === undefined ? { ...known, startled_ms: ui.now_ms } : known, context);
+    return openNext(ui.armed === undefined ? { ...known, startled_ms: ui.now_ms } : known, context);
   }
   const shown = getFocused(before);
   if (row !== undefined && shown !== undefined && row.shown_hash !== shown.shown_hash) {
     const changed = showNotice(omit(settled, "drawn"), "warn", "the request changed: read it again");
-    return turnToRow(changed, row);
+    return openRequest(changed, row, { isByItself: true });
   }
-  return modal(settled, context);
+  return openNext(settled, context);
 }
 
-function modal(ui: SessionUi, { requestFocus }: UiContext): Step {
+/** Opens the oldest request unless one is open, the user left it, or text is being written. */
+export function openNext(ui: SessionUi, { requestFocus }: Pick<UiContext, "requestFocus">): Step {
   const [first] = getWaiting(ui);
-  if (requestFocus !== "modal" || ui.focus !== undefined || first === undefined) return step(ui);
-  return turnToRow(ui, first);
+  if (ui.focus !== undefined || first === undefined) return step(ui);
+  const isTyping = !isEmpty(ui.editor) || ui.now_ms - ui.typed_ms < TYPING_MS;
+  const isBusy = isTyping || ui.overlay !== undefined || ui.left === first.request_id;
+  return requestFocus === "asked" && isBusy ? step(ui) : openRequest(ui, first, { isByItself: true });
 }
 
 function goneText({ view }: SessionUi, request_id: string): string {
   const entry = view.entries.findLast(
     (one) => one.kind === "request" && one.request.request_id === request_id,
   );
-  const status = entry?.kind === "request" ? entry.request.status : "withdrawn";
+  const status = entry?.kind === "request" ? entry.request.status : "";
   const words: Readonly<Record<string, string>> = {
     resolved: "answered elsewhere",
     expired: "expired",
@@ -83,16 +92,16 @@ function forgetAnswered(ui: SessionUi): SessionUi {
 }
 
 /** Why this key cannot answer the request; undefined if it can. */
-export function explainNotYet(ui: SessionUi, row: RequestRow, context: UiContext): string | undefined {
+export function explainNotYet(ui: SessionUi, row: RequestRow): string | undefined {
   if (row.is_cut) return "still loading the rest of the request";
   if (ui.drawn !== makeRequestKey(row) && ui.size.rows < SMALL_ROWS) {
     return "the terminal is too small to show the request; enlarge it";
   }
   if (ui.drawn !== makeRequestKey(row)) return "the request was not on screen yet: read it, then press again";
-  if (context.requestFocus === "modal" && ui.now_ms - ui.typed_ms < TYPING_MS && !isAnswering(ui, row)) {
-    return "the request arrived while you were typing: read it, then press again";
-  }
-  return undefined;
+  if (ui.opened_ms === undefined || isAnswering(ui, row)) return undefined;
+  const isEarly = ui.now_ms - ui.opened_ms < OPENED_MS;
+  if (!isEarly && ui.now_ms - ui.typed_ms >= TYPING_MS) return undefined;
+  return "the request opened while you were typing: read it, then press again";
 }
 
 /** The user has already acted on it, so it was seen. */

@@ -30,9 +30,12 @@ class SessionScreen implements Screen {
   #laid: { entries?: readonly Entry[]; feed?: SessionUi["feed"]; columns?: number } = {};
   #inputs: ViewInput[] = [];
   #tick: NodeJS.Timeout | undefined;
+  /** The event to scroll to once it is known. */
+  #place: number | undefined;
 
   constructor(driver: SessionDriver, app: App) {
     this.#driver = driver;
+    this.#place = driver.at_seq;
     this.#app = app;
     this.#canGoBack = app.canGoBack();
     this.#ui = createUi(emptyView(), app.size(), Date.now());
@@ -98,6 +101,7 @@ class SessionScreen implements Screen {
     this.#inputs = [];
     const before = this.#ui;
     this.#dispatch({ kind: "view", view, at_ms: Date.now() });
+    this.#goToPlace();
     // With a list below, the list raises notifications.
     const news = this.#canGoBack ? undefined : detectNotification(before, this.#ui);
     if (news !== undefined) {
@@ -107,6 +111,16 @@ class SessionScreen implements Screen {
         text: `${this.#name()} ${NOTIFICATION_TEXTS[news]}`,
       });
     }
+  }
+
+  /** Once everything before it has been read. A tool's result belongs to the entry of its call. */
+  #goToPlace(): void {
+    const { view } = this.#ui;
+    const place = this.#place;
+    if (place === undefined || view.seq < place) return;
+    this.#place = undefined;
+    const entry = view.entries.findLast(({ seq }) => seq !== null && seq <= place);
+    if (entry !== undefined) this.#dispatch({ kind: "place", entry: entry.id });
   }
 
   #onTick(): void {
@@ -155,6 +169,8 @@ class SessionScreen implements Screen {
       endsWithScreen,
       canGoBack: this.#canGoBack,
       hasChanges: this.#driver.changes !== undefined,
+      hasFiles: this.#driver.findFiles !== undefined,
+      hasAgentCommands: this.#driver.agentCommands !== undefined,
     };
   }
 

@@ -4,6 +4,8 @@ import type { FeedLayout } from "../rows/types.ts";
 import { isFoldable, isUnfolded } from "./state.ts";
 import type { FeedState, SessionUi, UiContext } from "./ui-types.ts";
 
+const ROWS_ABOVE = 2;
+
 /** The top row. */
 export function findTopRow({ anchor }: FeedState, feed: FeedLayout, height: number): number {
   const last = Math.max(0, feed.rowCount - height);
@@ -65,6 +67,16 @@ export function moveFocus(ui: SessionUi, by: 1 | -1, context: UiContext): Sessio
   const row = feed.findRow(next.id);
   const marked = { ...ui, feed: { ...ui.feed, focus: next.id } };
   return row === undefined ? marked : reveal(marked, row, context);
+}
+
+/** At the top, below what came before it. */
+export function showEntry(ui: SessionUi, id: string): SessionUi {
+  const entry = ui.view.entries.find((one) => one.id === id);
+  if (entry === undefined) return ui;
+  const isFolded = isFoldable(entry) && !isUnfolded(ui, entry);
+  const turned = isFolded ? new Set([...ui.feed.turned, id]) : ui.feed.turned;
+  const anchor = { entry: id, offset: -ROWS_ABOVE };
+  return { ...ui, feed: { ...ui.feed, anchor, turned, focus: id, seen: entryCount(ui) } };
 }
 
 export function clearFocus(ui: SessionUi): SessionUi {

@@ -35,10 +35,9 @@ export function showNotice(ui: SessionUi, level: Notice["level"], text: string):
 }
 
 /** Removes optional fields, which may not be set to undefined. */
-export function omit<Key extends "focus" | "drawn" | "overlay" | "notice" | "armed" | "startled_ms">(
-  ui: SessionUi,
-  ...keys: Key[]
-): SessionUi {
+export function omit<
+  Key extends "completion" | "focus" | "drawn" | "overlay" | "notice" | "armed" | "startled_ms" | "opened_ms",
+>(ui: SessionUi, ...keys: Key[]): SessionUi {
   const next = { ...ui };
   for (const key of keys) delete next[key];
   return next;
@@ -117,6 +116,8 @@ const REQUEST_KINDS: { readonly [Type in RequestType]: (typeof REQUEST_TYPES)[Ty
   tool: "permission",
   permissions: "permission",
   plan: "permission",
+  quota: "permission",
+  budget: "permission",
   user_input: "input",
   elicitation: "input",
 };

@@ -1,5 +1,7 @@
 // State, events and effects of the session screen. The reducer is ui.ts, the layout frame.ts.
+import type { AgentCommand } from "../../client/http/types.ts";
 import type { Answer, RequestRow, View } from "../../client/view/types.ts";
+import type { FoundFile } from "../../protocol/files.ts";
 import type { Choice } from "../../protocol/requests.ts";
 import type { Editor } from "../composer/editor.ts";
 import type { History } from "../composer/history.ts";
@@ -7,6 +9,8 @@ import type { PickerState } from "../picker/picker.ts";
 import type { FeedLayout } from "../rows/types.ts";
 import type { Input, Size } from "../screen-types.ts";
 import type { DriverCommand, Picker, PickerOption } from "../types.ts";
+
+import type { CompletionState } from "./completion.ts";
 
 /** What Enter does: send a message, decide a request, or answer questions. */
 export type Mode = "chat" | "approval" | "input";
@@ -21,6 +25,10 @@ export interface SessionUi {
   feed: FeedState;
   /** The open request; only in `approval` and `input`. */
   focus?: string;
+  /** When it opened by itself; absent if a key opened it. */
+  opened_ms?: number;
+  /** The request that the user left with Esc: it does not open by itself again. */
+  left?: string;
   /** Answers in progress, by request id. */
   asked: ReadonlyMap<string, Asked>;
   /** Requests whose answer was sent. */
@@ -30,6 +38,10 @@ export interface SessionUi {
   /** `requestKey` of the request on the screen; only that one can be answered. */
   drawn?: string;
   overlay?: Overlay;
+  /** The agent's own, as last reported. */
+  agentCommands?: readonly AgentCommand[];
+  /** What can be put in at the cursor. */
+  completion?: CompletionState;
   notice?: Notice;
   armed?: { what: "interrupt" | "leave"; until_ms: number };
   /** The open request was closed while the user typed; input until the next pause was meant for it. */
@@ -90,11 +102,15 @@ export type UiEvent =
   /** This request is on the screen now. */
   | { kind: "drawn"; request: string | undefined }
   | { kind: "tick"; at_ms: number }
+  /** Scrolls to this entry and unfolds it. */
+  | { kind: "place"; entry: string }
   | { kind: "send_failed"; text: string; message: string; at_ms: number }
   | { kind: "respond_failed"; request_id: string; message: string; at_ms: number }
   | { kind: "whole"; row: RequestRow }
   | { kind: "report"; level: Notice["level"]; text: string; at_ms: number }
   | { kind: "earlier"; isMore: boolean; at_ms: number }
+  | { kind: "files"; query: string; files: readonly FoundFile[]; message?: string }
+  | { kind: "agent_commands"; commands: readonly AgentCommand[] }
   | { kind: "cancelled"; text: string; at_ms: number }
   | { kind: "picker"; key: string; options?: readonly PickerOption[]; message?: string };
 
@@ -106,10 +122,11 @@ export type Effect =
   | { kind: "cancel_queued"; message_id: string; text: string }
   | { kind: "earlier"; kept_from?: number }
   | { kind: "command"; name: string; rest: string }
+  | { kind: "find_files"; query: string }
   | { kind: "load_picker"; key: string }
   | { kind: "choose"; key: string; value: string; label: string }
   | { kind: "leave"; code: number }
-  | { kind: "back" | "suspend" | "repaint" | "mouse" | "changes" };
+  | { kind: "back" | "suspend" | "repaint" | "mouse" | "changes" | "load_commands" };
 
 export interface Step {
   ui: SessionUi;
@@ -133,4 +150,8 @@ export interface UiContext {
   endsWithScreen: boolean;
   canGoBack: boolean;
   hasChanges: boolean;
+  /** Files can be completed. */
+  hasFiles: boolean;
+  /** The agent's own commands can be completed. */
+  hasAgentCommands: boolean;
 }

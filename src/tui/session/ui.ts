@@ -5,9 +5,11 @@ import type { Input } from "../screen-types.ts";
 import { onChatInput } from "./chat.ts";
 import { onChoiceInput } from "./choices.ts";
 import { toChord } from "./chord.ts";
+import { fillCommands, fillFiles, followCompletion } from "./completion.ts";
 import { onOverlayInput } from "./overlays.ts";
 import { onQuestionInput } from "./questions.ts";
-import { followRequests } from "./requests.ts";
+import { followRequests, openNext } from "./requests.ts";
+import { showEntry } from "./scroll.ts";
 import { getFocused, hasQuestions, omit, showNotice, step } from "./state.ts";
 import type { SessionUi, Step, UiContext, UiEvent } from "./ui-types.ts";
 
@@ -18,7 +20,7 @@ export function reduce(ui: SessionUi, event: UiEvent, context: UiContext): Step 
     case "view":
       return followRequests(ui, { ...advanceTime(ui, event.at_ms), view: event.view }, context);
     case "tick":
-      return step(advanceTime(ui, event.at_ms));
+      return openNext(advanceTime(ui, event.at_ms), context);
     case "size":
       return step(resize(ui, event));
     case "drawn":
@@ -43,8 +45,14 @@ export function reduce(ui: SessionUi, event: UiEvent, context: UiContext): Step 
       const next = { ...advanceTime(ui, event.at_ms), feed };
       return step(event.isMore ? next : showNotice(next, "info", "start of the history: no earlier events"));
     }
+    case "place":
+      return step(showEntry(ui, event.entry));
     case "cancelled":
       return step(putBack(advanceTime(ui, event.at_ms), event.text));
+    case "files":
+      return step(fillFiles(ui, event));
+    case "agent_commands":
+      return step(fillCommands(ui, event.commands, context));
     case "picker":
       return step(fillOpenPicker(ui, event));
   }
@@ -59,8 +67,9 @@ function onInput(ui: SessionUi, input: Input, context: UiContext): Step {
     return step({ ...showNotice(ui, "warn", why), startled_ms: ui.now_ms });
   }
   const disarmed = disarm(omit(ui, "startled_ms"), input);
-  const next = dispatch(disarmed, input, context);
-  const isSent = next.effects.some(({ kind }) => kind === "send");
+  const next = followCompletion(disarmed, dispatch(disarmed, input, context), context);
+  // What comes next is not typed into the same.
+  const isSent = next.effects.some(({ kind }) => kind === "send" || kind === "respond");
   const typed_ms = input.kind === "text" ? ui.now_ms : ui.typed_ms;
   return { ...next, ui: { ...next.ui, typed_ms: isSent ? 0 : typed_ms } };
 }

@@ -144,7 +144,7 @@ describe("patches", () => {
     const params = { threadId: "root", itemId: "i", changes: [change] };
     translate(state, { method: "item/fileChange/patchUpdated", params });
     expect(ask(FILES, { itemId: "i", reason: null, grantRoot: null }, state).payload).toEqual({
-      title: "apply_patch: edit /w/a",
+      title: "apply_patch: rename /w/a → /w/b",
       changes: [{ path: "/w/a", kind: "update", diff: "@@", move_path: "/w/b" }],
       tool_name: "apply_patch",
       choices: [

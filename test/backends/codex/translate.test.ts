@@ -375,7 +375,7 @@ describe("introduction", () => {
     const state = fresh();
     onStarted(state, result);
     expect(names(play([STARTED, usage(1, 1), COMPLETED, STARTED], state))).toEqual([
-      ...["turn_started", "result", "turn_ended"],
+      ...["turn_started", "used", "result", "turn_ended"],
       ...["system_init", "turn_started"],
     ]);
   });

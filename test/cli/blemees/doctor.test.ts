@@ -20,6 +20,7 @@ import { checkDaemon, checkSocket } from "../../../src/cli/blemees/doctor/daemon
 import { checkDemian } from "../../../src/cli/blemees/doctor/demian.ts";
 import { checkDisk, checkNode, checkSandbox, checkState } from "../../../src/cli/blemees/doctor/machine.ts";
 import { checkAudit, checkPolicy } from "../../../src/cli/blemees/doctor/policy.ts";
+import { checkSpace } from "../../../src/cli/blemees/doctor/space.ts";
 import { DOCTOR } from "../../../src/cli/blemees/doctor.ts";
 import { createBlemeesWords } from "../../../src/cli/request-text.ts";
 import { HealthReply } from "../../../src/protocol/wire/http.ts";
@@ -244,6 +245,32 @@ test("the machine: Node, a sandbox program, a state directory that can be create
     text: expect.stringContaining("will be created"),
   });
   expect((await checkDisk(patient)).text).toMatch(/^\d+ MiB free at/);
+});
+
+test("what the daemon's files take is shown with its largest parts, and is a warning above the limit", async () => {
+  const state = join(home, "state");
+  mkdirSync(join(state, "checkpoints"), { recursive: true });
+  writeFileSync(join(state, "checkpoints/objects"), "x".repeat(3 * 1024 * 1024));
+  writeFileSync(join(state, "blemees.db"), "x".repeat(1000));
+  const env = { ...patient.env, BLEMEESD_STATE_DIR: state };
+  expect(await checkSpace({ ...patient, env })).toEqual({
+    name: "space",
+    status: "ok",
+    text: expect.stringMatching(/^4 MiB: checkpoints 4 MiB, blemees\.db 1 MiB$/),
+  });
+  let limit = 0;
+  const server = await ScriptedHttp.start(() => ({
+    state_dir: state,
+    config: { retention_total_bytes: limit, session_retention_days: 90, summary_retention_days: 0 },
+  }));
+  closers.push(() => server.close());
+  const check = () => checkSpace({ ...patient, socket: server.path });
+  expect(await check()).toMatchObject({
+    status: "ok",
+    text: expect.stringMatching(/^4 MiB, no limit: .*; history is kept 90 days, usage without limit$/),
+  });
+  limit = 1024 * 1024;
+  expect(await check()).toMatchObject({ status: "warn", text: expect.stringContaining("4 MiB of 1 MiB: ") });
 });
 
 test("the state directory is the one that the daemon's config file names", async () => {

@@ -38,13 +38,13 @@ test("usage errors use its own name, also as JSON", async () => {
     code: 2,
     stderr: "blemees: unknown command: spwan; did you mean spawn?\nTry 'blemees --help'.\n",
   });
-  expect(await run("send")).toMatchObject({
+  expect(await run("queue")).toMatchObject({
     code: 2,
-    stderr: "blemees: usage: blemees send ID text…\nTry 'blemees help send'.\n",
+    stderr: "blemees: usage: blemees queue ID\nTry 'blemees help queue'.\n",
   });
-  const { stderr } = await run("send", "--json");
+  const { stderr } = await run("queue", "--json");
   expect(JSON.parse(stderr)).toMatchObject({
-    error: { code: "usage", message: "usage: blemees send ID text…" },
+    error: { code: "usage", message: "usage: blemees queue ID" },
   });
 });
 

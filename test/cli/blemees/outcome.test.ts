@@ -11,6 +11,13 @@ const result = (subtype: string) => ({ turn_id: "t1", subtype, ended_at_ms: 0 })
 const input = (fields: object) =>
   ({ message_id: "m1", kind: "user", state: "done", queued_at_ms: 0, ...fields }) as never;
 
+test("a wait that a budget ends says which one", () => {
+  const held = 'the budget of "lead": $1.20 of $1.00 used';
+  const said = (fields: object) => judgeWait(aWait({ reason: "blocked", session: aView(fields) })).text;
+  expect(said({ held, pending_requests: 0 })).toBe(`waiting for ${held}`);
+  expect(said({ held, pending_requests: 1 })).toBe("waiting for an answer");
+});
+
 describe("the exit code of a wait", () => {
   test.each([
     ["idle after a good turn", 0, { session: aView({ last_result: result("success") }) }],

@@ -119,6 +119,45 @@ describe("an agent's request", () => {
     expect((await sm("requests", id, "--all")).stdout).toContain("resolved");
   });
 
+  test("is one line of a table, with its age, session, project and what it is", async () => {
+    const id = await spawned(...QUICK, "--name", "asker", "approve it");
+    await sm("wait", id);
+    const request = await requestOf(id);
+    const { stdout } = await sm("requests");
+    expect(stdout).toMatch(/^AGE +SESSION +PROJECT +REQUEST +WHAT\n/);
+    expect(stdout).toMatch(
+      new RegExp(`^\\d+s +asker +\\S+ +${request.slice(0, 12)} +run rm -rf build$`, "m"),
+    );
+    const listed = JSON.parse((await sm("requests", "--json")).stdout);
+    expect(listed.requests).toContainEqual(expect.objectContaining({ request_id: request }));
+    expect(listed.sessions).toContainEqual(expect.objectContaining({ session_id: id, name: "asker" }));
+    // Named by its session, it is shown in full.
+    expect((await sm("requests", "asker")).stdout).toMatch(
+      /^\? asker \(demo\) in \S+ asks to run a command:\n/,
+    );
+    await sm("rm", id, "--yes");
+  });
+
+  test("is answered by the name of its session, if that has no other", async () => {
+    const id = await spawned(...QUICK, "--name", "solo", "approve it");
+    await sm("wait", id);
+    const request = await requestOf(id);
+    // Nobody has seen it: it has to be named, or taken as it is.
+    const blind = await sm("approve", "solo");
+    expect(blind).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`sm approve ${request} --shown `),
+    });
+    const approved = await sm("approve", "solo", "--yes");
+    expect(approved).toMatchObject({ code: 0, stdout: "Approved; sent to the agent.\n" });
+    expect(approved.stderr).toContain("│ rm -rf build");
+    await sm("wait", id);
+    const none = await sm("decline", "solo");
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("has no pending request") });
+    await sm("send", id, "approve it", "--wait");
+    expect(await sm("decline", "solo", "not now")).toMatchObject({ code: 0 });
+  });
+
   test("an id prefix that is too short approves nothing, and a bare word is no request", async () => {
     const id = await spawned(...QUICK, "approve it");
     await sm("wait", id);
@@ -214,7 +253,7 @@ describe("looking", () => {
     const { stdout } = await sm("status");
     expect(stdout).toMatch(/^daemon +blemeesd\//);
     expect(stdout).toContain(await requestOf(id));
-    expect(stdout).toMatch(/sessions +\d+: .*1 waiting_permission/);
+    expect(stdout).toMatch(/sessions +\d+: .*1 needs approval/);
     await sm("decline", await requestOf(id));
   });
 });
@@ -225,7 +264,7 @@ test.each([
   [["all", "--satte", "idle"], "did you mean --state?"],
   [["all", "--state", "idel"], "did you mean idle?"],
   [["all", "--state", "x9"], 'unknown state "x9"; the states are working, thinking, '],
-  [["approve", "x9"], '"x9" is not a request id (req_…); `sm requests` lists them'],
+  [["approve", "x9"], '"x9" is neither a request id (req_…) nor a session; `sm requests` lists them'],
   [["wait", "x", "--timeout", "soon"], "--timeout must be a number"],
   [["spawn", "demo", "--wait"], "--wait needs a prompt"],
 ])("%j is wrong usage: %s", async (args, help) => {

@@ -3,10 +3,12 @@ import { describe, expect, test } from "vitest";
 import {
   buildTree,
   formatAction,
+  formatProjects,
   formatSessionSheet,
   formatSessionTable,
   formatSessionTree,
 } from "../../../src/cli/blemees/session-lines.ts";
+import type { SessionView } from "../../../src/client/index.ts";
 import { anAction, aView } from "../../client/session-views.ts";
 
 const NOW = 3_600_000;
@@ -21,17 +23,27 @@ describe("the table", () => {
     pending_requests: 1,
     family_pending_requests: 3,
     cost_usd: 0.1234,
+    usage: { input_tokens: 12_000, output_tokens: 500, cache_read_input_tokens: 90_000 },
+    project: "/srv/app",
     started_at_ms: NOW - 120_000,
     last_active_at_ms: NOW - 90_000,
     last_event_at_ms: NOW - 5_000,
     last_action: anAction({ summary_text: "ran npm test", status: "failed", exit_code: 1 }),
   });
 
-  test("has id, name, agent, state, age, activity, cost, pending requests and the last action", () => {
+  test("has id, name, agent, state, age, activity, cost, pending requests, project and the last action", () => {
     expect(texts(formatSessionTable([worker], Infinity, NOW))).toEqual([
-      "SESSION  NAME   AGENT      STATE               AGE  ACTIVE  COST   PENDING     LAST ACTION",
-      "w1       fixer  codex-app  waiting_permission  2m   5s      $0.12  1 +2 below  ✗ ran npm test",
+      "SESSION  NAME   AGENT      STATE           AGE  ACTIVE  TOKENS  COST   PENDING     PROJECT  LAST ACTION",
+      "w1       fixer  codex-app  needs approval  2m   5s      12.5k   $0.12  1 +2 below  app      ✗ ran npm test",
     ]);
+  });
+
+  test("can be grouped by project, in the order of the sessions", () => {
+    const views = ["/srv/app", "/srv/b", "/srv/app", undefined].map((project, n) =>
+      aView({ session_id: `s${n}`, ...(project === undefined ? {} : { project }) }),
+    );
+    const lines = texts(formatProjects(views, Infinity, NOW)).map((line) => line.split("  ")[0]);
+    expect(lines).toEqual(["SESSION", "/srv/app", "s0", "s2", "/srv/b", "s1", "no project", "s3"]);
   });
 
   test("is cut to the screen, and an agent's text stays in its cell", () => {
@@ -55,7 +67,7 @@ describe("the table", () => {
     expect(header).toContain("STATE");
     expect(line).toMatch(/^5a01f0d8 {2}n{6,16}… {2}claude {2}idle/);
     const asking = { ...idle, activity_state: "waiting_permission" } as const;
-    expect(texts(formatSessionTable([asking], 40, NOW))[1]).toContain("waiting_per");
+    expect(texts(formatSessionTable([asking], 40, NOW))[1]).toContain("needs approv");
     expect(texts(formatSessionTable([idle], 80, NOW))[1]).toContain(`${"n".repeat(24)}…`);
   });
 
@@ -137,14 +149,34 @@ test.each([
   expect(formatAction(anAction(fields))).toBe(text);
 });
 
+const MONEY = { limit_of: "max_cost_usd", limit: 5, used: 1.5, reserved: 1 } as const;
+const TURNS = { limit_of: "max_turns", limit: 9, used: 9, reserved: 0, holder: "lead" } as const;
+
+test("the cost has a bar for the limit that is used up most, and says what is not known", () => {
+  const text = (more: Partial<SessionView>) =>
+    formatSessionTable([aView(more)], Infinity, NOW).map((line) => line.text)[1];
+  expect(text({ cost_usd: 1.5, budgets: [MONEY] })).toContain("$1.50 ▓▓░░░░░░ 30%");
+  expect(text({ cost_usd: 1.5, budgets: [MONEY, TURNS] })).toContain("$1.50 ▓▓▓▓▓▓▓▓ 100%");
+  const unknown = aView({ budgets: [{ ...MONEY, is_unpriced: true }] });
+  expect(formatSessionSheet(unknown, Infinity, NOW).join("\n")).toContain(
+    "at least $1.50 of $5.00, $1.00 set aside for descendants, some turns have no known price",
+  );
+});
+
 test("a session's details contain only what is known", () => {
   const lines = formatSessionSheet(
-    aView({ cost_usd: 1.5, budget: { max_cost_usd: 5 }, cwd: "/w", usage: { input_tokens: 7 } }),
+    aView({ cost_usd: 1.5, budgets: [MONEY, TURNS], cwd: "/w", usage: { input_tokens: 7 } }),
     Infinity,
     NOW,
   );
   expect(lines).toEqual(
-    expect.arrayContaining(["cost        $1.50 of $5", "cwd         /w", "tokens      7 in, 0 out"]),
+    expect.arrayContaining([
+      "cost        $1.50",
+      "budget      ▓▓░░░░░░ $1.50 of $5.00, $1.00 set aside for descendants",
+      "            ▓▓▓▓▓▓▓▓ 9 of 9 turns, shared with lead",
+      "cwd         /w",
+      "tokens      7 in, 0 out",
+    ]),
   );
   expect(lines.join("\n")).not.toMatch(/undefined|NaN|parent|queued/);
 });

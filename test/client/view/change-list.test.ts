@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  describeBase,
   describeFile,
   describeNotCovered,
   describeTurn,
@@ -88,12 +89,22 @@ test("turns in one line", () => {
   expect(describeTurn(running)).toBe("turn 1: running");
 });
 
-test("the filter steps through all turns and back to the session", () => {
+test("the filter steps through all turns, the base, and back to the session", () => {
   const turns = [TURN, { ...TURN, turn: 2 }];
   expect(stepTurn(turns, undefined, 1)).toBe(1);
-  expect(stepTurn(turns, 2, 1)).toBeUndefined();
-  expect(stepTurn(turns, undefined, -1)).toBe(2);
+  expect(stepTurn(turns, 2, 1)).toBe("base");
+  expect(stepTurn(turns, "base", 1)).toBeUndefined();
+  expect(stepTurn(turns, undefined, -1)).toBe("base");
   expect(stepTurn([], undefined, 1)).toBeUndefined();
+});
+
+test("the base is named by its commit and branch, or by why it is the first checkpoint", () => {
+  expect(describeBase({ commit: "0123456789abcdef", ref: "refs/remotes/origin/main" })).toBe(
+    "Since 0123456789, where the branch left origin/main",
+  );
+  expect(describeBase({ commit: "0123456789abcdef" })).toBe("Since 0123456789");
+  expect(describeBase({})).toBe("Since the session began");
+  expect(describeBase({ reason: "x" })).toBe("Since the first checkpoint: x");
 });
 
 test("parts that no checkpoint has are named", () => {

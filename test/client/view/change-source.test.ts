@@ -6,6 +6,10 @@ import { aFile, aFileReply, aHunk, aReply } from "./changed-files.ts";
 
 /** A port whose replies are given by hand. */
 class HeldPort implements ChangesPort {
+  undo(): Promise<never> {
+    throw new Error("not asked for");
+  }
+
   readonly asked: { query: unknown; reply(value: unknown): void; fail(error: Error): void }[] = [];
   list = (query: unknown): Promise<ChangesReply> => this.#hold(query) as Promise<ChangesReply>;
   file = (query: unknown): Promise<FileChangesReply> => this.#hold(query) as Promise<FileChangesReply>;

@@ -17,10 +17,12 @@ test("the question lists what happens to each file", () => {
     { path: "new.ts", action: "delete" },
     { path: "gone\n• x", action: "create" },
   ];
-  expect(toUndoQuestion(aUndo(files), 1)).toEqual({
+  const conversation = { rewound: false, reason: "demo cannot forget turns" };
+  expect(toUndoQuestion(aUndo(files, { conversation }), 1)).toEqual({
     title: "Undo turn 2?",
     text: [
       "The files get the content they had before turn 2 and the turn after it. The current content is kept in a checkpoint.",
+      "The conversation stays as it is: demo cannot forget turns.",
       "",
       "• restore src/a.ts",
       "• delete new.ts",
@@ -28,8 +30,18 @@ test("the question lists what happens to each file", () => {
     ].join("\n"),
     action: "Undo 3 files",
     needsForce: false,
+    canForget: false,
   });
   expect(toUndoQuestion(aUndo([]), 0)).toBeUndefined();
+});
+
+test("the question says whether the agent forgets the turns too, also if no file was changed", () => {
+  const conversation = { rewound: false, is_possible: true };
+  const question = toUndoQuestion(aUndo([], { conversation }), 0);
+  expect(question?.canForget).toBe(true);
+  expect(question?.text).toBe(
+    "No file was changed in turn 2.\nThe agent forgets turn 2 and later too. History keeps them.",
+  );
 });
 
 test("files that others changed since are named first, and the button says that they are overwritten", () => {
@@ -57,9 +69,15 @@ test("the report says whether the conversation was rewound", () => {
   const refused: UndoneFile = { path: "b", action: "refused", reason: "too large" };
   expect(describeUndo(aUndo([...files, refused]))).toBe("Turn 2 was not undone: b (too large).");
   expect(describeUndo(aUndo(files, { done: true, conversation: { rewound: true } }))).toBe(
-    "Undid turn 2: 1 file. The conversation was rewound too.",
+    "Undid turn 2: 1 file. The agent has forgotten these turns too.",
   );
   expect(
     describeUndo(aUndo(files, { done: true, conversation: { rewound: false, reason: "the agent cannot" } })),
-  ).toBe("Undid turn 2: 1 file. The conversation was not rewound: the agent cannot.");
+  ).toBe(
+    "Undid turn 2: 1 file. The agent still remembers these turns: the agent cannot. Say in the next message that they were undone.",
+  );
+  const partly = { rewound: false, turn: 3, reason: "not the first" };
+  expect(describeUndo(aUndo(files, { done: true, conversation: partly }))).toBe(
+    "Undid turn 2: 1 file. The agent has forgotten turn 3 and later only: not the first.",
+  );
 });

@@ -51,13 +51,14 @@ test.each([
 
 test.each([
   [{ activity_state: "waiting_permission", pending_requests: 1 }, "needs approval"],
-  [{ activity_state: "working", pending_requests: 1 }, "working, asking"],
-  [{ activity_state: "thinking", stalled: true }, "thinking, stalled"],
-  [{ activity_state: "idle", held: "no room" }, "idle, held"],
+  [{ activity_state: "working", pending_requests: 1 }, "needs approval"],
+  [{ activity_state: "thinking", stalled: true }, "stalled"],
+  [{ activity_state: "idle", held: "no room" }, "held"],
   [{ activity_state: "idle", failed: true }, "failed"],
-  [{ activity_state: "stopped", failed: true, held: "no room" }, "failed, held"],
+  [{ activity_state: "stopped", failed: true, held: "no room" }, "failed"],
   [{ activity_state: "waiting_permission", failed: true, pending_requests: 1 }, "needs approval"],
   [{ activity_state: "starting" }, "starting"],
+  [{ activity_state: "waiting_input", pending_requests: 1 }, "has a question"],
 ] as const)("a session with %j is %s", (fields, text) => expect(formatState(aView(fields))).toBe(text));
 
 test("a session is called by its name, else its title, else its id", () => {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { HttpClient } from "../../../src/client/index.ts";
 import { openSource, type SourceOptions } from "../../../src/client/view/source.ts";
 import type { ViewInput } from "../../../src/client/view/types.ts";
+import { applyInputs, emptyView } from "../../../src/client/view.ts";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
 import { PATIENT } from "../../support/patience.ts";
 
@@ -152,4 +153,17 @@ test("nothing is delivered after close, and no connection is left", async () => 
   await http.wait(id);
   expect(seen.batches).toHaveLength(count);
   await vi.waitFor(async () => expect(await http.status()).toMatchObject({ http: { streams: 0 } }), PATIENT);
+});
+
+test("a session can be read from an event that is far back, and nothing after it is dropped", async () => {
+  const id = await settled("tool");
+  const stored = (await http.session(id)).last_seq;
+  const seen = watch(daemon, id, { history: 3, at_seq: 2 });
+  await vi.waitFor(() => expect(seen.seqs()).toEqual(upTo(stored)), PATIENT);
+  const view = applyInputs(emptyView(), seen.inputs(), { maxEntries: 1 });
+  expect(view.dropped).toBe(0);
+  expect(view.session?.session_id).toBe(id);
+  const late = watch(daemon, id, { history: 3, at_seq: stored });
+  await vi.waitFor(() => expect(late.last("link")?.state).toBe("live"), PATIENT);
+  expect(late.seqs().at(-1)).toBe(stored);
 });

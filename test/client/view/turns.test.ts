@@ -36,12 +36,37 @@ describe("a turn", () => {
   });
 });
 
+test("turns that the agent has forgotten are marked, with their messages, and later ones are not", () => {
+  const turn = (turn_id: string) => [
+    delivered(turn_id, { turn_id }),
+    notice("task_started", { data: { turn_id, started_at_ms: 1 } }),
+    says(`done ${turn_id}`),
+    ended(),
+  ];
+  const rewound = notice("conversation_rewound", {
+    text: "the agent has forgotten turn 2 and later",
+    data: { turn: 2, turn_ids: ["b", "c"] },
+  });
+  const view = viewOf([...turn("a"), ...turn("b"), ...turn("c"), rewound, ...turn("d")]);
+  const kinds = (isUndone: boolean) =>
+    view.entries.filter((entry) => (entry.isUndone === true) === isUndone).map(({ kind }) => kind);
+  const whole = ["user", "text", "result"];
+  expect(kinds(true)).toEqual([...whole, ...whole]);
+  expect(kinds(false)).toEqual([...whole, "notice", ...whole]);
+  expect(viewOf([rewound]).entries).toHaveLength(1);
+});
+
 describe("a message of the user", () => {
   test("is shown once when it is delivered and echoed, with all of its text", () => {
     const told = "x".repeat(64 * 1024);
     const view = viewOf([delivered(told), echo([{ type: "text", text: `${told}yz` }, { type: "image" }])]);
     expect(view.entries).toMatchObject([{ id: "1", kind: "user", text: `${told}yz`, attachments: 1 }]);
     expect(viewOf([delivered(told)]).entries).toMatchObject([{ text: `${told}…` }]);
+  });
+
+  test("has its images also from an agent that does not repeat it", () => {
+    const { entries } = viewOf([delivered("", { message_id: "m", attachments: 2 })]);
+    expect(entries).toMatchObject([{ kind: "user", text: "", attachments: 2 }]);
   });
 
   test("is complete if the queue has it", () => {

@@ -1,7 +1,7 @@
 // What the real agents change in a repository, by a tool and by a shell: shown under the right turn, undone, and kept apart
 // in a worktree.
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Machine } from "./machine.ts";
@@ -73,6 +73,39 @@ test.each(CASES)(
     expect(git("for-each-ref", "--format=%(refname)").trim()).toBe("refs/heads/main");
   },
 );
+
+test.each(CASES)("$agent: what was undone is not in the next request to the model", async (of) => {
+  const requests = () => (of.agent === "claude" ? machine.anthropic : machine.responses).requests;
+  const may = ["--no-approvals", ...of.may];
+  const name = `${of.agent}-forgets`;
+  const id = await machine.spawn(of.agent, name, ...may, `alpha-${name} ${of.runs(`echo 1 > ${name}`)}`);
+  expect(await machine.sm("wait", id)).toMatchObject({ code: 0 });
+  await machine.say(id, `beta-${name} ${of.runs(`echo 2 > ${name}`)}`);
+  await machine.say(id, `gamma-${name} #mock:text C`);
+  expect(JSON.stringify(requests().at(-1))).toContain(`beta-${name}`);
+  const undone = await machine.sm("undo", id, "--turn", "2", "--yes");
+  expect(undone).toMatchObject({ code: 0 });
+  expect(undone.stdout).toContain("The agent has forgotten these turns too.");
+  expect(read(name)).toBe("1\n");
+  // The agent is started again for the next message, and once more after that.
+  for (const word of ["delta", "epsilon"]) {
+    await machine.say(id, `${word}-${name} #mock:text D`);
+    const last = JSON.stringify(requests().at(-1));
+    const heard = ["alpha", "beta", "gamma", "delta"].filter((one) => last.includes(`${one}-${name}`));
+    expect(heard).toEqual(["alpha", "delta"]);
+    expect(await machine.sm("stop", id)).toMatchObject({ code: 0 });
+  }
+  // A stopped session.
+  expect(await machine.sm("undo", id, "--turn", "5", "--yes")).toMatchObject({ code: 0 });
+  await machine.say(id, `zeta-${name} #mock:text E`);
+  const last = JSON.stringify(requests().at(-1));
+  expect(["alpha", "delta", "epsilon", "zeta"].filter((one) => last.includes(`${one}-${name}`))).toEqual([
+    "alpha",
+    "delta",
+    "zeta",
+  ]);
+  rmSync(join(machine.cwd, name));
+});
 
 test("in a worktree the agent's files stay apart until they are merged", async () => {
   const [claude] = CASES;

@@ -31,7 +31,7 @@ test("two agents ask, one is approved from another shell, the daemon is killed, 
   const [asks, rests] = ["waiting_permission", "idle"];
   expect(await states()).toEqual({ coder: asks, writer: asks, idler: rests });
   expect((await machine.sm("all")).stdout).toMatch(
-    new RegExp(`^${writer.slice(0, 8)} +writer +claude +waiting_permission`, "m"),
+    new RegExp(`^${writer.slice(0, 8)} +writer +claude +needs approval`, "m"),
   );
 
   const [asked] = await machine.requests("coder");

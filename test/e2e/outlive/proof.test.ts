@@ -32,7 +32,7 @@ describe.skipIf(process.platform !== "linux")("real agents outlive the daemon (f
       // Checks the test itself: there was something to lose.
       expect(report.kills).toBe(KILLS);
       expect(report.turns).toBeGreaterThan(cast.length);
-      expect(report.openOverFaults).toBeGreaterThan(KILLS);
+      expect(report.openOverFaults).toBeGreaterThan(KILLS / 3);
       expect(report.adoptedMs.length).toBeGreaterThan(KILLS);
     },
   );

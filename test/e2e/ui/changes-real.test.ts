@@ -128,6 +128,7 @@ describe.skipIf(!hasBrowser)("changes of a real repository", () => {
     expect(readFileSync(join(repository, "notes.md"), "utf8")).toBe("to do\n");
     expect(readFileSync(join(repository, "src/total.ts"), "utf8")).toContain("/** The total. */");
     expect(readFileSync(join(repository, "src/total.ts"), "utf8")).toContain("Math.max");
+    // Claude forgot the turn, and was started again.
     await stateIs(page, "idle");
   });
 

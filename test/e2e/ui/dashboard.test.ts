@@ -142,8 +142,8 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
 
   test("the list and the head of a session use the same name for a state; its card shows the request", async () => {
     for (const [name, words, asks] of [
-      ["totals", "needs approval", /^\S+ asks to (?:run a command|edit a file)$/],
-      ["documents", "has a question", /^\S+ asks a question$/],
+      ["totals", "needs approval", /^totals \(claude\) in \S+ asks to (?:run a command|edit a file)$/],
+      ["documents", "has a question", /^documents \(\w+\) in \S+ asks a question$/],
     ] as const) {
       const page = await look({}, sessionHash(name));
       await page.waitForSelector(".card.is-waiting");

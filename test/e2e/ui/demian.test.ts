@@ -164,7 +164,7 @@ inTmux("what is asked", () => {
     model.script(bash(command), chatReply("Done."));
     const screen = await open("small", { size: [40, 12] });
     await send(screen, "do it");
-    await asked(screen, /more rows: PgDn[\s\S]*1 y Accept\n> \d n Decline/);
+    await asked(screen, /more rows: PgDn[\s\S]*1 y Accept once\n> \d n Decline/);
     const pages = await readOn(screen);
     expect(pages.at(-1)).not.toMatch(/more rows/);
     expect(pages.join("").replaceAll("\n  ┆ ", "")).toContain("touch made.txt");
@@ -274,17 +274,24 @@ inTmux("--daemon", () => {
     });
     await screen.until(/Hello\.[\s\S]*✓ done/);
     await send(screen, "now make it");
-    await screen.until("waiting_permission");
+    await screen.until(/needs approval[\s\S]*─ approval ·/);
     screen.save("asks");
+    screen.press("Escape");
+    await screen.until("─ chat");
     await send(screen, "/exit");
     expect(await screen.ended()).toBe(0);
     const [, id = ""] = /reopen it with: sm attach (\S+)/.exec(screen.screen()) ?? [];
     expect(id).not.toBe("");
     const back = start("daemon-back", { command: ["sm", "attach", id], env: machine.env });
-    await back.until(/Hello\.[\s\S]*now make it[\s\S]*1 pending request/);
+    await back.until(
+      /Hello\.[\s\S]*now make it[\s\S]*─ approval ·[\s\S]*touch made\.txt[\s\S]*> \d n Decline/,
+    );
     back.save("back");
+    // A key right after it opened by itself is not taken.
+    back.press("Escape");
+    await back.until("─ chat (disabled");
     back.press("C-n");
-    await back.until(/touch made\.txt[\s\S]*> \d n Decline/);
+    await back.until(/> \d n Decline/);
     back.press("y");
     await back.until(/Made\.[\s\S]*✓ done/);
     expect(existsSync(join(machine.cwd, "made.txt"))).toBe(true);

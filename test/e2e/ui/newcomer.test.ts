@@ -54,7 +54,7 @@ describe.skipIf(!canLook)("npm start", () => {
     await page.getByRole("button", { name: "Try the demo" }).click();
     await page.locator(".card.is-waiting").waitFor();
     expect(await page.innerText(".card.is-waiting")).toContain("rm -rf build");
-    await page.getByRole("button", { name: /Accept$/ }).click();
+    await page.getByRole("button", { name: /Accept once/ }).click();
     await page.getByText("It was allowed").waitFor();
     terminal.press("C-c");
     await untilGone(`HOME=${home}`);

@@ -72,7 +72,7 @@ describe.skipIf(tmuxVersion() === undefined).each(RESTARTS)("$way, under a termi
   test("a request stays, and is answered after it", async () => {
     const id = await spawn(ASKING_TURN);
     const terminal = open(`restart ${way} asks`, ["tui", id]);
-    await terminal.until("waiting_permission");
+    await terminal.until("needs approval");
     terminal.press("C-n");
     await terminal.until("─ approval ·");
     terminal.save("asked");

@@ -99,9 +99,11 @@ describe.skipIf(tmuxVersion() === undefined)("in tmux", () => {
       await terminal.until("idle");
 
       await say(terminal, run(`mkdir made-by-${agent}`));
-      await terminal.until("waiting_permission");
+      await terminal.until("─ approval ·");
       terminal.save("asks");
       // Normal text never answers: it stays in the composer, and nothing is done.
+      terminal.press("Escape");
+      await terminal.until("─ chat (disabled");
       terminal.type("y");
       terminal.press("Enter");
       await terminal.until("not sent");
@@ -116,7 +118,7 @@ describe.skipIf(tmuxVersion() === undefined)("in tmux", () => {
       terminal.save("approved");
 
       await say(terminal, run(`touch never-by-${agent}`));
-      await terminal.until("waiting_permission");
+      await terminal.until("needs approval");
       expect(await turnTo(terminal, "approval")).toContain(`touch never-by-${agent}`);
       terminal.press("n");
       if (takesReason) {
@@ -130,7 +132,7 @@ describe.skipIf(tmuxVersion() === undefined)("in tmux", () => {
       if (takesReason) expect(told(agent)).toContain("use the other directory");
 
       await say(terminal, question);
-      await terminal.until("waiting_input");
+      await terminal.until("has a question");
       await turnTo(terminal, "input");
       await terminal.until("Which colour?");
       terminal.save("question");
@@ -210,7 +212,9 @@ describe.skipIf(tmuxVersion() === undefined)("in tmux", () => {
   test("a request that is answered elsewhere while its reason is typed does not discard the text", async () => {
     await machine.spawn("claude", "shared", "#mock:bash mkdir by-another");
     const terminal = open("elsewhere", ["sm", "tui", "shared"]);
-    await terminal.until("waiting_permission");
+    await terminal.until("─ approval ·");
+    terminal.press("Escape");
+    await terminal.until("─ chat (disabled");
     await say(terminal, "a draft of mine");
     await terminal.until("not sent");
     await turnTo(terminal, "approval");
@@ -221,7 +225,7 @@ describe.skipIf(tmuxVersion() === undefined)("in tmux", () => {
     const [request] = await machine.requests("shared");
     await machine.sm("approve", request?.request_id ?? "");
     const screen = await terminal.until("request closed: answered elsewhere");
-    expect(screen).toMatch(/─ chat ─.*\n> a draft of mine$/m);
+    expect(screen).toMatch(/─ chat .*\n> a draft of mine$/m);
     terminal.save("gone");
     await terminal.until("idle");
     expect(has("by-another")).toBe(true);
@@ -290,15 +294,15 @@ describe.skipIf(tmuxVersion() === undefined)("in tmux", () => {
     expect(list.indexOf("asker")).toBeLessThan(list.indexOf("resized"));
     expect(terminal.styled()).not.toMatch(COLOUR);
     terminal.save("waiting");
-    terminal.press("a");
+    terminal.press("w");
     terminal.press("Enter");
-    await terminal.until("waiting_permission");
+    await terminal.until(/^\? needs approval {2}asker/m);
     await turnTo(terminal, "approval");
     terminal.save("approval");
     terminal.press("Escape");
     await terminal.until("─ chat");
     terminal.press("Escape");
-    await terminal.until(/needs approval\s+asker/);
+    await terminal.until(/\? \d+ waiting/);
     terminal.press("q");
     expect(await terminal.ended()).toBe(0);
     expect(has("asked-for")).toBe(false);

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts for a shell
 import { describe, expect, test } from "vitest";
+import { maskSecrets } from "../../../src/base/secrets.ts";
 import { createBuiltinHooks } from "../../../src/runtime/hooks/builtin/index.ts";
 import { createInjectEnvInfo } from "../../../src/runtime/hooks/builtin/inject-env-info.ts";
-import { maskSecrets } from "../../../src/runtime/hooks/builtin/mask-secrets.ts";
 import { createHookDispatcher } from "../../../src/runtime/hooks/dispatcher.ts";
 import type { HookInput } from "../../../src/runtime/hooks/types.ts";
 

@@ -1,7 +1,7 @@
 // Secrets in text that comes in pieces.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { maskSecrets } from "../../../src/runtime/hooks/builtin/mask-secrets.ts";
+import { maskSecrets } from "../../../src/base/secrets.ts";
 import { SecretStream } from "../../../src/runtime/hooks/builtin/secret-stream.ts";
 import { Stage } from "../stage.ts";
 

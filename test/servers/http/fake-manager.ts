@@ -30,19 +30,32 @@ export class FakeManager implements Manager {
   views = (...args: unknown[]) => this.#note("views", args, { sessions: [view(), view("s-2")], next: "n-2" });
   view = (session_id: string) => this.#note("view", [session_id], view(known(session_id)));
   family = (...args: unknown[]) => this.#note("family", args, [{ depth: 0, session: view() }]);
-  rename = (session_id: string, name: string | null) =>
-    this.#note("rename", [session_id, name], { ...view(session_id), ...(name === null ? {} : { name }) });
+  mark: Manager["mark"] = (session_id, change) =>
+    this.#note("mark", [session_id, change], {
+      ...view(session_id),
+      ...(typeof change.name === "string" ? { name: change.name } : {}),
+    });
+  settings = (session_id: string) =>
+    this.#note("settings", [session_id], { session_id, running: true, model: { values: [] } });
+  adjust = (session_id: string, ...args: unknown[]) =>
+    this.#note("adjust", [session_id, ...args], { session_id, running: true });
   input = (...args: unknown[]) =>
     this.#note("input", args, { input: input(), position: 0, repeated: this.repeated });
   queue = (...args: unknown[]) => this.#note("queue", args, { queued: [queued()], recent: [input()] });
   cancelInput = (...args: unknown[]) =>
     this.#note("cancelInput", args, { ...input(), state: "cancelled" as const });
+  continueQueue = (...args: unknown[]) => this.#note("continueQueue", args, { queued: 1 });
   interrupt = (...args: unknown[]) => this.#note("interrupt", args, { was_idle: false });
   stop = (...args: unknown[]) => this.#note("stop", args, [SESSION]);
   remove = (...args: unknown[]) => this.#note("remove", args, [SESSION]);
   respond = (...args: unknown[]) =>
     this.#note("respond", args, { request: requestRow(), repeated: this.repeated });
-  requests = (...args: unknown[]) => this.#note("requests", args, { requests: [requestRow()], next: "n-1" });
+  requests = (...args: unknown[]) =>
+    this.#note("requests", args, {
+      requests: [requestRow()],
+      sessions: [{ session_id: SESSION, name: "fixer" }],
+      next: "n-1",
+    });
   request = (session_id: string | undefined, request_id: string) =>
     this.#note("request", [session_id, request_id], request_id === "r-1" ? requestRow() : undefined);
   stats = (...args: unknown[]) =>
@@ -63,6 +76,8 @@ export class FakeManager implements Manager {
       files: [],
       totals: { files: 0, additions: 0, deletions: 0 },
     });
+  files = (session_id: string, ...args: unknown[]) =>
+    this.#note("files", [session_id, ...args], { session_id, files: [{ path: "src/a.ts" }] });
   fileChanges = (...args: unknown[]) =>
     this.#note("fileChanges", args, { path: "a.ts", status: "added" as const, hunks: [] });
   undo = (session_id: string, ...args: unknown[]) =>
@@ -73,6 +88,14 @@ export class FakeManager implements Manager {
       files: [],
       conversation: { rewound: false },
     });
+  usage = (...args: unknown[]) =>
+    this.#note("usage", args, {
+      ...{ by: "day" as const, from_ms: 0, to_ms: 1, time_zone: "UTC", groups: [] },
+      total: { turns: 0, turns_without_tokens: 0, turns_without_cost: 0, duration_ms: 0, waited_ms: 0 },
+    });
+  search = (...args: unknown[]) => this.#note("search", args, { hits: [] });
+  quota = (...args: unknown[]) => this.#note("quota", args, { windows: [], waiting: [] });
+  orderQuota = (...args: unknown[]) => this.#note("orderQuota", args, view("s-1"));
   actions = (...args: unknown[]) => this.#note("actions", args, [action()]);
 
   async events(order: EventsOrder): Promise<EventsPage> {
@@ -101,6 +124,8 @@ export class FakeManager implements Manager {
   }
 
   requirePerson(): void {}
+
+  requireSight(): void {}
 
   onChange(listener: (change: ChangeView) => void): () => void {
     this.listeners.add(listener);

@@ -57,6 +57,22 @@ describe("the daemon", () => {
     },
   );
 
+  test("a restart is answered with both processes, and takes no options", async () => {
+    const reply = await world.ask("POST", "/daemon/restart", { tcp: true, body: {} });
+    expect([reply.status, reply.body]).toEqual([202, { pid: 1, next_pid: 2 }]);
+    expect((await world.ask("POST", "/daemon/restart", { body: { now: true } })).status).toBe(400);
+  });
+
+  test("a log that cannot be read says which, and the number of lines is limited", async () => {
+    const { status, body } = await world.ask("GET", "/daemon/log");
+    expect([status, body.error.code, body.error.message]).toEqual([
+      404,
+      "no_log",
+      expect.stringContaining("/state/blemeesd.log"),
+    ]);
+    expect((await world.ask("GET", "/daemon/log?lines=9999")).status).toBe(400);
+  });
+
   test("metrics are Prometheus text", async () => {
     const { headers, text } = await world.ask("GET", "/metrics");
     expect([headers["content-type"], text]).toEqual(["text/plain; version=0.0.4; charset=utf-8", "up 1\n"]);
@@ -183,10 +199,47 @@ describe("sessions", () => {
     expect((await world.ask("DELETE", at("?tree=true"))).body).toEqual({ deleted: [SESSION] });
     expect(world.manager.calls.map(({ args }) => args)).toEqual([
       [SESSION],
-      [SESSION, "ann"],
-      [SESSION, null],
+      [SESSION, { name: "ann" }],
+      [SESSION, { name: null }],
       [SESSION, { tree: true }],
     ]);
+  });
+
+  test("labels and the archive are changed together with the name, and an empty change is refused", async () => {
+    const change = { add_labels: ["bug"], remove_labels: ["idea"], archived: true };
+    expect((await world.ask("PATCH", at(""), { body: change })).status).toBe(200);
+    expect(world.manager.named("mark").at(-1)).toEqual([SESSION, change]);
+    const before = world.manager.named("mark").length;
+    for (const body of [
+      {},
+      { add_labels: ["a,b"] },
+      { add_labels: ["\u001b[2J"] },
+      { archived: "yes" },
+      { label: [] },
+    ]) {
+      expect((await world.ask("PATCH", at(""), { body })).body.error.code).toBe("invalid_message");
+    }
+    expect(world.manager.named("mark")).toHaveLength(before);
+  });
+
+  test("lists are filtered by project, labels, failure, archive, last activity and cost", async () => {
+    const query =
+      "?agent=codex&project=/w/shop&label=bug,ui&failed=true&archived=0&active_after_ms=5&active_before_ms=9&min_cost_usd=1.5";
+    expect((await world.ask("GET", `/sessions${query}`)).status).toBe(200);
+    expect(world.manager.named("views").at(-1)).toEqual([
+      {
+        backend: "codex",
+        project: "/w/shop",
+        labels: ["bug", "ui"],
+        failed: true,
+        archived: false,
+        active_after_ms: 5,
+        active_before_ms: 9,
+        min_cost_usd: 1.5,
+      },
+    ]);
+    for (const odd of ["label=a%20b", "failed=maybe", "min_cost_usd=-1", "active_after_ms=soon"])
+      expect((await world.ask("GET", `/sessions?${odd}`)).body.error.code).toBe("invalid_message");
   });
 
   test("interrupt and stop name the caller", async () => {
@@ -300,6 +353,7 @@ describe("requests", () => {
       at("/requests?tree=1&include_orphaned=true&include_settled=false&limit=2&after=x"),
     );
     expect(body).toMatchObject({ requests: [{ request_id: "r-1" }], next: "n-1" });
+    expect(body.sessions).toEqual([{ session_id: SESSION, name: "fixer" }]);
     await world.ask("GET", "/requests");
     expect(world.manager.named("requests")).toEqual([
       [{ session_id: SESSION, tree: true, orphaned: true, settled: false, limit: 2, after: "x" }],

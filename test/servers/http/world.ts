@@ -1,4 +1,5 @@
 // An HTTP server on a Unix socket and on loopback, with a fake manager, and clients for it.
+
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, type RequestOptions, request } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -81,6 +82,13 @@ export async function createWorld(limits: Partial<HttpLimits> = {}, maxConnectio
       findGit: async () => ({ reason: "git is missing" }),
       listBusy: () => [],
     }),
+    transcripts: {
+      list: async () => ({ transcripts: [] }),
+      view: async (session_id: string) => ({
+        ...{ session_id, backend: "claude", provider: "claude", last_active_at_ms: 1, size_bytes: 1 },
+      }),
+      events: async () => ({ events: [], next_seq: 0, is_end: true }),
+    },
     metrics: {
       counter: () => ({ add: () => undefined }),
       gauge: () => undefined,
@@ -97,6 +105,7 @@ export async function createWorld(limits: Partial<HttpLimits> = {}, maxConnectio
     control: {
       leavesAgents: (asked: boolean | undefined) => asked ?? true,
       stop: (how: { leaveAgents: boolean }) => void stops.push(how),
+      restart: async () => ({ pid: 2 }),
     },
   };
   const all: HttpLimits = {
@@ -181,6 +190,9 @@ function facts(socket_path: string): DaemonFacts {
       shutdown_grace_s: 1,
       max_concurrent_sessions: 1,
       max_line_bytes: 1,
+      retention_total_bytes: 1,
+      session_retention_days: 1,
+      summary_retention_days: 1,
     },
   };
 }

@@ -29,6 +29,9 @@ describe("status", () => {
         shutdown_grace_s: 1,
         max_concurrent_sessions: 64,
         max_line_bytes: 16_777_216,
+        retention_total_bytes: 10_737_418_240,
+        session_retention_days: 90,
+        summary_retention_days: 730,
       },
     });
     expect(String(before["uptime_s"])).toMatch(/^\d+(\.\d{1,3})?$/);

@@ -1,6 +1,7 @@
 // lane: process
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { keepFoundGit } from "../../../src/git/index.ts";
 import { Overlaps } from "../../../src/sessions/checkpoints/overlaps.ts";
 import { Scratch } from "../../git/scratch.ts";
 import { PATIENT } from "../../support/patience.ts";
@@ -50,7 +51,9 @@ async function readNotices(on: World, session_id: string): Promise<{ text: strin
 test("both sessions and their parents get a notice; a third session does not", async () => {
   const scratch = Scratch.create();
   onTestFinished(() => scratch.remove());
+  const env = { PATH: process.env["PATH"] ?? "" };
   const on = await world({
+    findGit: keepFoundGit(env),
     checkpoints: {
       ...{
         root: join(scratch.home, "checkpoints"),
@@ -58,7 +61,7 @@ test("both sessions and their parents get a notice; a third session does not", a
         timeoutMs: PATIENT.timeout,
         maxFileBytes: 1000,
       },
-      env: { PATH: process.env["PATH"] ?? "" },
+      env,
     },
   });
   const other = join(scratch.home, "other");

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
+import { keepFoundGit } from "../../../src/git/index.ts";
 import { PATIENT } from "../../support/patience.ts";
 import { FakeStore, user } from "../fakes.ts";
 import { runOf, spawn, textsOf, type World, world } from "../system.ts";
@@ -66,6 +67,7 @@ export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
   const open = () =>
     world({
       store,
+      findGit: keepFoundGit({ ...env, ...options.env }),
       checkpoints: {
         root: join(dir, "state", "checkpoints"),
         hidden: [join(dir, "state")],
@@ -81,7 +83,9 @@ export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
     if (turns === 1) await spawn(on, "s", { cwd: repo });
     else await on.manager.input({ session_id: "s", message: user(`turn ${turns}`) });
     await vi.waitFor(() => {
-      if (textsOf(runOf(on, "s")).length < turns) throw new Error("not sent yet");
+      // An undo stops the agent.
+      const runs = on.backend.runs.filter(({ order }) => order.session_id === "s");
+      if (runs.flatMap(textsOf).length < turns) throw new Error("not sent yet");
     }, PATIENT);
   };
   const end = async () => {

@@ -28,7 +28,7 @@ test("undo gives the files of the last turn their old content, and is itself a c
   expect(reply).toMatchObject({
     turn: 2,
     done: true,
-    conversation: { rewound: false, reason: expect.any(String) },
+    conversation: { rewound: true, turn: 2 },
   });
   expect(actionsOf(reply)).toEqual(["create b.txt", "delete new.txt", "restore a.txt"]);
   expect([place.read("a.txt"), place.read("b.txt"), place.read("mine.txt")]).toEqual([
@@ -173,4 +173,34 @@ test("an agent may not undo its own turns, nor those of a sibling", async () => 
   await expect(other.fileChanges("s", { path: "a.txt" })).rejects.toMatchObject({ code: "not_allowed" });
   const self = manager.as(agentOf("s"));
   expect((await self.changes("s", { limit: 1 })).files).toHaveLength(1);
+});
+
+test("after an undo that was cut off by the end of the daemon, its files are refused with the reason", async () => {
+  const place = await openPlace();
+  await place.turn(() => place.write("a.txt", "agent\n"));
+  await place.on.manager.undo("s", { files_only: true });
+  const records = join(place.dir, "state/checkpoints/s/checkpoints.jsonl");
+  const lines = readFileSync(records, "utf8").trim().split("\n");
+  writeFileSync(records, `${lines.slice(0, -1).join("\n")}\n`);
+  const later = await place.again();
+  place.write("a.txt", "half\n");
+  const reply = await later.manager.undo("s", { turn: 1 });
+  expect(reply).toMatchObject({ done: false, files: [{ path: "a.txt", action: "refused" }] });
+  expect(reply.files[0]?.reason).toMatch(/^an undo was interrupted/);
+  expect(await later.manager.undo("s", { turn: 1, force: true, files_only: true })).toMatchObject({
+    done: true,
+  });
+  expect(place.read("a.txt")).toBe("one\ntwo\nthree\n");
+});
+
+test("a directory of checkpoints that cannot be used is reported as such", async () => {
+  const place = await openPlace();
+  await place.turn(() => place.write("a.txt", "agent\n"));
+  rmSync(join(place.dir, "state/checkpoints/s"), { recursive: true });
+  writeFileSync(join(place.dir, "state/checkpoints/s"), "");
+  const later = await place.again();
+  await expect(later.manager.undo("s", {})).rejects.toMatchObject({
+    code: "git_failed",
+    message: expect.stringContaining("cannot be read or written"),
+  });
 });

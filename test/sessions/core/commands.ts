@@ -1,5 +1,6 @@
 // Random lists of commands for the core's test world, weighted so that sessions make progress.
 import fc from "fast-check";
+import { READING } from "../../../src/sessions/budget/facts.ts";
 import type { Command } from "./world.ts";
 
 const client = fc.constantFrom("ann", "bob");
@@ -7,9 +8,21 @@ const is = fc.boolean();
 /** Most commands succeed. */
 const isGood = fc.boolean().chain((first) => (first ? fc.constant(true) : fc.boolean()));
 const what = fc.constantFrom(
-  ...(["text", "thinking", "tool", "tool_done", "init", "notice", "result", "failure"] as const),
+  ...([
+    "text",
+    "thinking",
+    "tool",
+    "tool_done",
+    "init",
+    "notice",
+    "result",
+    "failure",
+    "limit",
+    "used",
+  ] as const),
 );
-const of = fc.constantFrom("start", "stop", "interrupt", "give", "ledger", "timer");
+const OVER = { hold: "used up", over: "used up" };
+const of = fc.constantFrom("start", "stop", "interrupt", "give", "rewind", "ledger", "timer");
 
 const COMMAND: fc.Arbitrary<Command> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant("disk" as const), isGood }) },
@@ -26,10 +39,15 @@ const COMMAND: fc.Arbitrary<Command> = fc.oneof(
       client: fc.constantFrom("ann", "bob", undefined),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("rest" as const, "halt" as const) }) },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constantFrom("rename" as const, "store" as const, "repeat" as const) }),
+    arbitrary: fc.record({ do: fc.constantFrom("rest" as const, "halt" as const, "rewind" as const) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constantFrom("rename" as const, "archive" as const, "store" as const, "repeat" as const),
+    }),
   },
   {
     weight: 1,
@@ -45,7 +63,7 @@ const COMMAND: fc.Arbitrary<Command> = fc.oneof(
     }),
   },
   {
-    weight: 8,
+    weight: 10,
     arbitrary: fc.record({
       do: fc.constant("say" as const),
       what,
@@ -64,6 +82,21 @@ const COMMAND: fc.Arbitrary<Command> = fc.oneof(
       ),
     }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("quota" as const),
+      order: fc.constantFrom(...(["resume", "postpone", "agree", "decline", "cancel", "give_up"] as const)),
+      isAsked: is,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("budget" as const),
+      facts: fc.constantFrom(undefined, undefined, { hold: "used up" }, OVER, READING),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("busy" as const), is }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("die" as const), code: fc.constantFrom(0, 1) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("pressure" as const), isFull: is }) },
@@ -80,5 +113,8 @@ const COMMAND: fc.Arbitrary<Command> = fc.oneof(
   },
 );
 
-export const START = fc.record({ managed: fc.boolean(), queued: fc.boolean() });
+export const START = fc.record({
+  managed: fc.boolean(),
+  queued: fc.constantFrom("nothing" as const, "message" as const, "wakes" as const),
+});
 export const COMMANDS = fc.array(COMMAND, { minLength: 5, maxLength: 50, size: "max" });

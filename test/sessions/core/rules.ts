@@ -1,7 +1,7 @@
 // The rules of a session's core, checked on random lists of commands. Returns the first counterexample, or undefined.
 import fc from "fast-check";
 import { COMMANDS, START } from "./commands.ts";
-import { type Command, type Core, World } from "./world.ts";
+import { type Command, type Core, type Start, World } from "./world.ts";
 
 export interface Sought {
   core: Core;
@@ -44,11 +44,7 @@ const ORDERS: Last[][] = [
 ];
 
 /** Interrupt, close and the end of the run, in every order, after the same start: the final state of each order. */
-export function endings(
-  core: Core,
-  start: { managed: boolean; queued: boolean },
-  commands: Command[],
-): string[] {
+export function endings(core: Core, start: Start, commands: Command[]): string[] {
   return ORDERS.map((order) => {
     const world = new World(core, start);
     for (const command of commands) world.run(command);
@@ -63,7 +59,8 @@ export function endings(
     world.settle();
     world.checkEnd();
     const { phase, run, owner, requests, jobs, row } = world.state;
-    const { stopped_at_ms: _when, last_result, last_active_at_ms: _active, ...kept } = row;
+    const { stopped_at_ms: _when, last_result, last_active_at_ms: _active, spent, ...rest } = row;
+    const kept = { ...rest, spent: { ...spent, wall_ms: 0 } };
     const outcome = { subtype: last_result?.subtype, error: last_result?.error };
     return JSON.stringify({ phase, run, owner, requests, jobs, kept, outcome });
   });

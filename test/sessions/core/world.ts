@@ -4,11 +4,18 @@
 import type { AgentEvent, ResultEvent } from "../../../src/protocol/events.ts";
 import type { QueuedMessage } from "../../../src/protocol/queue.ts";
 import type { SessionRow } from "../../../src/protocol/session.ts";
+import type { BudgetFacts } from "../../../src/sessions/core/budget.ts";
 import type { Effect } from "../../../src/sessions/core/effects.ts";
 import type { Happening, TimerName } from "../../../src/sessions/core/inputs.ts";
 import type { CloseCondition, Job } from "../../../src/sessions/core/jobs.ts";
+import type { QuotaOrder } from "../../../src/sessions/core/quota.ts";
 import type { Reduced } from "../../../src/sessions/core/reduce.ts";
-import type { OpenRequest, SessionState } from "../../../src/sessions/core/state.ts";
+import {
+  getQueue,
+  isWaitingQuota,
+  type OpenRequest,
+  type SessionState,
+} from "../../../src/sessions/core/state.ts";
 import { rowOf } from "../fakes.ts";
 import { RunLog } from "./run-log.ts";
 
@@ -29,9 +36,11 @@ export type Command =
   | { do: "interrupt"; client: string | undefined }
   | { do: "enqueue"; wake: boolean; first: boolean }
   | { do: "cancel"; which: number }
-  | { do: "rest" | "halt" | "rename" | "store" | "repeat" }
+  | { do: "rest" | "halt" | "rewind" | "rename" | "archive" | "store" | "repeat" }
   | { do: "close"; if: "always" | "abandoned" | "idle" | "owner" | "shutdown" }
   | { do: "say"; what: What }
+  | { do: "quota"; order: QuotaOrder["do"]; isAsked: boolean }
+  | { do: "budget"; facts: BudgetFacts | undefined }
   | { do: "own_turn" | "ask" | "show" | "answer" | "withdraw" | "auth_failed" }
   | { do: "busy"; is: boolean }
   | { do: "die"; code: number }
@@ -47,13 +56,24 @@ export type Command =
    */
   | { do: "outlive"; isWritten: boolean; says: What[]; isGone: boolean };
 
-export type What = "text" | "thinking" | "tool" | "tool_done" | "init" | "notice" | "result" | "failure";
+export type What =
+  | "text"
+  | "thinking"
+  | "tool"
+  | "tool_done"
+  | "init"
+  | "notice"
+  | "result"
+  | "failure"
+  | "limit"
+  | "used";
 
 type Outcome =
   | { kind: "start"; generation: string }
   | { kind: "stop"; generation: string }
   | { kind: "interrupt"; generation: string }
   | { kind: "give"; effect: Effect & { kind: "give" } }
+  | { kind: "rewind"; job_id: string; turns: readonly string[] }
   | { kind: "ledger"; job_id: string }
   | { kind: "timer"; name: TimerName };
 
@@ -87,8 +107,15 @@ interface Flight {
 }
 
 const BACKEND = "fake";
+const HOUR_MS = 3_600_000;
 /** The effects a closed session may still have: replies to waiting clients. */
 const AFTER_CLOSE = new Set<Effect["kind"]>(["reply", "refuse", "acknowledge", "log", "input_changed"]);
+
+/** How a sequence begins. */
+export interface Start {
+  managed: boolean;
+  queued: "nothing" | "message" | "wakes";
+}
 
 export class World {
   readonly #core: Core;
@@ -128,13 +155,15 @@ export class World {
   hadTrouble = false;
   readonly seen = new Set<string>();
 
-  constructor(core: Core, { managed, queued }: { managed: boolean; queued: boolean }) {
+  constructor(core: Core, { managed, queued }: Start) {
     this.#core = core;
     const row = { ...rowOf("s"), backend: BACKEND, ...(managed ? { managed: true } : {}) };
     this.#disk = row;
     this.state = core.restore(row, { at_ms: this.#now }).state;
     if (managed) this.#job({ kind: "begin", job_id: this.#id("j") });
-    if (queued) this.run({ do: "enqueue", wake: false, first: false });
+    if (queued === "message") this.run({ do: "enqueue", wake: false, first: false });
+    // They are delivered as one.
+    if (queued === "wakes") for (const _ of [1, 2]) this.run({ do: "enqueue", wake: true, first: false });
   }
 
   run(command: Command): void {
@@ -187,9 +216,19 @@ export class World {
       case "rest":
         this.#job({ kind: "rest", job_id: this.#id("j") });
         break;
+      case "rewind": {
+        const turns = [1, 2].map((turn) => ({ turn, turn_id: this.#id("t") }));
+        this.#job({ kind: "rewind", job_id: this.#id("j"), turns });
+        break;
+      }
       case "rename": {
         const job_id = this.#id("j");
-        this.#ask(job_id, { kind: "rename", job_id, name: this.#id("name") });
+        this.#ask(job_id, { kind: "mark", job_id, change: { name: this.#id("name") } });
+        break;
+      }
+      case "archive": {
+        const job_id = this.#id("j");
+        this.#ask(job_id, { kind: "mark", job_id, change: { archived: true, add_labels: ["old"] } });
         break;
       }
       case "store": {
@@ -209,7 +248,19 @@ export class World {
         else this.close(command.if);
         break;
       case "say":
-        this.#say(command.what);
+        this.#report(this.#said(command.what));
+        break;
+      case "quota": {
+        const { order, isAsked } = command;
+        const given: QuotaOrder =
+          order === "postpone" ? { do: order, until_ms: this.#now + HOUR_MS } : { do: order };
+        const job_id = this.#id("j");
+        if (isAsked) this.#ask(job_id, { kind: "quota", order: given, job_id });
+        else this.take({ kind: "quota", order: given });
+        break;
+      }
+      case "budget":
+        this.take({ kind: "budget", budget: command.facts });
         break;
       case "own_turn":
         this.#report({ kind: "turn_started" });
@@ -271,6 +322,7 @@ export class World {
 
   /** Lets all pending effects succeed until none is left. */
   settle(): void {
+    if (this.state.budget?.isReading === true) this.take({ kind: "budget", budget: undefined });
     for (let round = 0; round < 500; round += 1) {
       this.#flush(true);
       const [next] = this.#outcomes;
@@ -309,10 +361,13 @@ export class World {
       }
     }
     this.#checkAnnounced();
+    this.#checkDelivered(running);
     this.#checkReleased();
     this.#checkRunning();
     const { jobs, phase, run, row } = this.state;
     const isAtRest = running === undefined && run?.isBusy !== true && (row.queue ?? []).length === 0;
+    if (row.quota_wait !== undefined && getQueue(row).length === 0)
+      throw new Error("it waits for a limit without a message");
     if (isAtRest && this.#lastEnd?.goesOn === true)
       throw new Error(`turn ${this.#lastEnd.turn_id} was the end, and was not reported`);
     if (!this.hadTrouble && phase.name !== "closed") {
@@ -322,6 +377,13 @@ export class World {
     }
     if (jobs.length > 0) throw new Error(`job ${jobs[0]?.kind} is stuck in phase ${phase.name}`);
     if (this.#waiting.size > 0) throw new Error(`not answered ${[...this.#waiting.keys()].join()}`);
+  }
+
+  /** What has left the queue belongs to the turn that runs; the messages of other turns are done, failed or back. */
+  #checkDelivered(running: string | undefined): void {
+    for (const { message_id, state, turn_id } of this.state.row.inputs ?? [])
+      if (state === "delivered" && turn_id !== running)
+        throw new Error(`message ${message_id} left the queue for turn ${turn_id}, which does not run`);
   }
 
   /** A turn that goes on over a restart is announced by one of the daemons. */
@@ -363,6 +425,7 @@ export class World {
   #checkStep(before: SessionState, state: SessionState, effects: readonly Effect[]): void {
     const wake = before.phase.name === "turn" ? before.phase.turn.wake : undefined;
     const isCut = wake !== undefined && state.phase.name === "stopping";
+    this.#checkBegun(before, state);
     const [first] = state.jobs;
     if (isCut && first?.kind === "close" && first.reason === "shutdown") this.#checkWake(state, wake);
     if (before.phase.name !== state.phase.name) this.seen.add(`${before.phase.name} -> ${state.phase.name}`);
@@ -377,6 +440,14 @@ export class World {
       throw new Error("starting without a run");
     if (state.phase.name === "ready" && state.run?.isUp !== true) throw new Error("ready without a run");
     if (state.phase.name === "cold" && state.run !== undefined) throw new Error("cold with a run");
+  }
+
+  /** No message leaves the queue while a budget or a limit holds it. */
+  #checkBegun(before: SessionState, state: SessionState): void {
+    const isBegun = this.#core.toRow(before).turn === undefined && this.#core.toRow(state).turn !== undefined;
+    if (!isBegun || getQueue(state.row).length >= getQueue(before.row).length) return;
+    if (before.budget?.hold !== undefined) throw new Error("a turn begins beyond the budget");
+    if (isWaitingQuota(before)) throw new Error("a turn begins before the limit is reset");
   }
 
   /** Nothing else would wake the session: the next daemon reports it again. */
@@ -402,6 +473,11 @@ export class World {
       case "interrupt":
         this.#log.add({ kind: "call", call: "interrupt" });
         this.#outcomes.push({ kind: effect.kind, generation: effect.generation });
+        break;
+      case "rewind":
+        if (this.#core.toRow(this.state).turn !== undefined)
+          throw new Error("asked to forget turns while one runs");
+        this.#outcomes.push({ kind: "rewind", job_id: effect.job_id, turns: effect.turns });
         break;
       case "give":
         this.#checkGiven(effect);
@@ -436,6 +512,9 @@ export class World {
         break;
       case "input_changed": {
         const { message_id, state, outcome } = effect.input;
+        // The agent did not answer it: it is given once more.
+        if (state === "queued" && this.state.row.quota_wait?.message_ids.includes(message_id) === true)
+          this.#taken.delete(message_id);
         if (state === "done" && outcome === "success" && !this.#reached.has(message_id)) {
           throw new Error(`${message_id} is done, and no agent ever got it`);
         }
@@ -473,7 +552,10 @@ export class World {
   /** Rules 2 and 5: a queued message goes to the agent once, and only after its leaving the queue is stored. */
   #checkGiven({ entry, turn_id }: Effect & { kind: "give" }): void {
     if (entry === undefined) return;
-    const { message_id } = entry;
+    for (const { message_id } of entry.merged ?? [entry]) this.#checkGivenMessage(message_id, turn_id);
+  }
+
+  #checkGivenMessage(message_id: string, turn_id: string): void {
     const record = this.#disk.inputs?.find((one) => one.message_id === message_id);
     // The owner's, which an earlier daemon did not give; it was never in the queue.
     const isOwners = message_id === turn_id;
@@ -498,8 +580,11 @@ export class World {
       if (!this.#disk.inputs?.some((one) => one.message_id === message_id))
         throw new Error("reported an unstored message");
     }
-    if (asked?.happening.kind === "rename" && asked.happening.name === this.state.row.name) {
+    if (asked?.happening.kind === "mark" && asked.happening.change.name === this.state.row.name) {
       if (this.#disk.name !== this.state.row.name) throw new Error("reported an unstored name");
+    }
+    if (asked?.happening.kind === "mark" && asked.happening.change.archived === true) {
+      if (this.#disk.labels?.includes("old") !== true) throw new Error("reported an unstored label");
     }
     if (asked?.happening.kind === "cancel" && message_id !== undefined) {
       this.#cancelled.add(message_id);
@@ -507,6 +592,16 @@ export class World {
         throw new Error("reported an unstored cancel");
     }
     const job = asked?.happening.kind === "job" ? asked.happening.job : undefined;
+    const isRewound = typeof reply === "object" && "first" in reply && reply.first !== undefined;
+    if (job?.kind === "rewind" && isRewound && !this.hadTrouble) {
+      const notices = this.#stored as { category?: string; data?: { turn_ids?: string[] } }[];
+      if (
+        !notices.some(
+          ({ category, data }) => category === "conversation_rewound" && data?.turn_ids?.[0] === reply.first,
+        )
+      )
+        throw new Error("reported turns as forgotten without a stored notice");
+    }
     // A message that arrived since has started it again.
     const isStopped = asked?.messages === this.#messages && this.state.phase.name !== "closed";
     if (job?.kind === "halt" && isStopped && this.#disk.stopped_at_ms === undefined) {
@@ -535,8 +630,14 @@ export class World {
     this.take(happening);
   }
 
-  #say(what: What): void {
-    this.#report({ kind: "event", event: this.#event(what) });
+  #said(what: What): Happening {
+    if (what === "used") return { kind: "used", cost_usd: 0.1 };
+    const event = this.#event(what);
+    if (what !== "limit") return { kind: "event", event };
+    const { row } = this.state;
+    const on_limit = row.on_limit ?? (row.managed === true ? "ask" : "fail");
+    const quota = { on_limit, resets_at_ms: this.#now + HOUR_MS, max_wait_ms: 24 * HOUR_MS };
+    return { kind: "event", event, quota };
   }
 
   #report(happening: Happening): void {
@@ -545,9 +646,9 @@ export class World {
     this.take(happening);
   }
 
-  #event(what: What): AgentEvent {
+  #event(what: Exclude<What, "used">): AgentEvent {
     const backend = BACKEND;
-    const events: Record<What, AgentEvent> = {
+    const events: Record<Exclude<What, "used">, AgentEvent> = {
       text: { type: "agent.delta", backend, kind: "text", text: "a" },
       thinking: { type: "agent.delta", backend, kind: "thinking", text: "a" },
       tool: { type: "agent.tool_use", backend, tool_use_id: this.#id("t"), name: "x", input: {} },
@@ -561,6 +662,13 @@ export class World {
         subtype: "error",
         num_turns: 1,
         error: { code: "x", message: "x" },
+      },
+      limit: {
+        type: "agent.result",
+        backend,
+        subtype: "error",
+        num_turns: 1,
+        error: { code: "rate_limited", message: "later" },
       },
     };
     return events[what];
@@ -615,6 +723,12 @@ export class World {
       case "give":
         this.#given(next.effect, isGood);
         break;
+      case "rewind": {
+        const [first] = next.turns;
+        const outcome = isGood && first !== undefined ? { first } : { reason: "no" };
+        this.take({ kind: "rewound", job_id: next.job_id, outcome });
+        break;
+      }
       case "ledger":
         this.take({ kind: "ledger_settled", job_id: next.job_id });
         break;
@@ -644,14 +758,16 @@ export class World {
       return;
     }
     this.#log.isDoubtful = true;
-    const codes = ["invalid_message", "session_busy", "internal"];
-    const failure = { code: codes[this.#ids % 3] ?? "internal", message: "no" };
+    // Half of them: it is what a message meets that goes back to the queue.
+    const codes = ["invalid_message", "session_busy", "internal", "session_busy"];
+    const failure = { code: codes[this.#ids % codes.length] ?? "internal", message: "no" };
     this.take({ kind: "not_taken", ...whose, failure, ...(entry === undefined ? {} : { entry }) });
   }
 
   #noteTaken(entry: QueuedMessage | undefined): void {
     if (entry === undefined) return;
-    this.#taken.set(entry.message_id, (this.#taken.get(entry.message_id) ?? 0) + 1);
+    for (const { message_id } of entry.merged ?? [entry])
+      this.#taken.set(message_id, (this.#taken.get(message_id) ?? 0) + 1);
   }
 
   /** The disk acknowledges its pending writes, then takes the newer ones. */
@@ -724,8 +840,7 @@ export class World {
       this.#crash(isWritten);
       return;
     }
-    for (const what of says)
-      this.#log.add({ kind: "said", happening: { kind: "event", event: this.#event(what) } });
+    for (const what of says) this.#log.add({ kind: "said", happening: this.#said(what) });
     const { turn } = this.#log;
     const { turn: stored, ...row } = this.#forget(isWritten);
     // Nothing came of it that a client could know.

@@ -91,11 +91,21 @@ test("a rule that declines such a request at once is named", async () => {
   expect(spawned).toEqual([]);
 });
 
-test("a directory does not tell which sessions of others work in it", async () => {
+test("a directory, a project or a label does not tell which sessions of others work in it", async () => {
   const on = await family();
   for (const id of ["mine", "theirs"])
-    await spawn(on, id, { cwd: "/secret", ...(id === "mine" ? { parent: "lead" } : {}) });
+    await spawn(on, id, {
+      ...{ cwd: "/secret", labels: ["quiet"] },
+      ...(id === "mine" ? { parent: "lead" } : {}),
+    });
   await settle();
+  for (const filter of [{ project: "secret" }, { labels: ["quiet"] }]) {
+    const ids = async (caller: Caller): Promise<string[]> =>
+      (await on.manager.as(caller).views(filter)).sessions.map(({ session_id }) => session_id).sort();
+    expect(await ids(agent("lead"))).toEqual(["mine"]);
+    expect(await ids(PERSON)).toEqual(["mine", "theirs"]);
+  }
+  expect(await on.manager.as(agent("lead")).view("theirs")).not.toHaveProperty("labels");
   const found = async (caller: Caller): Promise<unknown[]> => [
     (await on.manager.as(caller).views({ cwd: "/secret" })).sessions
       .map(({ session_id }) => session_id)

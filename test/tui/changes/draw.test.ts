@@ -50,7 +50,7 @@ test("files with status, contents, turns and counts", () => {
     "",
     "",
     "",
-    "Enter lines · t turn · r refresh · Esc session · ? keys",
+    "Enter lines · t turn · u undo · r refresh · Esc session · ? keys",
   ]);
 });
 

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import type { ChangesState } from "../../../src/client/view/change-source.ts";
 import {
+  askToUndo,
   type ChangesEffect,
   type ChangesUi,
   FIRST_CHANGES_UI,
@@ -68,9 +69,15 @@ test("t and T step through the turns", () => {
   }));
   const ui = list({ reply: aReply([], { turns }) });
   expect(press(ui, "t").effects).toEqual([{ kind: "turn", turn: 1 }]);
-  expect(press(ui, "T").effects).toEqual([{ kind: "turn", turn: 2 }]);
-  expect(press(list({ reply: aReply([], { turns }), turn: 2 }), "t").effects).toEqual([
+  expect(press(ui, "T").effects).toEqual([{ kind: "turn", turn: "base" }]);
+  expect(press(list({ reply: aReply([], { turns }), turn: 2 }), "t", "u").effects).toEqual([
+    { kind: "turn", turn: "base" },
+    { kind: "plan_undo", turn: 2 },
+  ]);
+  const sinceBase = list({ reply: aReply([], { turns }), turn: "base" });
+  expect(press(sinceBase, "t", "u").effects).toEqual([
     { kind: "turn", turn: undefined },
+    { kind: "plan_undo" },
   ]);
 });
 
@@ -99,4 +106,23 @@ test("the help scrolls, any other key closes it, and a paste is no key", () => {
   expect(press(ui, "x").ui.mode).toEqual({ kind: "list" });
   const pasted = onChangesInput(list(), { kind: "paste", text: "q" }, { height: 5, rowCount: 5 });
   expect(pasted.effects).toEqual([]);
+});
+
+test("u asks first; y undoes both, f the files only, anything else nothing", () => {
+  expect(press(list(), "u").effects).toEqual([{ kind: "plan_undo" }]);
+  expect(press(list({ turn: 2 }), "u").effects).toEqual([{ kind: "plan_undo", turn: 2 }]);
+  const question = { title: "Undo turn 2?", text: "x", action: "Undo", needsForce: false, canForget: true };
+  const asked = askToUndo(list(), question, 2);
+  expect(press(asked, "y").effects).toEqual([{ kind: "undo", order: { turn: 2 } }]);
+  expect(press(asked, "f").effects).toEqual([{ kind: "undo", order: { turn: 2, files_only: true } }]);
+  for (const key of ["escape", "enter", "n", "down"]) {
+    const { ui, effects } = press(asked, key);
+    expect([ui.mode, effects]).toEqual([{ kind: "list" }, []]);
+  }
+  const forced = askToUndo(list(), { ...question, needsForce: true }, 2);
+  expect(press(forced, "y").effects).toEqual([{ kind: "undo", order: { turn: 2, force: true } }]);
+});
+
+test("what an undo did is shown until the next key", () => {
+  expect(press({ ...list(), notice: "Undid turn 2" }, "down").ui.notice).toBeUndefined();
 });

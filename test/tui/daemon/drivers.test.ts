@@ -1,14 +1,18 @@
 // The drivers of the terminal UI on a real daemon, with other clients acting at the same time.
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { defined } from "../../../src/base/values.ts";
 import { HttpClient } from "../../../src/client/index.ts";
 import type { Fleet } from "../../../src/client/view/fleet.ts";
 import type { ViewInput } from "../../../src/client/view/types.ts";
+import { applyInputs, emptyView } from "../../../src/client/view.ts";
 import { createFleetDriver } from "../../../src/tui/daemon/fleet-driver.ts";
 import { createSessionDriver } from "../../../src/tui/daemon/session-driver.ts";
 import { tempDir } from "../../backends/temp-dir.ts";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
 import { PATIENT } from "../../support/patience.ts";
+import { ROOT } from "../../support/root.ts";
 
 let daemon: TestDaemon;
 let http: HttpClient;
@@ -76,6 +80,97 @@ test("a second answer to the same request is reported as too late", async () => 
   await driver.respond(request, { decision: "accept" });
   const late = ["already answered (decline); the first answer counts"];
   await vi.waitFor(() => expect(said()).toEqual(late), PATIENT);
+});
+
+test("the list answers with the hash of what was shown, and says when another answer came first", async () => {
+  const list = fleet();
+  const { session_id: id } = (await http.spawn({ backend: "demo", prompt: "approve" })).session;
+  const find = () => [...(list.fleet()?.requests.values() ?? [])].find((row) => row.session_id === id);
+  await vi.waitFor(() => expect(find()).toBeDefined(), PATIENT);
+  const request = find();
+  if (request === undefined) throw new Error("nothing waits");
+  expect(await list.driver.wholeRequest(request)).toMatchObject({ request_id: request.request_id });
+  const changed = { ...request, shown_hash: "0".repeat(64) };
+  await expect(list.driver.respond(changed, { decision: "accept" })).rejects.toMatchObject({
+    code: "request_changed",
+  });
+  expect(await list.driver.respond(request, { decision: "decline" })).toBeUndefined();
+  expect(await http.request(id, request.request_id)).toMatchObject({ resolution_source: "tui" });
+  await expect(list.driver.respond(request, { decision: "accept" })).rejects.toThrow(
+    "already answered (decline); the first answer counts",
+  );
+});
+
+test("the list labels a session, archives it, and takes it back; one with work is not archived", async () => {
+  const list = fleet();
+  const { session_id: id } = (await http.spawn({ backend: "demo", prompt: "approve" })).session;
+  await vi.waitFor(() => expect(list.session(id)?.pending_requests).toBe(1), PATIENT);
+  await list.driver.changeLabels(id, { add_labels: ["bug", "ui"] });
+  await list.driver.changeLabels(id, { remove_labels: ["ui"] });
+  await vi.waitFor(() => expect(list.session(id)?.labels).toEqual(["bug"]), PATIENT);
+  await expect(list.driver.archive(id, true)).rejects.toMatchObject({ code: "session_busy" });
+  await list.driver.interrupt(id);
+  await http.wait(id);
+  await list.driver.archive(id, true);
+  await vi.waitFor(() => expect(list.session(id)?.archived_at_ms).toBeDefined(), PATIENT);
+  await list.driver.archive(id, false);
+  await vi.waitFor(() => expect(list.session(id)).not.toHaveProperty("archived_at_ms"), PATIENT);
+});
+
+test("a conversation from outside is listed, read, and continued by its first message", async () => {
+  const id = "abe6f9ad-902b-4d89-b758-7751d17427c5";
+  const cwd = realpathSync(daemon.home);
+  const dir = join(daemon.home, "claude/projects", cwd.replace(/[^a-zA-Z0-9]/g, "-"));
+  mkdirSync(dir, { recursive: true });
+  const recorded = readFileSync(join(ROOT, "test/fixtures/claude-transcripts/tools.jsonl"), "utf8");
+  writeFileSync(join(dir, `${id}.jsonl`), recorded.replaceAll("/home/user/project", cwd));
+  const { outside } = fleet().driver;
+  const [transcript] = (await outside.list()).transcripts;
+  if (transcript === undefined) throw new Error("not listed");
+  expect(transcript).toMatchObject({ session_id: id, cwd });
+  const onContinued = vi.fn();
+  const driver = outside.read(transcript, onContinued);
+  closers.push(() => driver.close());
+  let view = emptyView();
+  driver.start((inputs) => {
+    view = applyInputs(view, inputs);
+  });
+  const texts = () => JSON.stringify(view.entries);
+  await vi.waitFor(() => expect(texts()).toContain("a message continues it here"), PATIENT);
+  expect(texts()).toContain("tool said: AA || BB");
+  expect(view).toMatchObject({ link: { state: "live" } });
+  expect(await driver.loadEarlier()).toBe(false);
+  await expect(driver.interrupt()).rejects.toMatchObject({ code: "not_continued" });
+  await driver.send("#say hi");
+  expect(onContinued).toHaveBeenCalledWith(id);
+  await http.wait(id);
+  expect(await http.session(id)).toMatchObject({ cwd, last_result: { subtype: "success" } });
+  expect((await outside.list()).transcripts).toEqual([]);
+});
+
+test("the mode of a session is changed by a command or a picker, and what cannot be changed says so", async () => {
+  const { session_id } = (await http.spawn({ backend: "claude", cwd: daemon.home })).session;
+  const driver = createSessionDriver({ http, session_id });
+  closers.push(() => driver.close());
+  const find = <T extends { name?: string; key?: string }>(all: readonly T[], name: string): T => {
+    const found = all.find((one) => one.name === name || one.key === name);
+    if (found === undefined) throw new Error(`no ${name}`);
+    return found;
+  };
+  await find(driver.commands, "/mode").run("plan");
+  expect((await http.settings(session_id)).permission_mode?.current).toBe("plan");
+  const picker = find(driver.pickers, "/mode");
+  const options = await picker.load();
+  expect(options.filter(({ isCurrent }) => isCurrent)).toMatchObject([{ value: "plan" }]);
+  await picker.choose("default");
+  expect((await http.settings(session_id)).permission_mode?.current).toBe("default");
+  await expect(find(driver.commands, "/mode").run("none")).rejects.toThrow(/none/);
+  await expect(find(driver.commands, "/model").run("")).rejects.toMatchObject({ code: "usage" });
+  expect(Array.isArray(await driver.agentCommands?.())).toBe(true);
+  const demo = (await http.spawn({ backend: "demo" })).session.session_id;
+  const other = createSessionDriver({ http, session_id: demo });
+  closers.push(() => other.close());
+  await expect(find(other.pickers, "/effort").load()).rejects.toMatchObject({ code: "setting_refused" });
 });
 
 test("while a turn runs a message is queued, and can be taken back; one sent now goes first", async () => {

@@ -139,9 +139,9 @@ test("where only ASCII can be shown nothing else is written", () => {
 test("the help names keys like the hints and wraps long summaries", () => {
   const help = draw(press(aList({}), "?").state, 80, 40).rows.join("\n");
   expect(help).toMatch(/^ {2}Up, k, Ctrl-P, Wheel-Up {2,}up$/m);
-  expect(help).toMatch(/^ {2}\/ +filter by name, agent, state, directory or id$/m);
+  expect(help).toMatch(/^ {2}\/ +filter: words is:failed #label project:x age>7d$/m);
   const narrow = draw(press(aList({}), "?").state, 60, 40).rows.join("\n");
-  expect(narrow).toMatch(/^ {2}\/ +filter by name, .*\n +.*id$/m);
+  expect(narrow).toMatch(/^ {2}\/ +filter: words .*\n +.*age>7d$/m);
 });
 
 test("help and how to leave are among the hints in every width", () => {

@@ -19,13 +19,13 @@ test("when the marked session is removed, the one in its place is marked", () =>
   expect(setFleet(list, aFleet({ session_id: "a" }, { session_id: "c" })).selected).toBe("c");
 });
 
-test("a goes to the next waiting one, round and round, and says when there is none", () => {
+test("w goes to the next waiting one, round and round, and says when there is none", () => {
   const list = aList({ session_id: "a", ...waiting }, { session_id: "b" }, { session_id: "c", ...waiting });
-  const first = press(list, "G", "a").state;
+  const first = press(list, "G", "w").state;
   expect(first.selected).toBe("a");
-  expect(press(first, "a").state.selected).toBe("c");
-  expect(press(first, "a", "a").state.selected).toBe("a");
-  expect(press(aList({}), "a").state.message?.text).toMatch(/no pending requests/);
+  expect(press(first, "w").state.selected).toBe("c");
+  expect(press(first, "w", "w").state.selected).toBe("a");
+  expect(press(aList({}), "w").state.message?.text).toMatch(/no pending requests/);
 });
 
 test("hiding what is stopped does not hide what failed", () => {

@@ -134,7 +134,7 @@ const FAKES = [
   "│ ● Bash ls  ✓",
   "! nothing to worry about",
   "  Choices:",
-  "  1 y Accept",
+  "  1 y Accept once",
 ];
 
 /** What a row starts with after the bars of sub-agents: a space for untrusted text. */

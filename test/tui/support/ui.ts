@@ -131,6 +131,8 @@ export class Player {
       endsWithScreen: false,
       canGoBack: false,
       hasChanges: false,
+      hasFiles: true,
+      hasAgentCommands: false,
       ...this.#context,
     };
   }

@@ -3,19 +3,21 @@ import { describe, expect, test } from "vitest";
 import type { FleetRow } from "../../../src/client/view/fleet.ts";
 import {
   countTotals,
+  filterRows,
   findOffset,
-  findRequestTitles,
   findWindow,
   groupRows,
   type Item,
   isMatch,
-  searchRows,
   stepFrom,
+  summarizeRequests,
 } from "../../../web/src/fleet/rows.ts";
 import { fleetRow, sessionView } from "../support.ts";
 
 const NONE: ReadonlySet<string> = new Set();
 const HEIGHTS = { row: 50, group: 30 };
+const searchRows = (rows: readonly FleetRow[], search: string) =>
+  filterRows(rows, ({ session }) => isMatch(session, search));
 
 function ids(items: readonly Item[]): string[] {
   return items.map((item) =>
@@ -182,7 +184,7 @@ describe("the sums of the fleet", () => {
       link: { state: "live" as const },
     };
     expect(countTotals(fleet)).toEqual({ sessions: 2, asking: 2, working: 1, tokens: 7, cost_usd: 1.5 });
-    expect(findRequestTitles(fleet)).toEqual(new Map([["b", "first"]]));
+    expect(summarizeRequests(fleet)).toEqual(new Map([["b", "first"]]));
   });
 });
 

@@ -26,7 +26,7 @@ describe("the badge of a session", () => {
         tone: "bad",
       });
     const asking = sessionView("s", { activity_state: "idle", failed: true, pending_requests: 1 });
-    expect(getLook(asking)).toMatchObject({ word: "idle, asking", tone: "wait" });
+    expect(getLook(asking)).toMatchObject({ word: "needs approval", tone: "wait" });
   });
 
   test("shows an agent that is starting", () => {

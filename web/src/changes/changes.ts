@@ -9,6 +9,7 @@ import {
   toCommentPlace,
 } from "../../../src/client/view/change-comments.ts";
 import {
+  type ChangesScope,
   describeNotCovered,
   explainNoChanges,
   stepTurn,
@@ -62,7 +63,7 @@ class ChangesElement extends LitElement {
   readonly #rows = new DrawnRows();
   readonly #narrow = matchMedia(NARROW);
   /** The list whose files were opened at once. */
-  #greeted: number | "all" | undefined;
+  #greeted: ChangesScope | "all" | undefined;
 
   constructor() {
     super();
@@ -109,7 +110,7 @@ class ChangesElement extends LitElement {
       canSplit: !this.#narrow.matches,
       canOpen: files.length > 0,
       isAllOpen: opened.size > 0,
-      undone: isWorking ? undefined : (turn ?? last),
+      undone: isWorking ? undefined : typeof turn === "number" ? turn : last,
       selectTurn: (next) => void this.#selectTurn(next),
       do: (action) => this.#do(action),
       undo: (number) => void this.#undo(number),
@@ -170,7 +171,7 @@ class ChangesElement extends LitElement {
       opened,
       rows: opened?.reply === undefined ? [] : this.#rows.of(key, opened.reply),
       isSplit: this.#isSplitShown,
-      showsTurns: this.state.turn === undefined,
+      showsTurns: typeof this.state.turn !== "number",
       comments: comments.length,
       lines: { selection, below: (line) => this.#below(file, line, comments) },
       // Not the text of the draft: typing must not draw every line again.
@@ -306,7 +307,7 @@ class ChangesElement extends LitElement {
       void this.#selectTurn(stepTurn(state.reply?.turns ?? [], state.turn, action === "next_turn" ? 1 : -1));
   }
 
-  async #selectTurn(turn: number | undefined): Promise<void> {
+  async #selectTurn(turn: ChangesScope | undefined): Promise<void> {
     this.selection = undefined;
     this.#rows.reset();
     this.#drafts?.save();

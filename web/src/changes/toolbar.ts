@@ -1,6 +1,12 @@
 // The head of the Changes tab: which turn, totals, one column or two, undo.
 import { html, nothing, type TemplateResult } from "lit";
-import { countFiles, describeTurn } from "../../../src/client/view/change-list.ts";
+import { sanitizeLine } from "../../../src/base/sanitize.ts";
+import {
+  type ChangesScope,
+  countFiles,
+  describeBase,
+  describeTurn,
+} from "../../../src/client/view/change-list.ts";
 import type { ChangesState } from "../../../src/client/view/change-source.ts";
 import { countsView } from "./file-view.ts";
 import type { ChangesAction } from "./keys.ts";
@@ -13,7 +19,7 @@ export interface ToolbarContext {
   isAllOpen: boolean;
   /** The turn that Undo would undo, if one can be undone now. */
   undone: number | undefined;
-  selectTurn(turn: number | undefined): void;
+  selectTurn(turn: ChangesScope | undefined): void;
   do(action: ChangesAction): void;
   undo(turn: number): void;
 }
@@ -28,14 +34,16 @@ export function toolbar(context: ToolbarContext): TemplateResult {
       event: Event,
     ) => {
       const { value } = event.currentTarget as HTMLSelectElement;
-      context.selectTurn(value === "" ? undefined : Number(value));
+      context.selectTurn(value === "" ? undefined : value === "base" ? value : Number(value));
     }}>
       <option value="" .selected=${turn === undefined}>All turns</option>
       ${turns.map(
         (one) =>
           html`<option value=${one.turn} .selected=${one.turn === turn}>${capitalize(describeTurn(one))}</option>`,
       )}
+      <option value="base" .selected=${turn === "base"}>Since the base</option>
     </select>
+    ${turn === "base" && reply?.base !== undefined ? html`<span class="changes-base">${sanitizeLine(describeBase(reply.base))}</span>` : nothing}
     ${
       reply === undefined || reply.totals.files === 0
         ? nothing

@@ -21,9 +21,21 @@ export async function undoTurn({ app, sessionId, turn, turns }: UndoOrder): Prom
       app.notify("info", `Turn ${turn} left no changes to undo.`);
       return false;
     }
-    const { needsForce, title, text, action } = question;
-    if (!(await app.confirm({ title, text: sanitize(text), action, isDangerous: true }))) return false;
-    const reply = await app.api.undo(sessionId, { turn: plan.turn, ...(needsForce ? { force: true } : {}) });
+    const { needsForce, canForget, title, text, action } = question;
+    let isFilesOnly = !canForget;
+    const option = {
+      label: "The agent forgets these turns too",
+      set: (isOn: boolean) => {
+        isFilesOnly = !isOn;
+      },
+    };
+    const asked = { title, text: sanitize(text), action, isDangerous: true };
+    if (!(await app.confirm({ ...asked, ...(canForget ? { option } : {}) }))) return false;
+    const reply = await app.api.undo(sessionId, {
+      turn: plan.turn,
+      ...(needsForce ? { force: true } : {}),
+      ...(canForget && isFilesOnly ? { files_only: true } : {}),
+    });
     app.notify(reply.done ? "info" : "warn", sanitize(describeUndo(reply)));
     return reply.done;
   } catch (error) {

@@ -16,6 +16,7 @@ import { costChart, latencyChart, tokensChart } from "./specs.ts";
 import { backendsTable, bucketsTable, lanesTable, toolsTable } from "./tables.ts";
 import { layoutTimeline } from "./timeline.ts";
 import { timelineView } from "./timeline-view.ts";
+import { usageTabs } from "./usage-tabs.ts";
 
 const LABELS: Record<TimeRange, string> = { hour: "Hour", day: "Day", week: "Week" };
 /** Refresh interval while visible. */
@@ -104,6 +105,7 @@ class StatsElement extends LitElement {
     if (app === undefined) return nothing;
     return html`<header class="page-head">
         <h1>${sessionId === undefined ? "Usage and activity" : html`<span class="cut">${this.#name(sessionId)}</span>`}</h1>
+        ${usageTabs(app, "stats", sessionId)}
         ${sessionId === undefined ? nothing : html`<a href=${app.href({ name: "stats" })}>All sessions</a>`}
         <div class="segments" role="group" aria-label="Time range">
           ${RANGES.map(
@@ -134,7 +136,10 @@ class StatsElement extends LitElement {
   #figures(app: App, stats: Stats): TemplateResult {
     const { range, isTable } = this;
     if (stats.turns.length + stats.tools.length + stats.waits.length === 0)
-      return html`<p class="empty">No activity in the last ${range}.</p>`;
+      return html`<p class="empty">
+        No activity in the last ${range}. Turns, tools and waiting times appear here as agents work; for earlier days see
+        <a href=${app.href({ name: "usage" })}>Totals</a>.
+      </p>`;
     const span = findSpan(range, stats.until_ms);
     const buckets = bucketTurns(stats.turns, bucketStarts(range, span));
     const lanes = layoutTimeline(stats, span);

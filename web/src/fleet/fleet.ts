@@ -1,53 +1,57 @@
 // <x-fleet>: the session list, a tree with waiting sessions first. Only visible rows are rendered.
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
-import { type Fleet, listFleetRows } from "../../../src/client/view/fleet.ts";
+import { sanitizeLine } from "../../../src/base/sanitize.ts";
+import type { Fleet } from "../../../src/client/view/fleet.ts";
 import { formatCost, formatTokens } from "../../../src/client/view/format.ts";
+import type { RequestRow } from "../../../src/protocol/requests.ts";
 import type { App } from "../app-types.ts";
 import { Follow } from "../follow.ts";
 import { icon } from "../icons.ts";
 import { followVisibleHeight } from "../visible-height.ts";
 import "../help/theme.ts";
+import { type Arrangement, arrangeItems, countPicked, findFirstMatch, type ListChoice } from "./arrange.ts";
+import { filtersPanel } from "./filters.ts";
+import { readArrangement, writeArrangement } from "./kept.ts";
 import { type ListAction, listAction } from "./keys.ts";
+import { findNextWaiting, findPeeked, peekView } from "./peek.ts";
 import { fleetRow, type RowContext } from "./row.ts";
 import {
   countTotals,
   findOffset,
-  findRequestTitles,
   findWindow,
-  type Group,
-  groupRows,
+  type GroupItem,
   type Item,
-  isMatch,
-  searchRows,
   stepFrom,
+  summarizeRequests,
 } from "./rows.ts";
 import "./welcome.ts";
 
-const GROUP_LABELS: Record<Group, string> = {
-  waiting: "Waiting for you",
-  working: "Working",
-  idle: "Idle",
-  stopped: "Stopped",
-};
 /** Inputs of the list. */
 interface MadeOf {
   fleet: Fleet;
-  search: string;
+  choice: ListChoice;
   folded: ReadonlySet<string>;
+  /** 0 unless the choice depends on the time. */
+  minute: number;
 }
-const KEYS_OF_LIST = ["fleet", "search", "folded"] as const;
+const KEYS_OF_LIST = ["fleet", "choice", "folded", "minute"] as const;
+const MINUTE_MS = 60_000;
 /** At this width a row is one line with columns. */
 const WIDE_PX = 760;
 
-class FleetElement extends LitElement {
+export class FleetElement extends LitElement {
   static override properties = { app: { attribute: false } };
   declare app: App | undefined;
 
-  #search = "";
+  #choice: ListChoice = { arrangement: readArrangement(), text: "", picked: {} };
+  #isFiltering = false;
   #folded: ReadonlySet<string> = new Set();
   #arranged: { madeOf?: MadeOf } = {};
   #cursor: string | undefined;
+  /** Requests answered here. */
+  readonly #answered = new Set<string>();
+  #asked: ReadonlyMap<string, string> = new Map();
   #items: Item[] = [];
   #heights = { row: 52, group: 32 };
   #seen = { top: 0, height: 800 };
@@ -68,6 +72,7 @@ class FleetElement extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     this.#resized.observe(this);
+    this.addEventListener("request-settled", this.#onSettled);
     this.#endHeight = followVisibleHeight(window.visualViewport, document.documentElement);
   }
 
@@ -98,28 +103,103 @@ class FleetElement extends LitElement {
             aria-keyshortcuts="/"
             autocomplete="off"
             spellcheck="false"
-            .value=${this.#search}
+            .value=${this.#choice.text}
             @input=${this.#onSearch}
             @keydown=${this.#onSearchKey}
           />
           <kbd aria-hidden="true">/</kbd>
         </label>
+        ${this.#filterButton()}
         <a class="button primary" href=${app.href({ name: "new" })} aria-keyshortcuts="n">
           ${icon("plus")}<span>New</span>
         </a>
         <x-theme></x-theme>
         ${this.#totals(app)}
       </div>
-      ${this.#list(app)}`;
+      ${
+        this.#isFiltering
+          ? filtersPanel({
+              fleet,
+              outside: app.href({ name: "outside" }),
+              ...this.#choice,
+              arrange: (arrangement) => this.#arrangeBy(arrangement),
+              pick: (picked) => this.#choose({ picked }),
+            })
+          : nothing
+      }
+      ${this.#list(app)}
+      ${isHome && this.#isWide ? peekView(app, this.#peeked(fleet)) : nothing}`;
   }
+
+  #peeked(fleet: Fleet): RequestRow | undefined {
+    return findPeeked(fleet, this.#items, this.#cursor, this.#answered);
+  }
+
+  /** Shows the next request below the list; false if there is no room for it. */
+  showWaiting(): boolean {
+    const { app } = this;
+    if (app === undefined || !this.#isWide) return false;
+    const next = findNextWaiting(app.fleet.get(), this.#items, this.#cursor, this.#answered);
+    if (next === undefined) return false;
+    this.#cursor = next;
+    this.#move(0);
+    this.querySelector<HTMLElement>(".fleet-list")?.focus();
+    return true;
+  }
+
+  readonly #onSettled = (event: Event): void => {
+    const { app } = this;
+    if (app === undefined) return;
+    const { request_id } = (event as CustomEvent<RequestRow>).detail;
+    const focused = document.activeElement;
+    const hadFocus =
+      focused === document.body || this.querySelector(".fleet-peek")?.contains(focused) === true;
+    this.#answered.add(request_id);
+    const fleet = app.fleet.get();
+    if (this.#peeked(fleet) === undefined)
+      this.#cursor = findNextWaiting(fleet, this.#items, this.#cursor, this.#answered) ?? this.#cursor;
+    if (hadFocus) this.querySelector<HTMLElement>(".fleet-list")?.focus();
+    this.#move(0);
+  };
 
   /** Cached, because scrolling and the clock redraw often. */
   #arrange(fleet: Fleet): void {
-    const made = { fleet, search: this.#search, folded: this.#folded };
+    const nowMs = this.app?.now() ?? 0;
+    const isTimed = /\bage[<>]/.test(this.#choice.text) || hasAge(this.#choice.picked);
+    const minute = isTimed ? Math.floor(nowMs / MINUTE_MS) : 0;
+    const made = { fleet, choice: this.#choice, folded: this.#folded, minute };
     const { madeOf } = this.#arranged;
     if (madeOf !== undefined && KEYS_OF_LIST.every((key) => madeOf[key] === made[key])) return;
     this.#arranged = { madeOf: made };
-    this.#items = groupRows(searchRows(listFleetRows(fleet), this.#search), this.#folded);
+    this.#items = arrangeItems(fleet, this.#choice, this.#folded, nowMs);
+    this.#asked = summarizeRequests(fleet);
+  }
+
+  #filterButton(): TemplateResult {
+    const count = countPicked(this.#choice.picked);
+    return html`<button
+      type="button"
+      aria-expanded=${String(this.#isFiltering)}
+      aria-controls="fleet-filters"
+      aria-label=${count === 0 ? "Filters and order" : `Filters and order, ${count} chosen`}
+      @click=${() => {
+        this.#isFiltering = !this.#isFiltering;
+        this.requestUpdate();
+      }}
+    >
+      ${icon("filter")}${count === 0 ? nothing : html`<span class="count">${count}</span>`}
+    </button>`;
+  }
+
+  #choose(change: Partial<ListChoice>): void {
+    this.#choice = { ...this.#choice, ...change };
+    this.#cursor = undefined;
+    this.requestUpdate();
+  }
+
+  #arrangeBy(arrangement: Arrangement): void {
+    writeArrangement(arrangement);
+    this.#choose({ arrangement });
   }
 
   #totals(app: App): TemplateResult {
@@ -137,9 +217,10 @@ class FleetElement extends LitElement {
     const route = app.route.get();
     const context: RowContext = {
       app,
-      asked: findRequestTitles(app.fleet.get()),
+      asked: this.#asked,
       chosen: route.name === "session" ? route.session_id : undefined,
       cursor: this.#cursor,
+      peeked: route.name === "home" && this.#isWide ? this.#peeked(app.fleet.get())?.session_id : undefined,
       toggle: (id) => this.#fold(id, !this.#folded.has(id)),
     };
     this.#room = { before, total };
@@ -162,19 +243,23 @@ class FleetElement extends LitElement {
             ${repeat(
               this.#items.slice(first, last),
               (item) => (item.kind === "row" ? item.row.session.session_id : `group ${item.group}`),
-              (item) =>
-                item.kind === "row"
-                  ? fleetRow(item, context)
-                  : html`<h2 class="fleet-group" role="presentation" data-group=${item.group}>
-                      ${GROUP_LABELS[item.group]}<span class=${item.group === "waiting" ? "count" : "faint"}
-                        >${item.count}</span
-                      >
-                    </h2>`,
+              (item) => (item.kind === "row" ? fleetRow(item, context) : groupHead(item)),
             )}
           </div>
         </div>
-        ${this.#items.length > 0 ? nothing : html`<p class="empty">No sessions match “${this.#search}”.</p>`}
+        ${this.#items.length > 0 ? nothing : this.#nothing()}
       </div>`;
+  }
+
+  #nothing(): TemplateResult {
+    const { text, picked } = this.#choice;
+    const isFiltered = text.trim() !== "" || countPicked(picked) > 0;
+    return html`<div class="empty">
+      <p>${isFiltered ? "No session fits the filters." : "All sessions are archived."}</p>
+      <button type="button" @click=${() => this.#choose(isFiltered ? { text: "", picked: {} } : { picked: { archived: true } })}>
+        ${isFiltered ? "Clear the filters" : "Show archived sessions"}
+      </button>
+    </div>`;
   }
 
   protected override updated(_changed: PropertyValues): void {
@@ -206,32 +291,23 @@ class FleetElement extends LitElement {
   };
 
   readonly #onSearch = (event: Event): void => {
-    this.#search = (event.target as HTMLInputElement).value;
-    this.#cursor = undefined;
-    this.requestUpdate();
+    this.#choose({ text: (event.target as HTMLInputElement).value });
   };
 
   readonly #onSearchKey = (event: KeyboardEvent): void => {
     if (event.isComposing) return;
     if (event.key === "ArrowDown" || event.key === "Enter") {
       event.preventDefault();
-      this.#cursor = this.#firstMatch();
+      this.#cursor = findFirstMatch(this.#items, this.#choice.text);
       this.#move(0);
       this.querySelector<HTMLElement>(".fleet-list")?.focus();
       if (event.key === "Enter") this.#open();
     } else if (event.key === "Escape") {
       event.preventDefault();
-      this.#search = "";
-      this.requestUpdate();
+      this.#choose({ text: "" });
       this.querySelector<HTMLElement>(".fleet-list")?.focus();
     }
   };
-
-  /** Skips rows shown only because of their descendants. */
-  #firstMatch(): string | undefined {
-    const found = this.#items.find((item) => item.kind === "row" && isMatch(item.row.session, this.#search));
-    return found?.kind === "row" ? found.row.session.session_id : undefined;
-  }
 
   readonly #onFocus = (): void => {
     const route = this.app?.route.get();
@@ -295,6 +371,19 @@ class FleetElement extends LitElement {
   #open(): void {
     if (this.#cursor !== undefined) this.app?.navigate({ name: "session", session_id: this.#cursor });
   }
+}
+
+function groupHead({ group, title, count, waiting, note }: GroupItem): TemplateResult {
+  const isWaiting = group === "waiting";
+  return html`<h2 class="fleet-group" role="presentation" data-group=${group}>
+    <span class="cut">${sanitizeLine(title)}</span><span class=${isWaiting ? "count" : "faint"}>${count}</span>
+    ${waiting === 0 || isWaiting ? nothing : html`<span class="count" aria-label=${`${waiting} waiting for you`}>${waiting}</span>`}
+    ${note === undefined ? nothing : html`<span class="fleet-note cut">${note}</span>`}
+  </h2>`;
+}
+
+function hasAge({ newerMs, olderMs }: ListChoice["picked"]): boolean {
+  return newerMs !== undefined || olderMs !== undefined;
 }
 
 if (customElements.get("x-fleet") === undefined) customElements.define("x-fleet", FleetElement);

@@ -1,5 +1,7 @@
 // The session list as data: filtered, folded, grouped, and the visible window.
+import { getProjectPath } from "../../../src/client/view/asker.ts";
 import type { Fleet, FleetRow } from "../../../src/client/view/fleet.ts";
+import { summarizeRequest } from "../../../src/client/view/request-what.ts";
 import type { SessionView } from "../../../src/protocol/views.ts";
 
 export const GROUPS = ["waiting", "working", "idle", "stopped"] as const;
@@ -13,17 +15,36 @@ export interface RowItem {
   /** Position among siblings, for screen readers. */
   place: { at: number; of: number };
 }
-export type Item = { kind: "group"; group: Group; count: number } | RowItem;
+export interface GroupItem {
+  kind: "group";
+  /** A state, or the project. */
+  group: string;
+  /** Untrusted for projects. */
+  title: string;
+  count: number;
+  /** Sessions in it that wait for a person. */
+  waiting: number;
+  note?: string;
+}
+export type Item = GroupItem | RowItem;
+export type UnplacedItem = GroupItem | Omit<RowItem, "place">;
+
+const GROUP_TITLES: Record<Group, string> = {
+  waiting: "Waiting for you",
+  working: "Working",
+  idle: "Idle",
+  stopped: "Stopped",
+};
 
 const WORKING = new Set(["working", "thinking", "starting"]);
 
-/** Matching rows with their ancestors. */
-export function searchRows(rows: readonly FleetRow[], search: string): FleetRow[] {
+/** Rows that fit, with their ancestors. */
+export function filterRows(rows: readonly FleetRow[], fits: (row: FleetRow) => boolean): FleetRow[] {
   const kept: FleetRow[] = [];
   let depth = -1;
   for (const row of [...rows].reverse()) {
     const isAbove = row.depth === depth - 1;
-    if (!isAbove && !isMatch(row.session, search)) continue;
+    if (!isAbove && !fits(row)) continue;
     kept.push(row);
     depth = row.depth;
   }
@@ -32,8 +53,11 @@ export function searchRows(rows: readonly FleetRow[], search: string): FleetRow[
 
 /** Every word must occur in the session, or be the start of its id. */
 export function isMatch(session: SessionView, search: string): boolean {
-  const { session_id, name, title, backend, provider, cwd, model, activity_state, last_action } = session;
-  const all = [name, title, backend, provider, cwd, model, activity_state, last_action?.summary_text];
+  if (search === "") return true;
+  const { session_id, name, title, backend, provider, cwd, project, model, activity_state, last_action } =
+    session;
+  const named = [name, title, backend, provider, cwd, project, model, ...(session.labels ?? [])];
+  const all = [...named, activity_state, last_action?.summary_text];
   const text = all.filter(Boolean).join("\n").toLocaleLowerCase();
   const words = search.toLocaleLowerCase().split(/\s+/).filter(Boolean);
   return words.every((word) => text.includes(word) || session_id.toLowerCase().startsWith(word));
@@ -47,17 +71,22 @@ export function groupRows(rows: readonly FleetRow[], folded: ReadonlySet<string>
     GROUPS.flatMap((group) => {
       if (groups[group].length === 0) return [];
       const members = groups[group].flat();
-      const count =
-        group === "waiting" ? members.filter(({ session }) => isAsking(session)).length : members.length;
+      const waiting = members.filter(({ session }) => isAsking(session)).length;
+      const count = group === "waiting" ? waiting : members.length;
       return [
-        { kind: "group", group, count } as const,
+        { kind: "group", group, title: GROUP_TITLES[group], count, waiting } as const,
         ...groups[group].flatMap((one) => foldFamily(one, folded)),
       ];
     }),
   );
 }
 
-function withPlaces(items: readonly (Exclude<Item, RowItem> | Omit<RowItem, "place">)[]): Item[] {
+/** In their order, without groups. */
+export function foldRows(rows: readonly FleetRow[], folded: ReadonlySet<string>): Omit<RowItem, "place">[] {
+  return splitFamilies(rows).flatMap((family) => foldFamily(family, folded));
+}
+
+export function withPlaces(items: readonly UnplacedItem[]): Item[] {
   const counts = new Map<string | undefined, number>();
   const above: (string | undefined)[] = [undefined];
   const placed = items.map((item) => {
@@ -174,15 +203,18 @@ export interface Totals {
   cost_usd: number;
 }
 
+/** Without what is archived. */
 export function countTotals({ sessions, requests }: Fleet): Totals {
   const totals: Totals = {
-    sessions: sessions.size,
+    sessions: 0,
     asking: requests.size,
     working: 0,
     tokens: 0,
     cost_usd: 0,
   };
-  for (const { activity_state, usage, cost_usd } of sessions.values()) {
+  for (const { activity_state, usage, cost_usd, archived_at_ms } of sessions.values()) {
+    if (archived_at_ms !== undefined) continue;
+    totals.sessions += 1;
     if (WORKING.has(activity_state)) totals.working += 1;
     totals.tokens += (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0);
     totals.cost_usd += cost_usd ?? 0;
@@ -190,10 +222,13 @@ export function countTotals({ sessions, requests }: Fleet): Totals {
   return totals;
 }
 
-/** The title of the oldest request of each session. */
-export function findRequestTitles({ requests }: Fleet): Map<string, string> {
+/** What the oldest request of each session asks for. */
+export function summarizeRequests({ requests, sessions }: Fleet): Map<string, string> {
   const asked = new Map<string, string>();
-  for (const { session_id, payload } of requests.values())
-    if (!asked.has(session_id)) asked.set(session_id, payload.title);
+  for (const row of requests.values()) {
+    if (asked.has(row.session_id)) continue;
+    const session = sessions.get(row.session_id);
+    asked.set(row.session_id, summarizeRequest(row, session && getProjectPath(session)));
+  }
   return asked;
 }

@@ -62,7 +62,10 @@ class WelcomeElement extends LitElement {
                   <a class="button" href=${app.href({ name: "new" })}>${icon("plus")}New session</a>
                   <span class="faint">${agents.length === 0 ? "" : `Found: ${agents.join(", ")}`}</span>
                 </p>
-                <p>Or in a terminal:</p>
+                <p>
+                  Or continue one that was
+                  <a href=${app.href({ name: "outside" })}>started outside</a>, or in a terminal:
+                </p>
                 <pre class="command">sm spawn ${agents[0] ?? INSTALLABLE[0]} "explain this repository"</pre>`
         }
       </div>

@@ -4,6 +4,7 @@ import type { App } from "../app-types.ts";
 import { CHANGES_KEYS, LINE_KEYS } from "../changes/keys.ts";
 import { STATS_KEYS } from "../charts/keys.ts";
 import { LIST_KEYS } from "../fleet/keys.ts";
+import { INBOX_KEYS } from "../inbox/keys.ts";
 import { CARD_KEYS, DETAILS_KEY, KEYS } from "../keyboard.ts";
 
 interface Group {
@@ -14,7 +15,7 @@ interface Group {
 const GROUPS: readonly Group[] = [
   { title: "Everywhere", rows: KEYS },
   {
-    title: "On a focused request",
+    title: "On a request (y and n also while nothing has the focus)",
     rows: [
       ...Object.values(CARD_KEYS).map(({ key, label, what = label }) => ({ keys: [key], what })),
       { keys: ["1", "…", "9"], what: "Select a choice by number; Enter confirms" },
@@ -25,6 +26,7 @@ const GROUPS: readonly Group[] = [
     title: "In the session list",
     rows: LIST_KEYS,
   },
+  { title: "In the inbox", rows: INBOX_KEYS },
   { title: "In the Changes tab", rows: CHANGES_KEYS },
   { title: "On the lines of a changed file", rows: LINE_KEYS },
   { title: "Usage and activity", rows: STATS_KEYS },

@@ -27,7 +27,8 @@ export interface EntryContext {
   nowMs: number;
   /** The current search hit. */
   found: string | undefined;
-  showRaw(entry: Entry): void;
+  /** Absent: there are no stored events. */
+  showRaw?(entry: Entry): void;
 }
 
 const MAX_DEPTH_SHOWN = 4;
@@ -40,6 +41,7 @@ export function itemView(item: FeedItem, context: EntryContext): TemplateResult 
     "entry",
     entry.id === context.found ? "is-found" : "",
     "isOpen" in entry && entry.isOpen ? "is-open" : "",
+    entry.isUndone === true ? "is-undone" : "",
     item.isFirst ? "is-first" : "",
     item.isLast ? "is-last" : "",
   ];
@@ -82,7 +84,7 @@ function userView(entry: UserEntry, context: EntryContext): unknown {
   const isCut = isLong && context.folds.get(entry.id) !== true;
   return html`<div class="entry-head">
       <span class="entry-who">${entry.from === undefined ? "You" : html`Session ${sanitizeLine(entry.from.slice(0, 8))}`}</span>
-      ${time(entry.at_ms)}
+      ${time(entry.at_ms)} ${entry.isUndone === true ? html`<span class="entry-note">undone</span>` : nothing}
     </div>
     <div class="entry-body plain">${sanitize(isCut ? entry.text.slice(0, LONG_MESSAGE) : entry.text)}</div>
     ${isLong ? html`<button class="quiet" type="button" @click=${() => context.toggle(entry)}>${isCut ? "Show all" : "Show less"}</button>` : nothing}
@@ -126,12 +128,13 @@ function resultView(entry: ResultEntry): unknown {
 function actions(entry: Entry, context: EntryContext): unknown {
   if (entry.kind === "gap" || ("isOpen" in entry && entry.isOpen)) return nothing;
   const text = toText(entry);
+  const { showRaw } = context;
   return html`<div class="entry-actions">
     ${text === "" || entry.kind === "tool" ? nothing : copyButton(() => text, "Copy text")}
     ${
-      entry.seq === null
+      entry.seq === null || showRaw === undefined
         ? nothing
-        : html`<button class="quiet" type="button" title="Show raw events" @click=${() => context.showRaw(entry)}>Raw</button>`
+        : html`<button class="quiet" type="button" title="Show raw events" @click=${() => showRaw(entry)}>Raw</button>`
     }
   </div>`;
 }

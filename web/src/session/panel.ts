@@ -1,6 +1,7 @@
 // The facts of a session in one row.
 import { html, type TemplateResult } from "lit";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
+import { toBudgetLines } from "../../../src/client/view/budget.ts";
 import {
   computeTurnMs,
   formatCost,
@@ -8,6 +9,7 @@ import {
   formatState,
   formatTokens,
 } from "../../../src/client/view/format.ts";
+import { formatQuotaLine } from "../../../src/client/view/quota-text.ts";
 import type { View } from "../../../src/client/view/types.ts";
 
 export interface Fact {
@@ -43,7 +45,11 @@ export function listFacts({ session, agent, queue, turn }: View, nowMs: number):
       taken + given === 0 ? undefined : `${formatTokens(taken)} in, ${formatTokens(given)} out`,
     ),
     fact("context", "Context", contextText(session.context_tokens, agent.context_window)),
+    fact("quota", "Limits", formatQuotaLine(session.quota ?? [], nowMs).join(", ") || undefined),
     fact("cost", "Cost", session.cost_usd === undefined ? undefined : formatCost(session.cost_usd)),
+    ...toBudgetLines(session, (id) => id.slice(0, 8)).map(({ bar, amounts, notes }) =>
+      fact("budget", "Budget", [`${bar} ${amounts}`, ...notes].join(", ")),
+    ),
     fact(
       "queue",
       "Queue",

@@ -10,9 +10,12 @@ export interface HeadContext {
   app: App;
   sessionId: string;
   session: SessionView | undefined;
-  isRenaming: boolean;
+  /** What is being edited. */
+  editing: "name" | "labels" | undefined;
   rename(name: string): void;
-  setRenaming(value: boolean): void;
+  relabel(text: string): void;
+  edit(what: "name" | "labels" | undefined): void;
+  archive(isArchived: boolean): void;
   find(): void;
   stop(): void;
   remove(): void;
@@ -21,41 +24,81 @@ export interface HeadContext {
 export function sessionHead(context: HeadContext): TemplateResult {
   const { app, session, sessionId } = context;
   const name = session === undefined ? sessionId.slice(0, 8) : getSessionName(session);
+  const isArchived = session?.archived_at_ms !== undefined;
   return html`<header class="session-head">
     ${
-      context.isRenaming
-        ? renameForm(context, session?.name ?? "")
-        : html`<h1 class="session-title" title=${sanitizeLine(name)} @dblclick=${() => context.setRenaming(true)}>${sanitizeLine(name)}</h1>`
+      context.editing === undefined
+        ? html`<h1 class="session-title" title=${sanitizeLine(name)} @dblclick=${() => context.edit("name")}>${sanitizeLine(name)}</h1>`
+        : editForm(context, session)
     }
     <span class="session-sub">
       ${session === undefined ? nothing : html`${sanitizeLine(session.provider)} · `}<code>${sanitizeLine(sessionId.slice(0, 8))}</code>
       ${copyButton(() => sessionId, "Copy session id")}
+      ${(session?.labels ?? []).map((label) => html`<span class="label">${label}</span>`)}
+      ${session?.archived_at_ms === undefined ? nothing : html`<span class="badge">archived</span>`}
       ${session?.parent === undefined ? nothing : html`<a href=${app.href({ name: "session", session_id: session.parent })}>parent</a>`}
     </span>
     <div class="session-actions" role="group" aria-label="Session">
       <button class="action quiet" type="button" @click=${context.find}>Find</button>
       <a class="action button quiet" href=${app.href({ name: "stats", session_id: sessionId })}>Usage</a>
-      <button class="action quiet" type="button" @click=${() => context.setRenaming(true)}>Rename</button>
+      <button class="action quiet" type="button" @click=${() => context.edit("name")}>Rename</button>
+      <button class="action quiet" type="button" @click=${() => context.edit("labels")}>Labels</button>
       <button class="action quiet" type="button" ?disabled=${session?.activity_state === "stopped"} @click=${context.stop}>Stop</button>
+      <button
+        class="action quiet"
+        type="button"
+        title=${isArchived ? "Show it in lists again" : "Leave it out of lists until it is used again; nothing is deleted"}
+        @click=${() => context.archive(!isArchived)}
+      >
+        ${isArchived ? "Unarchive" : "Archive"}
+      </button>
       <button class="action danger" type="button" @click=${context.remove}>Remove</button>
     </div>
   </header>`;
 }
 
-function renameForm(context: HeadContext, name: string): TemplateResult {
+function editForm(context: HeadContext, session: SessionView | undefined): TemplateResult {
+  const isName = context.editing === "name";
+  const text = isName ? (session?.name ?? "") : (session?.labels ?? []).join(" ");
   return html`<form
     class="session-rename"
     @submit=${(event: SubmitEvent) => {
       event.preventDefault();
-      const input = (event.currentTarget as HTMLFormElement).elements.namedItem("name");
-      if (input instanceof HTMLInputElement) context.rename(input.value);
+      const input = (event.currentTarget as HTMLFormElement).elements.namedItem("text");
+      if (!(input instanceof HTMLInputElement)) return;
+      if (isName) context.rename(input.value);
+      else context.relabel(input.value);
     }}
     @keydown=${(event: KeyboardEvent) => {
-      if (event.key === "Escape") context.setRenaming(false);
+      if (event.key === "Escape") context.edit(undefined);
     }}
   >
-    <input name="name" aria-label="Name" placeholder="Name (empty to remove)" maxlength="200" autocomplete="off" .value=${name} />
+    <input
+      name="text"
+      aria-label=${isName ? "Name" : "Labels"}
+      placeholder=${isName ? "Name (empty to remove)" : "Labels, with spaces between them"}
+      maxlength=${isName ? 200 : 800}
+      autocomplete="off"
+      .value=${text}
+    />
     <button type="submit" class="primary">Save</button>
-    <button type="button" class="quiet" @click=${() => context.setRenaming(false)}>Cancel</button>
+    <button type="button" class="quiet" @click=${() => context.edit(undefined)}>Cancel</button>
   </form>`;
+}
+
+/** What to add and to remove so that the session has the labels of this text; undefined if it has them. */
+export function compareLabels(
+  text: string,
+  labels: readonly string[] = [],
+): { add_labels?: string[]; remove_labels?: string[] } | undefined {
+  const wanted = [...new Set(text.split(/[\s,]+/).map((word) => word.replace(/^#/, "")))].filter(
+    (word) => word !== "",
+  );
+  const add_labels = wanted.filter((label) => !labels.includes(label));
+  const remove_labels = labels.filter((label) => !wanted.includes(label));
+  if (add_labels.length + remove_labels.length === 0) return undefined;
+  return {
+    ...(add_labels.length === 0 ? {} : { add_labels }),
+    ...(remove_labels.length === 0 ? {} : { remove_labels }),
+  };
 }

@@ -2,12 +2,14 @@
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
+import type { ChangeBody } from "../../../src/client/http/types.ts";
 import { getSessionName } from "../../../src/client/view/format.ts";
 import { openSource, type Source } from "../../../src/client/view/source.ts";
 import type { Entry, RequestRow, View, ViewInput } from "../../../src/client/view/types.ts";
 import { applyInputs, emptyView, findFirstSeq } from "../../../src/client/view.ts";
 import type { App } from "../app-types.ts";
 import type { Action } from "../keyboard.ts";
+import { activityLine } from "./activity.ts";
 import { Cards } from "./cards.ts";
 import type { ComposerElement } from "./composer.ts";
 import "./composer.ts";
@@ -17,12 +19,14 @@ import "./feed.ts";
 import { FeedItems, type Folds, isOpen } from "./items.ts";
 import { Pace } from "./pace.ts";
 import { panel } from "./panel.ts";
+import { Place } from "./place.ts";
 import { queueView } from "./queue-view.ts";
 import type { RawElement } from "./raw.ts";
 import "./raw.ts";
 import "./request-card.ts";
 import { EntryFinder, highlightMatches, stepHit } from "./search.ts";
-import { sessionHead } from "./session-head.ts";
+import { compareLabels, sessionHead } from "./session-head.ts";
+import { settingsView } from "./settings.ts";
 import { SessionChanges, sessionTabs } from "./tabs.ts";
 
 /** Further requests are shown as these are settled. */
@@ -35,7 +39,8 @@ class SessionElement extends LitElement {
     app: { attribute: false },
     sessionId: { attribute: false },
     view: { attribute: false },
-    isRenaming: { state: true },
+    atSeq: { attribute: false },
+    editing: { state: true },
     words: { state: true },
     found: { state: true },
     isLoading: { state: true },
@@ -44,7 +49,9 @@ class SessionElement extends LitElement {
   declare app: App;
   declare sessionId: string;
   declare view: "changes" | undefined;
-  declare isRenaming: boolean;
+  declare atSeq: number | undefined;
+  /** What of its head is being edited. */
+  declare editing: "name" | "labels" | undefined;
   /** Search text; undefined if the search is closed. */
   declare words: string | undefined;
   declare found: string | undefined;
@@ -60,12 +67,12 @@ class SessionElement extends LitElement {
   #isLong: boolean | undefined;
   #stopClock: (() => void) | undefined;
   readonly #items = new FeedItems();
+  readonly #place = new Place(() => this.atSeq);
   readonly #finder = new EntryFinder();
   readonly #pace = new Pace(() => this.requestUpdate());
 
   constructor() {
     super();
-    this.isRenaming = false;
     this.isLoading = false;
     this.hasAll = false;
   }
@@ -85,7 +92,7 @@ class SessionElement extends LitElement {
       this.#changes?.follow(this.#view.session);
       this.#pace.want();
     };
-    this.#source = openSource(this.app.port, this.sessionId, listener, { history: HISTORY_EVENTS });
+    this.#source = openSource(this.app.port, this.sessionId, listener, this.#place.startAt(HISTORY_EVENTS));
     this.#stopClock = this.app.clock.subscribe(() => this.requestUpdate());
   }
 
@@ -99,7 +106,6 @@ class SessionElement extends LitElement {
     highlightMatches(null, "");
   }
 
-  /** Called for global keys. */
   act(action: Action): void {
     if (action === "changes") this.#show(this.view === "changes" ? undefined : "changes");
     else if (action === "find") this.#openSearch();
@@ -130,14 +136,16 @@ class SessionElement extends LitElement {
         app: this.app,
         sessionId: this.sessionId,
         session,
-        isRenaming: this.isRenaming,
-        rename: (name) => void this.#rename(name),
-        setRenaming: (value) => this.#setRenaming(value),
+        editing: this.editing,
+        rename: (name) => void this.#change({ name: name.trim() === "" ? null : name.trim() }),
+        relabel: (text) => void this.#change(compareLabels(text, session?.labels)),
+        edit: (what) => this.#edit(what),
+        archive: (archived) => void this.#archive(archived),
         find: () => this.#openSearch(),
         stop: () => void this.#stop(),
         remove: () => void this.#remove(),
       })}
-      ${panel(view, this.app.now())} ${sessionTabs(this.app, this.sessionId, isChanges, this.#changes?.count)} ${isChanges ? nothing : this.#search()}
+      ${panel(view, this.app.now())} ${sessionTabs(this.app, this.sessionId, isChanges, this.#changes?.count, isGone ? nothing : settingsView(this.app, session))} ${isChanges ? nothing : this.#search()}
       ${isGone ? html`<div class="banner" role="status">${goneText(closed)}</div>` : nothing}
       ${
         isChanges && this.#changes !== undefined
@@ -151,7 +159,7 @@ class SessionElement extends LitElement {
             ></x-changes>`
           : html`<x-feed .items=${this.#items.of(view.entries, this.#folds)} .context=${this.#context()} .earlier=${this.#earlier()}></x-feed>`
       }
-      ${this.#requests()} ${queueView(queue, (message) => void this.#try(this.app.api.cancelInput(this.sessionId, message.message_id)))}
+      ${isChanges ? nothing : activityLine(view, Date.now())} ${this.#requests()} ${queueView(queue, (message) => void this.#try(this.app.api.cancelInput(this.sessionId, message.message_id)))}
       ${
         isGone || isChanges
           ? nothing
@@ -171,7 +179,8 @@ class SessionElement extends LitElement {
   }
 
   override updated(changed: PropertyValues): void {
-    if (changed.has("isRenaming") && this.isRenaming) {
+    this.#place.show(this.#view, this.#items.of(this.#view.entries, this.#folds), this.#feed);
+    if (changed.has("editing") && this.editing !== undefined) {
       const input = this.querySelector<HTMLInputElement>(".session-rename input");
       input?.focus();
       input?.select();
@@ -211,7 +220,9 @@ class SessionElement extends LitElement {
   }
 
   #earlier(): unknown {
-    const { dropped, session } = this.#view;
+    const { dropped, session, entries } = this.#view;
+    if (entries.length === 0 && session !== undefined && session.turns === 0)
+      return html`<p class="empty">Nothing was said yet. Write what the agent should do, below.</p>`;
     this.#isLong ??= session === undefined ? undefined : session.last_seq > HISTORY_EVENTS;
     if (dropped === 0 && (this.hasAll || this.#isLong !== true)) return nothing;
     return html`<button class="quiet" type="button" ?disabled=${this.isLoading} @click=${() => void this.#loadEarlier()}>
@@ -315,13 +326,21 @@ class SessionElement extends LitElement {
     else this.querySelector<HTMLElement>('.card[data-status="pending"]')?.focus();
   };
 
-  #setRenaming(value: boolean): void {
-    this.isRenaming = value;
+  #edit(what: "name" | "labels" | undefined): void {
+    this.editing = what;
   }
 
-  async #rename(name: string): Promise<void> {
-    this.isRenaming = false;
-    await this.#try(this.app.api.rename(this.sessionId, name.trim() === "" ? null : name.trim()));
+  async #change(change: ChangeBody | undefined): Promise<void> {
+    this.editing = undefined;
+    if (change !== undefined) await this.#try(this.app.api.change(this.sessionId, change));
+  }
+
+  async #archive(archived: boolean): Promise<void> {
+    if (!(await this.#try(this.app.api.change(this.sessionId, { archived })))) return;
+    this.app.notify(
+      "info",
+      archived ? "Archived: lists leave it out until it is used again." : "Shown in lists again.",
+    );
   }
 
   async #stop(): Promise<void> {

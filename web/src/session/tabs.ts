@@ -24,6 +24,7 @@ export class SessionChanges {
     const port = {
       list: (query: Parameters<HttpApi["sessionChanges"]>[1]) => api.sessionChanges(session_id, query),
       file: (query: Parameters<HttpApi["fileChanges"]>[1]) => api.fileChanges(session_id, query),
+      undo: (order: Parameters<HttpApi["undo"]>[1]) => api.undo(session_id, order),
     };
     this.source = new ChangesSource(port, () => {
       const { reply, turn } = this.source.state;
@@ -62,11 +63,12 @@ export function sessionTabs(
   session_id: string,
   isChanges: boolean,
   count: number | undefined,
+  more: unknown,
 ): TemplateResult {
   const tab = (label: unknown, isThis: boolean, view?: "changes"): TemplateResult =>
     html`<a class="session-tab" href=${app.href({ name: "session", session_id, ...(view === undefined ? {} : { view }) })} aria-current=${isThis ? "page" : "false"}>${label}</a>`;
   const counted = html`Changes${count === undefined || count === 0 ? nothing : html` <span class="tab-count" title="changed files">${count}</span>`}`;
   return html`<nav class="session-tabs" aria-label="Views of the session">
-    ${tab("Conversation", !isChanges)} ${tab(counted, isChanges, "changes")}
+    ${tab("Conversation", !isChanges)} ${tab(counted, isChanges, "changes")} ${more}
   </nav>`;
 }

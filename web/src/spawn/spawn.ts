@@ -112,7 +112,7 @@ class SpawnElement extends LitElement {
             ${parents.map((one) => html`<option value=${one.session_id} ?selected=${one.session_id === form.parent}>${sanitizeLine(getSessionName(one))}</option>`)}
           </select>`,
         )}
-        ${this.#text("budget", "Budget (USD)", "Maximum cost, if the agent reports it.", { placeholder: "no limit", mode: "decimal" })}
+        ${this.#text("budget", "Budget (USD)", "Maximum cost of it and everything below it.", { placeholder: "no limit", mode: "decimal" })}
       </div>
       <label class="form-check">
         <input type="checkbox" .checked=${live(form.approvals)} @change=${this.#onCheck("approvals")} />

@@ -43,7 +43,7 @@ const NOTICES: ReadonlyMap<string, ToNotice> = new Map<string, ToNotice>([
   ["turn/diff/updated", turnDiff],
   ["turn/plan/updated", (_state, params) => [plan(params)]],
   ["mcpServer/startupStatus/updated", (_state, params) => [mcpStartup(params)]],
-  ["account/rateLimits/updated", rateLimits],
+  ["account/rateLimits/updated", translateLimits],
   ["thread/name/updated", (_state, params) => [sessionInfo(params)]],
 ]);
 
@@ -102,8 +102,8 @@ function mcpStartup(params: JsonObject): NoticeEvent {
   return status === "failed" ? { ...event, level: "warn" } : event;
 }
 
-/** Sent with every model call; passed on when it changes. */
-function rateLimits(state: CodexState, params: JsonObject): AgentEvent[] {
+/** Sent with every model call, and when asked for; passed on when it changes. */
+export function translateLimits(state: CodexState, params: JsonObject): AgentEvent[] {
   const { primary, secondary, ...rest } = asObject(params["rateLimits"]);
   const [limit, secondary_limit, vendor] = [readLimit(primary), readLimit(secondary), omitNulls(rest)];
   const { limitId: _id, ...reported } = vendor;

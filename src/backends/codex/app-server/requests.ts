@@ -1,6 +1,7 @@
 // Requests of Codex → an `Ask`, or an immediate refusal. answers.ts makes the answers.
 
 import type { JsonObject } from "../../../base/json.ts";
+import type { RpcErrorBody, RpcId } from "../../../base/jsonrpc.ts";
 import { asObject, asText, defined } from "../../../base/values.ts";
 import type { Choice, RequestPayload, RequestType } from "../../../protocol/requests.ts";
 import type { Ask } from "../../types.ts";
@@ -101,6 +102,19 @@ export function withdrawTurn(state: CodexState, turnId: string): CodexReport[] {
     state.asks.delete(native_id);
     return { kind: "withdrawn", native_id, reason: "the turn has ended" };
   });
+}
+
+/** Refuses them too, with this error. */
+export function refuseAsks(
+  {
+    state,
+    lease,
+  }: { state: CodexState; lease: { server: { respondError(id: RpcId, error: RpcErrorBody): void } } },
+  turnId: string,
+  error: RpcErrorBody,
+): CodexReport[] {
+  for (const { id } of listAsksOfTurn(state, turnId)) lease.server.respondError(id, error);
+  return withdrawTurn(state, turnId);
 }
 
 /** `serverRequest/resolved`, also sent for requests we answered. */

@@ -10,18 +10,22 @@ import type { UserMessage } from "../../../protocol/content.ts";
 import type { AgentEvent, NoticeEvent, ResultEvent } from "../../../protocol/events.ts";
 import { toFailureCode } from "../../../protocol/failures.ts";
 import type { Answer } from "../../../protocol/requests.ts";
+import type { Offers, SettingsChange } from "../../../protocol/settings.ts";
 import { Backpressure } from "../../backpressure.ts";
 import { Inbox } from "../../inbox.ts";
 import type { SnapshotKeeper } from "../../keeper.ts";
 import { RunEnd } from "../../run-end.ts";
 import { toTraces } from "../../traces.ts";
-import type { Ended, Run, RunTraces } from "../../types.ts";
+import type { Ended, Rewound, Run, RunTraces, SendAbout } from "../../types.ts";
+import { adjustThread, readOffers } from "./adjust.ts";
 import { toNativeAnswer } from "./answers.ts";
 import { toInput } from "./input.ts";
 import { askToStop, isAnswered, leaveThreads, listRunning, listTurns, tidyUp } from "./interrupt.ts";
 import { keepThread, type ThreadRunParts } from "./keep.ts";
 import type { AppServer, AppServerResident } from "./process.ts";
-import { findPendingAsk, listAsksOfTurn, noteAnswered, toAsk, withdrawTurn } from "./requests.ts";
+import { readQuota } from "./quota.ts";
+import { findPendingAsk, noteAnswered, refuseAsks, toAsk } from "./requests.ts";
+import { askThread, rewindThread } from "./rewind.ts";
 import type { Incoming } from "./router.ts";
 import type { CodexReport } from "./state.ts";
 import { learnFromThread, takeNewThreads } from "./subagents.ts";
@@ -83,15 +87,16 @@ export class CodexRun implements Run, AppServerResident {
     return this.#turn !== undefined || running.length > 0;
   }
 
-  async send(message: UserMessage, agoMs = 0): Promise<void> {
+  async send(message: UserMessage, { turn_id, agoMs = 0 }: SendAbout = {}): Promise<void> {
     const input = toInput(message);
     if (this.#end.hasBegun) throw new CodedError("backend_crashed", "codex has ended; resume the session");
-    if (this.#turn !== undefined) throw busyError();
+    if (this.#turn !== undefined)
+      throw new CodedError("session_busy", "Codex runs a turn; wait for its agent.result or interrupt it");
     const turn = new CodexTurn(undefined, agoMs);
     this.#turn = turn;
     try {
       await this.#leaveDeadTurn();
-      await this.#startTurn(turn, input);
+      await this.#startTurn(turn, input, turn_id);
     } catch (error) {
       if (this.#end.hasBegun || turn.isAbandoned) return;
       if (error instanceof RpcError && error.code === INVALID_PARAMS) {
@@ -108,6 +113,12 @@ export class CodexRun implements Run, AppServerResident {
     }
   }
 
+  async adjust(change: SettingsChange, options: Record<string, unknown>): Promise<void> {
+    adjustThread(this.#parts, change, options);
+  }
+
+  readonly offers = (): Promise<Offers> => readOffers(this.#parts);
+
   interrupt(): Promise<void> {
     return this.#pressure.interrupt(() => this.#interrupt());
   }
@@ -119,6 +130,14 @@ export class CodexRun implements Run, AppServerResident {
     noteAnswered(this.#parts.state, native_id);
     await this.#server.respond(pending.id, result);
     return true;
+  }
+
+  rewind(turns: readonly string[]): Promise<Rewound> {
+    return rewindThread(this.#parts, turns);
+  }
+
+  readQuota(): Promise<boolean> {
+    return readQuota(this.#parts);
   }
 
   pause(): void {
@@ -216,6 +235,7 @@ export class CodexRun implements Run, AppServerResident {
     const { sink, log, retryLimitMs } = this.#parts;
     const turn = this.#turn;
     if (report.kind === "event") this.#event(report.event);
+    else if (report.kind === "used") sink.used?.({ usage: report.usage });
     else if (report.kind === "turn_started") this.#turnStarted(report.turnId);
     else if (report.kind === "turn_ended") {
       if (turn !== undefined) this.#endTurn(turn);
@@ -237,13 +257,9 @@ export class CodexRun implements Run, AppServerResident {
 
   #event(event: AgentEvent): void {
     const turn = this.#turn;
-    if (event.type !== "agent.result" || turn === undefined) {
-      this.#parts.sink.event(event);
-      return;
-    }
-    const judged = turn.judge(event);
-    this.#endTurn(turn);
-    this.#parts.sink.event(judged);
+    const judged = event.type === "agent.result" ? turn?.judge(event) : undefined;
+    if (judged !== undefined && turn !== undefined) this.#endTurn(turn);
+    this.#parts.sink.event(judged ?? event);
   }
 
   #turnStarted(turnId: string): void {
@@ -253,15 +269,9 @@ export class CodexRun implements Run, AppServerResident {
     } else this.#turn.id ??= turnId;
   }
 
-  async #startTurn(turn: CodexTurn, input: JsonObject[]): Promise<void> {
-    const { state, turnParams, reload } = this.#parts;
-    const params = { threadId: state.threadId, input, ...turnParams };
-    const ask = () => this.#parts.lane.request("turn/start", params);
-    const result = await ask().catch(async (error: unknown) => {
-      if (!(error instanceof RpcError) || !error.message.startsWith("thread not found")) throw error;
-      await reload();
-      return ask();
-    });
+  async #startTurn(turn: CodexTurn, input: JsonObject[], turn_id: string | undefined): Promise<void> {
+    const name = defined({ clientUserMessageId: turn_id });
+    const result = await askThread(this.#parts, "turn/start", { input, ...this.#parts.turnParams, ...name });
     const id = asString(asObject(asObject(result)["turn"])["id"]);
     if (id !== undefined) this.#name(turn, id);
   }
@@ -328,7 +338,8 @@ export class CodexRun implements Run, AppServerResident {
     for (const { turnId } of listRunning(this.#parts.state)) {
       if (!this.#dead.has(turnId)) this.#dead.set(turnId, new CodexTurn(turnId));
     }
-    for (const turnId of this.#dead.keys()) this.#refuseAsks(turnId);
+    // A late approval could still run the command.
+    for (const turnId of this.#dead.keys()) this.#reports(refuseAsks(this.#parts, turnId, TOO_LATE));
     this.#reports(closeOpenItems(this.#parts.state));
     this.#tellResult(turn, "interrupted");
     this.#end.isWanted = true;
@@ -337,13 +348,6 @@ export class CodexRun implements Run, AppServerResident {
     } else if (isAlone) {
       await this.#server.kill("codex did not end the interrupted turn and was killed");
     } else this.#end.isWanted = this.#end.isStopping;
-  }
-
-  /** A late approval could still run the command. */
-  #refuseAsks(turnId: string): void {
-    const { state } = this.#parts;
-    for (const { id } of listAsksOfTurn(state, turnId)) this.#server.respondError(id, TOO_LATE);
-    this.#reports(withdrawTurn(state, turnId));
   }
 
   #tellResult(turn: CodexTurn, subtype: ResultEvent["subtype"], error?: ResultEvent["error"]): void {
@@ -393,8 +397,4 @@ export class CodexRun implements Run, AppServerResident {
       if (this.#turn !== undefined) this.#endTurn(this.#turn);
     });
   }
-}
-
-function busyError(): CodedError {
-  return new CodedError("session_busy", "Codex is running a turn; wait for its agent.result or interrupt it");
 }

@@ -12,6 +12,7 @@ export type CodexReport =
   /** Right after the `agent.result` of a turn of the root thread. */
   | { kind: "turn_ended"; turnId: string }
   | { kind: "auth_failed"; message: string }
+  | { kind: "used"; usage: Usage }
   /** Codex is retrying, possibly forever: the run limits it. */
   | { kind: "retrying"; message: string }
   /** The first thing that worked after a retry. */

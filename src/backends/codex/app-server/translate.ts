@@ -81,8 +81,10 @@ function translateThinking(_state: CodexState, thread: ThreadState, params: Json
 
 function translateUsage(state: CodexState, thread: ThreadState, params: JsonObject): CodexReport[] {
   noteUsage(thread, params["tokenUsage"]);
-  if (thread.id === state.threadId) noteContextWindow(state, params["tokenUsage"]);
-  return [];
+  if (thread.id !== state.threadId) return [];
+  noteContextWindow(state, params["tokenUsage"]);
+  const { spent, turnId } = thread;
+  return turnId === undefined || spent === undefined ? [] : [{ kind: "used", usage: spent }];
 }
 
 function translateSettings(state: CodexState, thread: ThreadState, params: JsonObject): CodexReport[] {

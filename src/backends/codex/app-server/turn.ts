@@ -1,5 +1,7 @@
 // One turn of the root thread, as the run tracks it: its id, origin, end, and the timer that bounds endless retries.
+
 import { readBootSeconds } from "../../../base/boot-clock.ts";
+import { CodedError } from "../../../base/coded-error.ts";
 import type { ResultEvent } from "../../../protocol/events.ts";
 
 export class CodexTurn {
@@ -54,4 +56,8 @@ export class CodexTurn {
   judge(result: ResultEvent): ResultEvent {
     return this.verdict === undefined ? result : { ...result, subtype: "error", error: this.verdict };
   }
+}
+
+export function busyError(): CodedError {
+  return new CodedError("session_busy", "Codex is running a turn; wait for its agent.result or interrupt it");
 }

@@ -1,12 +1,13 @@
 // `sm daemon logs`: the end of the daemon's log, if it is a file.
 import { existsSync } from "node:fs";
 import { CodedError } from "../../../base/coded-error.ts";
+import { readLastLines } from "../../../base/last-lines.ts";
 import { type Arguments, readNumberFlag } from "../../command.ts";
 import { show } from "../../output.ts";
 import type { BlemeesContext } from "../command.ts";
 import { findStateDirectory, logFileIn } from "../state-directory.ts";
 import { type AnyStatus, findDaemon, formatDaemon } from "./find.ts";
-import { followLines, readLastLines } from "./log-file.ts";
+import { followLines } from "./log-file.ts";
 import { explainNotRunning } from "./status.ts";
 
 export const DEFAULT_LINES = 50;

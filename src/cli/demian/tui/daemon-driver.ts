@@ -16,6 +16,7 @@ import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings } from "../settings.ts";
 import { describeTeam } from "../sub-agents.ts";
 import { createEarlyCommands, createSessionCommands } from "./daemon-commands.ts";
+import { createFileSearch } from "./find-files.ts";
 import { findProblem, suggestProviders } from "./provider-hints.ts";
 
 export interface DaemonDriverOptions {
@@ -57,6 +58,7 @@ export class DaemonDriver implements SessionDriver {
   readonly #earlyCommands: readonly DriverCommand[];
   #inputs: Batches<ViewInput> | undefined;
   #listener: ((inputs: readonly ViewInput[]) => void) | undefined;
+  readonly #findFiles: NonNullable<SessionDriver["findFiles"]>;
   #late: Late | undefined;
   #spawning: Promise<void> | undefined;
   /** Keeps messages in order while the session is spawned. */
@@ -67,6 +69,7 @@ export class DaemonDriver implements SessionDriver {
   constructor(options: DaemonDriverOptions) {
     const { runtime, settings, backend } = options;
     this.#options = options;
+    this.#findFiles = createFileSearch(runtime.cwd);
     this.title = `${backend} · ${basename(runtime.cwd)}`;
     this.#choices = new Choices({
       runtime,
@@ -158,6 +161,10 @@ export class DaemonDriver implements SessionDriver {
 
   cancelQueued(message_id: string): Promise<void> {
     return this.#requireSession().cancelQueued(message_id);
+  }
+
+  findFiles(match: string): ReturnType<NonNullable<SessionDriver["findFiles"]>> {
+    return this.#late?.driver.findFiles?.(match) ?? this.#findFiles(match);
   }
 
   async loadEarlier(kept_from?: number): Promise<boolean> {

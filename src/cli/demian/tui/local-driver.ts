@@ -20,6 +20,7 @@ import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings, toSessionChoice } from "../settings.ts";
 import { describeTeam, formatSubAgents } from "../sub-agents.ts";
 import { type Extras, LocalAgent } from "./agent.ts";
+import { createFileSearch } from "./find-files.ts";
 import { LocalSession } from "./local-session.ts";
 import { suggestProviders } from "./provider-hints.ts";
 import { BACKEND } from "./translate.ts";
@@ -42,6 +43,7 @@ export class LocalDriver implements SessionDriver {
   readonly requestFocus = "modal";
   readonly endsWithScreen = true;
   readonly commands: readonly DriverCommand[];
+  readonly findFiles: NonNullable<SessionDriver["findFiles"]>;
   readonly #options: LocalDriverOptions;
   readonly #agent: LocalAgent;
   readonly #local: LocalSession;
@@ -62,6 +64,7 @@ export class LocalDriver implements SessionDriver {
     const { runtime, settings, parts } = options;
     this.#options = options;
     this.#extras = parts.length === 0 ? {} : { parts };
+    this.findFiles = createFileSearch(runtime.cwd);
     this.title = `${BACKEND} · ${basename(runtime.cwd)}`;
     this.#agent = new LocalAgent({
       session: () => this.#openOnce(),

@@ -51,7 +51,15 @@ export class LocalSession {
       env: {},
       expiryMs: 0,
       family: { limits: { maxChildren: 0, maxDepth: 0, maxSize: 1 }, stallMs: 0 },
-      notify: { allowUrls: [], on: [], children: false, env: {}, identity: {}, userAgent: "demian" },
+      notify: {
+        allowUrls: [],
+        on: [],
+        children: false,
+        remindMs: 0,
+        env: {},
+        identity: {},
+        userAgent: "demian",
+      },
     });
   }
 

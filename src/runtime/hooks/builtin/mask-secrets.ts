@@ -1,31 +1,7 @@
-// Masks secrets with a recognizable format in the model's text before it is stored. Streamed text is masked by
-// secret-stream.ts.
+// Masks secrets with a recognizable format in the model's text before it is stored (base/secrets.ts). Streamed text is masked
+// by secret-stream.ts.
+import { maskSecrets } from "../../../base/secrets.ts";
 import type { Hook } from "../types.ts";
-
-/** The end marker is optional. */
-export const PRIVATE_KEY =
-  /-----BEGIN (?:[A-Z]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!-)){0,20000}(?:-----END [A-Z ]{0,40}-----)?/;
-/** Not in the middle of a word. */
-const START = "(?<![A-Za-z0-9_-])";
-/** Each pattern is bounded and cannot start twice in one run of characters, so matching is linear. */
-const SECRETS: readonly (readonly [shape: RegExp, name: string])[] = [
-  [new RegExp(PRIVATE_KEY, "g"), "private key"],
-  [new RegExp(`${START}sk-(?=[A-Za-z_-]{0,200}\\d)[A-Za-z0-9_-]{20,200}`, "g"), "API key"],
-  [new RegExp(`${START}(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,200}`, "g"), "Stripe key"],
-  [new RegExp(`${START}gh[pousr]_[A-Za-z0-9]{36,255}`, "g"), "GitHub token"],
-  [new RegExp(`${START}github_pat_[A-Za-z0-9_]{22,255}`, "g"), "GitHub token"],
-  [new RegExp(`${START}glpat-[A-Za-z0-9_-]{20,100}`, "g"), "GitLab token"],
-  [new RegExp(`${START}npm_[A-Za-z0-9]{36}`, "g"), "npm token"],
-  [new RegExp(`${START}(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])`, "g"), "AWS key"],
-  [new RegExp(`${START}xox[abeoprs]-[A-Za-z0-9-]{10,250}`, "g"), "Slack token"],
-  [new RegExp(`${START}AIza[A-Za-z0-9_-]{35}`, "g"), "Google key"],
-  [new RegExp(`${START}ya29\\.[A-Za-z0-9_-]{20,400}`, "g"), "Google token"],
-  [new RegExp(`${START}(?:gsk|hf)_[A-Za-z0-9]{30,100}`, "g"), "API key"],
-  [
-    new RegExp(`${START}eyJ[A-Za-z0-9_-]{8,4000}\\.eyJ[A-Za-z0-9_-]{8,4000}\\.[A-Za-z0-9_-]{8,4000}`, "g"),
-    "JWT",
-  ],
-];
 
 export function createMaskSecrets(): Hook {
   return {
@@ -38,8 +14,4 @@ export function createMaskSecrets(): Hook {
       return Promise.resolve(masked === text ? {} : { patch: { text: masked } });
     },
   };
-}
-
-export function maskSecrets(text: string): string {
-  return SECRETS.reduce((masked, [shape, name]) => masked.replace(shape, `[${name} masked]`), text);
 }

@@ -1,8 +1,8 @@
 // Masks secrets in streamed text. Text that may become a secret is held back until that is decided, so that the pieces add
 // up to the masked text.
-import { maskSecrets, PRIVATE_KEY } from "./mask-secrets.ts";
+import { maskSecrets, PRIVATE_KEY } from "../../../base/secrets.ts";
 
-/** Prefixes of secrets (mask-secrets.ts); other text is shown at once. */
+/** Prefixes of secrets (base/secrets.ts); other text is shown at once. */
 const STARTS = [
   ...["sk-", "sk_", "rk_", "pk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "npm_"],
   ...["AKIA", "ASIA", "xox", "AIza", "ya29.", "gsk_", "hf_", "eyJ"],

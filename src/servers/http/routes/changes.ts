@@ -11,7 +11,11 @@ const number = () => defineWholeNumber(1, Number.MAX_SAFE_INTEGER).optional();
 
 const RANGE = {
   turn: number().describe("Only this turn. Default: from the first checkpoint to the last."),
-  from: number().describe("A checkpoint, by number, instead of the first."),
+  from: z
+    .union([z.literal("base"), number()])
+    .describe(
+      "A checkpoint, by number, instead of the first; or `base`: where the branch left the default branch, and on that itself where the session began.",
+    ),
   to: number().describe("A checkpoint, by number, instead of the last."),
 };
 

@@ -32,7 +32,7 @@ export const CODEX_ROUTES: readonly Route[] = [
     replies: { 200: defineJsonReply("A page of requests.", "CodexRequestsReply", CodexRequestsReply) },
     errors: ["session_unknown"],
     handle: async ({ param, query }, services) => {
-      const { requests, ...rest } = await listRequests(param("id"), query, services);
+      const { requests, sessions: _askers, ...rest } = await listRequests(param("id"), query, services);
       return { body: { requests: requests.map(toCodexRequest), ...rest } };
     },
   }),

@@ -1,12 +1,17 @@
 // Routes about the daemon itself.
 
 import * as z from "zod";
+import { CodedError } from "../../../base/coded-error.ts";
+import { readLastLines } from "../../../base/last-lines.ts";
 import { defined } from "../../../base/values.ts";
 import { SessionId } from "../../../protocol/session.ts";
 import { Stats } from "../../../protocol/stats.ts";
 import {
   ChangeView,
+  DaemonLogReply,
   HealthReply,
+  RestartDaemonBody,
+  RestartDaemonReply,
   StatusReply,
   StopDaemonBody,
   StopDaemonReply,
@@ -18,6 +23,8 @@ import { defineJsonReply, type Route, route } from "../route.ts";
 const DAY_MS = 86_400_000;
 const STATS_LIMIT = 2_000;
 const MAX_STATS = 10_000;
+const LOG_LINES = 200;
+const MAX_LOG_LINES = 2_000;
 
 export const DAEMON_ROUTES: readonly Route[] = [
   route({
@@ -68,6 +75,42 @@ export const DAEMON_ROUTES: readonly Route[] = [
       else outgoing.once("close", stop);
       const http_port = defined({ http_port: web.port });
       return { status: 202, body: { pid: facts.pid, leaving_agents: leaveAgents, ...http_port } };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/daemon/restart",
+    name: "restart_daemon",
+    summary:
+      "Replaces the daemon with the installed version, with the same flags and environment. Agents keep running, and the next daemon continues with them. The reply comes before it is replaced; if that fails, this daemon keeps running and its log says why.",
+    personOnly: "restart the daemon",
+    body: { name: "RestartDaemonBody", schema: RestartDaemonBody },
+    replies: {
+      202: defineJsonReply("The next daemon was started.", "RestartDaemonReply", RestartDaemonReply),
+    },
+    errors: ["supervised", "restart_failed"],
+    handle: async (_call, { facts, control }) => {
+      const { pid } = await control.restart();
+      return { status: 202, body: { pid: facts.pid, next_pid: pid } };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/daemon/log",
+    name: "daemon_log",
+    summary: "The end of the daemon's log, if that is a file.",
+    personOnly: "read the daemon's log",
+    query: z.strictObject({
+      lines: defineWholeNumber(1, MAX_LOG_LINES)
+        .optional()
+        .describe(`Maximum number of lines. Default ${LOG_LINES}.`),
+    }),
+    replies: { 200: defineJsonReply("The last lines.", "DaemonLogReply", DaemonLogReply) },
+    errors: ["no_log"],
+    handle: ({ query: { lines = LOG_LINES } }, { facts }) => {
+      const { to, path } = facts.log();
+      if (path === undefined) throw new CodedError("no_log", describePlace(to, facts.supervisor?.logs));
+      return { body: { path, lines: readLastLines(path, lines).lines } };
     },
   }),
   route({
@@ -138,3 +181,9 @@ export const DAEMON_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+function describePlace(to: "file" | "journal" | "stderr", show: string | undefined): string {
+  if (to === "journal") return `the daemon logs to the journal; show it with: ${show ?? "journalctl --user"}`;
+  if (to === "file") return "the daemon's log was moved or removed; a restart opens a new one";
+  return "the daemon logs to its stderr, which is not a file: look at the terminal or the program that started it, or set log_file";
+}

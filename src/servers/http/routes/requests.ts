@@ -6,7 +6,8 @@ import { defined } from "../../../base/values.ts";
 import type { AnswerSource, RequestRow } from "../../../protocol/requests.ts";
 import { RequestRow as RequestRowSchema } from "../../../protocol/requests.ts";
 import { RequestsReply, RespondBody, RespondReply } from "../../../protocol/wire/http.ts";
-import type { RequestsPage, Responded } from "../../../sessions/index.ts";
+import type { Responded } from "../../../sessions/index.ts";
+import type { Manager } from "../../../sessions/manager-types.ts";
 import { defineWholeNumber, Flag } from "../query.ts";
 import { type Call, defineJsonReply, type Route, route, type Services } from "../route.ts";
 
@@ -41,7 +42,7 @@ export const REQUEST_ROUTES: readonly Route[] = [
     method: "get",
     path: "/requests",
     name: "list_all_requests",
-    summary: "Pending requests of all sessions, oldest first.",
+    summary: "Pending requests of all sessions, oldest first, and their sessions: all that an inbox shows.",
     query: PageQuery,
     replies: { 200: defineJsonReply("A page of requests.", "RequestsReply", RequestsReply) },
     handle: async ({ query }, { manager }) => ({ body: await manager.requests(toFilter(query)) }),
@@ -104,7 +105,7 @@ export function listRequests(
   session_id: string,
   query: z.infer<typeof TreeQuery>,
   { manager }: Services,
-): Promise<RequestsPage> {
+): ReturnType<Manager["requests"]> {
   return manager.requests({ session_id, ...toFilter(query), ...defined({ tree: query.tree }) });
 }
 

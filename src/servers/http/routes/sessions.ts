@@ -4,13 +4,14 @@ import * as z from "zod";
 import { CodedError } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
-import { FILTER_STATES, SessionId } from "../../../protocol/session.ts";
+import { FILTER_STATES, Label, SessionId } from "../../../protocol/session.ts";
 import {
   ActionsReply,
+  ChangeBody,
   DeletedReply,
   FamilyReply,
   InterruptReply,
-  RenameBody,
+  ResumeReply,
   SessionsReply,
   SessionView,
   SpawnBody,
@@ -19,7 +20,7 @@ import {
   TreeBody,
 } from "../../../protocol/wire/http.ts";
 import type { SpawnOrder } from "../../../sessions/manager-types.ts";
-import { defineCommaList, defineWholeNumber, Flag } from "../query.ts";
+import { Cursor, defineAmount, defineCommaList, defineList, defineWholeNumber, Flag } from "../query.ts";
 import { defineJsonReply, type Route, route } from "../route.ts";
 
 const TREE = Flag.optional().describe("Include all descendants.");
@@ -45,10 +46,13 @@ export const SESSION_ROUTES: readonly Route[] = [
       "auth_failed",
       "session_unknown",
       "family_limit",
+      "budget_exhausted",
       "not_allowed",
       "escalation",
       "notify_not_allowed",
       "worktree_refused",
+      "transcript_unknown",
+      "transcript_in_use",
       "git_failed",
       "queue_full",
       "oversize_message",
@@ -74,16 +78,30 @@ export const SESSION_ROUTES: readonly Route[] = [
       state: defineCommaList(FILTER_STATES)
         .optional()
         .describe("Activity states, or `failed`, separated by commas."),
+      agent: z.string().optional().describe("The same as `backend`."),
+      project: z
+        .string()
+        .max(4_096)
+        .optional()
+        .describe("A project: its directory, or the last part of that. Worktrees count to their repository."),
+      label: defineList(Label).optional().describe("A label, or several separated by commas: all of them."),
+      failed: Flag.optional().describe(
+        "Whether the last turn ended in an error, or the agent did not start.",
+      ),
+      archived: Flag.optional().describe("Only archived sessions, or only others. Default: both."),
+      active_after_ms: Cursor.optional().describe("Last active at this time or later."),
+      active_before_ms: Cursor.optional().describe("Last active before this time."),
+      min_cost_usd: defineAmount().optional().describe("Cost at least this much, as reported by the agent."),
       live: Flag.optional().describe("Only sessions that are loaded."),
       prefix: z.string().max(128).optional().describe("The start of the id."),
       limit: defineWholeNumber(1, 10_000).optional().describe("Maximum number. Default: all."),
       after: z.string().min(1).max(500).optional().describe("`next` of the previous page."),
     }),
     replies: { 200: defineJsonReply("The sessions.", "SessionsReply", SessionsReply) },
-    handle: async ({ query: { backend, provider, ...query } }, { manager }) => {
+    handle: async ({ query: { agent, backend = agent, provider, label, ...query } }, { manager }) => {
       const named =
         backend === undefined && provider === undefined ? undefined : chooseBackend(backend, provider);
-      return { body: await manager.views(defined({ ...query, backend: named })) };
+      return { body: await manager.views(defined({ ...query, backend: named, labels: label })) };
     },
   }),
   route({
@@ -98,12 +116,15 @@ export const SESSION_ROUTES: readonly Route[] = [
   route({
     method: "patch",
     path: "/sessions/{id}",
-    name: "rename_session",
-    summary: "Sets or removes a session's name.",
-    body: { name: "RenameBody", schema: RenameBody },
-    replies: { 200: defineJsonReply("The renamed session.", "SessionView", SessionView) },
-    errors: ["session_unknown", "store_failed"],
-    handle: async ({ param, body }, { manager }) => ({ body: await manager.rename(param("id"), body.name) }),
+    name: "change_session",
+    summary:
+      "Changes a session's name and labels, or its budget (people only), or archives it: lists leave it out until it is used again. Nothing is deleted.",
+    body: { name: "ChangeBody", schema: ChangeBody },
+    replies: { 200: defineJsonReply("The session.", "SessionView", SessionView) },
+    errors: ["session_unknown", "session_busy", "budget_exhausted", "not_allowed", "store_failed"],
+    handle: async ({ param, body: { budget, ...marks } }, { manager }) => ({
+      body: await manager.mark(param("id"), defined({ ...marks, budget: budget && defined(budget) })),
+    }),
   }),
   route({
     method: "delete",
@@ -132,6 +153,19 @@ export const SESSION_ROUTES: readonly Route[] = [
     errors: ["session_unknown"],
     handle: async ({ param, asker }, { manager }) => ({
       body: { session_id: param("id"), ...(await manager.interrupt(param("id"), asker)) },
+    }),
+  }),
+  route({
+    method: "post",
+    path: "/sessions/{id}/resume",
+    name: "resume",
+    summary:
+      "Delivers queued messages now: of a session that was stopped, or whose agent could not be started. Sends nothing new.",
+    body: { name: "NoBody", schema: z.strictObject({}) },
+    replies: { 200: defineJsonReply("The number of messages.", "ResumeReply", ResumeReply) },
+    errors: ["session_unknown", "store_failed"],
+    handle: async ({ param }, { manager }) => ({
+      body: { session_id: param("id"), ...(await manager.continueQueue(param("id"))) },
     }),
   }),
   route({

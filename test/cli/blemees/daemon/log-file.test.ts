@@ -2,7 +2,8 @@ import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFil
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { followLines, readLastLines } from "../../../../src/cli/blemees/daemon/log-file.ts";
+import { readLastLines } from "../../../../src/base/last-lines.ts";
+import { followLines } from "../../../../src/cli/blemees/daemon/log-file.ts";
 
 let directory: string;
 let file: string;

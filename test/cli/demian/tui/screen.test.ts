@@ -74,7 +74,7 @@ describe.skipIf(tmuxVersion() === undefined)("on the screen", () => {
     const screen = await open();
     await send(screen, "create them");
     const question = await asked(screen, "│ touch one.txt");
-    expect(question).toMatch(/ {2}1 y Accept\n> 2 n Decline\n/);
+    expect(question).toMatch(/ {2}1 y Accept once\n> 2 n Decline\n/);
     screen.press("y");
     await screen.until("│ touch two.txt");
     // The second Enter skips the reason.

@@ -2,7 +2,7 @@
 // at the end of the input pending requests are still answered.
 import { Readable, Writable } from "node:stream";
 import { type AnyMessage, MessageTooLargeError, ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
-import { CodedError } from "../../base/coded-error.ts";
+import { CodedError } from "./coded-error.ts";
 
 /** A prompt may contain several images of a few MiB in base64. */
 const MAX_MESSAGE_MIB = 64;
