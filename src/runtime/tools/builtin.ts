@@ -1,4 +1,5 @@
 // The built-in tools.
+import { applyPatchTool } from "./apply-patch.ts";
 import { bashTool } from "./bash.ts";
 import { editFileTool } from "./edit-file.ts";
 import { globTool } from "./glob.ts";
@@ -8,5 +9,5 @@ import type { ToolDefinition } from "./types.ts";
 import { writeFileTool } from "./write-file.ts";
 
 export function createBuiltinTools(): ToolDefinition[] {
-  return [readFileTool, writeFileTool, editFileTool, bashTool, grepTool, globTool];
+  return [readFileTool, writeFileTool, editFileTool, applyPatchTool, bashTool, grepTool, globTool];
 }
