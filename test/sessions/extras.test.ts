@@ -5,7 +5,7 @@ import { FakeBackend, settle } from "./fakes.ts";
 import { runOf, spawn, world } from "./system.ts";
 
 const mcp = {
-  docs: { command: "docs-mcp", args: ["-v"], env: { KEY: "a-${DOCS_KEY}" } },
+  docs: { command: "docs-mcp", args: ["-v"], env: { KEY: `a-\${DOCS_KEY}` } },
   web: { url: "https://web.example/mcp", headers: {} },
 };
 const extras = (env: Record<string, string> = { DOCS_KEY: "s3" }) => new Extras({ mcp, env });
