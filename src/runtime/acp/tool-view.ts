@@ -22,6 +22,7 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   grep: "search",
   glob: "search",
   bash: "execute",
+  todo: "think",
   [DELEGATE_TOOL]: "think",
 };
 /** Claude Code's own tools. */

@@ -12,11 +12,12 @@ const build: AgentDefinition = {
   description: "General coding agent.",
   mode: "primary",
   prompt: { system: BUILD_PROMPT },
-  tools: { visible: ["read_file", "write_file", "edit_file", "apply_patch", "bash", "grep", "glob"] },
+  tools: { visible: ["read_file", "write_file", "edit_file", "apply_patch", "bash", "grep", "glob", "todo"] },
   permissions: [
     { tool: "read_file", decision: "allow" },
     { tool: "grep", decision: "allow" },
     { tool: "glob", decision: "allow" },
+    { tool: "todo", decision: "allow" },
     { tool: "write_file", decision: "ask" },
     { tool: "edit_file", decision: "ask" },
     { tool: "apply_patch", decision: "ask" },

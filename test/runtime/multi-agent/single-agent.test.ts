@@ -37,6 +37,7 @@ describe("17: single-agent mode", () => {
       "bash",
       "grep",
       "glob",
+      "todo",
     ]);
     expect(wire(team.main, 0)).not.toMatch(/delegate_agent|sub agent|reviewer/);
     expect(wire(team.main, 1)).toContain('has no tool \\"delegate_agent\\"');
