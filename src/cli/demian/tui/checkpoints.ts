@@ -14,7 +14,7 @@ const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
 export type CheckpointPlace = Omit<CheckpointParts, "log" | "report" | "changed" | "findGit">;
 
-export function placeCheckpoints(cwd: string, env: Env): CheckpointPlace {
+export function buildCheckpointPlace(cwd: string, env: Env): CheckpointPlace {
   return {
     root: join(getProjectDir(env, cwd), "checkpoints"),
     // Transcripts and outputs are no changes of a turn.
@@ -39,7 +39,7 @@ export class TurnCheckpoints {
   constructor(session_id: string, { cwd, env, warn }: { cwd: string; env: Env; warn(text: string): void }) {
     this.#place = { session_id, cwd };
     this.#checkpoints = new Checkpoints({
-      ...placeCheckpoints(cwd, env),
+      ...buildCheckpointPlace(cwd, env),
       findGit: keepFoundGit(env),
       log: silentLog,
       report: (_id, { reason }) => warn(`the files of this turn cannot be undone: ${reason}`),

@@ -27,7 +27,7 @@ import { formatShellOutput } from "../shell-text.ts";
 import { describeTeam, formatSubAgents } from "../sub-agents.ts";
 import { formatUndo, noteUndo } from "../undo-text.ts";
 import { type Extras, LocalAgent } from "./agent.ts";
-import { placeCheckpoints } from "./checkpoints.ts";
+import { buildCheckpointPlace } from "./checkpoints.ts";
 import { createFileSearch } from "./find-files.ts";
 import { LocalSession } from "./local-session.ts";
 import { suggestProviders } from "./provider-hints.ts";
@@ -94,7 +94,7 @@ export class LocalDriver implements SessionDriver {
       backend: this.#agent.backend,
       name: this.title,
       cwd: runtime.cwd,
-      checkpoints: placeCheckpoints(runtime.cwd, options.env),
+      checkpoints: buildCheckpointPlace(runtime.cwd, options.env),
       push: (input) => this.#inputs?.push([input]),
       onResult: () => {
         this.#remembering = this.#turnEnded();

@@ -90,6 +90,8 @@ describe("/undo", () => {
     const stage = await open({ order: { yes: true } });
     await stage.driver.send("change it");
     await stage.turns(1);
+    const isRecorded = async () => (await stage.driver.changes.list({ limit: 1 })).turns[0]?.ended_at_ms;
+    while ((await isRecorded()) === undefined);
     writeFileSync(at("a.txt"), "mine\n");
     await stage.command("/undo", "");
     await stage.notice(/turn 1 was not undone.*\/undo force.*left a\.txt: it was changed after turn 1/s);
