@@ -11,6 +11,9 @@ export interface CommandActions {
   /** What the model is given. */
   context(): Promise<string>;
   usePlan(text: string): Promise<void>;
+  /** Lists background commands, or ends one. */
+  jobs(word: string): Promise<string>;
+  undo(order: { force?: boolean }): Promise<string>;
   /** Lists the sub-agents. */
   agents(): string;
   say(text: string): void;
@@ -70,6 +73,11 @@ function createActions(deeds: CommandActions): Readonly<Record<string, (word: st
     "/model": (word) => (word === "" ? ask("m") : choices.model(word)),
     "/agent": (word) => (word === "" ? ask("a") : choices.agent(word)),
     "/agents": async () => say(deeds.agents()),
+    "/jobs": async (word) => say(await deeds.jobs(word)),
+    "/undo": async (word) => {
+      if (word !== "" && word !== "force") throw new CodedError("bad_command", "use /undo or /undo force");
+      say(await deeds.undo(word === "force" ? { force: true } : {}));
+    },
     "/use-plan": (word) => deeds.usePlan(word),
   };
 }

@@ -42,7 +42,16 @@ export async function runDefault(given: Arguments, context: DemianContext): Prom
     );
     if (isScreen) {
       const { runOnScreen } = await import("./tui/on-screen.ts");
-      return await runOnScreen({ io, runtime, settings, order, parts, warnings, onChosen: keep });
+      return await runOnScreen({
+        io,
+        env: io.env,
+        runtime,
+        settings,
+        order,
+        parts,
+        warnings,
+        onChosen: keep,
+      });
     }
     const onChosen = async (chosen: Settings): Promise<void> => {
       const kept = await keep(chosen);

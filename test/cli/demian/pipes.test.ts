@@ -222,11 +222,15 @@ describe("looking around", () => {
     );
     const tools = await run(["list-tools", "--names"]);
     expect(tools.stdout.trim().split("\n").sort()).toEqual([
+      "apply_patch",
       "bash",
       "edit_file",
       "glob",
       "grep",
+      "kill_job",
       "read_file",
+      "tail_job",
+      "todo",
       "write_file",
     ]);
     const { stdout } = await run(["list-providers"]);

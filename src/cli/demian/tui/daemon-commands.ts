@@ -23,6 +23,8 @@ export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): re
     say,
     agents: () => formatSubAgents(runtime, choices.main).join("\n"),
     stop: async () => say("no task is running"),
+    jobs: () => Promise.resolve("background commands are listed by the session that runs them"),
+    undo: () => Promise.reject(new CodedError("no_session", "there is nothing to undo yet")),
     compact: () => Promise.resolve(formatCompactReport(undefined)),
     context: () => Promise.resolve("nothing yet: your first message starts the session"),
     usePlan: () => Promise.reject(new CodedError("no_plan", explainNoPlan("press p"))),

@@ -6,21 +6,28 @@ import { basename } from "node:path";
 import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
 import { type Batches, createBatches } from "../../../client/view/batches.ts";
+import type { ChangesPort } from "../../../client/view/change-source.ts";
 import type { Answer, RequestRow, ViewInput } from "../../../client/view/types.ts";
+import type { UndoBody, UndoReply } from "../../../protocol/changes.ts";
 import { formatContextReport } from "../../../runtime/context/report-text.ts";
 import type { UserContentPart } from "../../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../../runtime/session-types.ts";
+import type { Env } from "../../../runtime/state-dir.ts";
 import type { DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
 import { createCommands, formatCompactReport } from "../chat-actions.ts";
 import { readTyped } from "../chat-commands.ts";
 import { Choices, PICKER_KEYS } from "../choices.ts";
+import { runJobsCommand } from "../jobs-text.ts";
 import { isGood } from "../once.ts";
 import type { Order } from "../order.ts";
 import { CARRY_OUT, explainNoPlan, explainPlan } from "../plan-messages.ts";
 import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings, toSessionChoice } from "../settings.ts";
+import { formatShellOutput } from "../shell-text.ts";
 import { describeTeam, formatSubAgents } from "../sub-agents.ts";
+import { formatUndo, noteUndo } from "../undo-text.ts";
 import { type Extras, LocalAgent } from "./agent.ts";
+import { buildCheckpointPlace } from "./checkpoints.ts";
 import { createFileSearch } from "./find-files.ts";
 import { LocalSession } from "./local-session.ts";
 import { suggestProviders } from "./provider-hints.ts";
@@ -34,6 +41,8 @@ export interface LocalDriverOptions {
   parts: readonly UserContentPart[];
   /** Shown at the start. */
   warnings: readonly string[];
+  /** The user's environment. */
+  env: Env;
   /** Saves settings that worked. */
   onChosen(settings: Settings): Promise<Kept | undefined>;
 }
@@ -57,6 +66,8 @@ export class LocalDriver implements SessionDriver {
   /** Messages on their way to the queue. */
   #sending = 0;
   #report: TurnReport | undefined;
+  /** A command of the user that is running. */
+  #shell: { abort: AbortController; done: Promise<void> } | undefined;
   #remembered: Settings | undefined;
   #remembering: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -83,6 +94,7 @@ export class LocalDriver implements SessionDriver {
       backend: this.#agent.backend,
       name: this.title,
       cwd: runtime.cwd,
+      checkpoints: buildCheckpointPlace(runtime.cwd, options.env),
       push: (input) => this.#inputs?.push([input]),
       onResult: () => {
         this.#remembering = this.#turnEnded();
@@ -105,6 +117,8 @@ export class LocalDriver implements SessionDriver {
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: () => this.interrupt(),
       compact: () => this.#compact(),
+      jobs: (word) => runJobsCommand(this.#session, word),
+      undo: (order) => this.#undo(order),
       context: async () => formatContextReport((await this.#openOnce()).context()),
       usePlan: (text) => this.#usePlan(text),
     });
@@ -118,6 +132,11 @@ export class LocalDriver implements SessionDriver {
   /** None while a task is running: their keys are ordinary letters then. */
   get pickers(): readonly Picker[] {
     return this.#isBusy ? [] : this.#choices.pickers;
+  }
+
+  get changes(): ChangesPort {
+    const { list, file } = this.#local.changes;
+    return { list, file, undo: (order) => this.#undoTurns(order) };
   }
 
   start(listener: (inputs: readonly ViewInput[]) => void): void {
@@ -141,11 +160,19 @@ export class LocalDriver implements SessionDriver {
     const typed = readTyped(text);
     if (typed.kind === "empty") return;
     if (typed.kind === "unknown") throw new CodedError("unknown_command", typed.message);
+    if (typed.kind === "shell") {
+      await this.#runShell(typed.command);
+      return;
+    }
     await this.#send(typed.kind === "message" ? typed.text : text.trim(), { isNow });
   }
 
   /** Also clears the queue, as in the plain chat. */
   async interrupt(): Promise<void> {
+    if (this.#shell !== undefined) {
+      this.#shell.abort.abort();
+      return;
+    }
     if (!this.#isBusy) {
       this.#say("info", "no task is running");
       return;
@@ -191,6 +218,7 @@ export class LocalDriver implements SessionDriver {
 
   async #close(): Promise<void> {
     await this.#ready;
+    this.#shell?.abort.abort();
     await this.#local.clearQueue();
     const session = await this.#opening?.catch(() => undefined);
     await session?.close();
@@ -239,6 +267,7 @@ export class LocalDriver implements SessionDriver {
     try {
       await this.#openOnce();
       await this.#ready;
+      await this.#shell?.done;
       const before = this.#extras;
       this.#extras = { ...before, ...extras };
       await this.#local.send(text, isNow).catch((error: unknown) => {
@@ -263,6 +292,36 @@ export class LocalDriver implements SessionDriver {
     if (kept !== undefined) this.#say(kept.isKept ? "info" : "warn", kept.text);
   }
 
+  /** Returns at once: the screen shows the output when the command has ended. */
+  async #runShell(command: string): Promise<void> {
+    this.#assertStandby();
+    const session = await this.#openOnce();
+    this.#assertStandby();
+    const abort = new AbortController();
+    this.#say("info", `$ ${command}`);
+    const done = session.runCommand({ command, signal: abort.signal }).then(
+      ({ output, end, isGood }) => this.#say(isGood ? "info" : "warn", formatShellOutput(output, end)),
+      (error: unknown) => this.#say("error", toMessage(error)),
+    );
+    const shell = { abort, done };
+    this.#shell = shell;
+    void done.finally(() => {
+      if (this.#shell === shell) this.#shell = undefined;
+    });
+  }
+
+  async #undo(order: { force?: boolean }): Promise<string> {
+    this.#assertStandby();
+    return formatUndo(await this.#undoTurns(order));
+  }
+
+  /** The model is informed with the next message. */
+  async #undoTurns(order: UndoBody): Promise<UndoReply> {
+    const reply = await this.#local.changes.undo({ ...order, files_only: true });
+    if (reply.done) this.#session?.addNote(noteUndo(reply));
+    return reply;
+  }
+
   async #compact(): Promise<string> {
     this.#assertStandby();
     const session = await this.#openOnce();
@@ -279,7 +338,7 @@ export class LocalDriver implements SessionDriver {
   }
 
   get #isBusy(): boolean {
-    return this.#sending > 0 || this.#local.isBusy;
+    return this.#sending > 0 || this.#local.isBusy || this.#shell !== undefined;
   }
 
   #assertStandby(): void {

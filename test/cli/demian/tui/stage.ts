@@ -30,12 +30,18 @@ export class Stage {
   readonly command: Watcher["command"];
   readonly picker: Watcher["picker"];
 
-  private constructor(runtime: Runtime, order: Order, { parts = [], warnings = [] }: StageOptions) {
+  private constructor(
+    runtime: Runtime,
+    order: Order,
+    env: World["env"],
+    { parts = [], warnings = [] }: StageOptions,
+  ) {
     this.runtime = runtime;
     this.driver = new LocalDriver({
       runtime,
       settings: resolveSettings(runtime, order, {}),
       order,
+      env,
       parts,
       warnings,
       onChosen: (settings) => {
@@ -58,7 +64,7 @@ export class Stage {
   static async open(world: World, options: StageOptions = {}): Promise<Stage> {
     const order: Order = { cwd: world.workspace, flags: {}, yes: false, dryRun: false, ...options.order };
     const runtime = await createRuntime({ cwd: order.cwd, env: world.env, flags: order.flags });
-    return new Stage(runtime, order, options);
+    return new Stage(runtime, order, world.env, options);
   }
 
   get view(): View {
