@@ -6,6 +6,7 @@ import type { RuntimeEvent, TurnEnd } from "./events.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import type { Message, UserContentPart } from "./messages.ts";
 import type { Asker } from "./permissions/types.ts";
+import type { PromptCommand } from "./prompts.ts";
 import type { ProviderFailure, ResolvedProvider, TokenUsage } from "./providers/types.ts";
 import type { ToolRegistry } from "./tools/registry.ts";
 import type { ToolDefinition, UserQuestion } from "./tools/types.ts";
@@ -23,6 +24,8 @@ export interface Runtime {
   readonly warnings: readonly string[];
   readonly agents: AgentRegistry;
   readonly tools: ToolRegistry;
+  /** Own slash commands. */
+  readonly commands: readonly PromptCommand[];
   /** Providers to choose from, with their default model. */
   readonly providers: readonly ProviderChoice[];
   /** Throws `CodedError` (unknown agent or provider, missing key, bad cwd). */

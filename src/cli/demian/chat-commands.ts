@@ -20,6 +20,7 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
     isForRunning: true,
   },
   { name: "/undo", usage: "/undo [force]", summary: "undo the file changes of the last turn" },
+  { name: "/image", usage: "/image [PATH]", summary: "attach an image, or the one in the clipboard" },
   { name: "/provider", usage: "/provider [KEY]", summary: "switch the provider" },
   { name: "/model", usage: "/model [NAME]", summary: "switch the model" },
   { name: "/agent", usage: "/agent [NAME]", summary: "switch the agent" },

@@ -55,6 +55,7 @@ export class FakeRuntimes {
     return {
       cwd: order.cwd,
       config: DemianConfig.parse({}),
+      commands: [],
       warnings: [],
       agents,
       tools: new ToolRegistry(),

@@ -25,6 +25,7 @@ export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): re
     stop: async () => say("no task is running"),
     jobs: () => Promise.resolve("background commands are listed by the session that runs them"),
     undo: () => Promise.reject(new CodedError("no_session", "there is nothing to undo yet")),
+    attach: () => Promise.reject(new CodedError("bad_image", "with --daemon, messages cannot have images")),
     compact: () => Promise.resolve(formatCompactReport(undefined)),
     context: () => Promise.resolve("nothing yet: your first message starts the session"),
     usePlan: () => Promise.reject(new CodedError("no_plan", explainNoPlan("press p"))),

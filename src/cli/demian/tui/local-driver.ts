@@ -14,7 +14,8 @@ import type { UserContentPart } from "../../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../../runtime/session-types.ts";
 import type { Env } from "../../../runtime/state-dir.ts";
 import type { DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
-import { createCommands, formatCompactReport } from "../chat-actions.ts";
+import { Attachments } from "../attachments.ts";
+import { createCommands, createOwnCommands, formatCompactReport } from "../chat-actions.ts";
 import { readTyped } from "../chat-commands.ts";
 import { Choices, PICKER_KEYS } from "../choices.ts";
 import { runJobsCommand } from "../jobs-text.ts";
@@ -58,6 +59,7 @@ export class LocalDriver implements SessionDriver {
   readonly #agent: LocalAgent;
   readonly #local: LocalSession;
   readonly #choices: Choices;
+  readonly #attachments: Attachments;
   #inputs: Batches<ViewInput> | undefined;
   #ready: Promise<void> | undefined;
   #session: DemianSession | undefined;
@@ -76,6 +78,7 @@ export class LocalDriver implements SessionDriver {
     const { runtime, settings, parts } = options;
     this.#options = options;
     this.#extras = parts.length === 0 ? {} : { parts };
+    this.#attachments = new Attachments(runtime, options.env);
     this.findFiles = createFileSearch(runtime.cwd);
     this.title = `${BACKEND} · ${basename(runtime.cwd)}`;
     this.#agent = new LocalAgent({
@@ -111,7 +114,7 @@ export class LocalDriver implements SessionDriver {
         this.#say("info", text);
       },
     });
-    this.commands = createCommands({
+    const commands = createCommands({
       choices: this.#choices,
       say: (text) => this.#say("info", text),
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
@@ -119,9 +122,11 @@ export class LocalDriver implements SessionDriver {
       compact: () => this.#compact(),
       jobs: (word) => runJobsCommand(this.#session, word),
       undo: (order) => this.#undo(order),
+      attach: (path) => this.#attachNext(path),
       context: async () => formatContextReport((await this.#openOnce()).context()),
       usePlan: (text) => this.#usePlan(text),
     });
+    this.commands = [...commands, ...createOwnCommands(runtime.commands, (text) => this.#send(text, {}))];
   }
 
   /** The transcript is not empty. */
@@ -132,6 +137,10 @@ export class LocalDriver implements SessionDriver {
   /** None while a task is running: their keys are ordinary letters then. */
   get pickers(): readonly Picker[] {
     return this.#isBusy ? [] : this.#choices.pickers;
+  }
+
+  attach(path: string | undefined): Promise<string> {
+    return this.#attachments.add(path);
   }
 
   get changes(): ChangesPort {
@@ -269,7 +278,8 @@ export class LocalDriver implements SessionDriver {
       await this.#ready;
       await this.#shell?.done;
       const before = this.#extras;
-      this.#extras = { ...before, ...extras };
+      const parts = [...(before.parts ?? []), ...this.#attachments.take(text)];
+      this.#extras = { ...before, ...extras, ...(parts.length === 0 ? {} : { parts }) };
       await this.#local.send(text, isNow).catch((error: unknown) => {
         // They belong to this message, which was not queued.
         this.#extras = before;
@@ -308,6 +318,14 @@ export class LocalDriver implements SessionDriver {
     void done.finally(() => {
       if (this.#shell === shell) this.#shell = undefined;
     });
+  }
+
+  /** Without a label in the composer. */
+  async #attachNext(path: string | undefined): Promise<string> {
+    const label = await this.#attachments.add(path);
+    const parts = [...(this.#extras.parts ?? []), ...this.#attachments.take(label)];
+    this.#extras = { ...this.#extras, parts };
+    return label;
   }
 
   async #undo(order: { force?: boolean }): Promise<string> {
