@@ -8,15 +8,19 @@ import { execute } from "./execution.ts";
 import { collectIntroduction } from "./introduction.ts";
 import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
+import type { Effort } from "./providers/effort.ts";
 import { buildHookInput, type Services } from "./services.ts";
-import type { CompactReport, DemianSession, TurnInput, TurnReport } from "./session-types.ts";
+import type { CompactReport, DemianSession, SessionChange, TurnInput, TurnReport } from "./session-types.ts";
 import type { TranscriptWriter } from "./transcript.ts";
 
 /** Above this size old turns are compacted for good, to bound memory. */
 const MAX_HISTORY_CHARS = 32 * 1024 * 1024;
 
 /** Can change between turns. */
-export type SessionChoice = Pick<Services, "agent" | "provider" | "systemPrompt" | "tools">;
+export interface SessionChoice extends Pick<Services, "agent" | "provider" | "systemPrompt" | "tools"> {
+  /** Chosen for the session; it also applies to the next provider. */
+  effort?: Effort | undefined;
+}
 
 export interface SessionParts {
   /** Everything except the parts of a choice and `emit`. */
@@ -24,10 +28,7 @@ export interface SessionParts {
     hooks(emit: (event: EventBody) => void): Services["hooks"];
   };
   /** Throws if the choice is not valid. */
-  choose(
-    change: { agent?: string; provider?: string; model?: string },
-    now?: SessionChoice,
-  ): Promise<SessionChoice>;
+  choose(change: SessionChange, now?: SessionChoice): Promise<SessionChoice>;
   first: SessionChoice;
   /** Only in multi-agent mode. */
   delegation?(root: DelegationRoot): Delegation;
@@ -89,6 +90,10 @@ export class RootSession implements DemianSession {
 
   get model(): string {
     return this.#choice.provider.model;
+  }
+
+  get effort(): Effort | undefined {
+    return this.#choice.provider.effort;
   }
 
   get sandbox(): string {
@@ -172,7 +177,7 @@ export class RootSession implements DemianSession {
     return compacted.report;
   }
 
-  async use(change: { agent?: string; provider?: string; model?: string }): Promise<void> {
+  async use(change: SessionChange): Promise<void> {
     if (this.#running !== undefined) throw busyError();
     const before = this.#choice;
     const choice = await this.#parts.choose(change, before);

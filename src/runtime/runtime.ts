@@ -31,13 +31,23 @@ import { listWritableDirs } from "./permissions/grantable.ts";
 import { type GrantStore, openGrants } from "./permissions/grants.ts";
 import { findUnknownTools } from "./permissions/unknown-tools.ts";
 import { settleRenewals } from "./providers/codex/refresh.ts";
+import type { Effort } from "./providers/effort.ts";
+import { listModels } from "./providers/models/available.ts";
+import type { ListedModel } from "./providers/models/facts.ts";
 import { listProviderChoices, resolveProvider } from "./providers/resolve.ts";
 import type { ResolvedProvider } from "./providers/types.ts";
 import { type DelegationRoot, RootSession, type SessionChoice } from "./root-session.ts";
 import { CACHES, PYTHON } from "./sandbox/home-entries.ts";
 import { createSandbox } from "./sandbox/index.ts";
 import type { Sandbox } from "./sandbox/types.ts";
-import type { DemianSession, ProviderChoice, Runtime, RuntimeOrder, SessionOrder } from "./session-types.ts";
+import type {
+  DemianSession,
+  ProviderChoice,
+  Runtime,
+  RuntimeOrder,
+  SessionChange,
+  SessionOrder,
+} from "./session-types.ts";
 import { getHomeDir, getProjectDir, getStateDir } from "./state-dir.ts";
 import { createBuiltinTools } from "./tools/builtin.ts";
 import { getOutputDirectory, keepOutput } from "./tools/output.ts";
@@ -137,6 +147,11 @@ class LoadedRuntime implements Runtime {
         ? []
         : [`defaultProvider: there is no provider "${defaultProvider}"${hint}`]),
     ];
+  }
+
+  listModels(key: string, signal: AbortSignal): Promise<readonly ListedModel[]> {
+    const given = this.#order.providers?.get(key);
+    return listModels({ key, given, providers: this.config.providers, env: this.#order.env, signal });
   }
 
   async openSession(order: SessionOrder): Promise<DemianSession> {
@@ -268,20 +283,19 @@ class LoadedRuntime implements Runtime {
     });
   }
 
-  async #choose(
-    change: Pick<SessionOrder, "agent" | "provider" | "model">,
-    now?: SessionChoice,
-  ): Promise<SessionChoice> {
+  async #choose(change: SessionChange, now?: SessionChoice): Promise<SessionChoice> {
     const agent = findMainAgent(this.agents, change.agent ?? now?.agent.name ?? this.config.defaultAgent);
     const key = change.provider ?? selectProviderKey(agent, change, now) ?? this.config.defaultProvider;
     const isSame = now?.provider.key === key;
     const model = change.model ?? (isSame ? now.provider.model : undefined);
-    const provider = await this.#provider(key, model);
+    const effort = change.effort ?? now?.effort;
+    const provider = await this.#provider(key, model, effort);
     const tools = this.#selectTools(agent);
     const callables = this.#listCallables(agent, provider);
-    if (callables.length === 0) return { agent, provider, systemPrompt: buildSystemPrompt(agent), tools };
+    if (callables.length === 0)
+      return { agent, provider, effort, systemPrompt: buildSystemPrompt(agent), tools };
     const systemPrompt = buildSystemPrompt(agent, { catalog: renderCatalog(callables) });
-    return { agent, provider, systemPrompt, tools: [...tools, createDelegateTool(callables)] };
+    return { agent, provider, effort, systemPrompt, tools: [...tools, createDelegateTool(callables)] };
   }
 
   #selectTools(agent: AgentDefinition): ToolDefinition[] {
@@ -317,12 +331,12 @@ class LoadedRuntime implements Runtime {
     return this.#provider(key, named === "" && key === main.key ? main.model : undefined);
   }
 
-  async #provider(key: string, model: string | undefined): Promise<ResolvedProvider> {
+  async #provider(key: string, model: string | undefined, effort?: Effort): Promise<ResolvedProvider> {
     const given = this.#order.providers?.get(key);
-    if (given !== undefined) return model === undefined ? given : { ...given, model };
+    if (given !== undefined) return { ...given, ...defined({ model, effort }) };
     return resolveProvider(key, this.config.providers, {
       env: this.#order.env,
-      ...defined({ model }),
+      ...defined({ model, effort }),
     });
   }
 }

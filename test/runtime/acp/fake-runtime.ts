@@ -69,6 +69,7 @@ export class FakeRuntimes {
           problem: "set ANTHROPIC_API_KEY",
         },
       ],
+      listModels: async () => [],
       openSession: async (session) => this.#open(session),
       close: async () => {
         this.closedRuntimes += 1;
@@ -138,6 +139,7 @@ export class FakeRuntimes {
       get model() {
         return chosen.model;
       },
+      effort: undefined,
       sandbox: "off",
       get plan() {
         return fakes.plan;
