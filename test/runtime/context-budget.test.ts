@@ -88,7 +88,9 @@ test("a model is asked as its facts allow, and its answers cost what its price s
   const stage = new Stage({ provider, tools: [read], facts });
   await stage.run("hi");
   const [usage] = stage.of("model.usage");
-  expect(usage?.costUsd).toBeCloseTo(((usage?.inputTokens ?? 0) * 10 + (usage?.outputTokens ?? 0) * 100) / 1e6);
+  expect(usage?.costUsd).toBeCloseTo(
+    ((usage?.inputTokens ?? 0) * 10 + (usage?.outputTokens ?? 0) * 100) / 1e6,
+  );
   expect(stage.of("model.request")).toMatchObject([{ tools: 0 }]);
   expect(stage.of("warning").map(({ message }) => message)).toEqual([
     "m cannot call tools, so it can only answer",

@@ -1,6 +1,7 @@
 // A runtime whose turns are functions of the test: it emits events, asks and stores messages like the real one.
 
 import { CodedError } from "../../../src/base/coded-error.ts";
+import { defined } from "../../../src/base/values.ts";
 import { AgentRegistry } from "../../../src/runtime/agents/registry.ts";
 import type { AgentDefinition } from "../../../src/runtime/agents/types.ts";
 import { DemianConfig } from "../../../src/runtime/config/schema.ts";
@@ -89,6 +90,7 @@ export class FakeRuntimes {
       agent: order.agent ?? "build",
       provider: order.provider ?? "local",
       model: order.model ?? "small",
+      ...defined({ effort: order.effort }),
     };
     const history = new History(order, order.history);
     let running: { abort: AbortController; done: Promise<unknown> } | undefined;
@@ -139,7 +141,9 @@ export class FakeRuntimes {
       get model() {
         return chosen.model;
       },
-      effort: undefined,
+      get effort() {
+        return "effort" in chosen ? chosen.effort : undefined;
+      },
       sandbox: "off",
       get plan() {
         return fakes.plan;
