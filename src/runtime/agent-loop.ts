@@ -14,7 +14,7 @@ import { askModel, type ModelMemory } from "./model-request.ts";
 import type { ChatResponse, TokenUsage } from "./providers/types.ts";
 import { buildHookInput, type NativeServices } from "./services.ts";
 import type { TurnReport } from "./session-types.ts";
-import { runToolCall, skipToolCall } from "./tool-call.ts";
+import { groupCalls, runGroup } from "./tool-group.ts";
 import { type End, reportEnd, toBugEnd } from "./turn-end.ts";
 import { addUsage, createUsage } from "./usage.ts";
 
@@ -118,17 +118,14 @@ async function finishUnlessRefused({ services, signal, text }: Turn): Promise<En
 async function runCalls(turn: Turn, calls: readonly ToolCall[]): Promise<End | undefined> {
   const { services, signal } = turn;
   let isStopped = false;
-  for (const call of calls) {
-    if (signal.aborted || isStopped) {
-      const why = isStopped ? "the user stopped the turn" : "the turn was aborted";
-      services.history.push(skipToolCall(services, call, why));
-      continue;
+  for (const group of groupCalls(services, calls)) {
+    const outcomes = await runGroup(services, group, { signal, isStopped });
+    for (const { message, usage, stop } of outcomes) {
+      services.history.push(message);
+      // The sub-agent already emitted its usage events; only add to the total.
+      if (usage !== undefined) addUsage(turn.usage, usage);
+      isStopped ||= stop;
     }
-    const outcome = await runToolCall(services, call, signal);
-    services.history.push(outcome.message);
-    // The sub-agent already emitted its usage events; only add to the total.
-    if (outcome.usage !== undefined) addUsage(turn.usage, outcome.usage);
-    isStopped = outcome.stop;
   }
   if (signal.aborted) return endAborted();
   return isStopped

@@ -49,11 +49,7 @@ export async function askModel(
 ): Promise<ChatResponse> {
   const { provider, config, emit } = services;
   const stream = config.streaming.enabled && provider.provider.stream !== undefined;
-  const tools = services.tools.map(({ name, description, inputSchema }) => ({
-    name,
-    description,
-    inputSchema,
-  }));
+  const tools = toToolSpecs(services);
   const first = await compile(services, tools, memory, signal);
   const facts = findFacts(provider, memory.room);
   if (facts.tools === false && turn === 1 && tools.length > 0)
@@ -133,28 +129,16 @@ async function compile(
   memory: ModelMemory,
   signal: AbortSignal,
 ): Promise<CompiledContext> {
-  const { limits, history, systemPrompt, provider, emit } = services;
-  const overheadTokens = estimateText(JSON.stringify(tools));
+  const { limits, provider, emit } = services;
   memory.room = await readCachedList(provider, findRoom(services, memory), signal);
-  const compileWith = (room: KnownRoom): CompiledContext & { limitTokens: number } => {
-    const { contextTokens, outputTokens } = findFacts(provider, room);
-    const policy = deriveContextPolicy(limits.context, {
-      windowTokens: contextTokens,
-      maxTokens: provider.maxTokens,
-      outputTokens,
-      learnedTokens: room.learnedTokens,
-    });
-    const order = { system: systemPrompt, history: history.messages, policy, overheadTokens };
-    return { ...compileContext({ ...order, view: memory.view }), limitTokens: policy.maxContextTokens };
-  };
-  let compiled = compileWith(memory.room);
+  let compiled = previewContext(services, tools, memory);
   const isOpen = limits.context.maxContextTokens === undefined && provider.facts?.contextTokens === undefined;
   const sizeTokens = compiled.compacted?.beforeTokens ?? compiled.estimatedTokens;
   if (isOpen && memory.room.list !== "requested" && sizeTokens >= ASK_LIST_FROM_TOKENS) {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(LIST_LIMIT_MS)]);
     const models = await provider.provider.listModels?.({ signal: limit });
     memory.room = { ...memory.room, list: "requested", listed: findListed(models, provider.model) };
-    compiled = compileWith(memory.room);
+    compiled = previewContext(services, tools, memory);
   }
   memory.view = compiled.view;
   const { compacted, limitTokens, messages, estimatedTokens } = compiled;
@@ -162,6 +146,32 @@ async function compile(
     emit({ type: "context.compacted", ...compacted, manual: false });
   emit({ type: "context.compiled", estimatedTokens, messages: messages.length, limitTokens });
   return compiled;
+}
+
+/** The next request, as far as is known now. Changes nothing. */
+export function previewContext(
+  services: NativeServices,
+  tools: readonly ToolSpec[],
+  memory: ModelMemory,
+): CompiledContext & { limitTokens: number } {
+  const { limits, history, systemPrompt: system, provider } = services;
+  const room = findRoom(services, memory);
+  const { contextTokens: windowTokens, outputTokens } = findFacts(provider, room);
+  const { maxTokens } = provider;
+  const { learnedTokens } = room;
+  const policy = deriveContextPolicy(limits.context, {
+    windowTokens,
+    maxTokens,
+    outputTokens,
+    learnedTokens,
+  });
+  const overheadTokens = estimateText(JSON.stringify(tools));
+  const order = { system, history: history.messages, policy, overheadTokens, view: memory.view };
+  return { ...compileContext(order), limitTokens: policy.maxContextTokens };
+}
+
+export function toToolSpecs({ tools }: Pick<NativeServices, "tools">): ToolSpec[] {
+  return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
 }
 
 /** Limits differ by model. */

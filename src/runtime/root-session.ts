@@ -1,7 +1,9 @@
 // One conversation and all authority in it: history, agent, provider, permissions, transcript, and at most one turn at
 // a time.
 import { CodedError } from "../base/coded-error.ts";
+import { joinParts, type PromptPart } from "./agents/system-prompt.ts";
 import { compactHistory } from "./context/compact.ts";
+import { describeContext } from "./context/report.ts";
 import { createMainCaller, type Delegation, MAIN } from "./delegation/delegation.ts";
 import type { EventBody, InvocationFields, RuntimeEvent } from "./events.ts";
 import { execute } from "./execution.ts";
@@ -10,7 +12,14 @@ import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
 import type { Effort } from "./providers/effort.ts";
 import { buildHookInput, type Services } from "./services.ts";
-import type { CompactReport, DemianSession, SessionChange, TurnInput, TurnReport } from "./session-types.ts";
+import type {
+  CompactReport,
+  ContextReport,
+  DemianSession,
+  SessionChange,
+  TurnInput,
+  TurnReport,
+} from "./session-types.ts";
 import type { TranscriptWriter } from "./transcript.ts";
 
 /** Above this size old turns are compacted for good, to bound memory. */
@@ -20,6 +29,8 @@ const MAX_HISTORY_CHARS = 32 * 1024 * 1024;
 export interface SessionChoice extends Pick<Services, "agent" | "provider" | "systemPrompt" | "tools"> {
   /** Chosen for the session; it also applies to the next provider. */
   effort?: Effort | undefined;
+  /** Of the system prompt. */
+  promptParts: readonly PromptPart[];
 }
 
 export interface SessionParts {
@@ -177,6 +188,10 @@ export class RootSession implements DemianSession {
     return compacted.report;
   }
 
+  context(): ContextReport {
+    return describeContext(this.#services(), this.#choice.promptParts, this.#memory);
+  }
+
   async use(change: SessionChange): Promise<void> {
     if (this.#running !== undefined) throw busyError();
     const before = this.#choice;
@@ -213,8 +228,8 @@ export class RootSession implements DemianSession {
 
   async #introduce(): Promise<void> {
     const said = await collectIntroduction(this.#services(), new AbortController().signal);
-    const systemPrompt = [this.#choice.systemPrompt, ...(said === "" ? [] : [said])].join("\n\n");
-    this.#choice = { ...this.#choice, systemPrompt };
+    const promptParts = [...this.#choice.promptParts, ...(said === "" ? [] : [{ text: said }])];
+    this.#choice = { ...this.#choice, promptParts, systemPrompt: joinParts(promptParts) };
   }
 
   #services(): Services {
