@@ -145,6 +145,9 @@ export class FakeRuntimes {
         return "effort" in chosen ? chosen.effort : undefined;
       },
       sandbox: "off",
+      jobs: { list: () => [], kill: () => Promise.reject(new Error("no job")) },
+      runCommand: () => Promise.resolve({ output: "", end: "exit code 0", isGood: true }),
+      addNote: () => undefined,
       get plan() {
         return fakes.plan;
       },
