@@ -1,5 +1,4 @@
 // Starts claude for an order: chooses the program, the arguments, and whether to resume.
-import { existsSync } from "node:fs";
 import { access, realpath } from "node:fs/promises";
 import { RUN_MARKER } from "../../base/child.ts";
 import { getClaudeConfigDir, SET_BY_CLAUDE, STATE_EVENTS } from "../../base/claude-wire/environment.ts";
@@ -13,6 +12,7 @@ import { type RunsHost, toRunOrder } from "../runs-host.ts";
 import { SinkGate } from "../sink-gate.ts";
 import type { AdoptOrder, BackendSink, Environment, Run, StartOrder } from "../types.ts";
 import type { DetectedClaude } from "./detect.ts";
+import { DISK } from "./disk.ts";
 import { type McpFile, writeMcpFile } from "./mcp-file.ts";
 import { buildClaudeArgv, type ClaudeOptions, type Launch } from "./options.ts";
 import { getProjectsDir } from "./paths.ts";
@@ -139,7 +139,7 @@ function toPlace(where: Where | undefined, env: Environment): Pick<ClaudeRunPart
   const settings = locateSettings(env, cwd, gitIgnore);
   return {
     where,
-    place: () => ({ cwd, configDir: getClaudeConfigDir(env), settings: settings(), exists: existsSync }),
+    place: () => ({ cwd, configDir: getClaudeConfigDir(env), settings: settings(), disk: DISK }),
   };
 }
 

@@ -29,6 +29,7 @@ import { formatPlace, formatSettings, type Settings, toSessionChoice } from "./s
 import { formatShellOutput } from "./shell-text.ts";
 import { describeTeam, formatSubAgents } from "./sub-agents.ts";
 import { Terminal } from "./terminal.ts";
+import { Thoughts } from "./thoughts.ts";
 import type { TurnCheckpoints } from "./tui/checkpoints.ts";
 import { formatUndo, noteUndo } from "./undo-text.ts";
 import { formatUsage } from "./usage-text.ts";
@@ -52,6 +53,7 @@ export class Chat {
   readonly #options: ChatOptions;
   readonly #terminal: Terminal;
   readonly #progress: Progress;
+  readonly #thoughts = new Thoughts();
   readonly #choices: Choices;
   readonly #commands: readonly DriverCommand[];
   #session: DemianSession | undefined;
@@ -97,6 +99,7 @@ export class Chat {
       choices: this.#choices,
       say: (text) => screen.say(text),
       ask: (key) => this.#ask(key),
+      thinking: () => this.#thoughts.format(),
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: async () => screen.note("· no task is running"),
       jobs: (word) => runJobsCommand(this.#session, word),
@@ -171,7 +174,10 @@ export class Chat {
         leave: () => this.#leave(0),
       }),
       question: (question, signal) => askQuestion(question, screen, this.#terminal, signal),
-      onEvent: (event) => this.#progress.see(event),
+      onEvent: (event) => {
+        this.#thoughts.see(event);
+        this.#progress.see(event);
+      },
     });
   }
 

@@ -21,6 +21,7 @@ export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): re
   return createCommands({
     choices,
     say,
+    thinking: () => "the session has not started",
     agents: () => formatSubAgents(runtime, choices.main).join("\n"),
     stop: async () => say("no task is running"),
     jobs: () => Promise.resolve("background commands are listed by the session that runs them"),
@@ -29,7 +30,7 @@ export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): re
     compact: () => Promise.resolve(formatCompactReport(undefined)),
     context: () => Promise.resolve("nothing yet: your first message starts the session"),
     usePlan: () => Promise.reject(new CodedError("no_plan", explainNoPlan("press p"))),
-  });
+  }).filter(({ name }) => name !== "/effort");
 }
 
 export function createSessionCommands(session: SessionDriver, http: HttpClient): readonly DriverCommand[] {

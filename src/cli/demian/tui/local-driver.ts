@@ -26,6 +26,7 @@ import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings, toSessionChoice } from "../settings.ts";
 import { formatShellOutput } from "../shell-text.ts";
 import { describeTeam, formatSubAgents } from "../sub-agents.ts";
+import { Thoughts } from "../thoughts.ts";
 import { formatUndo, noteUndo } from "../undo-text.ts";
 import { type Extras, LocalAgent } from "./agent.ts";
 import { buildCheckpointPlace } from "./checkpoints.ts";
@@ -57,6 +58,7 @@ export class LocalDriver implements SessionDriver {
   readonly findFiles: NonNullable<SessionDriver["findFiles"]>;
   readonly #options: LocalDriverOptions;
   readonly #agent: LocalAgent;
+  readonly #thoughts = new Thoughts();
   readonly #local: LocalSession;
   readonly #choices: Choices;
   readonly #attachments: Attachments;
@@ -117,6 +119,7 @@ export class LocalDriver implements SessionDriver {
     const commands = createCommands({
       choices: this.#choices,
       say: (text) => this.#say("info", text),
+      thinking: () => this.#thoughts.format(),
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: () => this.interrupt(),
       compact: () => this.#compact(),
@@ -259,7 +262,10 @@ export class LocalDriver implements SessionDriver {
       ...defined({ transcript: order.transcript }),
       ask: (prompt, signal) => this.#agent.permission(prompt, signal),
       question: (question, signal) => this.#agent.question(question, signal),
-      onEvent: (event) => this.#agent.see(event),
+      onEvent: (event) => {
+        this.#thoughts.see(event);
+        this.#agent.see(event);
+      },
     });
     if (session.sandbox === "none") {
       this.#say("warn", "commands are refused because no sandbox works here; run `demian doctor`");
