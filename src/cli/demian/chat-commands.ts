@@ -20,8 +20,11 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
     isForRunning: true,
   },
   { name: "/undo", usage: "/undo [force]", summary: "undo the file changes of the last turn" },
+  { name: "/image", usage: "/image [PATH]", summary: "attach an image, or the one in the clipboard" },
   { name: "/provider", usage: "/provider [KEY]", summary: "switch the provider" },
   { name: "/model", usage: "/model [NAME]", summary: "switch the model" },
+  { name: "/effort", usage: "/effort [LEVEL]", summary: "set the reasoning effort" },
+  { name: "/thinking", usage: "/thinking", summary: "show what the model thought before its last answer" },
   { name: "/agent", usage: "/agent [NAME]", summary: "switch the agent" },
   { name: "/agents", usage: "/agents", summary: "list the sub-agents that the agent may delegate to" },
   {

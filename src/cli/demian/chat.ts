@@ -7,10 +7,12 @@ import { defined } from "../../base/values.ts";
 import { findMainAgent } from "../../runtime/agents/from-config.ts";
 import { formatContextReport } from "../../runtime/context/report-text.ts";
 import type { UserContentPart } from "../../runtime/messages.ts";
+import { expandPrompt } from "../../runtime/prompts.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../runtime/session-types.ts";
 import type { DriverCommand } from "../../tui/types.ts";
 import { truncate } from "../bar.ts";
 import { formatUsageLines } from "../program.ts";
+import { Attachments } from "./attachments.ts";
 import { createCommands, formatCompactReport } from "./chat-actions.ts";
 import { CHAT_COMMANDS, readTyped } from "./chat-commands.ts";
 import { Choices } from "./choices.ts";
@@ -27,6 +29,7 @@ import { formatPlace, formatSettings, type Settings, toSessionChoice } from "./s
 import { formatShellOutput } from "./shell-text.ts";
 import { describeTeam, formatSubAgents } from "./sub-agents.ts";
 import { Terminal } from "./terminal.ts";
+import { Thoughts } from "./thoughts.ts";
 import type { TurnCheckpoints } from "./tui/checkpoints.ts";
 import { formatUndo, noteUndo } from "./undo-text.ts";
 import { formatUsage } from "./usage-text.ts";
@@ -50,6 +53,7 @@ export class Chat {
   readonly #options: ChatOptions;
   readonly #terminal: Terminal;
   readonly #progress: Progress;
+  readonly #thoughts = new Thoughts();
   readonly #choices: Choices;
   readonly #commands: readonly DriverCommand[];
   #session: DemianSession | undefined;
@@ -77,7 +81,9 @@ export class Chat {
       screen,
       env: io.env,
       complete: (line) =>
-        CHAT_COMMANDS.flatMap(({ name }) => (line !== "" && name.startsWith(line) ? [`${name} `] : [])),
+        [...CHAT_COMMANDS.map(({ name }) => name), ...runtime.commands.map(({ name }) => `/${name}`)].flatMap(
+          (name) => (line !== "" && name.startsWith(line) ? [`${name} `] : []),
+        ),
     });
     this.#choices = new Choices({
       runtime,
@@ -93,10 +99,12 @@ export class Chat {
       choices: this.#choices,
       say: (text) => screen.say(text),
       ask: (key) => this.#ask(key),
+      thinking: () => this.#thoughts.format(),
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: async () => screen.note("· no task is running"),
       jobs: (word) => runJobsCommand(this.#session, word),
       undo: (order) => this.#undo(order),
+      attach: (path) => this.#attach(path),
       compact: async () => formatCompactReport(this.#session?.compact()),
       context: async () => (this.#session === undefined ? "" : formatContextReport(this.#session.context())),
       usePlan: (text) => this.#sendPlan(text),
@@ -166,14 +174,19 @@ export class Chat {
         leave: () => this.#leave(0),
       }),
       question: (question, signal) => askQuestion(question, screen, this.#terminal, signal),
-      onEvent: (event) => this.#progress.see(event),
+      onEvent: (event) => {
+        this.#thoughts.see(event);
+        this.#progress.see(event);
+      },
     });
   }
 
   async #step(): Promise<void> {
     const text = await this.#message();
     if (text === undefined) return;
+    const own = expandPrompt(this.#options.runtime.commands, text);
     const typed = readTyped(text);
+    if (typed.kind === "unknown" && own !== undefined) return this.#turn(own);
     if (typed.kind === "unknown") this.#options.screen.error(`✗ ${sanitizeLine(typed.message)}`);
     if (typed.kind === "message") await this.#turn(typed.text);
     if (typed.kind === "shell") await this.#attempt(() => this.#runShell(typed.command));
@@ -246,10 +259,11 @@ export class Chat {
   #onLineDuringTask(line: string): void {
     const { screen } = this.#options;
     const typed = readTyped(line);
+    const isOwn = expandPrompt(this.#options.runtime.commands, line) !== undefined;
     // A late answer to a prompt that is gone.
     if (typed.kind === "empty" || /^\s*[yna]\s*$/i.test(line)) return;
-    if (typed.kind === "unknown") screen.error(`✗ ${sanitizeLine(typed.message)}`);
-    if (typed.kind === "message" || typed.kind === "shell") {
+    if (typed.kind === "unknown" && !isOwn) screen.error(`✗ ${sanitizeLine(typed.message)}`);
+    if (typed.kind === "message" || typed.kind === "shell" || (typed.kind === "unknown" && isOwn)) {
       this.#terminal.queue(line.trim());
       screen.note("· queued until this task is done; /stop stops it and clears the queue");
     }
@@ -266,6 +280,14 @@ export class Chat {
       session.runCommand({ command, signal: this.#leaving.signal }),
     );
     if (result !== undefined) screen.say(formatShellOutput(result.output, result.end));
+  }
+
+  async #attach(path: string | undefined): Promise<string> {
+    const { runtime, io } = this.#options;
+    const attachments = new Attachments(runtime, io.env);
+    const label = await attachments.add(path);
+    this.#parts = [...this.#parts, ...attachments.take(label)];
+    return label;
   }
 
   async #undo(order: { force?: boolean }): Promise<string> {

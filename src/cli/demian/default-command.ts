@@ -1,6 +1,7 @@
 // demian without a command: one message, or a chat.
 import { CodedError } from "../../base/coded-error.ts";
 import { loadImagePart } from "../../runtime/images.ts";
+import { expandPrompt } from "../../runtime/prompts.ts";
 import { type Arguments, readTextFlag, UsageError } from "../command.ts";
 import { Chat } from "./chat.ts";
 import { readTyped } from "./chat-commands.ts";
@@ -59,7 +60,8 @@ export async function runDefault(given: Arguments, context: DemianContext): Prom
       else if (kept !== undefined) screen.warn(`! ${kept.text}`);
     };
     if (isChat) return await new Chat({ io, screen, runtime, settings, order, parts, onChosen }).run();
-    return await runOnce({ io, screen, runtime, settings, order, text, parts, isJson });
+    const sent = expandPrompt(runtime.commands, text) ?? text;
+    return await runOnce({ io, screen, runtime, settings, order, text: sent, parts, isJson });
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== "missing_key") throw error;
     const others = "select another one with --provider; `demian list-providers` shows which are ready";

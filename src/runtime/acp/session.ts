@@ -14,12 +14,20 @@ import { formatContextReport } from "../context/report-text.ts";
 import type { RuntimeEvent } from "../events.ts";
 import { formatJobEnd } from "../jobs/jobs.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
+import { expandPrompt } from "../prompts.ts";
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
 import { makeTitle, toPromptResponse } from "./answer.ts";
 import { askForm, buildPermissionRequest, readPermissionAnswer } from "./ask.ts";
 import { isFromSubAgent } from "./children.ts";
 import { type Choices, listChoices } from "./choices.ts";
-import { AVAILABLE_COMMANDS, COMPACT, CONTEXT, readArguments, USE_PLAN } from "./commands.ts";
+import {
+  AVAILABLE_COMMANDS,
+  COMPACT,
+  CONTEXT,
+  readArguments,
+  toAvailableCommands,
+  USE_PLAN,
+} from "./commands.ts";
 import { promptRunningError, toRequestError } from "./errors.ts";
 import { NOTICE, supportsNotification } from "./extensions.ts";
 import { Outbound } from "./outbound.ts";
@@ -42,7 +50,7 @@ export interface AcpSessionOptions {
   record: SessionRecord | undefined;
   choice: Pick<
     SessionOrder,
-    "agent" | "provider" | "model" | "history" | "yes" | "dryRun" | "env" | "transcript"
+    "agent" | "provider" | "model" | "effort" | "history" | "yes" | "dryRun" | "env" | "transcript"
   >;
 }
 
@@ -228,7 +236,8 @@ export class AcpSession {
     const planText = readArguments(input.text, USE_PLAN);
     let report: TurnReport;
     try {
-      const turn = planText === undefined ? input : { ...input, text: planText, usePlan: true };
+      const own = { ...input, text: expandPrompt(this.runtime.commands, input.text) ?? input.text };
+      const turn = planText === undefined ? own : { ...input, text: planText, usePlan: true };
       report = await this.#session.run({ ...turn, signal });
     } catch (error) {
       throw toRequestError(error);
@@ -284,9 +293,10 @@ export class AcpSession {
   /** /use-plan is listed once there is a plan. */
   #sendCommands(): void {
     this.#hasPlan = this.#session.plan !== undefined;
-    const availableCommands = AVAILABLE_COMMANDS.filter(
-      ({ name }) => this.#hasPlan || `/${name}` !== USE_PLAN,
-    );
+    const availableCommands = [
+      ...AVAILABLE_COMMANDS.filter(({ name }) => this.#hasPlan || `/${name}` !== USE_PLAN),
+      ...toAvailableCommands(this.runtime.commands),
+    ];
     this.#push({ sessionUpdate: "available_commands_update", availableCommands });
   }
 

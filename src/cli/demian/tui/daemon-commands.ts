@@ -21,14 +21,16 @@ export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): re
   return createCommands({
     choices,
     say,
+    thinking: () => "the session has not started",
     agents: () => formatSubAgents(runtime, choices.main).join("\n"),
     stop: async () => say("no task is running"),
     jobs: () => Promise.resolve("background commands are listed by the session that runs them"),
     undo: () => Promise.reject(new CodedError("no_session", "there is nothing to undo yet")),
+    attach: () => Promise.reject(new CodedError("bad_image", "with --daemon, messages cannot have images")),
     compact: () => Promise.resolve(formatCompactReport(undefined)),
     context: () => Promise.resolve("nothing yet: your first message starts the session"),
     usePlan: () => Promise.reject(new CodedError("no_plan", explainNoPlan("press p"))),
-  });
+  }).filter(({ name }) => name !== "/effort");
 }
 
 export function createSessionCommands(session: SessionDriver, http: HttpClient): readonly DriverCommand[] {

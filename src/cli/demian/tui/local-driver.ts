@@ -14,7 +14,8 @@ import type { UserContentPart } from "../../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../../runtime/session-types.ts";
 import type { Env } from "../../../runtime/state-dir.ts";
 import type { DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
-import { createCommands, formatCompactReport } from "../chat-actions.ts";
+import { Attachments } from "../attachments.ts";
+import { createCommands, createOwnCommands, formatCompactReport } from "../chat-actions.ts";
 import { readTyped } from "../chat-commands.ts";
 import { Choices, PICKER_KEYS } from "../choices.ts";
 import { runJobsCommand } from "../jobs-text.ts";
@@ -25,6 +26,7 @@ import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings, toSessionChoice } from "../settings.ts";
 import { formatShellOutput } from "../shell-text.ts";
 import { describeTeam, formatSubAgents } from "../sub-agents.ts";
+import { Thoughts } from "../thoughts.ts";
 import { formatUndo, noteUndo } from "../undo-text.ts";
 import { type Extras, LocalAgent } from "./agent.ts";
 import { buildCheckpointPlace } from "./checkpoints.ts";
@@ -56,8 +58,10 @@ export class LocalDriver implements SessionDriver {
   readonly findFiles: NonNullable<SessionDriver["findFiles"]>;
   readonly #options: LocalDriverOptions;
   readonly #agent: LocalAgent;
+  readonly #thoughts = new Thoughts();
   readonly #local: LocalSession;
   readonly #choices: Choices;
+  readonly #attachments: Attachments;
   #inputs: Batches<ViewInput> | undefined;
   #ready: Promise<void> | undefined;
   #session: DemianSession | undefined;
@@ -76,6 +80,7 @@ export class LocalDriver implements SessionDriver {
     const { runtime, settings, parts } = options;
     this.#options = options;
     this.#extras = parts.length === 0 ? {} : { parts };
+    this.#attachments = new Attachments(runtime, options.env);
     this.findFiles = createFileSearch(runtime.cwd);
     this.title = `${BACKEND} · ${basename(runtime.cwd)}`;
     this.#agent = new LocalAgent({
@@ -111,17 +116,20 @@ export class LocalDriver implements SessionDriver {
         this.#say("info", text);
       },
     });
-    this.commands = createCommands({
+    const commands = createCommands({
       choices: this.#choices,
       say: (text) => this.#say("info", text),
+      thinking: () => this.#thoughts.format(),
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: () => this.interrupt(),
       compact: () => this.#compact(),
       jobs: (word) => runJobsCommand(this.#session, word),
       undo: (order) => this.#undo(order),
+      attach: (path) => this.#attachNext(path),
       context: async () => formatContextReport((await this.#openOnce()).context()),
       usePlan: (text) => this.#usePlan(text),
     });
+    this.commands = [...commands, ...createOwnCommands(runtime.commands, (text) => this.#send(text, {}))];
   }
 
   /** The transcript is not empty. */
@@ -132,6 +140,10 @@ export class LocalDriver implements SessionDriver {
   /** None while a task is running: their keys are ordinary letters then. */
   get pickers(): readonly Picker[] {
     return this.#isBusy ? [] : this.#choices.pickers;
+  }
+
+  attach(path: string | undefined): Promise<string> {
+    return this.#attachments.add(path);
   }
 
   get changes(): ChangesPort {
@@ -250,7 +262,10 @@ export class LocalDriver implements SessionDriver {
       ...defined({ transcript: order.transcript }),
       ask: (prompt, signal) => this.#agent.permission(prompt, signal),
       question: (question, signal) => this.#agent.question(question, signal),
-      onEvent: (event) => this.#agent.see(event),
+      onEvent: (event) => {
+        this.#thoughts.see(event);
+        this.#agent.see(event);
+      },
     });
     if (session.sandbox === "none") {
       this.#say("warn", "commands are refused because no sandbox works here; run `demian doctor`");
@@ -269,7 +284,8 @@ export class LocalDriver implements SessionDriver {
       await this.#ready;
       await this.#shell?.done;
       const before = this.#extras;
-      this.#extras = { ...before, ...extras };
+      const parts = [...(before.parts ?? []), ...this.#attachments.take(text)];
+      this.#extras = { ...before, ...extras, ...(parts.length === 0 ? {} : { parts }) };
       await this.#local.send(text, isNow).catch((error: unknown) => {
         // They belong to this message, which was not queued.
         this.#extras = before;
@@ -308,6 +324,14 @@ export class LocalDriver implements SessionDriver {
     void done.finally(() => {
       if (this.#shell === shell) this.#shell = undefined;
     });
+  }
+
+  /** Without a label in the composer. */
+  async #attachNext(path: string | undefined): Promise<string> {
+    const label = await this.#attachments.add(path);
+    const parts = [...(this.#extras.parts ?? []), ...this.#attachments.take(label)];
+    this.#extras = { ...this.#extras, parts };
+    return label;
   }
 
   async #undo(order: { force?: boolean }): Promise<string> {
