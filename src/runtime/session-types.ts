@@ -3,11 +3,15 @@ import type { AgentRegistry } from "./agents/registry.ts";
 import type { AgentDefinition } from "./agents/types.ts";
 import type { DemianConfig } from "./config/schema.ts";
 import type { RuntimeEvent, TurnEnd } from "./events.ts";
+import type { Jobs } from "./jobs/jobs.ts";
 import type { Message, UserContentPart } from "./messages.ts";
 import type { Asker } from "./permissions/types.ts";
+import type { Effort } from "./providers/effort.ts";
+import type { ListedModel } from "./providers/models/facts.ts";
 import type { ProviderFailure, ResolvedProvider, TokenUsage } from "./providers/types.ts";
 import type { ToolRegistry } from "./tools/registry.ts";
 import type { ToolDefinition, UserQuestion } from "./tools/types.ts";
+import type { UserCommand, UserCommandResult } from "./user-command.ts";
 
 /** The origin of a setting, shown to the user. */
 export type SettingSource = "config" | "saved" | "flag" | "interactive";
@@ -23,6 +27,8 @@ export interface Runtime {
   readonly tools: ToolRegistry;
   /** Providers to choose from, with their default model. */
   readonly providers: readonly ProviderChoice[];
+  /** Models that the account of this provider can use, with what is known about them. Never rejects. */
+  listModels(provider: string, signal: AbortSignal): Promise<readonly ListedModel[]>;
   /** Throws `CodedError` (unknown agent or provider, missing key, bad cwd). */
   openSession(order: SessionOrder): Promise<DemianSession>;
   close(): Promise<void>;
@@ -62,6 +68,8 @@ export interface SessionOrder {
   agent?: string;
   provider?: string;
   model?: string;
+  /** Default: the provider's. */
+  effort?: Effort;
   /** Continues this conversation; system messages are dropped. */
   history?: readonly Message[];
   ask: Asker;
@@ -86,6 +94,8 @@ export interface DemianSession {
   readonly agent: string;
   readonly provider: string;
   readonly model: string;
+  /** Absent: the vendor's default. */
+  readonly effort: Effort | undefined;
   /** "linux-bwrap", …; "none": commands are refused. */
   readonly sandbox: string;
   /** Without system messages. */
@@ -100,9 +110,22 @@ export interface DemianSession {
   context(): ContextReport;
   /** The last plan of a planning agent (`claudecode-plan`); a message can ask to carry it out. */
   readonly plan: string | undefined;
+  /** Commands in the background. */
+  readonly jobs: Pick<Jobs, "list" | "kill">;
+  /** Runs a command of the user, between turns only. The model reads the output with the next message. */
+  runCommand(command: UserCommand): Promise<UserCommandResult>;
+  /** For the model to read with the next message. */
+  addNote(note: string): void;
   /** Between turns only. If it rejects (unknown agent, missing key), nothing changed. */
-  use(change: { agent?: string; provider?: string; model?: string }): Promise<void>;
+  use(change: SessionChange): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface SessionChange {
+  agent?: string;
+  provider?: string;
+  model?: string;
+  effort?: Effort;
 }
 
 export interface TurnInput {
