@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { RUN_MARKER } from "../base/child.ts";
 import { CodedError, toMessage } from "../base/coded-error.ts";
 import { pickNearest } from "../base/nearest.ts";
 import { ensurePrivateDir } from "../base/private-file.ts";
@@ -26,6 +27,8 @@ import { createBuiltinHooks } from "./hooks/builtin/index.ts";
 import { createCommandHook } from "./hooks/command.ts";
 import { createHookDispatcher } from "./hooks/dispatcher.ts";
 import type { HookDispatcher } from "./hooks/types.ts";
+import { McpHub } from "./mcp/hub.ts";
+import { listMcpOrders } from "./mcp/orders.ts";
 import { createPermissionGate, type PermissionGate } from "./permissions/gate.ts";
 import { listWritableDirs } from "./permissions/grantable.ts";
 import { type GrantStore, openGrants } from "./permissions/grants.ts";
@@ -82,11 +85,13 @@ class LoadedRuntime implements Runtime {
   readonly providers: readonly ProviderChoice[];
   readonly #order: RuntimeOrder;
   readonly #sessions = new Set<DemianSession>();
+  readonly #projectServers: ReadonlySet<string>;
   #sandbox: Promise<Sandbox> | undefined;
 
   constructor(order: RuntimeOrder, cwd: string, loaded: LoadedConfig, files?: Contributions) {
     this.#order = order;
     this.cwd = cwd;
+    this.#projectServers = loaded.projectServers;
     // Trust is checked for each source, so its problems may be found twice.
     this.warnings = [...new Set([...loaded.warnings, ...(files?.warnings ?? [])])];
     for (const tool of order.isAlone === true ? [] : createBuiltinTools()) this.tools.register(tool, BUILTIN);
@@ -150,6 +155,7 @@ class LoadedRuntime implements Runtime {
     const first = await this.#choose(order);
     const sandbox = await this.#loadSandbox();
     const workspace = await openWorkspace(this.cwd);
+    const mcp = this.#createHub(order);
     try {
       const grants = await this.#openGrants();
       const isRecorded = order.transcript ?? this.config.transcript.enabled;
@@ -179,25 +185,39 @@ class LoadedRuntime implements Runtime {
         },
         choose: (change, now) => this.#choose(change, now),
         first,
+        mcp,
         ...(this.config.agentMode === "single-agent"
           ? {}
-          : { delegation: (root) => this.#createDelegation(root, history) }),
+          : { delegation: (root) => this.#createDelegation(root, history, mcp) }),
         transcript: (onProblem) =>
           isRecorded ? openTranscript({ root: workspace.root, sessionId, onProblem }) : undefined,
         onEvent: order.onEvent,
         warnings: grants.warnings,
         release: async () => {
           this.#sessions.delete(session);
-          await workspace.close();
+          await Promise.all([workspace.close(), mcp?.close()]);
         },
       });
       this.#sessions.add(session);
       await session.begin((order.history?.length ?? 0) > 0);
       return session;
     } catch (error) {
-      await workspace.close();
+      await Promise.all([workspace.close(), mcp?.close()]);
       throw error;
     }
+  }
+
+  /** Undefined: no servers. Nothing of MCP is loaded then. */
+  #createHub({ mcpServers: given = [] }: SessionOrder): McpHub | undefined {
+    const { mcpServers: servers, providers, sandbox } = this.config;
+    const orders = listMcpOrders({ servers, ofProject: this.#projectServers, given }, this.warnings);
+    if (orders.length === 0) return undefined;
+    const { env } = this.#order;
+    return new McpHub(orders, {
+      cwd: this.cwd,
+      userEnv: env,
+      env: { ...buildCommandEnv(env, providers, sandbox.env), ...defined({ [RUN_MARKER]: env[RUN_MARKER] }) },
+    });
   }
 
   #openGrants(): Promise<GrantStore> {
@@ -295,14 +315,14 @@ class LoadedRuntime implements Runtime {
     return listCallables(createMainCaller({ agent, provider }), this.agents, delegation.maxDepth);
   }
 
-  #createDelegation(root: DelegationRoot, history: History): Delegation {
+  #createDelegation(root: DelegationRoot, history: History, mcp: McpHub | undefined): Delegation {
     const { config, agents } = this;
     return new Delegation(
       {
         ...root,
         config,
         agents,
-        toolsOf: (agent) => this.#selectTools(agent),
+        toolsOf: (agent) => [...this.#selectTools(agent), ...(mcp?.tools(agent) ?? [])],
         provider: (agent, main) => this.#subAgentProvider(agent, main),
       },
       history.callIds,

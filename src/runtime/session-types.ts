@@ -3,6 +3,7 @@ import type { AgentRegistry } from "./agents/registry.ts";
 import type { AgentDefinition } from "./agents/types.ts";
 import type { DemianConfig } from "./config/schema.ts";
 import type { RuntimeEvent, TurnEnd } from "./events.ts";
+import type { McpControl, McpOrder } from "./mcp/types.ts";
 import type { Message, UserContentPart } from "./messages.ts";
 import type { Asker } from "./permissions/types.ts";
 import type { ProviderFailure, ResolvedProvider, TokenUsage } from "./providers/types.ts";
@@ -79,6 +80,8 @@ export interface SessionOrder {
   env?: Readonly<Record<string, string>>;
   /** Default: from the configuration. */
   transcript?: boolean;
+  /** MCP servers of the client, besides the configured ones. */
+  mcpServers?: readonly Pick<McpOrder, "name" | "config">[];
 }
 
 export interface DemianSession {
@@ -96,6 +99,8 @@ export interface DemianSession {
   abort(): Promise<void>;
   /** Undefined: too little to compact. */
   compact(): CompactReport | undefined;
+  /** Undefined: the session has no MCP servers. */
+  readonly mcp?: McpControl | undefined;
   /** The last plan of a planning agent (`claudecode-plan`); a message can ask to carry it out. */
   readonly plan: string | undefined;
   /** Between turns only. If it rejects (unknown agent, missing key), nothing changed. */

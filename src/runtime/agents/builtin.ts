@@ -12,7 +12,7 @@ const build: AgentDefinition = {
   description: "General coding agent.",
   mode: "primary",
   prompt: { system: BUILD_PROMPT },
-  tools: { visible: ["read_file", "write_file", "edit_file", "bash", "grep", "glob"] },
+  tools: { visible: ["read_file", "write_file", "edit_file", "bash", "grep", "glob", "mcp__*"] },
   permissions: [
     { tool: "read_file", decision: "allow" },
     { tool: "grep", decision: "allow" },
