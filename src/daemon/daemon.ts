@@ -142,6 +142,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const sessions = createSessions({
     ...{ backends, store, log, observer, metrics, runsDir },
     prices: config.prices,
+    mcp: config.mcp,
     losses: () => losses,
     limits: {
       maxSessions: config.max_concurrent_sessions,

@@ -1,7 +1,9 @@
 // One conversation and all authority in it: history, agent, provider, permissions, transcript, and at most one turn at
 // a time.
 import { CodedError } from "../base/coded-error.ts";
+import { joinParts, type PromptPart } from "./agents/system-prompt.ts";
 import { compactHistory } from "./context/compact.ts";
+import { describeContext } from "./context/report.ts";
 import { createMainCaller, type Delegation, MAIN } from "./delegation/delegation.ts";
 import type { EventBody, InvocationFields, RuntimeEvent } from "./events.ts";
 import { execute } from "./execution.ts";
@@ -13,14 +15,17 @@ import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
 import { isExternal } from "./providers/types.ts";
 import { buildHookInput, type Services } from "./services.ts";
-import type { CompactReport, DemianSession, TurnInput, TurnReport } from "./session-types.ts";
+import type { CompactReport, ContextReport, DemianSession, TurnInput, TurnReport } from "./session-types.ts";
 import type { TranscriptWriter } from "./transcript.ts";
 
 /** Above this size old turns are compacted for good, to bound memory. */
 const MAX_HISTORY_CHARS = 32 * 1024 * 1024;
 
 /** Can change between turns. */
-export type SessionChoice = Pick<Services, "agent" | "provider" | "systemPrompt" | "tools">;
+export interface SessionChoice extends Pick<Services, "agent" | "provider" | "systemPrompt" | "tools"> {
+  /** Of the system prompt. */
+  promptParts: readonly PromptPart[];
+}
 
 export interface SessionParts {
   /** Everything except the parts of a choice and `emit`. */
@@ -194,6 +199,10 @@ export class RootSession implements DemianSession {
     return compacted.report;
   }
 
+  context(): ContextReport {
+    return describeContext(this.#services(), this.#choice.promptParts, this.#memory);
+  }
+
   async use(change: { agent?: string; provider?: string; model?: string }): Promise<void> {
     if (this.#running !== undefined) throw busyError();
     const before = this.#choice;
@@ -230,8 +239,8 @@ export class RootSession implements DemianSession {
 
   async #introduce(): Promise<void> {
     const said = await collectIntroduction(this.#services(), new AbortController().signal);
-    const systemPrompt = [this.#choice.systemPrompt, ...(said === "" ? [] : [said])].join("\n\n");
-    this.#choice = { ...this.#choice, systemPrompt };
+    const promptParts = [...this.#choice.promptParts, ...(said === "" ? [] : [{ text: said }])];
+    this.#choice = { ...this.#choice, promptParts, systemPrompt: joinParts(promptParts) };
   }
 
   #services(): Services {

@@ -101,6 +101,8 @@ export interface DemianSession {
   compact(): CompactReport | undefined;
   /** Undefined: the session has no MCP servers. */
   readonly mcp?: McpControl | undefined;
+  /** What the next request contains and what each part costs, as estimated. */
+  context(): ContextReport;
   /** The last plan of a planning agent (`claudecode-plan`); a message can ask to carry it out. */
   readonly plan: string | undefined;
   /** Between turns only. If it rejects (unknown agent, missing key), nothing changed. */
@@ -137,4 +139,24 @@ export interface CompactReport {
   dropped: number;
   kept: number;
   summaryTokens: number;
+}
+
+export interface ContextReport {
+  provider: string;
+  model: string;
+  parts: ContextPart[];
+  usedTokens: number;
+  /** Absent for an agent with its own loop, which manages its context itself. */
+  limitTokens?: number;
+  /** From this size on, older messages are folded into the summary. */
+  foldAtTokens?: number;
+}
+
+export interface ContextPart {
+  kind: "system" | "instructions" | "tools" | "summary" | "messages";
+  /** `system prompt`, `AGENTS.md`, `6 tools`. */
+  name: string;
+  tokens: number;
+  /** Bytes of an instruction file that were left out. */
+  omittedBytes?: number;
 }

@@ -294,6 +294,7 @@ function createContext(services: Services, call: ToolCall, signal: AbortSignal):
       services.gate.mayRead({ tool: call.name, agent, ownFiles: services.subAgent?.ownFiles }, path),
     dryRun: isDry,
     progress: (text) => services.emit({ type: "tool.output", callId: call.id, text }),
+    showPlan: (steps) => services.emit({ type: "plan.updated", steps }),
     keepOutput: (output) => services.keepOutput(call.id, output),
     ...(question === undefined ? {} : { question: (asked) => question(asked, signal) }),
     // No other tool may start agents: that would bypass the permission check.

@@ -10,6 +10,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
+import { formatContextReport } from "../context/report-text.ts";
 import type { RuntimeEvent } from "../events.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
@@ -17,7 +18,7 @@ import { makeTitle, toPromptResponse } from "./answer.ts";
 import { askForm, buildPermissionRequest, readPermissionAnswer } from "./ask.ts";
 import { isFromSubAgent } from "./children.ts";
 import { type Choices, listChoices } from "./choices.ts";
-import { AVAILABLE_COMMANDS, COMPACT, readArguments, USE_PLAN } from "./commands.ts";
+import { AVAILABLE_COMMANDS, COMPACT, CONTEXT, readArguments, USE_PLAN } from "./commands.ts";
 import { promptRunningError, toRequestError } from "./errors.ts";
 import { NOTICE, supportsNotification } from "./extensions.ts";
 import { Outbound } from "./outbound.ts";
@@ -220,7 +221,10 @@ export class AcpSession {
 
   async #runTurn(input: PromptInput, signal: AbortSignal): Promise<PromptResponse> {
     await this.#changing;
-    if (input.parts.length === 0 && input.text.trim() === COMPACT) return this.#compact();
+    const command = input.parts.length === 0 ? input.text.trim() : "";
+    if (command === COMPACT) return this.#compact();
+    if (command === CONTEXT)
+      return this.#reply(`\`\`\`text\n${formatContextReport(this.#session.context())}\n\`\`\``);
     this.#setTitle(input.text);
     const planText = readArguments(input.text, USE_PLAN);
     let report: TurnReport;
@@ -256,6 +260,11 @@ export class AcpSession {
       report === undefined
         ? "There is not enough to compact yet."
         : `Compacted ${report.dropped} messages into a summary: about ${report.beforeTokens} tokens, now ${report.afterTokens}.`;
+    return this.#reply(text);
+  }
+
+  /** To a command that does not reach the model. */
+  async #reply(text: string): Promise<PromptResponse> {
     this.#push({
       sessionUpdate: "agent_message_chunk",
       content: { type: "text", text },

@@ -164,6 +164,10 @@ export class FakeRuntimes {
         history.replace([{ role: "user", content: "summary" }]);
         return { beforeTokens: 100, afterTokens: 10, dropped, kept: 1, summaryTokens: 5 };
       },
+      context: () => ({
+        ...{ provider: "fake", model: "m", usedTokens: 7, limitTokens: 100, foldAtTokens: 70 },
+        parts: [{ kind: "system", name: "system prompt", tokens: 7 }],
+      }),
       async use(change) {
         if (change.agent !== undefined && !["build", "plan"].includes(change.agent)) {
           throw new CodedError("unknown_agent", `there is no agent "${change.agent}"`);

@@ -9,7 +9,7 @@ import { expandMessage } from "../../../src/runtime/mcp/message.ts";
 import type { McpOrder } from "../../../src/runtime/mcp/types.ts";
 import type { ToolContext, ToolResult } from "../../../src/runtime/tools/types.ts";
 
-const FAKE = fileURLToPath(new URL("../../fakes/mcp-server.mjs", import.meta.url));
+const FAKE = fileURLToPath(new URL("../../fakes/hostile-mcp.mjs", import.meta.url));
 const AGENT = { tools: { visible: ["mcp__*"] } } as unknown as AgentDefinition;
 const NEVER = new AbortController().signal;
 

@@ -7,7 +7,7 @@ import { createRuntime } from "../../../src/runtime/runtime.ts";
 import type { DemianSession, Runtime, SessionOrder } from "../../../src/runtime/session-types.ts";
 import { Place } from "../place.ts";
 
-const FAKE = fileURLToPath(new URL("../../fakes/mcp-server.mjs", import.meta.url));
+const FAKE = fileURLToPath(new URL("../../fakes/hostile-mcp.mjs", import.meta.url));
 const SERVER = { command: process.execPath, args: [FAKE] };
 
 let place: Place;
