@@ -167,6 +167,8 @@ export type EventBody =
     } & Invocation)
   /** An agent of its own (Claude Code) starts a new session, because the old one no longer fits. */
   | { type: "session.context.split"; executor: string; reason: string; message: string }
+  /** A background command has ended. */
+  | { type: "job.ended"; job: number; command: string; end: string }
   /** The agent's list of steps; it replaces the last one. */
   | { type: "plan.updated"; steps: readonly PlanStep[] }
   | { type: "warning"; message: string };
