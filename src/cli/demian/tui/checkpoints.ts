@@ -18,7 +18,7 @@ export function buildCheckpointPlace(cwd: string, env: Env): CheckpointPlace {
   return {
     root: join(getProjectDir(env, cwd), "checkpoints"),
     // Transcripts and outputs are no changes of a turn.
-    hidden: [getStateDir(env), join(cwd, ".demian", "sessions"), join(cwd, ".demian", "tmp")],
+    hidden: [getStateDir(env), join(cwd, ".demian", "transcripts"), join(cwd, ".demian", "tmp")],
     timeoutMs: TIMEOUT_MS,
     maxFileBytes: MAX_FILE_BYTES,
     env,
