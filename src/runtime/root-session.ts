@@ -8,8 +8,10 @@ import { execute } from "./execution.ts";
 import { collectIntroduction } from "./introduction.ts";
 import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
+import { isExternal } from "./providers/types.ts";
 import { buildHookInput, type Services } from "./services.ts";
 import type { CompactReport, DemianSession, TurnInput, TurnReport } from "./session-types.ts";
+import { type SteerOutcome, Steers } from "./steers.ts";
 import type { TranscriptWriter } from "./transcript.ts";
 
 /** Above this size old turns are compacted for good, to bound memory. */
@@ -20,7 +22,7 @@ export type SessionChoice = Pick<Services, "agent" | "provider" | "systemPrompt"
 
 export interface SessionParts {
   /** Everything except the parts of a choice and `emit`. */
-  fixed: Omit<Services, keyof SessionChoice | "emit" | "hooks" | "invocation" | "delegator"> & {
+  fixed: Omit<Services, keyof SessionChoice | "emit" | "hooks" | "invocation" | "delegator" | "steers"> & {
     hooks(emit: (event: EventBody) => void): Services["hooks"];
   };
   /** Throws if the choice is not valid. */
@@ -54,6 +56,7 @@ export class RootSession implements DemianSession {
   readonly #transcript: TranscriptWriter | undefined;
   readonly #delegation: Delegation | undefined;
   readonly #invocation: InvocationFields;
+  readonly #steers = new Steers();
   #plan: string | undefined;
   #warned = 0;
   #choice: SessionChoice;
@@ -132,6 +135,7 @@ export class RootSession implements DemianSession {
     const done = this.#turn(input, abort.signal).finally(() => {
       signal?.removeEventListener("abort", stop);
       this.#running = undefined;
+      this.#steers.giveBack();
       this.#warn();
     });
     this.#running = { abort, done };
@@ -150,6 +154,11 @@ export class RootSession implements DemianSession {
     );
     if (report.plan !== undefined) this.#plan = report.plan;
     return report;
+  }
+
+  async steer(input: Pick<TurnInput, "text" | "parts">): Promise<SteerOutcome> {
+    const isOurs = !isExternal(this.#choice.provider);
+    return this.#running === undefined || !isOurs ? "returned" : this.#steers.add(toUserMessage(input));
   }
 
   async abort(): Promise<void> {
@@ -217,6 +226,7 @@ export class RootSession implements DemianSession {
       ...this.#parts.fixed,
       ...this.#choice,
       invocation: this.#invocation,
+      steers: this.#steers,
       hooks: this.#hooks,
       emit: (event) => this.#emit(event),
     };

@@ -32,4 +32,5 @@ export interface Receipt {
   input: InputRecord;
   position: number;
   repeated: boolean;
+  note?: string;
 }
