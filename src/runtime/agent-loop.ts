@@ -1,6 +1,7 @@
 // Runs one user message to its answer: asks the model, runs its tool calls, asks again. Never rejects because of a
 // provider, tool, hook or user; each failure is an outcome.
 import { defined } from "../base/values.ts";
+import { formatReports } from "./jobs/jobs.ts";
 import {
   endAborted,
   endBlocked,
@@ -10,12 +11,12 @@ import {
   submitMessage,
   takeSteers,
 } from "./message-hooks.ts";
-import type { ToolCall, UserMessage } from "./messages.ts";
+import type { ToolCall, ToolMessage, UserMessage } from "./messages.ts";
 import { askModel, type ModelMemory } from "./model-request.ts";
 import type { ChatResponse, TokenUsage } from "./providers/types.ts";
 import { buildHookInput, type NativeServices } from "./services.ts";
 import type { TurnReport } from "./session-types.ts";
-import { runToolCall, skipToolCall } from "./tool-call.ts";
+import { groupCalls, runGroup } from "./tool-group.ts";
 import { type End, reportEnd, toBugEnd } from "./turn-end.ts";
 import { addUsage, createUsage } from "./usage.ts";
 
@@ -120,22 +121,25 @@ async function finishUnlessRefused({ services, signal, text }: Turn): Promise<En
 async function runCalls(turn: Turn, calls: readonly ToolCall[]): Promise<End | undefined> {
   const { services, signal } = turn;
   let isStopped = false;
-  for (const call of calls) {
-    if (signal.aborted || isStopped) {
-      const why = isStopped ? "the user stopped the turn" : "the turn was aborted";
-      services.history.push(skipToolCall(services, call, why));
-      continue;
+  for (const group of groupCalls(services, calls)) {
+    const outcomes = await runGroup(services, group, { signal, isStopped });
+    for (const [index, { message, usage, stop }] of outcomes.entries()) {
+      services.history.push(index === outcomes.length - 1 ? addJobReports(services, message) : message);
+      // The sub-agent already emitted its usage events; only add to the total.
+      if (usage !== undefined) addUsage(turn.usage, usage);
+      isStopped ||= stop;
     }
-    const outcome = await runToolCall(services, call, signal);
-    services.history.push(outcome.message);
-    // The sub-agent already emitted its usage events; only add to the total.
-    if (outcome.usage !== undefined) addUsage(turn.usage, outcome.usage);
-    isStopped = outcome.stop;
   }
   if (signal.aborted) return endAborted();
   return isStopped
     ? { outcome: "denied", message: "the user denied a tool call and stopped the turn" }
     : undefined;
+}
+
+/** The model reads of a job that has ended with the next result. */
+function addJobReports({ jobs }: NativeServices, message: ToolMessage): ToolMessage {
+  const reports = formatReports(jobs?.takeReports() ?? []);
+  return reports === "" ? message : { ...message, content: `${message.content}\n\n${reports}` };
 }
 
 function countUsage({ services, usage }: Turn, { usage: more, model: name }: ChatResponse): void {

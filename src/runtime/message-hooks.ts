@@ -29,7 +29,7 @@ export async function submitMessage(
   const { blocked, reason, kept } = await passHooks(services, message, text, signal);
   if (signal.aborted) return endAborted();
   if (blocked) return endBlocked(reason);
-  services.history.begin(kept);
+  services.history.begin(kept, services.takeNotes?.());
   return undefined;
 }
 

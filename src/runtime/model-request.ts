@@ -46,11 +46,7 @@ export async function askModel(
 ): Promise<ChatResponse> {
   const { provider, config, emit } = services;
   const stream = config.streaming.enabled && provider.provider.stream !== undefined;
-  const tools = services.tools.map(({ name, description, inputSchema }) => ({
-    name,
-    description,
-    inputSchema,
-  }));
+  const tools = toToolSpecs(services);
   const first = await compile(services, tools, memory, signal);
   const ask = (compiled: CompiledContext) => send(services, { turn, stream, tools, compiled }, signal);
   const response = await ask(first);
@@ -112,28 +108,16 @@ async function compile(
   memory: ModelMemory,
   signal: AbortSignal,
 ): Promise<CompiledContext> {
-  const { limits, history, systemPrompt, provider, emit } = services;
-  const overheadTokens = estimateText(JSON.stringify(tools));
+  const { limits, provider, emit } = services;
   memory.room = findRoom(services, memory);
-  const compileWith = (room: KnownRoom): CompiledContext & { limitTokens: number } => {
-    const windowTokens = provider.contextTokens ?? room.listedTokens ?? guessWindow(provider.model);
-    const { maxTokens } = provider;
-    const policy = deriveContextPolicy(limits.context, {
-      windowTokens,
-      maxTokens,
-      learnedTokens: room.learnedTokens,
-    });
-    const order = { system: systemPrompt, history: history.messages, policy, overheadTokens };
-    return { ...compileContext({ ...order, view: memory.view }), limitTokens: policy.maxContextTokens };
-  };
-  let compiled = compileWith(memory.room);
+  let compiled = previewContext(services, tools, memory);
   const isOpen = limits.context.maxContextTokens === undefined && provider.contextTokens === undefined;
   const sizeTokens = compiled.compacted?.beforeTokens ?? compiled.estimatedTokens;
   if (isOpen && !memory.room.isListAsked && sizeTokens >= ASK_LIST_FROM_TOKENS) {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(LIST_LIMIT_MS)]);
     const listedTokens = await provider.provider.contextTokens?.(provider.model, limit);
     memory.room = { ...memory.room, isListAsked: true, listedTokens };
-    compiled = compileWith(memory.room);
+    compiled = previewContext(services, tools, memory);
   }
   memory.view = compiled.view;
   const { compacted, limitTokens, messages, estimatedTokens } = compiled;
@@ -141,6 +125,26 @@ async function compile(
     emit({ type: "context.compacted", ...compacted, manual: false });
   emit({ type: "context.compiled", estimatedTokens, messages: messages.length, limitTokens });
   return compiled;
+}
+
+/** The next request, as far as is known now. Changes nothing. */
+export function previewContext(
+  services: NativeServices,
+  tools: readonly ToolSpec[],
+  memory: ModelMemory,
+): CompiledContext & { limitTokens: number } {
+  const { limits, history, systemPrompt: system, provider } = services;
+  const { learnedTokens, listedTokens } = findRoom(services, memory);
+  const windowTokens = provider.contextTokens ?? listedTokens ?? guessWindow(provider.model);
+  const { maxTokens } = provider;
+  const policy = deriveContextPolicy(limits.context, { windowTokens, maxTokens, learnedTokens });
+  const overheadTokens = estimateText(JSON.stringify(tools));
+  const order = { system, history: history.messages, policy, overheadTokens, view: memory.view };
+  return { ...compileContext(order), limitTokens: policy.maxContextTokens };
+}
+
+export function toToolSpecs({ tools }: Pick<NativeServices, "tools">): ToolSpec[] {
+  return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
 }
 
 /** Limits differ by model. */

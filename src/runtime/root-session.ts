@@ -1,28 +1,44 @@
 // One conversation and all authority in it: history, agent, provider, permissions, transcript, and at most one turn at
 // a time.
 import { CodedError } from "../base/coded-error.ts";
+import { joinParts, type PromptPart } from "./agents/system-prompt.ts";
 import { compactHistory } from "./context/compact.ts";
+import { describeContext } from "./context/report.ts";
 import { createMainCaller, type Delegation, MAIN } from "./delegation/delegation.ts";
 import type { EventBody, InvocationFields, RuntimeEvent } from "./events.ts";
 import { execute } from "./execution.ts";
 import { collectIntroduction } from "./introduction.ts";
+import { formatReports, Jobs } from "./jobs/jobs.ts";
 import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
 import { isExternal } from "./providers/types.ts";
 import { buildHookInput, type Services } from "./services.ts";
-import type { CompactReport, DemianSession, TurnInput, TurnReport } from "./session-types.ts";
+import type { CompactReport, ContextReport, DemianSession, TurnInput, TurnReport } from "./session-types.ts";
 import { type SteerOutcome, Steers } from "./steers.ts";
 import type { TranscriptWriter } from "./transcript.ts";
+import {
+  describeUserCommand,
+  runUserCommand,
+  type UserCommand,
+  type UserCommandResult,
+} from "./user-command.ts";
+import { UserNotes } from "./user-notes.ts";
 
 /** Above this size old turns are compacted for good, to bound memory. */
 const MAX_HISTORY_CHARS = 32 * 1024 * 1024;
 
 /** Can change between turns. */
-export type SessionChoice = Pick<Services, "agent" | "provider" | "systemPrompt" | "tools">;
+export interface SessionChoice extends Pick<Services, "agent" | "provider" | "systemPrompt" | "tools"> {
+  /** Of the system prompt. */
+  promptParts: readonly PromptPart[];
+}
 
 export interface SessionParts {
   /** Everything except the parts of a choice and `emit`. */
-  fixed: Omit<Services, keyof SessionChoice | "emit" | "hooks" | "invocation" | "delegator" | "steers"> & {
+  fixed: Omit<
+    Services,
+    keyof SessionChoice | "emit" | "hooks" | "invocation" | "delegator" | "jobs" | "takeNotes" | "steers"
+  > & {
     hooks(emit: (event: EventBody) => void): Services["hooks"];
   };
   /** Throws if the choice is not valid. */
@@ -57,6 +73,8 @@ export class RootSession implements DemianSession {
   readonly #delegation: Delegation | undefined;
   readonly #invocation: InvocationFields;
   readonly #steers = new Steers();
+  readonly #notes = new UserNotes();
+  readonly jobs: Jobs;
   #plan: string | undefined;
   #warned = 0;
   #choice: SessionChoice;
@@ -67,6 +85,9 @@ export class RootSession implements DemianSession {
     this.#parts = parts;
     this.#choice = parts.first;
     this.#hooks = parts.fixed.hooks((event) => this.#emit(event));
+    this.jobs = new Jobs(parts.fixed.sandbox, ({ id, command, end = "" }) =>
+      this.#emit({ type: "job.ended", job: id, command, end }),
+    );
     this.#transcript = parts.transcript((message) => this.#publish({ type: "warning", message }));
     this.#invocation =
       parts.delegation === undefined ? {} : { rootSessionId: parts.fixed.sessionId, invocationId: MAIN };
@@ -125,14 +146,18 @@ export class RootSession implements DemianSession {
   }
 
   run(input: TurnInput): Promise<TurnReport> {
+    return this.#exclude(input.signal, (signal) => this.#turn(input, signal));
+  }
+
+  /** Runs one at a time: a turn, or a command of the user. */
+  #exclude<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(closedError());
     if (this.#running !== undefined) return Promise.reject(busyError());
     const abort = new AbortController();
-    const { signal } = input;
     const stop = () => abort.abort();
     if (signal?.aborted) abort.abort();
     signal?.addEventListener("abort", stop, { once: true });
-    const done = this.#turn(input, abort.signal).finally(() => {
+    const done = work(abort.signal).finally(() => {
       signal?.removeEventListener("abort", stop);
       this.#running = undefined;
       this.#steers.giveBack();
@@ -181,6 +206,24 @@ export class RootSession implements DemianSession {
     return compacted.report;
   }
 
+  context(): ContextReport {
+    return describeContext(this.#services(), this.#choice.promptParts, this.#memory);
+  }
+
+  /** Counts as a turn: none can start meanwhile, and `abort` ends it. */
+  runCommand({ command, signal }: UserCommand): Promise<UserCommandResult> {
+    return this.#exclude(signal, async (stopped) => {
+      const order = { command, signal: stopped };
+      const result = await runUserCommand(this.#services(), order);
+      this.#notes.add(await describeUserCommand(this.#services(), order, result));
+      return result;
+    });
+  }
+
+  addNote(note: string): void {
+    this.#notes.add(note);
+  }
+
   async use(change: { agent?: string; provider?: string; model?: string }): Promise<void> {
     if (this.#running !== undefined) throw busyError();
     const before = this.#choice;
@@ -203,6 +246,7 @@ export class RootSession implements DemianSession {
 
   async #close(): Promise<void> {
     await this.abort();
+    await this.jobs.close();
     const input = buildHookInput(this.#services(), "SessionEnd", { reason: "closed" });
     await this.#hooks.dispatch(input, AbortSignal.timeout(10_000));
     this.#emit({ type: "session.ended", reason: "closed" });
@@ -217,8 +261,8 @@ export class RootSession implements DemianSession {
 
   async #introduce(): Promise<void> {
     const said = await collectIntroduction(this.#services(), new AbortController().signal);
-    const systemPrompt = [this.#choice.systemPrompt, ...(said === "" ? [] : [said])].join("\n\n");
-    this.#choice = { ...this.#choice, systemPrompt };
+    const promptParts = [...this.#choice.promptParts, ...(said === "" ? [] : [{ text: said }])];
+    this.#choice = { ...this.#choice, promptParts, systemPrompt: joinParts(promptParts) };
   }
 
   #services(): Services {
@@ -228,11 +272,18 @@ export class RootSession implements DemianSession {
       invocation: this.#invocation,
       steers: this.#steers,
       hooks: this.#hooks,
+      jobs: this.jobs,
+      takeNotes: () => this.#takeNotes(),
       emit: (event) => this.#emit(event),
     };
     if (this.#delegation === undefined) return services;
     const delegator = this.#delegation.createDelegator(createMainCaller(this.#choice), services.emit);
     return { ...services, delegator };
+  }
+
+  #takeNotes(): string {
+    const reports = formatReports(this.jobs.takeReports());
+    return [reports, this.#notes.take()].filter((text) => text !== "").join("\n\n");
   }
 
   #emit(event: EventBody, who?: InvocationFields & { agent: string }): void {

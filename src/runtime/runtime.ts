@@ -9,12 +9,13 @@ import { pickNearest } from "../base/nearest.ts";
 import { ensurePrivateDir } from "../base/private-file.ts";
 import { defined } from "../base/values.ts";
 import { createAgentRegistry, findMainAgent, settleDefaultAgent } from "./agents/from-config.ts";
-import { buildSystemPrompt } from "./agents/system-prompt.ts";
+import { joinParts, listPromptParts } from "./agents/system-prompt.ts";
 import type { AgentDefinition, RegistrySource } from "./agents/types.ts";
 import { buildCommandEnv, buildOpenEnv } from "./command-env.ts";
 import { type Contributions, loadContributions } from "./config/contributions.ts";
 import { limitWarnings } from "./config/fewer.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
+import { deriveContextPolicy } from "./context/budget.ts";
 import { renderCatalog } from "./delegation/catalog.ts";
 import { createDelegateTool } from "./delegation/delegate-tool.ts";
 import { createMainCaller, Delegation, listCallables } from "./delegation/delegation.ts";
@@ -26,13 +27,15 @@ import { createBuiltinHooks } from "./hooks/builtin/index.ts";
 import { createCommandHook } from "./hooks/command.ts";
 import { createHookDispatcher } from "./hooks/dispatcher.ts";
 import type { HookDispatcher } from "./hooks/types.ts";
+import { type InstructionPart, limitInstructions } from "./instructions/text.ts";
 import { createPermissionGate, type PermissionGate } from "./permissions/gate.ts";
 import { listWritableDirs } from "./permissions/grantable.ts";
 import { type GrantStore, openGrants } from "./permissions/grants.ts";
 import { findUnknownTools } from "./permissions/unknown-tools.ts";
 import { settleRenewals } from "./providers/codex/refresh.ts";
+import { guessWindow } from "./providers/context-window.ts";
 import { listProviderChoices, resolveProvider } from "./providers/resolve.ts";
-import type { ResolvedProvider } from "./providers/types.ts";
+import { isExternal, type ResolvedProvider } from "./providers/types.ts";
 import { type DelegationRoot, RootSession, type SessionChoice } from "./root-session.ts";
 import { CACHES, PYTHON } from "./sandbox/home-entries.ts";
 import { createSandbox } from "./sandbox/index.ts";
@@ -81,6 +84,7 @@ class LoadedRuntime implements Runtime {
   readonly agents: Runtime["agents"];
   readonly providers: readonly ProviderChoice[];
   readonly #order: RuntimeOrder;
+  readonly #instructions: Contributions["instructions"];
   readonly #sessions = new Set<DemianSession>();
   #sandbox: Promise<Sandbox> | undefined;
 
@@ -89,6 +93,8 @@ class LoadedRuntime implements Runtime {
     this.cwd = cwd;
     // Trust is checked for each source, so its problems may be found twice.
     this.warnings = [...new Set([...loaded.warnings, ...(files?.warnings ?? [])])];
+    this.#instructions = files?.instructions ?? [];
+    this.warnings.push(...limitInstructions(this.#instructions).warnings);
     for (const tool of order.isAlone === true ? [] : createBuiltinTools()) this.tools.register(tool, BUILTIN);
     for (const tool of order.tools ?? []) {
       if (tool.name === DELEGATE_TOOL || !this.tools.register(tool, EMBEDDED))
@@ -279,9 +285,25 @@ class LoadedRuntime implements Runtime {
     const provider = await this.#provider(key, model);
     const tools = this.#selectTools(agent);
     const callables = this.#listCallables(agent, provider);
-    if (callables.length === 0) return { agent, provider, systemPrompt: buildSystemPrompt(agent), tools };
-    const systemPrompt = buildSystemPrompt(agent, { catalog: renderCatalog(callables) });
-    return { agent, provider, systemPrompt, tools: [...tools, createDelegateTool(callables)] };
+    const instructions = this.#fitInstructions(provider);
+    const promptParts = listPromptParts(agent, { catalog: renderCatalog(callables), instructions });
+    const delegate = callables.length === 0 ? [] : [createDelegateTool(callables)];
+    return {
+      agent,
+      provider,
+      promptParts,
+      systemPrompt: joinParts(promptParts),
+      tools: [...tools, ...delegate],
+    };
+  }
+
+  /** At most a quarter of what the model is sent: a token is about four bytes. */
+  #fitInstructions(provider: ResolvedProvider): readonly InstructionPart[] {
+    const windowTokens = isExternal(provider)
+      ? undefined
+      : (provider.contextTokens ?? guessWindow(provider.model));
+    const { maxContextTokens } = deriveContextPolicy(this.config.context.main, { windowTokens });
+    return limitInstructions(this.#instructions, maxContextTokens).parts;
   }
 
   #selectTools(agent: AgentDefinition): ToolDefinition[] {

@@ -30,7 +30,7 @@ export interface CallOutcome {
 }
 
 /** Ends the call early. */
-class CallFailed extends Error {
+export class CallFailed extends Error {
   readonly reason: ToolFailure;
   readonly stop: boolean;
 
@@ -41,10 +41,15 @@ class CallFailed extends Error {
   }
 }
 
+/** Runs the checks of one call: hooks, plan, permission. */
+export type Admit = <T>(check: () => Promise<T>) => Promise<T>;
+
+/** `admit`: calls that run at the same time are checked one after the other. */
 export async function runToolCall(
   services: Services,
   call: ToolCall,
   signal: AbortSignal,
+  admit: Admit = (check) => check(),
 ): Promise<CallOutcome> {
   const startedMs = Date.now();
   services.emit({ type: "tool.requested", callId: call.id, name: call.name, input: call.input });
@@ -56,7 +61,7 @@ export async function runToolCall(
     durationMs: Date.now() - startedMs,
   });
   try {
-    const result = await perform(services, call, signal);
+    const result = await perform(services, call, signal, admit);
     const metadata = defined({ metadata: result.metadata });
     if (result.ok)
       services.emit({ type: "tool.completed", ok: true, ...toEventFields(result.content), ...metadata });
@@ -105,17 +110,25 @@ export function skipToolCall(services: Services, call: ToolCall, why: string): T
   return toToolMessage(call, content, true);
 }
 
-async function perform(services: Services, call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+async function perform(
+  services: Services,
+  call: ToolCall,
+  signal: AbortSignal,
+  admit: Admit,
+): Promise<ToolResult> {
   const tool = findVisibleTool(services, call.name);
   const context = createContext(services, call, signal);
-  const input = await runPreHooks(services, tool, call, signal);
-  const plan = await tool.plan(input.value, context);
-  await requirePermission(services, tool, call, input.value, plan, input.warnings, signal);
+  const { input, plan } = await admit(async () => {
+    const checked = await runPreHooks(services, tool, call, signal);
+    const planned = await tool.plan(checked.value, context);
+    await requirePermission(services, tool, call, checked.value, planned, checked.warnings, signal);
+    return { input: checked.value, plan: planned };
+  });
   services.emit({
     type: "tool.started",
     callId: call.id,
     name: tool.name,
-    input: input.value,
+    input,
     title: plan.title,
     ...(tool.metadata.sideEffect === "process" ? { sandbox: services.sandbox.adapter ?? "none" } : {}),
     ...defined({ changes: plan.changes }),
@@ -124,7 +137,7 @@ async function perform(services: Services, call: ToolCall, signal: AbortSignal):
     // A sub-agent does its own dry run.
     context.dryRun && tool.metadata.sideEffect !== "none" && plan.invocation === undefined
       ? toDryRunResult(plan)
-      : await runTool(services, tool, call, input.value, plan, context);
+      : await runTool(services, tool, call, input, plan, context);
   return runPostHooks(services, tool, call, result, signal);
 }
 
@@ -268,7 +281,7 @@ function toDryRunResult(plan: ToolPlan): ToolResult {
 }
 
 function createContext(services: Services, call: ToolCall, signal: AbortSignal): ToolContext {
-  const { sessionId, workspace, sandbox, env, dryRun: isDry, agent, question, delegator } = services;
+  const { sessionId, workspace, sandbox, env, dryRun: isDry, agent, question, delegator, jobs } = services;
   return {
     sessionId,
     callId: call.id,
@@ -281,8 +294,10 @@ function createContext(services: Services, call: ToolCall, signal: AbortSignal):
       services.gate.mayRead({ tool: call.name, agent, ownFiles: services.subAgent?.ownFiles }, path),
     dryRun: isDry,
     progress: (text) => services.emit({ type: "tool.output", callId: call.id, text }),
+    showPlan: (steps) => services.emit({ type: "plan.updated", steps }),
     keepOutput: (output) => services.keepOutput(call.id, output),
     ...(question === undefined ? {} : { question: (asked) => question(asked, signal) }),
+    ...defined({ jobs }),
     // No other tool may start agents: that would bypass the permission check.
     ...(delegator === undefined || call.name !== DELEGATE_TOOL ? {} : { delegator }),
   };

@@ -86,6 +86,7 @@ describe("tool calls", () => {
     const tool = (name: string) =>
       testTool({
         name,
+        sideEffect: "process",
         execute: async () => {
           order.push(`${name} begins`);
           await Promise.resolve();
@@ -252,6 +253,7 @@ describe("an abort", () => {
     const ran: string[] = [];
     const hanging = testTool({
       name: "hang",
+      sideEffect: "process",
       execute: (_, signal) =>
         new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")))),
     });

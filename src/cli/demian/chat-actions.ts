@@ -8,6 +8,8 @@ import type { Choices } from "./choices.ts";
 export interface CommandActions {
   stop(): Promise<void>;
   compact(): Promise<string>;
+  /** What the model is given. */
+  context(): Promise<string>;
   usePlan(text: string): Promise<void>;
   /** Lists the sub-agents. */
   agents(): string;
@@ -63,6 +65,7 @@ function createActions(deeds: CommandActions): Readonly<Record<string, (word: st
   return {
     "/stop": () => deeds.stop(),
     "/compact": async () => say(await deeds.compact()),
+    "/context": async () => say(await deeds.context()),
     "/provider": (word) => (word === "" ? ask("p") : choices.provider(word)),
     "/model": (word) => (word === "" ? ask("m") : choices.model(word)),
     "/agent": (word) => (word === "" ? ask("a") : choices.agent(word)),

@@ -5,6 +5,7 @@ import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import { findMainAgent } from "../../runtime/agents/from-config.ts";
+import { formatContextReport } from "../../runtime/context/report-text.ts";
 import type { UserContentPart } from "../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../runtime/session-types.ts";
 import type { DriverCommand } from "../../tui/types.ts";
@@ -90,6 +91,7 @@ export class Chat {
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: async () => screen.note("· no task is running"),
       compact: async () => formatCompactReport(this.#session?.compact()),
+      context: async () => (this.#session === undefined ? "" : formatContextReport(this.#session.context())),
       usePlan: (text) => this.#sendPlan(text),
     });
   }

@@ -54,7 +54,7 @@ export const COMMANDS: readonly DemianCommand[] = [
   {
     name: "trust",
     usage: "trust [FILE…]",
-    summary: "list, trust or refuse a project's config and agents, and tool modules",
+    summary: "list, trust or refuse a project's config, agents and instructions, and tool modules",
     words: [0, 100],
     flags: [
       defineFlag("--all", "every file without a decision"),

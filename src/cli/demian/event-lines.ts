@@ -111,9 +111,11 @@ function formatEnd({ durationMs, metadata }: EventOf<"tool.completed">): string 
   ].join(", ");
 }
 
-function formatChange({ path, oldText, newText }: FileChange): string {
+function formatChange({ path, oldText, newText, isDeleted, movedTo }: FileChange): string {
   const { added, removed } = countChangedLines(oldText ?? "", newText);
-  return `${revealLine(path)} (+${added} −${removed}${oldText === undefined ? ", new" : ""})`;
+  const note =
+    oldText === undefined ? ", new" : isDeleted ? ", deleted" : movedTo ? `, now ${revealLine(movedTo)}` : "";
+  return `${revealLine(path)} (+${added} −${removed}${note})`;
 }
 
 /** Denials and blocks are shown when they happen. */

@@ -28,7 +28,7 @@ const SESSION: readonly Flag[] = [
   }),
   defineFlag("--demo", "use a script instead of a model: no account needed, nothing is changed"),
   defineFlag("-y, --yes", "allow everything that would be asked; rules that deny still apply"),
-  defineFlag("--dry-run", "stop before write_file, edit_file and bash do anything"),
+  defineFlag("--dry-run", "stop before tools write files or run commands"),
   defineFlag("--stream", "stream responses (default)"),
   defineFlag("--no-stream", "wait for complete responses"),
   defineFlag("--persistent-grants", "save what you allow with `always` for this project (default)"),

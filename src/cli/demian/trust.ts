@@ -81,7 +81,7 @@ async function list(files: readonly Trustable[], { output, isJson }: DemianConte
   }
   if (files.length === 0) {
     output.note(
-      "no files need trust: no .demian/config.json, agents or tools here, and no tools in ~/.demian/tools",
+      "no files need trust: no .demian/config.json, agents, tools or AGENTS.md here, and no tools in ~/.demian/tools",
     );
     return 0;
   }

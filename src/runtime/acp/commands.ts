@@ -2,10 +2,12 @@
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 
 export const COMPACT = "/compact";
+export const CONTEXT = "/context";
 export const USE_PLAN = "/use-plan";
 
 export const AVAILABLE_COMMANDS: readonly AvailableCommand[] = [
   { name: "compact", description: "Replace the conversation so far with a summary" },
+  { name: "context", description: "Show what the model is given and what it costs" },
   {
     name: "use-plan",
     description: "Carry out the last plan",

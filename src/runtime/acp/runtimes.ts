@@ -57,7 +57,9 @@ export class Runtimes {
     const { env, configPath } = this.#order;
     // Loaded late, to answer initialize quickly.
     const { readContributionStamp: contributionStamp } = await import("../config/scope.ts");
+    const { listInstructionPaths } = await import("../instructions/find.ts");
     const files = [
+      ...(await listInstructionPaths({ cwd, env })),
       join(getHomeDir(env), ".demian", "config.json"),
       join(cwd, ".demian", "config.json"),
       ...(configPath === undefined ? [] : [configPath]),

@@ -10,14 +10,16 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
+import { formatContextReport } from "../context/report-text.ts";
 import type { RuntimeEvent } from "../events.ts";
+import { formatJobEnd } from "../jobs/jobs.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
 import { makeTitle, toPromptResponse } from "./answer.ts";
 import { askForm, buildPermissionRequest, readPermissionAnswer } from "./ask.ts";
 import { isFromSubAgent } from "./children.ts";
 import { type Choices, listChoices } from "./choices.ts";
-import { AVAILABLE_COMMANDS, COMPACT, readArguments, USE_PLAN } from "./commands.ts";
+import { AVAILABLE_COMMANDS, COMPACT, CONTEXT, readArguments, USE_PLAN } from "./commands.ts";
 import { promptRunningError, toRequestError } from "./errors.ts";
 import { NOTICE, supportsNotification } from "./extensions.ts";
 import { Outbound } from "./outbound.ts";
@@ -185,13 +187,13 @@ export class AcpSession {
     await this.#outbound.drain();
   }
 
-  notice(message: string): void {
+  notice(message: string, severity: "info" | "warning" = "warning"): void {
     if (this.#options.capabilities.session?.notices) {
-      this.#push({ sessionUpdate: "notice", severity: "warning", title: message });
+      this.#push({ sessionUpdate: "notice", severity, title: message });
       return;
     }
     if (supportsNotification(this.#options.capabilities, NOTICE))
-      this.#outbound.push({ method: NOTICE, params: { severity: "warning", message } });
+      this.#outbound.push({ method: NOTICE, params: { severity, message } });
     else this.#options.warn(message);
   }
 
@@ -226,7 +228,10 @@ export class AcpSession {
 
   async #runTurn(input: PromptInput, signal: AbortSignal): Promise<PromptResponse> {
     await this.#changing;
-    if (input.parts.length === 0 && input.text.trim() === COMPACT) return this.#compact();
+    const command = input.parts.length === 0 ? input.text.trim() : "";
+    if (command === COMPACT) return this.#compact();
+    if (command === CONTEXT)
+      return this.#reply(`\`\`\`text\n${formatContextReport(this.#session.context())}\n\`\`\``);
     this.#setTitle(input.text);
     const planText = readArguments(input.text, USE_PLAN);
     let report: TurnReport;
@@ -262,6 +267,11 @@ export class AcpSession {
       report === undefined
         ? "There is not enough to compact yet."
         : `Compacted ${report.dropped} messages into a summary: about ${report.beforeTokens} tokens, now ${report.afterTokens}.`;
+    return this.#reply(text);
+  }
+
+  /** To a command that does not reach the model. */
+  async #reply(text: string): Promise<PromptResponse> {
     this.#push({
       sessionUpdate: "agent_message_chunk",
       content: { type: "text", text },
@@ -292,6 +302,7 @@ export class AcpSession {
     for (const outgoing of this.#translator.translate(event)) this.#outbound.push(outgoing);
     if (this.#translator.isWaiting) this.#liveTimer ??= this.#scheduleLive();
     const { compaction } = this.#options.capabilities.session ?? {};
+    if (event.type === "job.ended") this.notice(formatJobEnd(event), "info");
     if (event.type === "context.compacted" && compaction && !isFromSubAgent(event)) {
       this.#push({ sessionUpdate: "compaction_update", compactionId: randomUUID(), status: "completed" });
     }

@@ -18,9 +18,13 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   read_file: "read",
   write_file: "edit",
   edit_file: "edit",
+  apply_patch: "edit",
   grep: "search",
   glob: "search",
   bash: "execute",
+  tail_job: "read",
+  kill_job: "execute",
+  todo: "think",
   [DELEGATE_TOOL]: "think",
 };
 /** Claude Code's own tools. */
@@ -138,7 +142,8 @@ export function findLocations(
   input: unknown,
   changes: readonly FileChange[] = [],
 ): ToolCallLocation[] {
-  if (changes.length > 0) return changes.map(({ path }) => ({ path: resolve(cwd, path) }));
+  if (changes.length > 0)
+    return changes.map(({ path, movedTo }) => ({ path: resolve(cwd, movedTo ?? path) }));
   const path = isObject(input)
     ? PATHS.map((key) => input[key]).find((value) => typeof value === "string")
     : undefined;
@@ -153,7 +158,8 @@ export function findLocations(
 }
 
 export function toDiffs(cwd: string, changes: readonly FileChange[] = []): ToolCallContent[] {
-  return changes.map(({ path, oldText, newText }) => {
+  return changes.map(({ path: from, movedTo, oldText, newText }) => {
+    const path = movedTo ?? from;
     const chars = (oldText?.length ?? 0) + newText.length;
     if (chars > MAX_DIFF_CHARS)
       return toTextContent(`${path}: a change of ${chars} characters, too large to show`);

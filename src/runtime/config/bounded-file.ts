@@ -12,12 +12,18 @@ export interface FileBytes {
   /** Identifies a file under two names. */
   identity: string;
   isWritableByOthers: boolean;
+  /** Bytes of the file that were not read; only with `isCut`. */
+  omittedBytes?: number;
 }
 
 export interface ReadOrder {
   maxBytes: number;
   /** Whether the file itself may be a link. */
   followsLinks: boolean;
+  /** Reads the start of a file that is too large, instead of throwing. */
+  isCut?: true;
+  /** Throws if the open file may not be used. */
+  check?(descriptor: number): Promise<void>;
 }
 
 /** Undefined: no such file. Throws `config_invalid`. */
@@ -34,13 +40,16 @@ export async function readBoundedFile(path: string, order: ReadOrder): Promise<F
   try {
     const stat = await file.stat();
     if (!stat.isFile()) throw new CodedError("config_invalid", `${path} is not a regular file`);
-    const bytes = await readAll(file, path, order.maxBytes);
+    await order.check?.(file.fd);
+    const bytes = await readAll(file, path, order);
+    const omittedBytes = stat.size - bytes.length;
     return {
       path,
       bytes,
       sha256: createHash("sha256").update(bytes).digest("hex"),
       identity: `${stat.dev}:${stat.ino}`,
       isWritableByOthers: (stat.mode & 0o002) !== 0,
+      ...(order.isCut === true && omittedBytes > 0 ? { omittedBytes } : {}),
     };
   } catch (error) {
     throw error instanceof CodedError ? error : unreadableError(path, error);
@@ -69,7 +78,7 @@ export function unreadableError(path: string, cause: unknown): CodedError {
   return new CodedError("config_invalid", `cannot read ${path}: ${toMessage(cause)}`, { cause });
 }
 
-async function readAll(file: FileHandle, path: string, maxBytes: number): Promise<Buffer> {
+async function readAll(file: FileHandle, path: string, { maxBytes, isCut }: ReadOrder): Promise<Buffer> {
   const buffer = Buffer.alloc(maxBytes + 1);
   let length = 0;
   while (length < buffer.length) {
@@ -77,6 +86,7 @@ async function readAll(file: FileHandle, path: string, maxBytes: number): Promis
     if (bytesRead === 0) return buffer.subarray(0, length);
     length += bytesRead;
   }
+  if (isCut === true) return buffer.subarray(0, maxBytes);
   throw new CodedError("config_invalid", `${path} is larger than ${formatSize(maxBytes)}`);
 }
 

@@ -4,6 +4,7 @@ import { toMessage } from "../../base/coded-error.ts";
 import { quoteShellWord } from "../../base/shell-word.ts";
 import { type FileAgent, readAgentFile } from "../agents/files.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
+import { findInstructions, type InstructionFile } from "../instructions/find.ts";
 import { createBuiltinTools } from "../tools/builtin.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import { joinNames } from "./fewer.ts";
@@ -16,7 +17,14 @@ import {
   type ScopeFile,
   type ScopePlace,
 } from "./scope.ts";
-import { decideTrust, findRecord, getTrust, type TrustRecords, type TrustState } from "./trust.ts";
+import {
+  decideTrust,
+  explainHowToTrust,
+  findRecord,
+  getTrust,
+  type TrustRecords,
+  type TrustState,
+} from "./trust.ts";
 
 export interface ContributionsOrder extends ScopePlace {
   /** As loaded: `trust.userTools`, and `trust.project`, which only a flag can set. */
@@ -25,23 +33,30 @@ export interface ContributionsOrder extends ScopePlace {
   toolNames?: readonly string[];
 }
 
+type Trusted = ScopeFile | InstructionFile;
+
 export interface Contributions {
   /** The user's, then the project's. agents/from-config.ts checks the names they use. */
   agents: readonly FileAgent[];
   tools: readonly RegisteredTool[];
+  /** The user's, then the project's from the root of the repository down. */
+  instructions: readonly InstructionFile[];
   warnings: string[];
 }
 
 /** Never rejects. Runs the code of trusted modules. */
 export async function loadContributions(order: ContributionsOrder): Promise<Contributions> {
   const warnings: string[] = [];
+  const found = order.config.instructions.enabled ? await findInstructions(order) : { files: [], faults: [] };
   const read = await Promise.all(
     (await listScopes(order)).map(async (scope) => {
       const [tools, agents] = await Promise.all([readScope(scope, "tool"), readScope(scope, "agent")]);
       warnings.push(...tools.faults, ...agents.faults);
-      return { scope, tools: tools.files, agents: agents.files };
+      const instructions = found.files.filter((file) => file.scope.name === scope.name);
+      return { scope, tools: tools.files, agents: agents.files, instructions };
     }),
   );
+  warnings.push(...found.faults);
   const trusted = await Promise.all(
     read.map(async (files) => ({
       ...files,
@@ -52,7 +67,9 @@ export async function loadContributions(order: ContributionsOrder): Promise<Cont
   for (const { scope, tools: modules, trust } of trusted)
     tools.push(...(await loadTools(modules, order, { scope, trust, taken: tools }, warnings)));
   const agents: FileAgent[] = [];
-  for (const { scope, agents: files, trust } of trusted) {
+  const instructions: InstructionFile[] = [];
+  for (const { scope, agents: files, instructions: texts, trust } of trusted) {
+    instructions.push(...chooseInstructions(texts, scope, trust, warnings));
     const fresh = await readAgents(files, order, { trust, tools }, warnings);
     const strange = fresh.filter(({ source }) => !source.trusted).map(({ name }) => name);
     if (strange.length > 0)
@@ -61,7 +78,7 @@ export async function loadContributions(order: ContributionsOrder): Promise<Cont
       );
     agents.push(...fresh);
   }
-  return { agents, tools, warnings };
+  return { agents, tools, instructions, warnings };
 }
 
 /** Everything of a project and the code of the user need trust. */
@@ -69,17 +86,36 @@ function listFiles({
   scope,
   tools,
   agents,
+  instructions,
 }: {
   scope: Scope;
   tools: ScopeFile[];
   agents: ScopeFile[];
-}): ScopeFile[] {
-  return scope.name === "project" ? [...tools, ...agents] : tools;
+  instructions: InstructionFile[];
+}): Trusted[] {
+  return scope.name === "project" ? [...tools, ...agents, ...instructions] : tools;
+}
+
+/** Data, like agents: a project's are used with a warning until they are trusted, and not at all if they are refused. */
+function chooseInstructions(
+  files: readonly InstructionFile[],
+  scope: Scope,
+  trust: TrustRecords,
+  warnings: string[],
+): InstructionFile[] {
+  if (scope.name === "user") return [...files];
+  const used = files.filter((file) => getTrust(trust, file) !== "refused");
+  const strange = used.filter((file) => file.isWritableByOthers || getTrust(trust, file) !== "trusted");
+  for (const { path } of strange)
+    warnings.push(
+      `${path} contains instructions that you did not write; the model gets them. To confirm or refuse them, ${explainHowToTrust(path)}`,
+    );
+  return used;
 }
 
 async function loadTrust(
   scope: Scope,
-  files: readonly ScopeFile[],
+  files: readonly Trusted[],
   order: ContributionsOrder,
   warnings: string[],
 ): Promise<TrustRecords> {

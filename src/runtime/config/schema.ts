@@ -323,6 +323,11 @@ export const DemianConfig = z.strictObject({
   transcript: z
     .strictObject({ enabled: z.boolean().default(true).describe("Write a transcript of each session.") })
     .prefault({}),
+  instructions: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe("Give `AGENTS.md` and `CLAUDE.md` files to the model."),
+    })
+    .prefault({}),
   multimodal: z
     .strictObject({
       maxImageBytes: z.int().min(1).default(8_388_608).describe("Maximum size of an image file, in bytes."),

@@ -3,6 +3,7 @@
 import { stat } from "node:fs/promises";
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
+import { findInstructions, type InstructionFile } from "../instructions/find.ts";
 import { readProjectBytes } from "./file.ts";
 import { listScopes, readScope, readScopeTrust, type Scope, type ScopePlace } from "./scope.ts";
 import { findRecord, getTrust, type TrustKind, type TrustRecords, type TrustState } from "./trust.ts";
@@ -29,13 +30,26 @@ export interface Trustables {
 }
 
 export async function listTrustables(place: ScopePlace, config: { userTools: boolean }): Promise<Trustables> {
+  const { files: instructions, faults: unusable } = await findInstructions(place);
   const found = await Promise.all(
-    (await listScopes(place)).map((scope) => listScope(scope, place, config.userTools)),
+    (await listScopes(place)).map(async (scope) => {
+      const own =
+        scope.name === "project" ? instructions.filter((file) => file.scope.name === "project") : [];
+      return listScope(scope, place, config.userTools, own);
+    }),
   );
-  return { files: found.flatMap(({ files }) => files), faults: found.flatMap(({ faults }) => faults) };
+  return {
+    files: found.flatMap(({ files }) => files),
+    faults: [...found.flatMap(({ faults }) => faults), ...unusable],
+  };
 }
 
-async function listScope(scope: Scope, place: ScopePlace, userTools: boolean): Promise<Trustables> {
+async function listScope(
+  scope: Scope,
+  place: ScopePlace,
+  userTools: boolean,
+  instructions: readonly InstructionFile[],
+): Promise<Trustables> {
   const faults: string[] = [];
   const isProject = scope.name === "project";
   const trust = await readScopeTrust(scope, place);
@@ -52,6 +66,7 @@ async function listScope(scope: Scope, place: ScopePlace, userTools: boolean): P
     ...(own === undefined ? [] : [{ ...own, kind: "config" as const }]),
     ...agents.files,
     ...tools.files,
+    ...instructions,
   ].map((file): Trustable => {
     const { path, kind, sha256, bytes } = file;
     const decidedAtMs = findRecord(trust, file)?.decidedAtMs;

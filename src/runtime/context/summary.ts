@@ -121,6 +121,7 @@ function addCall({ sections }: Summary, call: ToolCall, result: ToolMessage | un
   if (hasFailed) add(sections.failed, shorten(`${name} ${readInput("path")}: ${content}`, LINE_CHARS));
   else if (name === "read_file") addOnce(sections.read, readInput("path"));
   else if (name === "write_file" || name === "edit_file") addOnce(sections.changed, readInput("path"));
+  else if (name === "apply_patch") for (const line of content.split("\n")) addOnce(sections.changed, line);
 }
 
 function readExit(content: string, hasFailed: boolean): string {

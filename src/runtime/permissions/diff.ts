@@ -2,7 +2,8 @@
 import { diffHunks, formatHunks } from "../../base/diff.ts";
 import type { FileChange } from "../workspace/types.ts";
 
-export function formatUnifiedDiff({ path, oldText, newText }: FileChange): string[] {
+export function formatUnifiedDiff({ path, oldText, newText, isDeleted, movedTo }: FileChange): string[] {
   const from = oldText === undefined ? "/dev/null" : `a/${path}`;
-  return [`--- ${from}`, `+++ b/${path}`, ...formatHunks(diffHunks(oldText ?? "", newText))];
+  const to = isDeleted ? "/dev/null" : `b/${movedTo ?? path}`;
+  return [`--- ${from}`, `+++ ${to}`, ...formatHunks(diffHunks(oldText ?? "", newText))];
 }

@@ -35,6 +35,7 @@ const MULTI_AGENT: readonly Step[] = [
   denyToAsk(applyDefault),
 ];
 const STRICTNESS: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
+const PATCHED = ["edit_file", "write_file"];
 const ASK: Verdict = { decision: "ask", by: "default" };
 
 /** The strictest verdict over all targets. */
@@ -113,8 +114,14 @@ function isOutside(path: string): boolean {
 }
 
 function applyGlobalDeny({ tool, target, policy }: Question): Verdict | undefined {
-  const rule = policy.globalRules.find((one) => one.decision === "deny" && matchesToDeny(one, tool, target));
+  const rule = policy.globalRules.find((one) => one.decision === "deny" && isDenied(one, tool, target));
   return rule === undefined ? undefined : toVerdict(rule, "global_deny");
+}
+
+/** A patch does what the other file tools do, so their denials hold for it too. */
+function isDenied(rule: PermissionRule, tool: CalledTool, target: PermissionTarget | undefined): boolean {
+  const names = tool.executor === undefined && tool.name === "apply_patch" ? PATCHED : [];
+  return [tool, ...names.map((name) => ({ ...tool, name }))].some((one) => matchesToDeny(rule, one, target));
 }
 
 /** The agent's rules for a single tool override its denial of everything; grants do not. */
@@ -127,7 +134,7 @@ function applyAgentDeny({ tool, target, policy }: Question): Verdict | undefined
   const rule = policy.agentRules.find(
     (one) =>
       one.decision === "deny" &&
-      matchesToDeny(one, tool, target) &&
+      isDenied(one, tool, target) &&
       !(isCatchAll(one, tool) && closest > rateSpecificity(one, tool)),
   );
   return rule === undefined ? undefined : toVerdict(rule, "rule");

@@ -11,6 +11,7 @@ import { LinkedSecrets } from "./linked-secrets.ts";
 import { type Found, lookUp, type Origin } from "./look-up.ts";
 import {
   changedSinceError,
+  checkContent,
   checkReplaceable,
   describeKind,
   hardLinkedError,
@@ -24,6 +25,8 @@ import { walkDirectory } from "./walk.ts";
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 /** Package managers fill these with hard links to their store; they are meant to be read. */
 const LINKED_PACKAGES = new Set(["node_modules", ".venv", "venv", "site-packages"]);
+
+type FoundFile = Extract<Found, { kind: "file" | "other" }>;
 
 /** Throws `bad_cwd`. */
 export async function openWorkspace(cwd: string, at: At = selectAt()): Promise<Workspace> {
@@ -72,7 +75,12 @@ class HandleWorkspace implements Workspace {
       }
       if (length > file.size) throw changedSinceError(path);
       const bytes = buffer.subarray(0, length);
-      return { bytes, hash: createHash("sha256").update(bytes).digest("hex"), located: file.located };
+      return {
+        bytes,
+        hash: createHash("sha256").update(bytes).digest("hex"),
+        mode: file.mode,
+        located: file.located,
+      };
     } finally {
       await file.close();
     }
@@ -104,12 +112,18 @@ class HandleWorkspace implements Workspace {
     });
   }
 
-  async write(path: string, content: string, expected?: string | null, real?: string): Promise<void> {
+  async write(
+    path: string,
+    content: string | Buffer,
+    expected?: string | null,
+    real?: string,
+    mode?: number,
+  ): Promise<void> {
     this.#lookUp(path, (found) => {
       if (real !== undefined && real !== joinPath(found.real)) throw changedSinceError(path);
       if (found.kind === "directory") throw new ToolError("not_a_file", `${path} is a directory, not a file`);
       const { at } = this.#origin;
-      const order = { shown: path, content, expected };
+      const order = { shown: path, content, expected, mode };
       if (found.kind === "missing") {
         const name = found.rest.at(-1) ?? "";
         const parents = found.rest.slice(0, -1);
@@ -124,6 +138,30 @@ class HandleWorkspace implements Workspace {
       }
       checkReplaceable(found.stats, path);
       replaceFile(at, found.parent, { ...order, name: found.name });
+    });
+  }
+
+  async check(path: string, expected: string, real: string): Promise<void> {
+    this.#useFile(path, real, (found) => {
+      checkContent(this.#origin.at, found.parent, { name: found.name, shown: path, expected });
+    });
+  }
+
+  async remove(path: string, expected: string, real: string): Promise<void> {
+    this.#useFile(path, real, (found) => {
+      const { at } = this.#origin;
+      checkContent(at, found.parent, { name: found.name, shown: path, expected });
+      at.unlink(found.parent, found.name);
+    });
+  }
+
+  /** Throws unless it may be replaced and is still at `real`. */
+  #useFile(path: string, real: string, use: (found: FoundFile) => void): void {
+    this.#lookUp(path, (found) => {
+      if (real !== joinPath(found.real) || found.kind === "missing") throw changedSinceError(path);
+      if (found.kind === "directory") throw new ToolError("not_a_file", `${path} is a directory, not a file`);
+      checkReplaceable(found.stats, path);
+      use(found);
     });
   }
 
@@ -169,6 +207,7 @@ function createOpenFile(at: At, fd: number, stats: Stats, located: Located): Ope
   return {
     located,
     size: stats.size,
+    mode: stats.mode & 0o777,
     read: (buffer, position) =>
       new Promise((resolve, reject) => {
         read(fd, buffer, 0, buffer.length, position, (error, got) => (error ? reject(error) : resolve(got)));

@@ -14,9 +14,10 @@ export interface Replacement {
   name: string;
   /** For messages. */
   shown: string;
-  content: string;
+  content: string | Buffer;
   /** See `Workspace.write`. */
   expected: string | null | undefined;
+  mode?: number | undefined;
 }
 
 /** Throws `changed_since`, `hard_linked`, `not_a_file`, `read_only`. */
@@ -27,12 +28,14 @@ export function replaceFile(at: At, directory: number, order: Replacement): void
   const fd = at.openFile(directory, temporary, O_CREAT | O_EXCL | O_WRONLY, NEW_MODE);
   try {
     try {
-      writeAll(fd, Buffer.from(order.content));
+      const { content } = order;
+      writeAll(fd, typeof content === "string" ? Buffer.from(content) : content);
       if (old !== undefined) keepOwner(fd, old);
+      else if (order.mode !== undefined) fchmodSync(fd, order.mode);
     } finally {
       at.close(fd);
     }
-    checkExpected(at, directory, order);
+    checkContent(at, directory, order);
     at.rename(directory, temporary, order.name);
   } catch (error) {
     at.unlink(directory, temporary);
@@ -93,7 +96,12 @@ function keepOwner(fd: number, old: Stats): void {
   fchmodSync(fd, old.mode & 0o777);
 }
 
-function checkExpected(at: At, directory: number, { name, shown, expected }: Replacement): void {
+/** Throws `changed_since` unless the content has this hash. */
+export function checkContent(
+  at: At,
+  directory: number,
+  { name, shown, expected }: Pick<Replacement, "name" | "shown" | "expected">,
+): void {
   if (expected === undefined) return;
   const now = hashFile(at, directory, name);
   if (now === expected) return;

@@ -15,9 +15,19 @@ export interface Workspace {
   openFile(path: string): Promise<OpenFile>;
   /**
    * Creates parents; replaces the whole file. `expected`: its hash when it was read; null: it did not exist. `real`:
-   * its real path at that time. Throws `changed_since` if either differs.
+   * its real path at that time. Throws `changed_since` if either differs. `mode`: of a new file.
    */
-  write(path: string, content: string, expected?: string | null, real?: string): Promise<void>;
+  write(
+    path: string,
+    content: string | Buffer,
+    expected?: string | null,
+    real?: string,
+    mode?: number,
+  ): Promise<void>;
+  /** Throws as `write` would if the file is no longer the one that was read. */
+  check(path: string, expected: string, real: string): Promise<void>;
+  /** Removes a file; `expected` and `real` as for `write`. Its directory stays. */
+  remove(path: string, expected: string, real: string): Promise<void>;
   /**
    * Lists directories below the root, without entries that are gone or are neither file, directory nor link. Links are
    * not followed.
@@ -39,12 +49,16 @@ export interface FileContent {
   bytes: Buffer;
   /** SHA-256 in hex. */
   hash: string;
+  /** Permission bits. */
+  mode: number;
   located: Located;
 }
 
 export interface OpenFile {
   readonly located: Located;
   readonly size: number;
+  /** Permission bits. */
+  readonly mode: number;
   /** Bytes read; 0 at the end. */
   read(buffer: Buffer, position: number): Promise<number>;
   close(): Promise<void>;
@@ -72,4 +86,8 @@ export interface FileChange {
   /** Absent: the file is new. */
   oldText?: string;
   newText: string;
+  /** The file is removed; `newText` is empty. */
+  isDeleted?: true;
+  /** The new path, with `newText` as its content. */
+  movedTo?: string;
 }

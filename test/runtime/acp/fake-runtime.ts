@@ -139,6 +139,9 @@ export class FakeRuntimes {
         return chosen.model;
       },
       sandbox: "off",
+      jobs: { list: () => [], kill: () => Promise.reject(new Error("no job")) },
+      runCommand: () => Promise.resolve({ output: "", end: "exit code 0", isGood: true }),
+      addNote: () => undefined,
       get plan() {
         return fakes.plan;
       },
@@ -165,6 +168,10 @@ export class FakeRuntimes {
         history.replace([{ role: "user", content: "summary" }]);
         return { beforeTokens: 100, afterTokens: 10, dropped, kept: 1, summaryTokens: 5 };
       },
+      context: () => ({
+        ...{ provider: "fake", model: "m", usedTokens: 7, limitTokens: 100, foldAtTokens: 70 },
+        parts: [{ kind: "system", name: "system prompt", tokens: 7 }],
+      }),
       async use(change) {
         if (change.agent !== undefined && !["build", "plan"].includes(change.agent)) {
           throw new CodedError("unknown_agent", `there is no agent "${change.agent}"`);

@@ -214,4 +214,13 @@ describe("session/prompt", () => {
     await acp.agent.request("session/load", { sessionId, cwd: acp.cwd, mcpServers: [] });
     expect(acp.ofKind(sessionId, "user_message_chunk")).toMatchObject([{ content: { text: "summary" } }]);
   });
+
+  test("/context is answered without the model", async () => {
+    const acp = await Harness.start();
+    const { sessionId } = await acp.open();
+    acp.fakes.script = () => Promise.reject(new Error("the model was asked"));
+    expect((await acp.prompt(sessionId, "/context")).stopReason).toBe("end_turn");
+    const said = textsOf(acp.ofKind(sessionId, "agent_message_chunk"));
+    expect(said).toMatch(/```text\ncontext of fake m: about 7 of 100 tokens \(7 %\)\n {2}system prompt/);
+  });
 });

@@ -57,12 +57,19 @@ export class Places {
     const loaded = await this.load(more);
     const { config, agentSources: sources } = loaded;
     const cwd = more.cwd ?? this.cwd;
-    const { agents: files, tools, warnings } = await loadContributions({ cwd, env: this.env, config });
+    const {
+      agents: files,
+      tools,
+      instructions,
+      warnings,
+    } = await loadContributions({
+      ...{ cwd, env: this.env, config },
+    });
     const toolNames = [...createBuiltinTools(), ...tools.map(({ tool }) => tool)].map(({ name }) => name);
     const { agents: registry, warnings: told } = createAgentRegistry({ config, sources, files, toolNames });
     const settled = settleDefaultAgent(loaded, registry);
     const all = [...warnings, ...told, ...settled.warnings];
-    return { agents: files, tools, registry, config: settled.config, warnings: all };
+    return { agents: files, tools, instructions, registry, config: settled.config, warnings: all };
   }
 
   remove(): void {

@@ -51,10 +51,14 @@ async function work(context: Change, more: Record<string, unknown> = {}): Promis
   }
   const { session } = await team.open();
   for (const turn of [1, 2, 3, 4]) await session.run({ text: `question ${turn} ${words("question", 40)}` });
-  return JSON.stringify([...main.requests, ...other.requests].map(({ body }) => body))
-    .replaceAll(session.id, "ses")
-    .replace(/(inv|as)_[\w-]+/g, "$1")
-    .replace(/output-[\w-]+\.txt/g, "output");
+  return (
+    JSON.stringify([...main.requests, ...other.requests].map(({ body }) => body))
+      .replaceAll(session.id, "ses")
+      // Where a result is cut, only the end of the id may be left.
+      .replace(/[0-9a-f-]+\/session\.jsonl/g, "ses/session.jsonl")
+      .replace(/(inv|as)_[\w-]+/g, "$1")
+      .replace(/output-[\w-]+\.txt/g, "output")
+  );
 }
 
 const usual = new Map<Change, string>();

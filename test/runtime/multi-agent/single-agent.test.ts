@@ -29,7 +29,18 @@ describe("17: single-agent mode", () => {
     team.main.script(delegate("reviewer", "Look."), chatReply("No such tool."));
     const { session, events } = await team.open();
     await session.run({ text: "go" });
-    expect(toolsOf(0)).toEqual(["read_file", "write_file", "edit_file", "bash", "grep", "glob"]);
+    expect(toolsOf(0)).toEqual([
+      "read_file",
+      "write_file",
+      "edit_file",
+      "apply_patch",
+      "bash",
+      "grep",
+      "glob",
+      "todo",
+      "tail_job",
+      "kill_job",
+    ]);
     expect(wire(team.main, 0)).not.toMatch(/delegate_agent|sub agent|reviewer/);
     expect(wire(team.main, 1)).toContain('has no tool \\"delegate_agent\\"');
     expect(team.other.requests).toEqual([]);

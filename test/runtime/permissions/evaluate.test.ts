@@ -59,6 +59,19 @@ describe("the order", () => {
     });
   });
 
+  test("2: denials of the other file tools hold for a patch too; what is allowed to them is not", () => {
+    const target = { kind: "path", access: "write", lexical: "gen/a.ts", real: "gen/a.ts" } as const;
+    const match = { pathGlob: "gen/**" };
+    for (const tool of ["edit_file", "write_file"]) {
+      const globalRules = [{ tool, match, decision: "deny" as const }];
+      expect(decide("apply_patch", target, { globalRules })).toMatchObject({ by: "global_deny" });
+      const agentRules = [{ tool, decision: "deny" as const }];
+      expect(decide("apply_patch", target, { agentRules })).toMatchObject({ decision: "deny", by: "rule" });
+      const allowing = [{ tool, decision: "allow" as const }];
+      expect(decide("apply_patch", target, { agentRules: allowing })).toMatchObject({ decision: "ask" });
+    }
+  });
+
   test("2: the agent's denial of a tool beats a grant, too", () => {
     const target = command("ls");
     const over = {

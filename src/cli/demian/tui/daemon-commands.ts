@@ -1,8 +1,8 @@
 // Slash commands with `--daemon`: before the session starts those that configure it, afterwards the daemon session's
-// commands and `/compact`, which is sent as a message.
+// commands, `/compact` and `/context`, which are sent as messages.
 import { CodedError } from "../../../base/coded-error.ts";
 import type { HttpClient } from "../../../client/index.ts";
-import { COMPACT } from "../../../runtime/acp/commands.ts";
+import { COMPACT, CONTEXT } from "../../../runtime/acp/commands.ts";
 import type { Runtime } from "../../../runtime/session-types.ts";
 import type { DriverCommand, SessionDriver } from "../../../tui/types.ts";
 import { createCommands, formatCompactReport } from "../chat-actions.ts";
@@ -24,29 +24,31 @@ export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): re
     agents: () => formatSubAgents(runtime, choices.main).join("\n"),
     stop: async () => say("no task is running"),
     compact: () => Promise.resolve(formatCompactReport(undefined)),
+    context: () => Promise.resolve("nothing yet: your first message starts the session"),
     usePlan: () => Promise.reject(new CodedError("no_plan", explainNoPlan("press p"))),
   });
 }
 
 export function createSessionCommands(session: SessionDriver, http: HttpClient): readonly DriverCommand[] {
-  const summary = CHAT_COMMANDS.find(({ name }) => name === COMPACT)?.summary ?? "";
-  const compact: DriverCommand = {
-    name: COMPACT,
-    summary,
-    async run(rest) {
-      if (rest.trim() !== "") {
-        throw new CodedError("bad_command", `${COMPACT} takes no arguments`);
-      }
-      const { turn, queued } = await http.session(session.session_id);
-      // The screen checks this too, but other clients may use the session.
-      if (turn !== undefined || queued > 0) {
-        throw new CodedError(
-          "session_busy",
-          `${COMPACT} needs an idle session; wait, or press Ctrl-C to interrupt`,
-        );
-      }
-      await session.send(COMPACT);
-    },
-  };
-  return [compact, ...session.commands];
+  const own = [COMPACT, CONTEXT].map(
+    (name): DriverCommand => ({
+      name,
+      summary: CHAT_COMMANDS.find((command) => command.name === name)?.summary ?? "",
+      async run(rest) {
+        if (rest.trim() !== "") {
+          throw new CodedError("bad_command", `${name} takes no arguments`);
+        }
+        const { turn, queued } = await http.session(session.session_id);
+        // The screen checks this too, but other clients may use the session.
+        if (turn !== undefined || queued > 0) {
+          throw new CodedError(
+            "session_busy",
+            `${name} needs an idle session; wait, or press Ctrl-C to interrupt`,
+          );
+        }
+        await session.send(name);
+      },
+    }),
+  );
+  return [...own, ...session.commands];
 }

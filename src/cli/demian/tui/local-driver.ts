@@ -7,6 +7,7 @@ import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
 import { type Batches, createBatches } from "../../../client/view/batches.ts";
 import type { Answer, RequestRow, ViewInput } from "../../../client/view/types.ts";
+import { formatContextReport } from "../../../runtime/context/report-text.ts";
 import type { UserContentPart } from "../../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../../runtime/session-types.ts";
 import type { Delivery, DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
@@ -104,6 +105,7 @@ export class LocalDriver implements SessionDriver {
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: () => this.interrupt(),
       compact: () => this.#compact(),
+      context: async () => formatContextReport((await this.#openOnce()).context()),
       usePlan: (text) => this.#usePlan(text),
     });
   }
