@@ -13,7 +13,7 @@ import { formatContextReport } from "../../../runtime/context/report-text.ts";
 import type { UserContentPart } from "../../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../../runtime/session-types.ts";
 import type { Env } from "../../../runtime/state-dir.ts";
-import type { DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
+import type { Delivery, DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
 import { Attachments } from "../attachments.ts";
 import { createCommands, createOwnCommands, formatCompactReport } from "../chat-actions.ts";
 import { readTyped } from "../chat-commands.ts";
@@ -129,7 +129,10 @@ export class LocalDriver implements SessionDriver {
       context: async () => formatContextReport((await this.#openOnce()).context()),
       usePlan: (text) => this.#usePlan(text),
     });
-    this.commands = [...commands, ...createOwnCommands(runtime.commands, (text) => this.#send(text, {}))];
+    this.commands = [
+      ...commands,
+      ...createOwnCommands(runtime.commands, async (text) => void (await this.#send(text, {}))),
+    ];
   }
 
   /** The transcript is not empty. */
@@ -168,15 +171,15 @@ export class LocalDriver implements SessionDriver {
     });
   }
 
-  async send(text: string, { isNow = false } = {}): Promise<void> {
+  async send(text: string, how: Delivery = "queue"): Promise<string | undefined> {
     const typed = readTyped(text);
-    if (typed.kind === "empty") return;
+    if (typed.kind === "empty") return undefined;
     if (typed.kind === "unknown") throw new CodedError("unknown_command", typed.message);
     if (typed.kind === "shell") {
       await this.#runShell(typed.command);
-      return;
+      return undefined;
     }
-    await this.#send(typed.kind === "message" ? typed.text : text.trim(), { isNow });
+    return this.#send(typed.kind === "message" ? typed.text : text.trim(), { how });
   }
 
   /** Also clears the queue, as in the plain chat. */
@@ -273,7 +276,10 @@ export class LocalDriver implements SessionDriver {
     return session;
   }
 
-  async #send(text: string, { isNow = false, ...extras }: Extras & { isNow?: boolean }): Promise<void> {
+  async #send(
+    text: string,
+    { how = "queue", ...extras }: Extras & { how?: Delivery },
+  ): Promise<string | undefined> {
     if (this.#closing !== undefined) throw new CodedError("session_closed", "the session is closed");
     if (this.#choices.lacksModel) {
       throw new CodedError("no_model", "no model selected; press m with an empty line, or use /model NAME");
@@ -286,7 +292,7 @@ export class LocalDriver implements SessionDriver {
       const before = this.#extras;
       const parts = [...(before.parts ?? []), ...this.#attachments.take(text)];
       this.#extras = { ...before, ...extras, ...(parts.length === 0 ? {} : { parts }) };
-      await this.#local.send(text, isNow).catch((error: unknown) => {
+      return await this.#local.send(text, how).catch((error: unknown) => {
         // They belong to this message, which was not queued.
         this.#extras = before;
         throw error;
