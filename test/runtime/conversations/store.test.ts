@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { appendFileSync, chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { SessionMeta } from "../../../src/runtime/acp/record.ts";
-import { SessionStore } from "../../../src/runtime/acp/store.ts";
+import type { SessionMeta } from "../../../src/runtime/conversations/record.ts";
+import { SessionStore } from "../../../src/runtime/conversations/store.ts";
 import type { Message } from "../../../src/runtime/messages.ts";
-import { temporary } from "./harness.ts";
+import { temporary } from "../acp/harness.ts";
 
 const META: SessionMeta = {
   cwd: "/w",
