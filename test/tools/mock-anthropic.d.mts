@@ -7,4 +7,10 @@ export interface MockAnthropic {
   close(): Promise<void>;
 }
 
-export function startMockAnthropic(options?: { port?: number }): Promise<MockAnthropic>;
+export interface MockOptions {
+  port?: number;
+  /** Answers to `#mock:limit` wait for it, and their seconds count from then. */
+  limitsBegin?: Promise<void>;
+}
+
+export function startMockAnthropic(options?: MockOptions): Promise<MockAnthropic>;

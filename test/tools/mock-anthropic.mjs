@@ -40,13 +40,18 @@ const USAGE = {
 };
 const OUTPUT_TOKENS = 20;
 
-/** Starts the server; `requests` holds the body of every message request, in order, `payers` its credentials. */
-export function startMockAnthropic({ port = 0 } = {}) {
+/**
+ * Starts the server; `requests` holds the body of every message request, in order, `payers` its credentials. Answers to
+ * `#mock:limit` wait for `limitsBegin`, and their seconds count from then.
+ */
+export function startMockAnthropic({ port = 0, limitsBegin } = {}) {
   const requests = [];
   const payers = [];
   const limits = new Map();
   const server = createServer((request, response) => {
-    answer(request, response, { requests, payers, limits }).catch((error) => response.destroy(error));
+    answer(request, response, { requests, payers, limits, limitsBegin }).catch((error) =>
+      response.destroy(error),
+    );
   });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -91,7 +96,7 @@ function sendLimit(response, resetsAtMs) {
   );
 }
 
-async function answer(request, response, { requests, payers, limits }) {
+async function answer(request, response, { requests, payers, limits, limitsBegin }) {
   const path = request.url.split("?")[0];
   const body = await readJson(request);
   if (path.endsWith("/count_tokens")) return sendJson(response, 200, { input_tokens: 42 });
@@ -101,6 +106,7 @@ async function answer(request, response, { requests, payers, limits }) {
   const { name, args, taken } = choose(body);
   if (name === "err") return sendError(response, Number(args));
   if (name === "limit") {
+    await limitsBegin;
     const resetsAtMs = openWindow(limits, args);
     if (Date.now() < resetsAtMs) return sendLimit(response, resetsAtMs);
   }

@@ -6,7 +6,13 @@ export interface MockResponses {
   close(): Promise<void>;
 }
 
-export function startMockResponses(options?: { port?: number }): Promise<MockResponses>;
+export interface MockOptions {
+  port?: number;
+  /** Answers to `#mock:limit` wait for it, and their seconds count from then. */
+  limitsBegin?: Promise<void>;
+}
+
+export function startMockResponses(options?: MockOptions): Promise<MockResponses>;
 
 /** CODEX_HOME/config.toml for it; the key is in MOCK_KEY. */
 export function codexConfigToml(url: string): string;

@@ -20,7 +20,7 @@
 // | #mock:both a ;; b     | the tools of these directives in one answer                                |
 // | #mock:context         | "N earlier: […]": the user's texts before this one that arrived            |
 // | #mock:image           | says which images arrived                                                  |
-// | #mock:limit seconds   | 429 until then, saying how long; afterwards words                          |
+// | #mock:limit seconds   | 429 with the headers of a subscription, until then; afterwards words       |
 // | #mock:err status      | an HTTP error                                                              |
 // | #mock:failed code     | a response that fails, as rate_limit_exceeded or context_length_exceeded   |
 // | #mock:cut text        | this text, then the connection is cut                                      |
@@ -48,12 +48,15 @@ const USAGE = {
   total_tokens: 120,
 };
 
-/** Starts the server; `requests` holds the body of every request for a response, in order. */
-export function startMockResponses({ port = 0 } = {}) {
+/**
+ * Starts the server; `requests` holds the body of every request for a response, in order. Answers to `#mock:limit` wait
+ * for `limitsBegin`, and their seconds count from then.
+ */
+export function startMockResponses({ port = 0, limitsBegin } = {}) {
   const limits = new Map();
   const requests = [];
   const server = createServer((request, response) => {
-    answer(request, response, requests, limits).catch((error) => response.destroy(error));
+    answer(request, response, { requests, limits, limitsBegin }).catch((error) => response.destroy(error));
   });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -99,7 +102,7 @@ enabled = false
 `;
 }
 
-async function answer(request, response, requests, limits) {
+async function answer(request, response, { requests, limits, limitsBegin }) {
   const path = request.url.split("?")[0];
   const body = await readJson(request);
   if (request.method !== "POST" || !path.endsWith("/responses")) return sendError(response, 404);
@@ -109,9 +112,11 @@ async function answer(request, response, requests, limits) {
   if (refusal !== undefined) return sendError(response, refusal.status);
   const limit = items.find((item) => item.type === "limit");
   if (limit !== undefined) {
-    if (!limits.has(limit.words)) limits.set(limit.words, Date.now() + limit.seconds * 1000);
-    const leftMs = limits.get(limit.words) - Date.now();
-    if (leftMs > 0) return sendLimit(response, leftMs / 1000);
+    await limitsBegin;
+    if (!limits.has(limit.words))
+      limits.set(limit.words, Math.ceil(Date.now() / 1000 + limit.seconds) * 1000);
+    const resetsAtMs = limits.get(limit.words);
+    if (Date.now() < resetsAtMs) return sendLimit(response, resetsAtMs / 1000);
     return streamItems(response, body.model, [say("after the limit")]);
   }
   return streamItems(response, body.model, items);
@@ -323,12 +328,17 @@ async function readJson(request) {
   return body === "" ? {} : JSON.parse(body);
 }
 
-function sendLimit(response, seconds) {
-  const message = `Rate limit reached. Please try again in ${seconds.toFixed(3)}s.`;
-  response.writeHead(429, { "content-type": "application/json", "x-request-id": newId("req") });
-  response.end(
-    JSON.stringify({ error: { message, type: "rate_limit_exceeded", code: "rate_limit_exceeded" } }),
-  );
+/** As for an account with a subscription: codex reports the window, then that its limit is reached. */
+function sendLimit(response, resetsAt) {
+  const error = { type: "usage_limit_reached", message: "mock limit", plan_type: "pro", resets_at: resetsAt };
+  response.writeHead(429, {
+    "content-type": "application/json",
+    "x-request-id": newId("req"),
+    "x-codex-primary-used-percent": "100",
+    "x-codex-primary-window-minutes": "300",
+    "x-codex-primary-reset-at": String(resetsAt),
+  });
+  response.end(JSON.stringify({ error }));
 }
 
 function sendError(response, status) {

@@ -20,7 +20,7 @@ import type { SessionView } from "../../../src/protocol/views.ts";
 import { killLeft } from "../../outlive/proof.ts";
 import { PATIENT } from "../../support/patience.ts";
 import { ROOT } from "../../support/root.ts";
-import { type MockAnthropic, startMockAnthropic } from "../../tools/mock-anthropic.mjs";
+import { type MockAnthropic, type MockOptions, startMockAnthropic } from "../../tools/mock-anthropic.mjs";
 import { codexConfigToml, type MockResponses, startMockResponses } from "../../tools/mock-responses.mjs";
 import { claudeEnvironment, claudeProgram, trust } from "../claude/world.ts";
 import { codexProgram } from "../codex/world.ts";
@@ -75,9 +75,9 @@ export class Machine {
     };
   }
 
-  static async create(): Promise<Machine> {
+  static async create(options: MockOptions = {}): Promise<Machine> {
     const home = realpathSync(mkdtempSync(join(tmpdir(), "blemees-e2e-")));
-    return new Machine(home, await startMockAnthropic(), await startMockResponses());
+    return new Machine(home, await startMockAnthropic(options), await startMockResponses(options));
   }
 
   /** For a test that reads while it runs. */

@@ -1,21 +1,27 @@
 // A limit with a reset time, on the real claude, codex and demian with scripted models: the daemon and the agents are
 // killed while their sessions wait, and each message has one turn more, after the reset.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { QuotaReply } from "../../../src/protocol/quota.ts";
 import { chatReply, type ModelServer, startModelServer, status } from "../../support/model-server.ts";
 import { PATIENT } from "../../support/patience.ts";
 import { configure } from "../demian/repository.ts";
 import { Machine } from "./machine.ts";
 
-/** Longer than three agents and two daemons need to start on a busy machine. */
-const RESET_S = 60;
+/** From the moment all agents have asked their model; longer than the daemon needs to start again on a busy machine. */
+const RESET_S = 20;
 const RESUMED = { ...PATIENT, timeout: 150_000 };
 
 let machine: Machine;
 let model: ModelServer;
+let beginLimits: () => void;
 beforeAll(async () => {
-  machine = await Machine.create();
+  const limitsBegin = new Promise<void>((resolve) => {
+    beginLimits = resolve;
+  });
+  machine = await Machine.create({ limitsBegin });
+  const refuse = status(429, { error: { message: "mock limit" } }, { "retry-after": String(RESET_S) });
   model = await startModelServer(
-    status(429, { error: { message: "mock limit" } }, { "retry-after": String(RESET_S) }),
+    (exchange) => limitsBegin.then(() => refuse(exchange)),
     chatReply("after the limit"),
   );
   await configure(machine.home, model.url);
@@ -36,6 +42,9 @@ test("sessions that reach a limit continue after its reset, once, also if everyt
       agent,
       await machine.spawn(agent, agent, "--on-limit", "wait", `#mock:limit ${RESET_S} ${agent}`),
     );
+  const asked = [machine.anthropic.requests, machine.responses.requests, model.requests];
+  await vi.waitFor(() => expect(asked.filter(({ length }) => length === 0)).toEqual([]), PATIENT);
+  beginLimits();
   const untilMs = new Map<string, number>();
   for (const agent of AGENTS)
     await vi.waitFor(async () => {
@@ -43,8 +52,13 @@ test("sessions that reach a limit continue after its reset, once, also if everyt
       expect(view, agent).toMatchObject({ activity_state: "waiting_quota", queued: 1 });
       untilMs.set(agent, view.quota_wait?.until_ms ?? 0);
     }, PATIENT);
-  const quota = await machine.json<{ waiting: { backend: string }[] }>("quota");
+  const quota = await machine.json<QuotaReply>("quota");
   expect(quota.waiting.map(({ backend }) => backend).sort()).toEqual(AGENTS);
+  // The resets are known, not guessed.
+  const reached = quota.windows.filter((one) => one.reached === true);
+  expect(reached.map(({ backend, window }) => `${backend} ${window}`)).toEqual(
+    expect.arrayContaining(["claude 5h", "codex 5h", "demian retry"]),
+  );
   await machine.killDaemon();
   for (const agent of AGENTS)
     expect((await machine.sm("show", agent)).stdout, agent).toContain("waiting_quota until");

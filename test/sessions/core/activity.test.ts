@@ -7,7 +7,7 @@ import { deriveActivity } from "../../../src/sessions/core/activity.ts";
 import type { Happening } from "../../../src/sessions/core/inputs.ts";
 import { reduce } from "../../../src/sessions/core/reduce.ts";
 import { createInitialState } from "../../../src/sessions/core/restore.ts";
-import type { OpenRequest } from "../../../src/sessions/core/state.ts";
+import type { OpenRequest, SessionState } from "../../../src/sessions/core/state.ts";
 import { rowOf } from "../fakes.ts";
 
 const backend = "x";
@@ -35,13 +35,23 @@ const requests = (request_type?: OpenRequest["request_type"], isShown = true): H
       : [{ request_id: "r", request_type, requested_at_ms: 1, title: "may I?", isShown }],
 });
 
+const take = (state: SessionState, happening: Happening) =>
+  reduce(state, { ...happening, at_ms: 1, id: GENERATION }).state;
+
 /** From a session whose agent is about to start. */
-function walk(...happenings: Happening[]) {
-  const take = (state: ReturnType<typeof createInitialState>, happening: Happening) =>
-    reduce(state, { ...happening, at_ms: 1, id: GENERATION }).state;
+function run(...happenings: Happening[]): SessionState {
   const asked = take(createInitialState(rowOf("s")), { kind: "job", job: { kind: "begin", job_id: "j" } });
   const starting = take(asked, { kind: "proceed" });
-  return deriveActivity(happenings.reduce(take, starting));
+  return happenings.reduce(take, starting);
+}
+
+/** Everything that is being written is stored at the end. */
+function walk(...happenings: Happening[]) {
+  const state = run(...happenings);
+  const stored = state.writes.map(
+    ({ write_id }): Happening => ({ kind: "written", write_id, isStored: true }),
+  );
+  return deriveActivity(stored.reduce(take, state));
 }
 
 test("an agent being started is starting, until it runs or is known not to", () => {
@@ -58,6 +68,12 @@ test("a run is idle, its turn works, thinks, works again and ends idle", () => {
   expect(walk(STARTED, TURN, THINKING, TOOL)).toBe("working");
   expect(walk(STARTED, TURN, THINKING, NOTICE)).toBe("thinking");
   expect(walk(STARTED, TURN, TEXT, RESULT)).toBe("idle");
+});
+
+test("a turn works until its result is stored, so a client that sees it end finds the result in the history", () => {
+  expect(deriveActivity(run(STARTED, TURN, RESULT))).toBe("working");
+  expect(deriveActivity(run(STARTED, TURN, ENDED))).toBe("working");
+  expect(walk(STARTED, TURN, RESULT)).toBe("idle");
 });
 
 test("a request waits for a permission or for input, and its answer lets the turn continue", () => {
