@@ -107,7 +107,7 @@ export class Conversation {
     const name = checkName(text);
     if (this.#record === undefined)
       throw new CodedError("not_stored", "this conversation is not stored, so it cannot be named");
-    this.#record.update({ name, title: this.#record.meta.title ?? name });
+    this.#record.update({ name });
     return name;
   }
 

@@ -270,7 +270,7 @@ export class AcpSession {
     const before = record.meta.name ?? record.meta.title;
     if (text === "") return this.#reply(before === undefined ? "It has no name." : `Its name is ${before}.`);
     const name = checkName(text);
-    record.update({ name, title: record.meta.title ?? name });
+    record.update({ name });
     this.#push({ sessionUpdate: "session_info_update", title: name, updatedAt: record.meta.updatedAt });
     return this.#reply(`Named ${name}.`);
   }

@@ -115,8 +115,9 @@ export class SessionStore {
     const ids = (await readdir(this.#directory).catch(toEmptyList)).filter((id) => SESSION_ID.test(id));
     await mapBounded(ids, PARALLEL_READS, async (id) => {
       const meta = readMeta(await readFile(join(this.#directory, id, META_FILE), "utf8").catch(() => ""));
-      if (meta === undefined || meta.name !== undefined) return;
-      if (meta.title !== undefined && meta.source !== "terminal") return;
+      if (meta === undefined) return;
+      const isWanted = meta.name !== undefined || meta.source !== "terminal";
+      if (meta.title !== undefined && isWanted) return;
       const limitMs = meta.title === undefined ? EMPTY_MS : FORGOTTEN_MS;
       if (nowMs - Date.parse(meta.updatedAt) < limitMs) return;
       // In use by another process.

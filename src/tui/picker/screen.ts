@@ -2,7 +2,7 @@
 import { runApp } from "../app.ts";
 import type { Frame } from "../paint.ts";
 import { createPiece, STYLE } from "../rows/style.ts";
-import type { App, Input, Screen, Size, TerminalIo } from "../screen-types.ts";
+import type { App, Input, Opener, Screen, Size, TerminalIo } from "../screen-types.ts";
 import { drawLine } from "../theme.ts";
 import type { PickerOption } from "../types.ts";
 import { fillPicker, onPickerInput, openPicker, type PickerState } from "./picker.ts";
@@ -22,8 +22,15 @@ export async function runPickerScreen(options: PickerScreenOptions): Promise<str
   const take = (value: string): void => {
     chosen = value;
   };
-  await runApp({ io: options.io, first: (app) => new PickerScreen(app, options, take) });
+  await runApp({ io: options.io, first: createPickerScreen(options, take) });
   return chosen;
+}
+
+export function createPickerScreen(
+  options: Omit<PickerScreenOptions, "io">,
+  take: (value: string) => void,
+): Opener {
+  return (app) => new PickerScreen(app, options, take);
 }
 
 class PickerScreen implements Screen {
@@ -32,7 +39,7 @@ class PickerScreen implements Screen {
   readonly #take: (value: string) => void;
   #picker: PickerState;
 
-  constructor(app: App, { title, options }: PickerScreenOptions, take: (value: string) => void) {
+  constructor(app: App, { title, options }: Omit<PickerScreenOptions, "io">, take: (value: string) => void) {
     this.#app = app;
     this.#title = title;
     this.#take = take;
