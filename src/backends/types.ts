@@ -42,6 +42,8 @@ export interface Backend {
    * cannot start it.
    */
   rights?(options: Record<string, unknown>): SessionRights;
+  /** What its agents can be given at their start. Absent: nothing. */
+  readonly extras?: { readonly mcp?: boolean } | undefined;
   /** Its runs have `rewind`, as far as is known. Absent: the agent cannot forget turns. */
   readonly canRewind?: boolean;
   /**
@@ -144,12 +146,20 @@ export interface StartOrder {
   started_at_ms?: number;
   /** This run in the ledger of requests. */
   generation: string;
+  /** MCP servers that the agent connects to, besides its own. Contains secrets. */
+  mcp?: readonly McpServer[];
   /** The agent gets a process that serves no other session: what it starts proves whose it is. */
   own_process?: boolean;
   /** Added to the environment of the process: its identity and how it reaches the daemon. */
   env: Record<string, string>;
   log: Log;
 }
+
+/** A program that the agent starts, or a service. */
+export type McpServer = { name: string } & (
+  | { command: string; args: string[]; env: Record<string, string> }
+  | { url: string; headers: Record<string, string> }
+);
 
 /** A session of a process that is being adopted. */
 export interface AdoptOrder extends StartOrder {

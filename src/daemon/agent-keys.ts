@@ -1,12 +1,7 @@
 // Settings of an ACP agent, `[agents.NAME]` in the config file, in one table. Source of the loader and docs/config.md.
 import { isAbsolute } from "node:path";
 import * as z from "zod";
-
-export interface AgentKey {
-  check: z.ZodType;
-  defaultText: string;
-  meaning: string;
-}
+import type { TableKey, TableValues } from "./named-tables.ts";
 
 const absolute = z.string().refine((path) => isAbsolute(path), "expected an absolute path");
 const text = z.string().min(1);
@@ -26,6 +21,7 @@ export const AGENT_KEYS = {
     check: z.record(z.string().regex(/^[^=\0]+$/, "expected a variable name"), z.string()).default({}),
     defaultText: "none",
     meaning: "Variables added to the daemon's environment.",
+    isSecret: true,
   },
   process: {
     check: z.enum(["per-session", "shared"]).default("per-session"),
@@ -69,7 +65,6 @@ export const AGENT_KEYS = {
     defaultText: "30",
     meaning: "Timeout for the agent's start.",
   },
-} as const satisfies Record<string, AgentKey>;
+} as const satisfies Record<string, TableKey>;
 
-export type AgentKeyName = keyof typeof AGENT_KEYS;
-export type AgentConfig = { [K in AgentKeyName]: z.infer<(typeof AGENT_KEYS)[K]["check"]> };
+export type AgentConfig = TableValues<typeof AGENT_KEYS>;

@@ -9,6 +9,7 @@ import type { PriceTable } from "../sessions/index.ts";
 import type { AgentConfig } from "./agent-keys.ts";
 import { RESERVED_NAMES, readAgents } from "./agents.ts";
 import { CONFIG_KEYS, type ConfigKey, type ConfigName, type ConfigValues } from "./config-keys.ts";
+import { type McpTables, readMcpServers } from "./mcp-servers.ts";
 import { getDefaultStateDir, getHome } from "./places.ts";
 import { readPrices } from "./prices.ts";
 import { findValueFault } from "./value-fault.ts";
@@ -25,6 +26,8 @@ export interface Config extends Omit<ConfigValues, "socket_path" | "state_dir" |
   agents: Record<string, AgentConfig>;
   /** Of agents that report none: `[prices.BACKEND]`. */
   prices: PriceTable;
+  /** MCP servers that sessions may have, by name: `[mcp.NAME]`. */
+  mcp: McpTables;
 }
 
 export interface LoadedConfig {
@@ -49,6 +52,8 @@ interface ConfigFile {
 /** The only keys that contain tables; only in the file. */
 const AGENTS = "agents";
 const PRICES = "prices";
+const MCP = "mcp";
+const TABLES: readonly string[] = [AGENTS, PRICES, MCP];
 
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const warnings: string[] = [];
@@ -67,6 +72,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     policy_file: join(dirname(defaultConfigFile(sources.env)), "policy.toml"),
     agents,
     prices: readPrices(fromFile[PRICES], path, [...RESERVED_NAMES, ...Object.keys(agents)]),
+    mcp: readMcpServers(fromFile[MCP], path),
   };
   return { config, warnings };
 }
@@ -102,8 +108,8 @@ function readConfigFile(sources: ConfigSources, warnings: string[]): ConfigFile 
     throw new CodedError("invalid_message", `${path} is not valid TOML: ${toMessage(cause)}`, { cause });
   }
   for (const key of Object.keys(table)) {
-    if (Object.hasOwn(CONFIG_KEYS, key) || key === AGENTS || key === PRICES) continue;
-    const guess = pickNearest(key, [...Object.keys(CONFIG_KEYS), AGENTS, PRICES]);
+    if (Object.hasOwn(CONFIG_KEYS, key) || TABLES.includes(key)) continue;
+    const guess = pickNearest(key, [...Object.keys(CONFIG_KEYS), ...TABLES]);
     warnings.push(`${path}: unknown key "${key}"${guess === undefined ? "" : `; did you mean "${guess}"?`}`);
   }
   return { table, path };

@@ -16,6 +16,11 @@ export const SessionId = z.string().regex(SESSION_ID, {
 export const Label = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._:/@-]{0,39}$/, {
   message: "expected 1-40 characters of [A-Za-z0-9._:/@-], not starting with punctuation",
 });
+/** A table `[mcp.NAME]` of the daemon's config file. */
+export const McpName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/, {
+  message: "expected 1-40 characters of [A-Za-z0-9_-], starting with a letter or digit",
+});
+
 export const MAX_LABELS = 16;
 export const Labels = z.array(Label).max(MAX_LABELS, { message: `expected at most ${MAX_LABELS} labels` });
 
@@ -92,6 +97,10 @@ export const SessionRow = z.object({
   wakes_parent: z.boolean().optional(),
   /** Its agent may answer requests of its own descendants. */
   may_answer: z.literal(true).optional(),
+  /** Its agent has the tools for managing other agents. */
+  manager: z.literal(true).optional(),
+  /** The MCP servers that its agent gets, by their names in the daemon's configuration. */
+  mcp: z.array(McpName).optional(),
   /** Wakes not yet delivered to the parent. */
   wakes: z.array(Wake).optional(),
   /** Hook for this session, in addition to the configured one. */

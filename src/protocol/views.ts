@@ -28,6 +28,10 @@ export const SessionView = z.strictObject({
   /** How much it may do without asking: the agent's own name of it, if known. */
   permission_mode: z.string().optional(),
   parent: z.string().optional(),
+  /** Its agent has the tools for managing other agents. */
+  manager: z.literal(true).optional(),
+  /** MCP servers that its agent gets, by name. */
+  mcp: z.array(z.string()).optional(),
   children: z.array(z.string()),
   managed: z.boolean(),
   activity_state: z.enum(SESSION_STATES),

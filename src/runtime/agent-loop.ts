@@ -1,6 +1,7 @@
 // Runs one user message to its answer: asks the model, runs its tool calls, asks again. Never rejects because of a
 // provider, tool, hook or user; each failure is an outcome.
 import { defined } from "../base/values.ts";
+import { formatReports } from "./jobs/jobs.ts";
 import {
   endAborted,
   endBlocked,
@@ -9,7 +10,7 @@ import {
   refuseToStop,
   submitMessage,
 } from "./message-hooks.ts";
-import type { ToolCall, UserMessage } from "./messages.ts";
+import type { ToolCall, ToolMessage, UserMessage } from "./messages.ts";
 import { askModel, type ModelMemory } from "./model-request.ts";
 import type { ChatResponse, TokenUsage } from "./providers/types.ts";
 import { buildHookInput, type NativeServices } from "./services.ts";
@@ -120,8 +121,8 @@ async function runCalls(turn: Turn, calls: readonly ToolCall[]): Promise<End | u
   let isStopped = false;
   for (const group of groupCalls(services, calls)) {
     const outcomes = await runGroup(services, group, { signal, isStopped });
-    for (const { message, usage, stop } of outcomes) {
-      services.history.push(message);
+    for (const [index, { message, usage, stop }] of outcomes.entries()) {
+      services.history.push(index === outcomes.length - 1 ? addJobReports(services, message) : message);
       // The sub-agent already emitted its usage events; only add to the total.
       if (usage !== undefined) addUsage(turn.usage, usage);
       isStopped ||= stop;
@@ -131,6 +132,12 @@ async function runCalls(turn: Turn, calls: readonly ToolCall[]): Promise<End | u
   return isStopped
     ? { outcome: "denied", message: "the user denied a tool call and stopped the turn" }
     : undefined;
+}
+
+/** The model reads of a job that has ended with the next result. */
+function addJobReports({ jobs }: NativeServices, message: ToolMessage): ToolMessage {
+  const reports = formatReports(jobs?.takeReports() ?? []);
+  return reports === "" ? message : { ...message, content: `${message.content}\n\n${reports}` };
 }
 
 function countUsage({ services, usage }: Turn, { usage: more, model: name }: ChatResponse): void {

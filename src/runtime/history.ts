@@ -25,6 +25,7 @@ export class History {
   readonly #watcher: HistoryWatcher;
   readonly #callIds: Set<string>;
   #request = "";
+  #notes = "";
   #messages: Message[] = [];
   #chars = 0;
 
@@ -59,10 +60,16 @@ export class History {
     return this.#callIds;
   }
 
-  /** Starts a turn with a user message. */
-  begin(message: UserMessage): void {
+  /** Text that the model reads before the last request. */
+  get notes(): string {
+    return this.#notes;
+  }
+
+  /** Starts a turn with a user message. `notes`: for the model, before it. */
+  begin(message: UserMessage, notes = ""): void {
     this.#request = readUserText(message);
-    this.push(message);
+    this.#notes = notes;
+    this.push(notes === "" ? message : prependNotes(message, notes));
   }
 
   push(message: Message): void {
@@ -95,6 +102,12 @@ export class History {
     this.#chars += countChars(message);
     if (message.role === "assistant") for (const { id } of message.toolCalls ?? []) this.#callIds.add(id);
   }
+}
+
+function prependNotes(message: UserMessage, notes: string): UserMessage {
+  const { content } = message;
+  if (typeof content === "string") return { role: "user", content: `${notes}\n\n${content}` };
+  return { role: "user", content: [{ type: "text", text: notes }, ...content] };
 }
 
 function countChars({ content, ...rest }: Message): number {

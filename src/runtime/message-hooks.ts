@@ -34,7 +34,8 @@ export async function submitMessage(
   if (signal.aborted) return endAborted();
   if (outcome.blocked) return endBlocked(outcome.reason);
   const patch = outcome.patch as { prompt?: unknown } | undefined;
-  services.history.begin(typeof patch?.prompt === "string" ? withText(message, patch.prompt) : message);
+  const prompt = typeof patch?.prompt === "string" ? withText(message, patch.prompt) : message;
+  services.history.begin(prompt, services.takeNotes?.());
   return undefined;
 }
 

@@ -8,11 +8,19 @@ import { createMainCaller, type Delegation, MAIN } from "./delegation/delegation
 import type { EventBody, InvocationFields, RuntimeEvent } from "./events.ts";
 import { execute } from "./execution.ts";
 import { collectIntroduction } from "./introduction.ts";
+import { formatReports, Jobs } from "./jobs/jobs.ts";
 import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
 import { buildHookInput, type Services } from "./services.ts";
 import type { CompactReport, ContextReport, DemianSession, TurnInput, TurnReport } from "./session-types.ts";
 import type { TranscriptWriter } from "./transcript.ts";
+import {
+  describeUserCommand,
+  runUserCommand,
+  type UserCommand,
+  type UserCommandResult,
+} from "./user-command.ts";
+import { UserNotes } from "./user-notes.ts";
 
 /** Above this size old turns are compacted for good, to bound memory. */
 const MAX_HISTORY_CHARS = 32 * 1024 * 1024;
@@ -25,7 +33,10 @@ export interface SessionChoice extends Pick<Services, "agent" | "provider" | "sy
 
 export interface SessionParts {
   /** Everything except the parts of a choice and `emit`. */
-  fixed: Omit<Services, keyof SessionChoice | "emit" | "hooks" | "invocation" | "delegator"> & {
+  fixed: Omit<
+    Services,
+    keyof SessionChoice | "emit" | "hooks" | "invocation" | "delegator" | "jobs" | "takeNotes"
+  > & {
     hooks(emit: (event: EventBody) => void): Services["hooks"];
   };
   /** Throws if the choice is not valid. */
@@ -59,6 +70,8 @@ export class RootSession implements DemianSession {
   readonly #transcript: TranscriptWriter | undefined;
   readonly #delegation: Delegation | undefined;
   readonly #invocation: InvocationFields;
+  readonly #notes = new UserNotes();
+  readonly jobs: Jobs;
   #plan: string | undefined;
   #warned = 0;
   #choice: SessionChoice;
@@ -69,6 +82,9 @@ export class RootSession implements DemianSession {
     this.#parts = parts;
     this.#choice = parts.first;
     this.#hooks = parts.fixed.hooks((event) => this.#emit(event));
+    this.jobs = new Jobs(parts.fixed.sandbox, ({ id, command, end = "" }) =>
+      this.#emit({ type: "job.ended", job: id, command, end }),
+    );
     this.#transcript = parts.transcript((message) => this.#publish({ type: "warning", message }));
     this.#invocation =
       parts.delegation === undefined ? {} : { rootSessionId: parts.fixed.sessionId, invocationId: MAIN };
@@ -127,14 +143,18 @@ export class RootSession implements DemianSession {
   }
 
   run(input: TurnInput): Promise<TurnReport> {
+    return this.#exclude(input.signal, (signal) => this.#turn(input, signal));
+  }
+
+  /** Runs one at a time: a turn, or a command of the user. */
+  #exclude<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(closedError());
     if (this.#running !== undefined) return Promise.reject(busyError());
     const abort = new AbortController();
-    const { signal } = input;
     const stop = () => abort.abort();
     if (signal?.aborted) abort.abort();
     signal?.addEventListener("abort", stop, { once: true });
-    const done = this.#turn(input, abort.signal).finally(() => {
+    const done = work(abort.signal).finally(() => {
       signal?.removeEventListener("abort", stop);
       this.#running = undefined;
       this.#warn();
@@ -181,6 +201,20 @@ export class RootSession implements DemianSession {
     return describeContext(this.#services(), this.#choice.promptParts, this.#memory);
   }
 
+  /** Counts as a turn: none can start meanwhile, and `abort` ends it. */
+  runCommand({ command, signal }: UserCommand): Promise<UserCommandResult> {
+    return this.#exclude(signal, async (stopped) => {
+      const order = { command, signal: stopped };
+      const result = await runUserCommand(this.#services(), order);
+      this.#notes.add(await describeUserCommand(this.#services(), order, result));
+      return result;
+    });
+  }
+
+  addNote(note: string): void {
+    this.#notes.add(note);
+  }
+
   async use(change: { agent?: string; provider?: string; model?: string }): Promise<void> {
     if (this.#running !== undefined) throw busyError();
     const before = this.#choice;
@@ -203,6 +237,7 @@ export class RootSession implements DemianSession {
 
   async #close(): Promise<void> {
     await this.abort();
+    await this.jobs.close();
     const input = buildHookInput(this.#services(), "SessionEnd", { reason: "closed" });
     await this.#hooks.dispatch(input, AbortSignal.timeout(10_000));
     this.#emit({ type: "session.ended", reason: "closed" });
@@ -227,11 +262,18 @@ export class RootSession implements DemianSession {
       ...this.#choice,
       invocation: this.#invocation,
       hooks: this.#hooks,
+      jobs: this.jobs,
+      takeNotes: () => this.#takeNotes(),
       emit: (event) => this.#emit(event),
     };
     if (this.#delegation === undefined) return services;
     const delegator = this.#delegation.createDelegator(createMainCaller(this.#choice), services.emit);
     return { ...services, delegator };
+  }
+
+  #takeNotes(): string {
+    const reports = formatReports(this.jobs.takeReports());
+    return [reports, this.#notes.take()].filter((text) => text !== "").join("\n\n");
   }
 
   #emit(event: EventBody, who?: InvocationFields & { agent: string }): void {

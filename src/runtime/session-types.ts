@@ -3,11 +3,13 @@ import type { AgentRegistry } from "./agents/registry.ts";
 import type { AgentDefinition } from "./agents/types.ts";
 import type { DemianConfig } from "./config/schema.ts";
 import type { RuntimeEvent, TurnEnd } from "./events.ts";
+import type { Jobs } from "./jobs/jobs.ts";
 import type { Message, UserContentPart } from "./messages.ts";
 import type { Asker } from "./permissions/types.ts";
 import type { ProviderFailure, ResolvedProvider, TokenUsage } from "./providers/types.ts";
 import type { ToolRegistry } from "./tools/registry.ts";
 import type { ToolDefinition, UserQuestion } from "./tools/types.ts";
+import type { UserCommand, UserCommandResult } from "./user-command.ts";
 
 /** The origin of a setting, shown to the user. */
 export type SettingSource = "config" | "saved" | "flag" | "interactive";
@@ -100,6 +102,12 @@ export interface DemianSession {
   context(): ContextReport;
   /** The last plan of a planning agent (`claudecode-plan`); a message can ask to carry it out. */
   readonly plan: string | undefined;
+  /** Commands in the background. */
+  readonly jobs: Pick<Jobs, "list" | "kill">;
+  /** Runs a command of the user, between turns only. The model reads the output with the next message. */
+  runCommand(command: UserCommand): Promise<UserCommandResult>;
+  /** For the model to read with the next message. */
+  addNote(note: string): void;
   /** Between turns only. If it rejects (unknown agent, missing key), nothing changed. */
   use(change: { agent?: string; provider?: string; model?: string }): Promise<void>;
   close(): Promise<void>;

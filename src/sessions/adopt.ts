@@ -16,6 +16,7 @@ import type { Observer } from "../observe/types.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { SessionRunMark, Store } from "../store/types.ts";
+import type { Extras } from "./agent/extras.ts";
 import { Past } from "./agent/past.ts";
 import { startOrder } from "./agent/start-order.ts";
 import { toWaiting } from "./core/refusals.ts";
@@ -37,6 +38,7 @@ export interface AdoptParts {
   observer: Pick<Observer, "recall">;
   /** Environment of the agents. */
   env: Record<string, string>;
+  extras?: Extras | undefined;
   /** For sessions that cannot be adopted after all. */
   recover: Pick<RecoverParts, "turnEnded" | "losses">;
   /** Filled with what was adopted. */
@@ -115,7 +117,7 @@ async function makeOrder(
   mark: SessionRunMark | undefined,
   parts: AdoptParts,
 ): Promise<AdoptOrder & { ended: Promise<void> }> {
-  const { store, env, log, observer } = parts;
+  const { store, env, log, observer, extras } = parts;
   const { session_id, generation } = snapshot;
   const [row, requests, [kin = NO_KIN]] = await Promise.all([
     store.loadRow(session_id),
@@ -137,6 +139,7 @@ async function makeOrder(
       generation,
       env,
       log: log.with({ session_id }),
+      ...extras?.giveKept(row),
     }),
     backend: backend.name,
     snapshot,

@@ -1,5 +1,6 @@
 // Public interface of the sessions.
 
+export type { McpConfig } from "./agent/extras.ts";
 export { AUDIT_NAME } from "./audit/audit.ts";
 export { readAudit } from "./audit/read-audit.ts";
 export type { PriceTable } from "./budget/rates.ts";

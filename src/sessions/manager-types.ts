@@ -40,6 +40,10 @@ export interface SpawnOrder {
   wakes_parent?: boolean;
   /** Its agent may answer requests of its own descendants. */
   may_answer?: boolean;
+  /** Its agent gets the tools for managing other agents. */
+  manager?: boolean;
+  /** Names of configured MCP servers. */
+  mcp?: readonly string[];
   /** If it would have more rights than its parent: let a person decide. */
   ask?: boolean;
   notify_url?: string;

@@ -9,7 +9,10 @@ import type { Ledger } from "./requests/ledger.ts";
 import type { Publisher } from "./stream/publish.ts";
 
 export interface SessionContext
-  extends Pick<AgentParts, "backend" | "log" | "stderrRate" | "env" | "withRoom" | "prepareWorktree"> {
+  extends Pick<
+    AgentParts,
+    "backend" | "log" | "stderrRate" | "env" | "withRoom" | "prepareWorktree" | "extras"
+  > {
   store: Store;
   publisher: Publisher;
   ledger: Ledger;

@@ -61,7 +61,7 @@ export async function describeChange(
   const backend = table.backend(row.backend);
   const isRunning = table.live.get(session_id)?.isRunning === true;
   const options = changeOptions(backend, row.options, change, isRunning);
-  return { backend: row.backend, options, may_answer: row.may_answer === true };
+  return { backend: row.backend, options, may_answer: row.may_answer, manager: row.manager, mcp: row.mcp };
 }
 
 function changeOptions(

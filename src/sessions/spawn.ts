@@ -60,6 +60,7 @@ async function spawnOne(order: SpawnOrder, parts: SpawnParts): Promise<Spawned> 
   try {
     const before = (await table.find(session_id)) ?? (await findSpawned(order.key, table));
     if (before !== undefined) return sameAs(before, order);
+    table.checkExtras(backend, order);
     const check =
       order.parent === undefined ? () => undefined : await checkParent(order.parent, order.budget);
     check();
@@ -154,6 +155,8 @@ function spawnRow(
     ...row,
     managed: true,
     ...(order.may_answer === true ? { may_answer: true as const } : {}),
+    ...(order.manager === true ? { manager: true as const } : {}),
+    ...(order.mcp === undefined || order.mcp.length === 0 ? {} : { mcp: [...new Set(order.mcp)] }),
     ...defined({ name, model, parent, on_limit, wakes_parent, notify_url, request_timeout_s, remind_s }),
     ...(budget === undefined || isEmpty(budget) ? {} : { budget, granted_at_ms: row.started_at_ms }),
     ...(labels.length === 0 ? {} : { labels: changeLabels(labels) }),
@@ -186,7 +189,8 @@ export async function describeSpawn(
   const { transcript } = order;
   const own = transcript && (await transcripts.findCwd(transcript, backend.name));
   const options = toOptions(backend, order, own ?? parent?.cwd);
-  return { backend: backend.name, options, may_answer: order.may_answer === true };
+  const { may_answer, manager, mcp } = order;
+  return { backend: backend.name, options, may_answer, manager, mcp };
 }
 
 /** The key counts, whichever id was requested. */

@@ -10,6 +10,7 @@ import type { Budget } from "../protocol/budget.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { Losses } from "../store/losses.ts";
 import { adoptRuns } from "./adopt.ts";
+import { Extras, type McpConfig } from "./agent/extras.ts";
 import { Audit } from "./audit/audit.ts";
 import { Budgets } from "./budget/budgets.ts";
 import { createRates, type PriceTable } from "./budget/rates.ts";
@@ -52,6 +53,7 @@ export interface SystemOptions
     | "quota"
     | "ratesOf"
     | "checkSpawn"
+    | "extras"
   > {
   observer: Observer;
   metrics: Metrics;
@@ -67,6 +69,8 @@ export interface SystemOptions
   auditDir?: string | undefined;
   /** Of agents that report none. */
   prices?: PriceTable | undefined;
+  /** MCP servers that sessions may have. */
+  mcp?: Readonly<Record<string, McpConfig>> | undefined;
   /** Absent: no session can be spawned in a worktree. */
   worktrees?: Omit<WorktreesParts, "listBusy" | "log" | "findGit"> | undefined;
   /** Absent: the files of turns are not recorded. */
@@ -186,13 +190,14 @@ export function createSessions(options: SystemOptions): Sessions {
             reportOverlaps(overlaps.take(files, isLive), { table: hub.table, publisher, changes }),
         });
   const ledger = new Ledger({ store, publisher, log, expiryMs: options.expiryMs, policy, audit });
+  const extras = new Extras({ mcp: options.mcp ?? {}, env: options.notify.env });
   const adopted = { runs: new Set<string>(), sessions: new Set<string>() };
   const ratesOf = createRates(options.backends, options.prices);
   const recover = { turnEnded: hooks.onTurnEnd, ratesOf, ...losses };
   const recovered = async () => {
     const runs = options.runsDir === undefined ? NO_RUNS : await findKeptRuns(options.runsDir, store, log);
     await recoverSessions(store, publisher, log, { ...recover, kept: runs.sessions });
-    await adoptRuns(runs, { ...options, table: hub.table, ledger, publisher, recover, adopted });
+    await adoptRuns(runs, { ...options, extras, table: hub.table, ledger, publisher, recover, adopted });
     // Clients that waited ask for it at once, and a thread must be started first.
     if (adopted.sessions.size > 0) void observer.warm([...adopted.sessions]);
   };
@@ -217,6 +222,7 @@ export function createSessions(options: SystemOptions): Sessions {
     hooks,
     ratesOf,
     checkSpawn,
+    extras,
     inputChanged: (session_id, input) => changes.reportInput(session_id, input),
     // Created below; no agent reports anything before.
     quota: {

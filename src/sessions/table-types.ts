@@ -4,6 +4,7 @@ import type { Log } from "../base/log.ts";
 import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionWorktree } from "../protocol/worktrees.ts";
 import type { Store } from "../store/types.ts";
+import type { Extras } from "./agent/extras.ts";
 import type { CloseCondition } from "./core/jobs.ts";
 import type { Rates } from "./core/spending.ts";
 import type { SessionHooks } from "./hooks.ts";
@@ -26,6 +27,8 @@ export interface TableOptions {
   env: Record<string, string>;
   /** Directory for input recordings; absent: none. */
   traceDir?: string | undefined;
+  /** What agents get besides their options. Absent: nothing. */
+  extras?: Extras | undefined;
   /** Before an agent starts in the worktree of its session. */
   prepareWorktree?(worktree: SessionWorktree): Promise<void>;
   hooks?: SessionHooks;

@@ -8,9 +8,11 @@ import type { Log } from "../base/log.ts";
 import { defined } from "../base/values.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Kin, RowFilter } from "../store/types.ts";
+import { Extras } from "./agent/extras.ts";
 import { unknownSessionError } from "./core/refusals.ts";
 import { NO_KIN, Relatives } from "./family/relatives.ts";
 import { noHooks } from "./hooks.ts";
+import type { SpawnOrder } from "./manager-types.ts";
 import { continueSeqs, createRow } from "./new-row.ts";
 import { type RecoverParts, recoverOne } from "./recover.ts";
 import { Session } from "./session.ts";
@@ -25,6 +27,7 @@ export class SessionTable {
   readonly changing = new KeyedLock();
   readonly #options: TableOptions;
   readonly #log: Log;
+  readonly #extras: Extras;
   readonly #live = new Map<string, Session>();
   /** The daemon is stopping: queues wait for its next start. */
   isQuiet = false;
@@ -36,6 +39,7 @@ export class SessionTable {
 
   constructor(options: TableOptions) {
     this.#options = options;
+    this.#extras = options.extras ?? new Extras({ mcp: {}, env: {} });
     this.#log = options.log;
     this.#startup = options.ready;
     void options.ready.then(
@@ -115,6 +119,11 @@ export class SessionTable {
     if (backend !== undefined) return backend;
     const known = this.#options.backends.map((candidate) => candidate.name).join(", ");
     throw new CodedError("unknown_backend", `unknown backend "${name}"; available: ${known}`);
+  }
+
+  /** Throws `invalid_message` if its agents cannot be given what the order wants. */
+  checkExtras(backend: Backend, { mcp }: Pick<SpawnOrder, "mcp">): void {
+    if (mcp !== undefined) this.#extras.check(backend, { mcp });
   }
 
   /** A backend's name for session managers. One this daemon does not have keeps its own name. */

@@ -383,6 +383,7 @@ export class FakeBackend implements Backend {
   readonly options = undefined as unknown as Backend["options"];
   readonly runs: FakeRun[] = [];
   canRewind = true;
+  extras: Backend["extras"] = { mcp: true };
   /** `start` waits for it. */
   slow: Promise<void> | undefined;
   failing: Error | undefined;

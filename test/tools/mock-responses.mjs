@@ -15,7 +15,7 @@
 // | #mock:ask question    | request_user_input: one question with the options Red and Blue             |
 // | #mock:agent prompt    | spawn_agent with this prompt (a directive, perhaps), then waits for its end |
 // | #mock:spawn prompt    | spawn_agent, and does not wait                                             |
-// | #mock:tool name json  | any function with these arguments                                          |
+// | #mock:tool name json  | any function with these arguments; one of a namespace: mcp__NAME/function  |
 // | #mock:seq a ;; b ;; c | these directives (without "#mock:") one after the other                    |
 // | #mock:both a ;; b     | the tools of these directives in one answer                                |
 // | #mock:context         | "N earlier: […]": the user's texts before this one that arrived            |
@@ -185,8 +185,9 @@ const REPLIES = {
   },
   spawn: (prompt) => [spawn(prompt)],
   tool: (args) => {
-    const [name, ...input] = args.split(" ");
-    return [call(name, JSON.parse(input.join(" ") || "{}"))];
+    const [tool, ...input] = args.split(" ");
+    const [name, namespace] = tool.split("/").toReversed();
+    return [call(name, JSON.parse(input.join(" ") || "{}"), namespace)];
   },
   context: (_args, body) => {
     const earlier = body.input.flatMap(textsOf).slice(0, -1);

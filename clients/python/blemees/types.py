@@ -59,6 +59,7 @@ class SpawnBody(TypedDict, total=False):
     on_limit: Literal["wait", "ask", "fail"]
     wakes_parent: bool
     may_answer: bool
+    mcp: List[str]
     ask: bool
     notify_url: str
     request_timeout_s: float
@@ -579,6 +580,8 @@ class SessionView(_SessionView, total=False):
     model: str
     permission_mode: str
     parent: str
+    manager: Literal[True]
+    mcp: List[str]
     failed: Literal[True]
     turn: SessionViewTurn
     last_result: SessionViewLastResult

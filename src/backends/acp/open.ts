@@ -6,7 +6,9 @@ import type { JsonObject } from "../../base/json.ts";
 import { RpcError } from "../../base/jsonrpc.ts";
 import { asObject, asObjects, asString, asText, defined } from "../../base/values.ts";
 import type { SessionLane } from "../shared-process.ts";
+import type { McpServer } from "../types.ts";
 import type { Births } from "./births.ts";
+import { toAcpServers } from "./mcp-servers.ts";
 import { type AcpProcess, canLoad, canSession } from "./process.ts";
 import { type Kept, Replay } from "./replay.ts";
 import { toFailure } from "./results.ts";
@@ -30,6 +32,8 @@ export interface Opening {
   /** `_meta` of the session, for a shared process. */
   meta: JsonObject | undefined;
   wishes: Wishes;
+  /** Contain secrets, so they are not kept. */
+  mcp: readonly McpServer[] | undefined;
   limits: Limits;
   clock: Clock;
   births: Births;
@@ -121,8 +125,9 @@ async function adopt(opening: Opening, sessionId: string, result: unknown, kept:
   return { sessionId, settings, isNew: false, kept };
 }
 
-function makeParams({ cwd, meta }: Opening): JsonObject {
-  return { cwd, mcpServers: [], ...defined({ _meta: meta }) };
+function makeParams(opening: Opening): JsonObject {
+  const { cwd, meta } = opening;
+  return { cwd, mcpServers: toAcpServers(opening), ...defined({ _meta: meta }) };
 }
 
 /** The model first: other options depend on it. */

@@ -181,6 +181,7 @@ function makeOpening(
     limits,
     clock,
     births,
+    mcp: order.mcp,
     startedMs: order.began_here ? order.started_at_ms : undefined,
     waiting: (text) => sink.event(toNotice(spec.name, "resume_waits", { text })),
   };

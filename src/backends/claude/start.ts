@@ -1,5 +1,4 @@
 // Starts claude for an order: chooses the program, the arguments, and whether to resume.
-import { existsSync } from "node:fs";
 import { access, realpath } from "node:fs/promises";
 import { RUN_MARKER } from "../../base/child.ts";
 import { getClaudeConfigDir, SET_BY_CLAUDE, STATE_EVENTS } from "../../base/claude-wire/environment.ts";
@@ -13,6 +12,8 @@ import { type RunsHost, toRunOrder } from "../runs-host.ts";
 import { SinkGate } from "../sink-gate.ts";
 import type { AdoptOrder, BackendSink, Environment, Run, StartOrder } from "../types.ts";
 import type { DetectedClaude } from "./detect.ts";
+import { DISK } from "./disk.ts";
+import { type McpFile, writeMcpFile } from "./mcp-file.ts";
 import { buildClaudeArgv, type ClaudeOptions, type Launch } from "./options.ts";
 import { getProjectsDir } from "./paths.ts";
 import { ClaudeRun, type ClaudeRunParts, type ClaudeSnapshot, type KeptRun, type Where } from "./run.ts";
@@ -36,9 +37,10 @@ export async function startClaude(program: Program, order: StartOrder, sink: Bac
   const speaksControl = program.detected?.speaksControl ?? false;
   if (options.approvals === true && !speaksControl) throw tooOldError(program.detected);
   const env = buildClaudeEnvironment(program.env, order.env, speaksControl);
-  const [launch, where] = await Promise.all([
+  const [launch, where, mcp] = await Promise.all([
     chooseLaunch(order, { options, env, speaksControl }),
     options.approvals === true ? findWhere(options, env) : undefined,
+    writeMcpFile(order.mcp, program.env),
   ]);
   const run = new ClaudeRun({
     state: createState({ ...order, options, projects: getProjectsDir(env) }),
@@ -49,10 +51,18 @@ export async function startClaude(program: Program, order: StartOrder, sink: Bac
     ...toPlace(where, env),
     kept: toKept(program.runs, order),
   });
-  const args = buildClaudeArgv(launch, options);
   const place = defined({ cwd: options.cwd, run: program.runs && toRunOrder(program.runs, order.log) });
-  await run.start({ command, args, env, ...place });
+  try {
+    const args = buildClaudeArgv(launch, addMcpConfig(options, mcp));
+    await run.start({ command, args, env, ...place });
+  } finally {
+    await mcp?.remove();
+  }
   return run;
+}
+
+function addMcpConfig(options: ClaudeOptions, mcp: McpFile | undefined): ClaudeOptions {
+  return mcp === undefined ? options : { ...options, mcp_config: [...(options.mcp_config ?? []), mcp.path] };
 }
 
 /** One process has one session. */
@@ -129,7 +139,7 @@ function toPlace(where: Where | undefined, env: Environment): Pick<ClaudeRunPart
   const settings = locateSettings(env, cwd, gitIgnore);
   return {
     where,
-    place: () => ({ cwd, configDir: getClaudeConfigDir(env), settings: settings(), exists: existsSync }),
+    place: () => ({ cwd, configDir: getClaudeConfigDir(env), settings: settings(), disk: DISK }),
   };
 }
 

@@ -61,6 +61,9 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
       return detector.transport === "mcp-server" ? "codex" : "codex-app";
     },
     options: CodexOptions,
+    get extras() {
+      return detector.transport === "mcp-server" ? undefined : { mcp: true };
+    },
     // Its own configuration decides when it asks; it does by default.
     spawnOptions: ({ approvals, ...wish }) => ({
       ...wish,

@@ -7,7 +7,7 @@ import { PolicyPreview } from "../policy.ts";
 import { InputRecord, QueuedMessage } from "../queue.ts";
 import { OnLimit } from "../quota.ts";
 import { ANSWER_SOURCES, GivenAnswer, RequestRow } from "../requests.ts";
-import { Label, Labels, SessionId } from "../session.ts";
+import { Label, Labels, McpName, SessionId } from "../session.ts";
 import { AskingSession, SessionView } from "../views.ts";
 import { WorktreeWish } from "../worktrees.ts";
 
@@ -66,6 +66,8 @@ export const SpawnBody = z.strictObject({
   wakes_parent: z.boolean().optional(),
   /** Whether the agent may answer requests of its own descendants (default false). An agent can pass on only its own right. */
   may_answer: z.boolean().optional(),
+  /** MCP servers for the agent: tables `[mcp.NAME]` of the daemon's config file. A child gets only those of its parent. */
+  mcp: z.array(McpName).max(16).optional(),
   /** An agent whose child would have more rights than itself: let a person decide instead of refusing (default false). */
   ask: z.boolean().optional(),
   notify_url: z.url().optional(),

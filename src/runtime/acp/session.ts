@@ -14,6 +14,7 @@ import { formatContextReport } from "../context/report-text.ts";
 import type { SessionRecord } from "../conversations/record.ts";
 import { checkName, makeTitle } from "../conversations/title.ts";
 import type { RuntimeEvent } from "../events.ts";
+import { formatJobEnd } from "../jobs/jobs.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
 import { toPromptResponse } from "./answer.ts";
@@ -179,13 +180,13 @@ export class AcpSession {
     await this.#outbound.drain();
   }
 
-  notice(message: string): void {
+  notice(message: string, severity: "info" | "warning" = "warning"): void {
     if (this.#options.capabilities.session?.notices) {
-      this.#push({ sessionUpdate: "notice", severity: "warning", title: message });
+      this.#push({ sessionUpdate: "notice", severity, title: message });
       return;
     }
     if (supportsNotification(this.#options.capabilities, NOTICE))
-      this.#outbound.push({ method: NOTICE, params: { severity: "warning", message } });
+      this.#outbound.push({ method: NOTICE, params: { severity, message } });
     else this.#options.warn(message);
   }
 
@@ -307,6 +308,7 @@ export class AcpSession {
     for (const outgoing of this.#translator.translate(event)) this.#outbound.push(outgoing);
     if (this.#translator.isWaiting) this.#liveTimer ??= this.#scheduleLive();
     const { compaction } = this.#options.capabilities.session ?? {};
+    if (event.type === "job.ended") this.notice(formatJobEnd(event), "info");
     if (event.type === "context.compacted" && compaction && !isFromSubAgent(event)) {
       this.#push({ sessionUpdate: "compaction_update", compactionId: randomUUID(), status: "completed" });
     }

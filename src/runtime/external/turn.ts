@@ -95,7 +95,7 @@ async function run(
     profile: provider.key,
     model: provider.model,
     cwd: services.workspace.root,
-    text: services.history.request,
+    text: [services.history.notes, services.history.request].filter((text) => text !== "").join("\n\n"),
     parts,
     // Without this message.
     history: services.history.messages.slice(0, -1),

@@ -16,6 +16,7 @@ import { makeTitle } from "../core/title.ts";
 import type { Ledger } from "../requests/ledger.ts";
 import type { Asker } from "../requests/types.ts";
 import type { Stream } from "../stream/stream.ts";
+import type { Extras } from "./extras.ts";
 import { muteAfterEnd } from "./run-sink.ts";
 import { startOrder } from "./start-order.ts";
 import { StderrRate } from "./stderr-rate.ts";
@@ -30,6 +31,8 @@ export interface AgentParts {
   env: Record<string, string>;
   /** Runs `start` when the session limit allows another agent. */
   withRoom(start: () => Promise<void>): Promise<void>;
+  /** What the agent gets besides its options; absent: nothing. */
+  extras?: Extras | undefined;
   /** Before an agent starts in the worktree of its session. */
   prepareWorktree?(worktree: SessionWorktree): Promise<void>;
   report(happening: Happening): void;
@@ -124,8 +127,9 @@ export class Agent {
   }
 
   async #launch({ generation, resume, options }: StartEffect): Promise<void> {
-    const { backend, stream, env, log, report, prepareWorktree } = this.#parts;
+    const { backend, stream, env, log, report, prepareWorktree, extras } = this.#parts;
     const { worktree } = stream.row;
+    const given = extras?.give(stream.row);
     if (worktree !== undefined) await prepareWorktree?.(worktree);
     let run: Run | undefined;
     let early: Ended | undefined;
@@ -135,7 +139,7 @@ export class Agent {
       if (run === undefined) early = why;
       else this.#onExit(generation, why);
     });
-    const order = startOrder(stream.row, { resume, options, generation, env, log });
+    const order = startOrder(stream.row, { resume, options, generation, env, log, ...given });
     const started = await backend.start(order, sink);
     if (early !== undefined) throw new CodedError("spawn_failed", (early as Ended).message);
     run = started;

@@ -9,6 +9,10 @@ import { resolvePath } from "../../base/commands/resolve-path.ts";
 export interface RightsOf extends SessionRights {
   backend: string;
   may_answer: boolean;
+  /** It has the tools for managing other agents. */
+  manager: boolean;
+  /** Names of its MCP servers: programs and services that its agent uses without a sandbox. */
+  mcp: readonly string[];
 }
 
 export interface Escalation {
@@ -26,10 +30,19 @@ export async function findEscalation(child: RightsOf, parent: RightsOf): Promise
     compareDenies(child, parent) ??
     compareCode(child, parent) ??
     (await compareRoots(child, parent)) ??
-    (child.may_answer && !parent.may_answer
-      ? { option: "may_answer", why: "its parent was spawned without --may-answer" }
-      : undefined)
+    compareGrants(child, parent)
   );
+}
+
+function compareGrants(child: RightsOf, parent: RightsOf): Escalation | undefined {
+  if (child.may_answer && !parent.may_answer)
+    return { option: "may_answer", why: "its parent was spawned without --may-answer" };
+  if (child.manager && !parent.manager)
+    return { option: "manager", why: "its parent was spawned without --manager" };
+  const server = child.mcp.find((name) => !parent.mcp.includes(name));
+  return server === undefined
+    ? undefined
+    : { option: "mcp", why: `its parent does not have the MCP server ${server}` };
 }
 
 const WIDER: Readonly<Record<LevelName, string>> = {

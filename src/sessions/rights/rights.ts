@@ -34,6 +34,8 @@ export interface RightsParts {
 /** The part of a row that gives rights. */
 export type ChildRights = Pick<SessionRow, "backend" | "options"> & {
   may_answer?: boolean | undefined;
+  manager?: boolean | undefined;
+  mcp?: readonly string[] | undefined;
 };
 
 export class Rights {
@@ -113,8 +115,9 @@ export class Rights {
     return new CodedError("escalation", message, { data: { actor, option } });
   }
 
-  #toRights({ backend, options, may_answer }: ChildRights): RightsOf {
-    return { ...this.#parts.rightsOf(backend, options), backend, may_answer: may_answer === true };
+  #toRights({ backend, options, may_answer, manager, mcp = [] }: ChildRights): RightsOf {
+    const rights = this.#parts.rightsOf(backend, options);
+    return { ...rights, backend, may_answer: may_answer === true, manager: manager === true, mcp };
   }
 
   get seesAll(): boolean {

@@ -88,6 +88,8 @@ export function toView({ row, live }: ViewParts, world: ViewWorld): SessionView 
   if (row.model !== undefined) view.model = row.model;
   if (row.permission_mode !== undefined) view.permission_mode = row.permission_mode;
   if (row.parent !== undefined) view.parent = row.parent;
+  if (row.manager !== undefined) view.manager = row.manager;
+  if (row.mcp !== undefined) view.mcp = row.mcp;
   if (turn !== undefined) view.turn = { turn_id: turn.turn_id, started_at_ms: turn.started_at_ms };
   if (row.last_result !== undefined) view.last_result = row.last_result;
   if (lastAction !== undefined) view.last_action = settleAction(lastAction, view);

@@ -26,6 +26,24 @@ export function queueLines({ view: { queue } }: SessionUi, columns: number): Lin
   });
 }
 
+const STEP_SIGNS = { completed: "[x]", in_progress: "[>]", pending: "[ ]" } as const;
+
+/** The agent's steps that are not done, in up to `most` rows; none if all are. */
+export function drawPlan({ view: { plan = [] } }: SessionUi, most: number): Line[] {
+  const open = plan.filter(({ status }) => status !== "completed");
+  if (open.length === 0 || most < 1) return [];
+  const shown = open.slice(0, open.length > most ? Math.max(1, most - 1) : most);
+  const head = `plan ${plan.length - open.length}/${plan.length} `;
+  const lines = shown.map(({ text, status }, at): Line => {
+    const style = status === "in_progress" ? STYLE.accent : STYLE.dim;
+    const words = `${STEP_SIGNS[status]} ${toSafeLine(text)}`;
+    return [createPiece(at === 0 ? head : " ".repeat(head.length), STYLE.dim), createPiece(words, style)];
+  });
+  const hidden = open.length - shown.length;
+  if (hidden === 0 || most === 1) return lines;
+  return [...lines, [createPiece(`${" ".repeat(head.length)}… ${hidden} more`, STYLE.dim)]];
+}
+
 /** In chat: the pending requests and the key that opens them. */
 export function drawWaiting(ui: SessionUi): Line[] {
   const rows = getWaiting(ui);

@@ -139,6 +139,9 @@ export class FakeRuntimes {
         return chosen.model;
       },
       sandbox: "off",
+      jobs: { list: () => [], kill: () => Promise.reject(new Error("no job")) },
+      runCommand: () => Promise.resolve({ output: "", end: "exit code 0", isGood: true }),
+      addNote: () => undefined,
       get plan() {
         return fakes.plan;
       },

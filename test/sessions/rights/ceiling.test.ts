@@ -27,7 +27,8 @@ function rightsOf(backend: Name, given: Record<string, unknown> = {}): RightsOf 
   const asking = backend === "claude" ? { approvals: true } : {};
   const read = READERS[backend] as (options: Record<string, unknown>) => SessionRights;
   const all = Object.entries({ cwd: "/w", ...asking, ...options }).filter(([, value]) => value !== undefined);
-  return { ...read(Object.fromEntries(all)), backend, may_answer: may_answer === true };
+  const grants = { may_answer: may_answer === true, manager: false, mcp: [] };
+  return { ...read(Object.fromEntries(all)), backend, ...grants };
 }
 
 const pairs = NAMES.flatMap((parent) => NAMES.map((child) => [parent, child] as const));
@@ -325,6 +326,17 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
     collaboration_mode: "plan",
   },
 };
+
+test("the manager's tools and MCP servers are passed on only by a parent that has them", async () => {
+  const parent = { ...rightsOf("claude"), mcp: ["docs"] };
+  const find = (more: Partial<RightsOf>) => findEscalation({ ...rightsOf("codex"), ...more }, parent);
+  expect(await find({ manager: true })).toMatchObject({ option: "manager" });
+  expect(await find({ mcp: ["docs", "tracker"] })).toMatchObject({
+    option: "mcp",
+    why: expect.stringContaining("tracker"),
+  });
+  expect(await find({ mcp: ["docs"] })).toBeUndefined();
+});
 
 /** What is not named here counts as code. */
 test("every option of a backend is rated or known to give no rights", () => {

@@ -6,6 +6,7 @@ import type { Party } from "../../replay.ts";
 import { type RunsHost, toRunOrder } from "../../runs-host.ts";
 import { SinkGate } from "../../sink-gate.ts";
 import type { AdoptOrder } from "../../types.ts";
+import { withMcpServers } from "../mcp-servers.ts";
 import type { CodexSnapshot } from "./keep.ts";
 import { type AppServer, type AppServerOrder, type AppServerParts, createAppServer } from "./process.ts";
 import { CodexRun } from "./run.ts";
@@ -49,7 +50,7 @@ function makeParty(host: AppServerAdopter, order: AdoptOrder, lease: Lease<AppSe
     sink: gate,
     log,
     turnParams,
-    reload: () => reload(lane, state.threadId, threadParams),
+    reload: () => reload(lane, state.threadId, withMcpServers(threadParams, order.mcp)),
     retryLimitMs: host.retryLimitMs,
     marker,
     kept: { session_id, generation, threadParams },

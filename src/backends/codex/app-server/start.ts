@@ -15,6 +15,7 @@ import type { SessionLane } from "../../shared-process.ts";
 import type { BackendSink, Run, StartOrder } from "../../types.ts";
 import { toFeatureFlags } from "../config-keys.ts";
 import { buildProcessEnvironment, buildSessionEnvironment } from "../environment.ts";
+import { withMcpServers } from "../mcp-servers.ts";
 import { type CodexOptions, refuseOnFailure } from "../options.ts";
 import { getCodexHome } from "../paths.ts";
 import type { CodexProgram } from "../program.ts";
@@ -88,7 +89,7 @@ async function enter(entry: Entry): Promise<Run> {
   const { lease, order, options, params, sink } = entry;
   const { server } = lease;
   const lane = server.openLane();
-  const result = await openThread({ server, lane }, order, params);
+  const result = await openThread({ server, lane }, order, withMcpServers(params, order.mcp));
   const threadId = asString(asObject(asObject(result)["thread"])["id"]);
   if (threadId === undefined) throw new CodedError("spawn_failed", "codex opened a thread without an id");
   const home = readHome(server);
@@ -100,7 +101,7 @@ async function enter(entry: Entry): Promise<Run> {
     sink,
     log: order.log,
     turnParams: toTurnParams(options, asString(asObject(result)["model"])),
-    reload: () => reload(lane, threadId, params),
+    reload: () => reload(lane, threadId, withMcpServers(params, order.mcp)),
     retryLimitMs: entry.retryLimitMs,
     marker: entry.marker,
     kept: { session_id, generation, threadParams: params },

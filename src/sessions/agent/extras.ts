@@ -1,0 +1,80 @@
+// What an agent gets from the daemon besides its options: the MCP servers of its session. Clients choose servers by name;
+// their programs, addresses and secrets are in the daemon's configuration, and secrets are read when an agent starts.
+import type { Backend, Environment, McpServer, StartOrder } from "../../backends/types.ts";
+import { CodedError } from "../../base/coded-error.ts";
+import type { SessionRow } from "../../protocol/session.ts";
+
+/** A table `[mcp.NAME]`. Values of `env` and `headers` may contain `${VARIABLE}` of the daemon's environment. */
+export type McpConfig =
+  | { command: string; args: readonly string[]; env: Readonly<Record<string, string>> }
+  | { url: string; headers: Readonly<Record<string, string>> };
+
+export type Wish = Pick<SessionRow, "mcp">;
+
+export interface ExtrasParts {
+  mcp: Readonly<Record<string, McpConfig>>;
+  /** Of the daemon. */
+  env: Environment;
+}
+
+export class Extras {
+  readonly #parts: ExtrasParts;
+
+  constructor(parts: ExtrasParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws `invalid_message` if a session of this backend cannot have them. */
+  check(backend: Backend, { mcp = [] }: { mcp?: readonly string[] | undefined }): void {
+    const unknown = mcp.find((name) => !Object.hasOwn(this.#parts.mcp, name));
+    if (unknown !== undefined) throw new CodedError("invalid_message", this.#explainUnknown(unknown));
+    if (mcp.length > 0 && backend.extras?.mcp !== true)
+      throw new CodedError("invalid_message", `body: /mcp: ${backend.name} takes no MCP servers`);
+  }
+
+  /** For a start. Throws `spawn_failed`. */
+  give({ mcp = [] }: Wish): Pick<StartOrder, "mcp"> {
+    return mcp.length === 0 ? {} : { mcp: mcp.map((name) => this.#resolve(name)) };
+  }
+
+  /** For an agent that runs already: without servers that can no longer be used. */
+  giveKept({ mcp = [] }: Wish): Pick<StartOrder, "mcp"> {
+    const usable = mcp.flatMap((name) => {
+      try {
+        return [this.#resolve(name)];
+      } catch {
+        return []; // it has been removed; a later start reports it
+      }
+    });
+    return usable.length === 0 ? {} : { mcp: usable };
+  }
+
+  #resolve(name: string): McpServer {
+    const config = Object.hasOwn(this.#parts.mcp, name) ? this.#parts.mcp[name] : undefined;
+    if (config === undefined) throw new CodedError("spawn_failed", this.#explainUnknown(name));
+    if ("url" in config) return { name, url: config.url, headers: this.#fill(name, config.headers) };
+    const { command, args } = config;
+    return { name, command, args: [...args], env: this.#fill(name, config.env) };
+  }
+
+  #fill(server: string, values: Readonly<Record<string, string>>): Record<string, string> {
+    return Object.fromEntries(
+      Object.entries(values).map(([key, value]) => [key, this.#expand(server, value)]),
+    );
+  }
+
+  #expand(server: string, value: string): string {
+    return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_all, name: string) => {
+      const found = this.#parts.env[name];
+      if (found !== undefined) return found;
+      const why = `[mcp.${server}] needs the variable ${name}, which the daemon's environment lacks`;
+      throw new CodedError("spawn_failed", `${why}; set it and restart the daemon`);
+    });
+  }
+
+  #explainUnknown(name: string): string {
+    const known = Object.keys(this.#parts.mcp);
+    const list = known.length === 0 ? "none is configured" : `configured: ${known.join(", ")}`;
+    return `no MCP server "${name}" (${list}); add a table [mcp.${name}] to the daemon's config file`;
+  }
+}
