@@ -11,8 +11,16 @@ import { collectIntroduction } from "./introduction.ts";
 import { formatReports, Jobs } from "./jobs/jobs.ts";
 import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
+import type { Effort } from "./providers/effort.ts";
 import { buildHookInput, type Services } from "./services.ts";
-import type { CompactReport, ContextReport, DemianSession, TurnInput, TurnReport } from "./session-types.ts";
+import type {
+  CompactReport,
+  ContextReport,
+  DemianSession,
+  SessionChange,
+  TurnInput,
+  TurnReport,
+} from "./session-types.ts";
 import type { TranscriptWriter } from "./transcript.ts";
 import {
   describeUserCommand,
@@ -27,6 +35,8 @@ const MAX_HISTORY_CHARS = 32 * 1024 * 1024;
 
 /** Can change between turns. */
 export interface SessionChoice extends Pick<Services, "agent" | "provider" | "systemPrompt" | "tools"> {
+  /** Chosen for the session; it also applies to the next provider. */
+  effort?: Effort | undefined;
   /** Of the system prompt. */
   promptParts: readonly PromptPart[];
 }
@@ -40,10 +50,7 @@ export interface SessionParts {
     hooks(emit: (event: EventBody) => void): Services["hooks"];
   };
   /** Throws if the choice is not valid. */
-  choose(
-    change: { agent?: string; provider?: string; model?: string },
-    now?: SessionChoice,
-  ): Promise<SessionChoice>;
+  choose(change: SessionChange, now?: SessionChoice): Promise<SessionChoice>;
   first: SessionChoice;
   /** Only in multi-agent mode. */
   delegation?(root: DelegationRoot): Delegation;
@@ -110,6 +117,10 @@ export class RootSession implements DemianSession {
 
   get model(): string {
     return this.#choice.provider.model;
+  }
+
+  get effort(): Effort | undefined {
+    return this.#choice.provider.effort;
   }
 
   get sandbox(): string {
@@ -215,7 +226,7 @@ export class RootSession implements DemianSession {
     this.#notes.add(note);
   }
 
-  async use(change: { agent?: string; provider?: string; model?: string }): Promise<void> {
+  async use(change: SessionChange): Promise<void> {
     if (this.#running !== undefined) throw busyError();
     const before = this.#choice;
     const choice = await this.#parts.choose(change, before);

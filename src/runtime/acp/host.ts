@@ -29,7 +29,7 @@ import { AcpSession } from "./session.ts";
 /** Defaults from the program's flags. */
 export type SessionDefaults = Pick<
   SessionOrder,
-  "agent" | "provider" | "model" | "yes" | "dryRun" | "transcript"
+  "agent" | "provider" | "model" | "effort" | "yes" | "dryRun" | "transcript"
 >;
 
 export interface HostOptions {

@@ -43,7 +43,7 @@ export interface AcpSessionOptions {
   record: SessionRecord | undefined;
   choice: Pick<
     SessionOrder,
-    "agent" | "provider" | "model" | "history" | "yes" | "dryRun" | "env" | "transcript"
+    "agent" | "provider" | "model" | "effort" | "history" | "yes" | "dryRun" | "env" | "transcript"
   >;
 }
 

@@ -21,6 +21,7 @@ export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): re
   return createCommands({
     choices,
     say,
+    thinking: () => "the session has not started",
     agents: () => formatSubAgents(runtime, choices.main).join("\n"),
     stop: async () => say("no task is running"),
     compact: () => Promise.resolve(formatCompactReport(undefined)),
@@ -28,7 +29,7 @@ export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): re
       Promise.reject(new CodedError("no_session", "no session yet; your first message starts it")),
     context: () => Promise.resolve("nothing yet: your first message starts the session"),
     usePlan: () => Promise.reject(new CodedError("no_plan", explainNoPlan("press p"))),
-  });
+  }).filter(({ name }) => name !== "/effort");
 }
 
 export function createSessionCommands(session: SessionDriver, http: HttpClient): readonly DriverCommand[] {
