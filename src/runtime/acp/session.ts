@@ -160,6 +160,14 @@ export class AcpSession {
     return done;
   }
 
+  /** Adds a message to the running prompt. Resolves once it is part of it, or will not be. */
+  async steer(blocks: readonly ContentBlock[]): Promise<{ outcome: "taken" | "returned" }> {
+    if (this.#turn === undefined) return { outcome: "returned" };
+    const outcome = await this.#session.steer(parsePrompt(blocks, this.#options.runtime.config.multimodal));
+    await this.#outbound.drain();
+    return { outcome };
+  }
+
   /** Ends the running prompt, if any. */
   cancel(): void {
     this.#turn?.abort.abort();

@@ -9,7 +9,7 @@ import type { Answer, RequestRow, ViewInput } from "../../../client/view/types.t
 import { formatContextReport } from "../../../runtime/context/report-text.ts";
 import type { UserContentPart } from "../../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../../runtime/session-types.ts";
-import type { DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
+import type { Delivery, DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
 import { createCommands, formatCompactReport } from "../chat-actions.ts";
 import { readTyped } from "../chat-commands.ts";
 import { Choices, PICKER_KEYS } from "../choices.ts";
@@ -148,11 +148,11 @@ export class LocalDriver implements SessionDriver {
     });
   }
 
-  async send(text: string, { isNow = false } = {}): Promise<void> {
+  async send(text: string, how: Delivery = "queue"): Promise<string | undefined> {
     const typed = readTyped(text);
-    if (typed.kind === "empty") return;
+    if (typed.kind === "empty") return undefined;
     if (typed.kind === "unknown") throw new CodedError("unknown_command", typed.message);
-    await this.#send(typed.kind === "message" ? typed.text : text.trim(), { isNow });
+    return this.#send(typed.kind === "message" ? typed.text : text.trim(), { how });
   }
 
   /** Also clears the queue, as in the plain chat. */
@@ -244,7 +244,10 @@ export class LocalDriver implements SessionDriver {
     return session;
   }
 
-  async #send(text: string, { isNow = false, ...extras }: Extras & { isNow?: boolean }): Promise<void> {
+  async #send(
+    text: string,
+    { how = "queue", ...extras }: Extras & { how?: Delivery },
+  ): Promise<string | undefined> {
     if (this.#closing !== undefined) throw new CodedError("session_closed", "the session is closed");
     if (this.#choices.lacksModel) {
       throw new CodedError("no_model", "no model selected; press m with an empty line, or use /model NAME");
@@ -256,7 +259,7 @@ export class LocalDriver implements SessionDriver {
       if (this.#session !== undefined) this.#options.conversation.begin(text, this.#session);
       const before = this.#extras;
       this.#extras = { ...before, ...extras };
-      await this.#local.send(text, isNow).catch((error: unknown) => {
+      return await this.#local.send(text, how).catch((error: unknown) => {
         // They belong to this message, which was not queued.
         this.#extras = before;
         throw error;

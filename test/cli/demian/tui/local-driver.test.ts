@@ -207,7 +207,7 @@ describe("while a task runs", () => {
     await at.driver.send("first");
     await at.until((view) => entries(view, "text")[0]);
     await at.driver.send("later");
-    await at.driver.send("now", { isNow: true });
+    await at.driver.send("now", "now");
     await at.turns(3);
     expect(entries(at.view, "user").map(({ text }) => text)).toEqual(["first", "now", "later"]);
     expect(entries(at.view, "result").map(({ subtype }) => subtype)).toEqual([
