@@ -21,6 +21,7 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
   },
   { name: "/undo", usage: "/undo [force]", summary: "undo the file changes of the last turn" },
   { name: "/image", usage: "/image [PATH]", summary: "attach an image, or the one in the clipboard" },
+  { name: "/name", usage: "/name [NAME]", summary: "name this conversation, to resume it by name" },
   { name: "/provider", usage: "/provider [KEY]", summary: "switch the provider" },
   { name: "/model", usage: "/model [NAME]", summary: "switch the model" },
   { name: "/effort", usage: "/effort [LEVEL]", summary: "set the reasoning effort" },

@@ -17,6 +17,7 @@ import { createCommands, formatCompactReport } from "./chat-actions.ts";
 import { CHAT_COMMANDS, readTyped } from "./chat-commands.ts";
 import { Choices } from "./choices.ts";
 import { ProviderPrompt } from "./choose-provider.ts";
+import { type Conversation, recallConversation, renameConversation } from "./conversation.ts";
 import { EXIT_CODES, type Io, type Stop } from "./io.ts";
 import { runJobsCommand } from "./jobs-text.ts";
 import { isGood, showReport } from "./once.ts";
@@ -40,6 +41,7 @@ export interface ChatOptions {
   runtime: Runtime;
   settings: Settings;
   order: Order;
+  conversation: Conversation;
   /** Attached to the first message. */
   parts: readonly UserContentPart[];
   /** Called after the first successful turn with these settings. */
@@ -106,6 +108,7 @@ export class Chat {
       undo: (order) => this.#undo(order),
       attach: (path) => this.#attach(path),
       compact: async () => formatCompactReport(this.#session?.compact()),
+      rename: async (name) => renameConversation(options.conversation, name),
       context: async () => (this.#session === undefined ? "" : formatContextReport(this.#session.context())),
       usePlan: (text) => this.#sendPlan(text),
     });
@@ -149,6 +152,7 @@ export class Chat {
         `· multi-agent: ${truncate(describeTeam(runtime, this.#choices.main), 4 * screen.columns)}`,
       );
     }
+    for (const line of recallConversation(this.#options.conversation)) screen.note(`· ${line}`);
     screen.note(`· sandbox ${this.#session.sandbox}; /help lists the commands, Ctrl-D exits`);
     this.#hasBegun = true;
     return true;
@@ -160,9 +164,10 @@ export class Chat {
   }
 
   #open(): Promise<DemianSession> {
-    const { screen, runtime, order } = this.#options;
+    const { screen, runtime, order, conversation } = this.#options;
     const terminal = (): Terminal => this.#terminal;
     return runtime.openSession({
+      ...conversation.order,
       ...toSessionChoice(this.#choices.settings),
       yes: order.yes,
       dryRun: order.dryRun,
@@ -220,9 +225,13 @@ export class Chat {
     const checkpoints = await this.#loadCheckpoints();
     const parts = this.#parts;
     this.#parts = [];
-    const report = await this.#whileRunning((session) => {
+    const { conversation } = this.#options;
+    const report = await this.#whileRunning(async (session) => {
       const extras = { ...(parts.length === 0 ? {} : { parts }), ...(usePlan ? { usePlan } : {}) };
-      return checkpoints.record(() => session.run({ text, ...extras }));
+      conversation.begin(text, session);
+      const ended = await checkpoints.record(() => session.run({ text, ...extras }));
+      conversation.endTurn(session, ended);
+      return ended;
     });
     if (report === undefined) return;
     await showReport(report, screen, this.#progress);

@@ -13,7 +13,7 @@ test("a pasted path of an image asks for it, and its label is one character that
   player.event({ kind: "attached", label: LABEL }).draw();
   expect(player.screen()).toContain(`see ${LABEL}`);
   player.press(...keys("enter"));
-  expect(player.effects.at(-1)).toEqual({ kind: "send", text: `see ${LABEL}`, isNow: false });
+  expect(player.effects.at(-1)).toEqual({ kind: "send", text: `see ${LABEL}`, how: "queue" });
 });
 
 test("Backspace removes the whole label", () => {

@@ -28,6 +28,8 @@ export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): re
     undo: () => Promise.reject(new CodedError("no_session", "there is nothing to undo yet")),
     attach: () => Promise.reject(new CodedError("bad_image", "with --daemon, messages cannot have images")),
     compact: () => Promise.resolve(formatCompactReport(undefined)),
+    rename: () =>
+      Promise.reject(new CodedError("no_session", "no session yet; your first message starts it")),
     context: () => Promise.resolve("nothing yet: your first message starts the session"),
     usePlan: () => Promise.reject(new CodedError("no_plan", explainNoPlan("press p"))),
   }).filter(({ name }) => name !== "/effort");

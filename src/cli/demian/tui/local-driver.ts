@@ -1,7 +1,6 @@
 // Driver for a session in this process: a runtime session (agent.ts) on the session core (local-session.ts), with
 // commands and pickers to change its settings.
 
-import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
@@ -18,13 +17,13 @@ import { Attachments } from "../attachments.ts";
 import { createCommands, createOwnCommands, formatCompactReport } from "../chat-actions.ts";
 import { readTyped } from "../chat-commands.ts";
 import { Choices, PICKER_KEYS } from "../choices.ts";
+import { type Conversation, describeContinued, renameConversation } from "../conversation.ts";
 import { runJobsCommand } from "../jobs-text.ts";
 import { isGood } from "../once.ts";
 import type { Order } from "../order.ts";
 import { CARRY_OUT, explainNoPlan, explainPlan } from "../plan-messages.ts";
 import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings, toSessionChoice } from "../settings.ts";
-import { formatShellOutput } from "../shell-text.ts";
 import { describeTeam, formatSubAgents } from "../sub-agents.ts";
 import { Thoughts } from "../thoughts.ts";
 import { formatUndo, noteUndo } from "../undo-text.ts";
@@ -33,12 +32,15 @@ import { buildCheckpointPlace } from "./checkpoints.ts";
 import { createFileSearch } from "./find-files.ts";
 import { LocalSession } from "./local-session.ts";
 import { suggestProviders } from "./provider-hints.ts";
+import { replayHistory } from "./replay.ts";
 import { BACKEND } from "./translate.ts";
+import { UserShell } from "./user-shell.ts";
 
 export interface LocalDriverOptions {
   runtime: Runtime;
   settings: Settings;
   order: Order;
+  conversation: Conversation;
   /** Attached to the first message. */
   parts: readonly UserContentPart[];
   /** Shown at the start. */
@@ -50,7 +52,7 @@ export interface LocalDriverOptions {
 }
 
 export class LocalDriver implements SessionDriver {
-  readonly session_id = `ses_${randomUUID()}`;
+  readonly session_id: string;
   readonly title: string;
   readonly requestFocus = "modal";
   readonly endsWithScreen = true;
@@ -70,19 +72,20 @@ export class LocalDriver implements SessionDriver {
   /** Messages on their way to the queue. */
   #sending = 0;
   #report: TurnReport | undefined;
-  /** A command of the user that is running. */
-  #shell: { abort: AbortController; done: Promise<void> } | undefined;
+  readonly #shell = new UserShell((level, text) => this.#say(level, text));
   #remembered: Settings | undefined;
   #remembering: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: LocalDriverOptions) {
-    const { runtime, settings, parts } = options;
+    const { runtime, settings, parts, conversation } = options;
     this.#options = options;
+    this.session_id = conversation.id;
     this.#extras = parts.length === 0 ? {} : { parts };
     this.#attachments = new Attachments(runtime, options.env);
     this.findFiles = createFileSearch(runtime.cwd);
-    this.title = `${BACKEND} · ${basename(runtime.cwd)}`;
+    const { name } = conversation;
+    this.title = [BACKEND, basename(runtime.cwd), ...(name === undefined ? [] : [name])].join(" · ");
     this.#agent = new LocalAgent({
       session: () => this.#openOnce(),
       takeExtras: () => {
@@ -92,6 +95,7 @@ export class LocalDriver implements SessionDriver {
       },
       onReport: (report) => {
         this.#report = report;
+        if (this.#session !== undefined) conversation.endTurn(this.#session, report);
       },
     });
     this.#local = new LocalSession({
@@ -126,6 +130,7 @@ export class LocalDriver implements SessionDriver {
       jobs: (word) => runJobsCommand(this.#session, word),
       undo: (order) => this.#undo(order),
       attach: (path) => this.#attachNext(path),
+      rename: async (name) => renameConversation(conversation, name),
       context: async () => formatContextReport((await this.#openOnce()).context()),
       usePlan: (text) => this.#usePlan(text),
     });
@@ -159,7 +164,9 @@ export class LocalDriver implements SessionDriver {
     this.#inputs = createBatches(listener, (inputs) => inputs);
     this.#inputs.push([{ kind: "link", state: "live" }]);
     this.#ready = this.#local.open().then(() => this.#introduce());
+    this.#replay();
     this.#say("info", `${this.settings().join(" · ")}\n${PICKER_KEYS}`);
+    this.#options.conversation.onProblem((problem) => this.#say("warn", problem));
     for (const warning of warnings) this.#say("warn", warning);
     if (runtime.config.agentMode === "multi-agent") {
       this.#say("info", `multi-agent: ${describeTeam(runtime, this.#choices.main)}`);
@@ -184,10 +191,7 @@ export class LocalDriver implements SessionDriver {
 
   /** Also clears the queue, as in the plain chat. */
   async interrupt(): Promise<void> {
-    if (this.#shell !== undefined) {
-      this.#shell.abort.abort();
-      return;
-    }
+    if (this.#shell.stop()) return;
     if (!this.#isBusy) {
       this.#say("info", "no task is running");
       return;
@@ -233,7 +237,7 @@ export class LocalDriver implements SessionDriver {
 
   async #close(): Promise<void> {
     await this.#ready;
-    this.#shell?.abort.abort();
+    this.#shell.stop();
     await this.#local.clearQueue();
     const session = await this.#opening?.catch(() => undefined);
     await session?.close();
@@ -255,10 +259,10 @@ export class LocalDriver implements SessionDriver {
   }
 
   async #open(): Promise<DemianSession> {
-    const { runtime, order } = this.#options;
+    const { runtime, order, conversation } = this.#options;
     await this.#ready;
     const session = await runtime.openSession({
-      sessionId: this.session_id,
+      ...conversation.order,
       ...toSessionChoice(this.#choices.settings),
       yes: order.yes,
       dryRun: order.dryRun,
@@ -288,7 +292,8 @@ export class LocalDriver implements SessionDriver {
     try {
       await this.#openOnce();
       await this.#ready;
-      await this.#shell?.done;
+      await this.#shell.idle();
+      if (this.#session !== undefined) this.#options.conversation.begin(text, this.#session);
       const before = this.#extras;
       const parts = [...(before.parts ?? []), ...this.#attachments.take(text)];
       this.#extras = { ...before, ...extras, ...(parts.length === 0 ? {} : { parts }) };
@@ -300,6 +305,19 @@ export class LocalDriver implements SessionDriver {
     } finally {
       this.#sending -= 1;
     }
+  }
+
+  /** The earlier messages of a conversation that continues. */
+  #replay(): void {
+    const { conversation } = this.#options;
+    if (conversation.before === undefined) return;
+    const { events, omitted } = replayHistory(conversation.history);
+    if (omitted > 0) this.#say("info", `${omitted} earlier messages are not shown; the model has them`);
+    const { session_id } = this;
+    this.#inputs?.push(
+      events.map((event) => ({ kind: "frame", seq: null, frame: { ...event, session_id } })),
+    );
+    this.#say("info", describeContinued(conversation));
   }
 
   async #turnEnded(): Promise<void> {
@@ -319,17 +337,7 @@ export class LocalDriver implements SessionDriver {
     this.#assertStandby();
     const session = await this.#openOnce();
     this.#assertStandby();
-    const abort = new AbortController();
-    this.#say("info", `$ ${command}`);
-    const done = session.runCommand({ command, signal: abort.signal }).then(
-      ({ output, end, isGood }) => this.#say(isGood ? "info" : "warn", formatShellOutput(output, end)),
-      (error: unknown) => this.#say("error", toMessage(error)),
-    );
-    const shell = { abort, done };
-    this.#shell = shell;
-    void done.finally(() => {
-      if (this.#shell === shell) this.#shell = undefined;
-    });
+    this.#shell.run(session, command);
   }
 
   /** Without a label in the composer. */
@@ -368,7 +376,7 @@ export class LocalDriver implements SessionDriver {
   }
 
   get #isBusy(): boolean {
-    return this.#sending > 0 || this.#local.isBusy || this.#shell !== undefined;
+    return this.#sending > 0 || this.#local.isBusy || this.#shell.isRunning;
   }
 
   #assertStandby(): void {
