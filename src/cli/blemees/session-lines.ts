@@ -5,7 +5,7 @@ import { cutToWidth, measureWidth } from "../../base/width.ts";
 import type { Action, FilterState, SessionView } from "../../client/index.ts";
 import { findTightest, toBudgetLines } from "../../client/view/budget.ts";
 import { getActiveMs } from "../../client/view/fleet.ts";
-import { formatAge, formatCost as formatUsd, formatState, formatTokens } from "../../client/view/format.ts";
+import { formatAge, formatState, formatTokens, formatCost as formatUsd } from "../../client/view/format.ts";
 import { formatTable, type Style } from "../output.ts";
 import { shortenIds } from "./find.ts";
 
