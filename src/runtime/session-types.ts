@@ -4,6 +4,7 @@ import type { AgentDefinition } from "./agents/types.ts";
 import type { DemianConfig } from "./config/schema.ts";
 import type { RuntimeEvent, TurnEnd } from "./events.ts";
 import type { Jobs } from "./jobs/jobs.ts";
+import type { McpControl, McpOrder } from "./mcp/types.ts";
 import type { Message, UserContentPart } from "./messages.ts";
 import type { Asker } from "./permissions/types.ts";
 import type { Effort } from "./providers/effort.ts";
@@ -87,6 +88,8 @@ export interface SessionOrder {
   env?: Readonly<Record<string, string>>;
   /** Default: from the configuration. */
   transcript?: boolean;
+  /** MCP servers of the client, besides the configured ones. */
+  mcpServers?: readonly Pick<McpOrder, "name" | "config">[];
 }
 
 export interface DemianSession {
@@ -106,6 +109,8 @@ export interface DemianSession {
   abort(): Promise<void>;
   /** Undefined: too little to compact. */
   compact(): CompactReport | undefined;
+  /** Undefined: the session has no MCP servers. */
+  readonly mcp?: McpControl | undefined;
   /** What the next request contains and what each part costs, as estimated. */
   context(): ContextReport;
   /** The last plan of a planning agent (`claudecode-plan`); a message can ask to carry it out. */

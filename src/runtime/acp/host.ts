@@ -19,6 +19,7 @@ import {
   type OpenParams,
   readAgentMode,
   readInitialChoice,
+  readMcpServers,
   readSessionOptions,
 } from "./open-params.ts";
 import type { SessionMeta, SessionRecord } from "./record.ts";
@@ -194,6 +195,7 @@ export class AcpHost {
   async #begin(opening: Opening, read: () => Promise<StoredState>): Promise<OpenAnswer> {
     const { id, cwd, params, client, withReplay } = opening;
     const asked = readSessionOptions(params._meta);
+    const mcpServers = readMcpServers(params);
     const agentMode = readAgentMode(params._meta);
     if (this.#isEnding) throw new CodedError("ending", "demian is shutting down");
     const { runtime, giveBack } = await this.#options.runtimes.borrow(cwd.real, agentMode);
@@ -215,6 +217,7 @@ export class AcpHost {
             ...choice,
             ...readInitialChoice(params._meta, runtime.providers),
             ...asked,
+            ...(mcpServers.length > 0 && { mcpServers }),
             ...(history.length > 0 && { history }),
           },
         });

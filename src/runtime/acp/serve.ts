@@ -116,7 +116,7 @@ function buildInitializeResponse(version: string): InitializeResponse {
     agentCapabilities: {
       loadSession: true,
       promptCapabilities: { image: true, audio: false, embeddedContext: true },
-      mcpCapabilities: { http: false, sse: false },
+      mcpCapabilities: { http: true, sse: false },
       sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
       _meta: { demian: { events: EVENT, notices: NOTICE, setModel: true } },
     },

@@ -42,7 +42,16 @@ export interface AcpSessionOptions {
   record: SessionRecord | undefined;
   choice: Pick<
     SessionOrder,
-    "agent" | "provider" | "model" | "effort" | "history" | "yes" | "dryRun" | "env" | "transcript"
+    | "agent"
+    | "provider"
+    | "model"
+    | "effort"
+    | "history"
+    | "yes"
+    | "dryRun"
+    | "env"
+    | "transcript"
+    | "mcpServers"
   >;
 }
 
@@ -60,6 +69,8 @@ export class AcpSession {
   #changing: Promise<void> = Promise.resolve();
   #liveTimer: NodeJS.Timeout | undefined;
   #hasPlan = false;
+  /** As sent last. */
+  #commands = "";
   #closing: Promise<void> | undefined;
 
   /** Rejects with the runtime's error (no key, unknown agent). */
@@ -284,13 +295,21 @@ export class AcpSession {
   /** /use-plan is listed once there is a plan. */
   #sendCommands(): void {
     this.#hasPlan = this.#session.plan !== undefined;
-    const availableCommands = AVAILABLE_COMMANDS.filter(
-      ({ name }) => this.#hasPlan || `/${name}` !== USE_PLAN,
-    );
+    const own = AVAILABLE_COMMANDS.filter(({ name }) => this.#hasPlan || `/${name}` !== USE_PLAN);
+    const prompts = (this.#session.mcp?.commands() ?? []).map(({ name, description, hint }) => ({
+      name,
+      description,
+      ...(hint !== undefined && { input: { hint } }),
+    }));
+    const availableCommands = [...own, ...prompts];
+    const text = JSON.stringify(availableCommands);
+    if (text === this.#commands) return;
+    this.#commands = text;
     this.#push({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
   #emit(event: RuntimeEvent): void {
+    if (event.type === "mcp.changed") this.#sendCommands();
     for (const outgoing of this.#translator.translate(event)) this.#outbound.push(outgoing);
     if (this.#translator.isWaiting) this.#liveTimer ??= this.#scheduleLive();
     const { compaction } = this.#options.capabilities.session ?? {};

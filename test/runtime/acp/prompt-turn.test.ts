@@ -61,7 +61,7 @@ describe("session/prompt", () => {
     "a client that announced %j gets no method that ACP does not have, and notices go to stderr",
     async (capabilities) => {
       const acp = await Harness.start({ capabilities: { _meta: null, ...capabilities } });
-      const mcpServers = [{ name: "files", command: "x", args: [], env: [] }];
+      const mcpServers = [{ type: "sse" as const, name: "files", url: "http://127.0.0.1:1", headers: [] }];
       const opened = await acp.agent.request("session/new", { cwd: acp.cwd, mcpServers });
       const { sessionId } = opened as { sessionId: string };
       acp.fakes.script = async (turn) => {
