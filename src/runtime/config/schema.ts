@@ -6,6 +6,7 @@ import { DECISIONS } from "../permissions/types.ts";
 import { EFFORTS } from "../providers/effort.ts";
 import { DEFAULT_PROCESSES, DEFAULT_TEMPORARY_MB, SANDBOX_MODES } from "../sandbox/types.ts";
 import { ClaudeCode, Codex } from "./login-providers.ts";
+import { McpServers } from "./mcp-servers.ts";
 import { modelSettings, tokens } from "./model-settings.ts";
 
 const decision = z.enum(DECISIONS);
@@ -365,6 +366,7 @@ export const DemianConfig = z.strictObject({
   trust: Trust.prefault({}),
   providers: z.record(name, ProviderConfig).default({}).describe("Model providers; see below."),
   agents: z.record(name, AgentConfig).default({}).describe("Your own agents; see below."),
+  mcpServers: McpServers.default({}).describe("MCP servers; see below."),
 });
 export type DemianConfig = z.infer<typeof DemianConfig>;
 
