@@ -28,6 +28,8 @@ export type EventBody =
       sandbox: string;
       resumed?: boolean;
     }
+  /** The state of an MCP server, or what it offers (`DemianSession.mcp`). Not in transcripts. */
+  | { type: "mcp.changed" }
   | { type: "session.ended"; reason: "completed" | "aborted" | "failed" | "closed" }
   | { type: "user.message"; text: string; images?: number }
   | {
@@ -165,6 +167,8 @@ export type EventBody =
     } & Invocation)
   /** An agent of its own (Claude Code) starts a new session, because the old one no longer fits. */
   | { type: "session.context.split"; executor: string; reason: string; message: string }
+  /** A background command has ended. */
+  | { type: "job.ended"; job: number; command: string; end: string }
   /** The agent's list of steps; it replaces the last one. */
   | { type: "plan.updated"; steps: readonly PlanStep[] }
   | { type: "warning"; message: string };

@@ -1,6 +1,7 @@
 // Text of runtime events that are neither messages nor tool calls, for the plain chat and the screen. Pure.
 import { revealLine, sanitizeLine } from "../../base/sanitize.ts";
 import type { RuntimeEvent } from "../../runtime/events.ts";
+import { formatJobEnd } from "../../runtime/jobs/jobs.ts";
 import { truncate } from "../bar.ts";
 import { formatSeconds } from "./usage-text.ts";
 
@@ -35,6 +36,8 @@ export function describeEvent(event: RuntimeEvent): EventText | undefined {
       return event.manual ? undefined : { level: "info", text: formatCompaction(event) };
     case "session.context.split":
       return { level: "info", text: `${formatBadge(event.executor)}${sanitizeLine(event.message)}` };
+    case "job.ended":
+      return { level: "info", text: sanitizeLine(formatJobEnd(event)) };
     case "plan.updated":
       return { level: "info", text: formatPlan(event) };
     case "warning":

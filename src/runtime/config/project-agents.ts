@@ -15,6 +15,8 @@ const TOOLS = [
   "grep",
   "glob",
   "todo",
+  "tail_job",
+  "kill_job",
   DELEGATE_TOOL,
 ];
 const READING = ["read_file", "grep", "glob"];

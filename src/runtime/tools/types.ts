@@ -1,5 +1,6 @@
 // The tool interface: tools are the only way to touch the workspace or start a process.
 import type { Delegator, PlannedInvocation } from "../delegation/types.ts";
+import type { Jobs } from "../jobs/jobs.ts";
 import type { Decision, PermissionTarget } from "../permissions/types.ts";
 import type { TokenUsage } from "../providers/types.ts";
 import type { Sandbox } from "../sandbox/types.ts";
@@ -63,6 +64,8 @@ export interface ToolContext {
   keepOutput(text: string | Buffer): Promise<string>;
   /** Asks the user a question, if the client supports it. Undefined: it does not, or there was no answer. */
   question?(question: UserQuestion): Promise<string | undefined>;
+  /** Commands in the background; main agent only. */
+  jobs?: Jobs;
   /** Only if this agent may delegate. */
   delegator?: Delegator;
 }

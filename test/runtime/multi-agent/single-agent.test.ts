@@ -38,6 +38,8 @@ describe("17: single-agent mode", () => {
       "grep",
       "glob",
       "todo",
+      "tail_job",
+      "kill_job",
     ]);
     expect(wire(team.main, 0)).not.toMatch(/delegate_agent|sub agent|reviewer/);
     expect(wire(team.main, 1)).toContain('has no tool \\"delegate_agent\\"');
