@@ -5,9 +5,9 @@ import { isObject, type JsonObject } from "../../base/json.ts";
 import { ERRORS, type ErrorEntry, isErrorCode } from "../../protocol/errors.ts";
 import { INBOUND, OPEN_FIELDS, PROTOCOL } from "../../protocol/wire/blemees1.ts";
 import type { Outbound } from "../../protocol/wire/blemees2-outbound.ts";
+import { toClaudeFrame } from "../../protocol/wire/claude-view.ts";
 import type { DaemonFacts } from "../types.ts";
 import { checkFrame } from "./check.ts";
-import { toClaudeFrame } from "../../protocol/wire/claude-view.ts";
 import type { Dialect } from "./dialect.ts";
 
 const BACKEND = "claude";
