@@ -8,6 +8,8 @@ import { type Choices, MAX_LISTED } from "./choices.ts";
 export interface CommandActions {
   stop(): Promise<void>;
   compact(): Promise<string>;
+  /** Names the conversation, or returns its name. */
+  rename(name: string): Promise<string>;
   /** What the model is given. */
   context(): Promise<string>;
   usePlan(text: string): Promise<void>;
@@ -67,6 +69,7 @@ function createActions(deeds: CommandActions): Readonly<Record<string, (word: st
   return {
     "/stop": () => deeds.stop(),
     "/compact": async () => say(await deeds.compact()),
+    "/name": async (word) => say(await deeds.rename(word)),
     "/context": async () => say(await deeds.context()),
     "/provider": (word) => (word === "" ? ask("p") : choices.provider(word)),
     "/model": (word) => (word === "" ? ask("m") : choices.model(word)),
