@@ -9,6 +9,7 @@ import {
   guardAnswer,
   refuseToStop,
   submitMessage,
+  takeSteers,
 } from "./message-hooks.ts";
 import type { ToolCall, ToolMessage, UserMessage } from "./messages.ts";
 import { askModel, type ModelMemory } from "./model-request.ts";
@@ -56,11 +57,14 @@ async function loopUntilEnd(turn: Turn, message: UserMessage): Promise<End> {
 /** One model request and its tool calls. Undefined: ask again. */
 async function requestAndRun(turn: Turn): Promise<End | undefined> {
   const { services, signal, memory } = turn;
+  await takeSteers(services, signal);
   const before = await services.hooks.dispatch(buildHookInput(services, "BeforeModelRequest"), signal);
   if (signal.aborted) return endAborted();
   if (before.blocked) return endBlocked(before.reason);
   turn.requests += 1;
   const response = await askModel(services, turn.requests, memory, signal);
+  if (memory.foldUsage !== undefined) addUsage(turn.usage, memory.foldUsage);
+  delete memory.foldUsage;
   countUsage(turn, response);
   const { calls, end } = await acceptAnswer(turn, response);
   // Before checking `end`: every call in the history needs a result, even if the turn was aborted meanwhile.

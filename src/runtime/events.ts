@@ -28,6 +28,8 @@ export type EventBody =
       sandbox: string;
       resumed?: boolean;
     }
+  /** The state of an MCP server, or what it offers (`DemianSession.mcp`). Not in transcripts. */
+  | { type: "mcp.changed" }
   | { type: "session.ended"; reason: "completed" | "aborted" | "failed" | "closed" }
   | { type: "user.message"; text: string; images?: number }
   | {

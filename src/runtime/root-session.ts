@@ -9,9 +9,13 @@ import type { EventBody, InvocationFields, RuntimeEvent } from "./events.ts";
 import { execute } from "./execution.ts";
 import { collectIntroduction } from "./introduction.ts";
 import { formatReports, Jobs } from "./jobs/jobs.ts";
+import type { McpHub } from "./mcp/hub.ts";
+import { expandMessage } from "./mcp/message.ts";
+import type { McpControl } from "./mcp/types.ts";
 import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
 import type { Effort } from "./providers/effort.ts";
+import { isExternal } from "./providers/types.ts";
 import { buildHookInput, type Services } from "./services.ts";
 import type {
   CompactReport,
@@ -21,6 +25,7 @@ import type {
   TurnInput,
   TurnReport,
 } from "./session-types.ts";
+import { type SteerOutcome, Steers } from "./steers.ts";
 import type { TranscriptWriter } from "./transcript.ts";
 import {
   describeUserCommand,
@@ -45,13 +50,15 @@ export interface SessionParts {
   /** Everything except the parts of a choice and `emit`. */
   fixed: Omit<
     Services,
-    keyof SessionChoice | "emit" | "hooks" | "invocation" | "delegator" | "jobs" | "takeNotes"
+    keyof SessionChoice | "emit" | "hooks" | "invocation" | "delegator" | "jobs" | "takeNotes" | "steers"
   > & {
     hooks(emit: (event: EventBody) => void): Services["hooks"];
   };
   /** Throws if the choice is not valid. */
   choose(change: SessionChange, now?: SessionChoice): Promise<SessionChoice>;
   first: SessionChoice;
+  /** Closed by `release`. */
+  mcp?: McpHub | undefined;
   /** Only in multi-agent mode. */
   delegation?(root: DelegationRoot): Delegation;
   transcript(onProblem: (message: string) => void): TranscriptWriter | undefined;
@@ -77,6 +84,7 @@ export class RootSession implements DemianSession {
   readonly #transcript: TranscriptWriter | undefined;
   readonly #delegation: Delegation | undefined;
   readonly #invocation: InvocationFields;
+  readonly #steers = new Steers();
   readonly #notes = new UserNotes();
   readonly jobs: Jobs;
   #plan: string | undefined;
@@ -131,6 +139,10 @@ export class RootSession implements DemianSession {
     return this.#plan;
   }
 
+  get mcp(): McpControl | undefined {
+    return this.#parts.mcp;
+  }
+
   get history(): readonly Message[] {
     return this.#parts.fixed.history.messages;
   }
@@ -150,6 +162,10 @@ export class RootSession implements DemianSession {
     });
     if (sandbox.problem !== undefined) this.#emit({ type: "warning", message: sandbox.problem });
     this.#warn();
+    this.#parts.mcp?.start({
+      warn: (message) => this.#emit({ type: "warning", message }),
+      changed: () => this.#publish({ type: "mcp.changed" }),
+    });
     await this.#introduce();
   }
 
@@ -168,6 +184,7 @@ export class RootSession implements DemianSession {
     const done = work(abort.signal).finally(() => {
       signal?.removeEventListener("abort", stop);
       this.#running = undefined;
+      this.#steers.giveBack();
       this.#warn();
     });
     this.#running = { abort, done };
@@ -178,14 +195,27 @@ export class RootSession implements DemianSession {
     // Deferred until `run` has returned: a listener of the first event may abort the turn.
     await Promise.resolve();
     if (this.#parts.fixed.history.chars > MAX_HISTORY_CHARS) this.#compact(false);
+    const expanded = await this.#expand(input, signal);
     const report = await execute(
       this.#services(),
-      toUserMessage(prependPlan(input, this.#plan)),
+      toUserMessage(prependPlan(expanded, this.#plan)),
       this.#memory,
       signal,
     );
     if (report.plan !== undefined) this.#plan = report.plan;
     return report;
+  }
+
+  async steer(input: Pick<TurnInput, "text" | "parts">): Promise<SteerOutcome> {
+    const isOurs = !isExternal(this.#choice.provider);
+    return this.#running === undefined || !isOurs ? "returned" : this.#steers.add(toUserMessage(input));
+  }
+
+  async #expand(input: TurnInput, signal: AbortSignal): Promise<TurnInput> {
+    const { mcp } = this.#parts;
+    if (mcp === undefined || isExternal(this.#choice.provider)) return input;
+    await mcp.settle(signal);
+    return signal.aborted ? input : expandMessage(input, mcp, signal);
   }
 
   async abort(): Promise<void> {
@@ -268,10 +298,15 @@ export class RootSession implements DemianSession {
   }
 
   #services(): Services {
+    const { agent, systemPrompt, tools } = this.#choice;
+    const { mcp } = this.#parts;
     const services: Services = {
       ...this.#parts.fixed,
       ...this.#choice,
+      systemPrompt: [systemPrompt, mcp?.instructions(agent) ?? ""].filter((part) => part !== "").join("\n\n"),
+      tools: [...tools, ...(mcp?.tools(agent) ?? [])],
       invocation: this.#invocation,
+      steers: this.#steers,
       hooks: this.#hooks,
       jobs: this.jobs,
       takeNotes: () => this.#takeNotes(),
@@ -289,6 +324,7 @@ export class RootSession implements DemianSession {
 
   #emit(event: EventBody, who?: InvocationFields & { agent: string }): void {
     const stamped = this.#publish(event, who);
+    if (event.type === "context.compacted") this.#parts.mcp?.markFolded();
     this.#transcript?.write(stamped);
   }
 

@@ -28,6 +28,8 @@ import { createCommandHook } from "./hooks/command.ts";
 import { createHookDispatcher } from "./hooks/dispatcher.ts";
 import type { HookDispatcher } from "./hooks/types.ts";
 import { type InstructionPart, limitInstructions } from "./instructions/text.ts";
+import type { McpHub } from "./mcp/hub.ts";
+import { createHub } from "./mcp/open.ts";
 import { createPermissionGate, type PermissionGate } from "./permissions/gate.ts";
 import { listWritableDirs } from "./permissions/grantable.ts";
 import { type GrantStore, openGrants } from "./permissions/grants.ts";
@@ -92,14 +94,18 @@ class LoadedRuntime implements Runtime {
   readonly tools = new ToolRegistry();
   readonly agents: Runtime["agents"];
   readonly providers: readonly ProviderChoice[];
+  readonly commands: Runtime["commands"];
   readonly #order: RuntimeOrder;
   readonly #instructions: Contributions["instructions"];
   readonly #sessions = new Set<DemianSession>();
+  readonly #projectServers: ReadonlySet<string>;
   #sandbox: Promise<Sandbox> | undefined;
 
   constructor(order: RuntimeOrder, cwd: string, loaded: LoadedConfig, files?: Contributions) {
     this.#order = order;
     this.cwd = cwd;
+    this.commands = files?.commands ?? [];
+    this.#projectServers = loaded.projectServers;
     // Trust is checked for each source, so its problems may be found twice.
     this.warnings = [...new Set([...loaded.warnings, ...(files?.warnings ?? [])])];
     this.#instructions = files?.instructions ?? [];
@@ -170,6 +176,13 @@ class LoadedRuntime implements Runtime {
     const first = await this.#choose(order);
     const sandbox = await this.#loadSandbox();
     const workspace = await openWorkspace(this.cwd);
+    const mcp = createHub(
+      {
+        ...{ config: this.config, cwd: this.cwd, env: this.#order.env },
+        ...{ ofProject: this.#projectServers, given: order.mcpServers },
+      },
+      this.warnings,
+    );
     try {
       const grants = await this.#openGrants();
       const isRecorded = order.transcript ?? this.config.transcript.enabled;
@@ -199,23 +212,24 @@ class LoadedRuntime implements Runtime {
         },
         choose: (change, now) => this.#choose(change, now),
         first,
+        mcp,
         ...(this.config.agentMode === "single-agent"
           ? {}
-          : { delegation: (root) => this.#createDelegation(root, history) }),
+          : { delegation: (root) => this.#createDelegation(root, history, mcp) }),
         transcript: (onProblem) =>
           isRecorded ? openTranscript({ root: workspace.root, sessionId, onProblem }) : undefined,
         onEvent: order.onEvent,
         warnings: grants.warnings,
         release: async () => {
           this.#sessions.delete(session);
-          await workspace.close();
+          await Promise.all([workspace.close(), mcp?.close()]);
         },
       });
       this.#sessions.add(session);
       await session.begin((order.history?.length ?? 0) > 0);
       return session;
     } catch (error) {
-      await workspace.close();
+      await Promise.all([workspace.close(), mcp?.close()]);
       throw error;
     }
   }
@@ -330,14 +344,14 @@ class LoadedRuntime implements Runtime {
     return listCallables(createMainCaller({ agent, provider }), this.agents, delegation.maxDepth);
   }
 
-  #createDelegation(root: DelegationRoot, history: History): Delegation {
+  #createDelegation(root: DelegationRoot, history: History, mcp: McpHub | undefined): Delegation {
     const { config, agents } = this;
     return new Delegation(
       {
         ...root,
         config,
         agents,
-        toolsOf: (agent) => this.#selectTools(agent),
+        toolsOf: (agent) => [...this.#selectTools(agent), ...(mcp?.tools(agent) ?? [])],
         provider: (agent, main) => this.#subAgentProvider(agent, main),
       },
       history.callIds,

@@ -4,8 +4,10 @@ import type { AgentDefinition } from "./agents/types.ts";
 import type { DemianConfig } from "./config/schema.ts";
 import type { RuntimeEvent, TurnEnd } from "./events.ts";
 import type { Jobs } from "./jobs/jobs.ts";
+import type { McpControl, McpOrder } from "./mcp/types.ts";
 import type { Message, UserContentPart } from "./messages.ts";
 import type { Asker } from "./permissions/types.ts";
+import type { PromptCommand } from "./prompts.ts";
 import type { Effort } from "./providers/effort.ts";
 import type { ListedModel } from "./providers/models/facts.ts";
 import type { ProviderFailure, ResolvedProvider, TokenUsage } from "./providers/types.ts";
@@ -25,6 +27,8 @@ export interface Runtime {
   readonly warnings: readonly string[];
   readonly agents: AgentRegistry;
   readonly tools: ToolRegistry;
+  /** Own slash commands. */
+  readonly commands: readonly PromptCommand[];
   /** Providers to choose from, with their default model. */
   readonly providers: readonly ProviderChoice[];
   /** Models that the account of this provider can use, with what is known about them. Never rejects. */
@@ -87,6 +91,8 @@ export interface SessionOrder {
   env?: Readonly<Record<string, string>>;
   /** Default: from the configuration. */
   transcript?: boolean;
+  /** MCP servers of the client, besides the configured ones. */
+  mcpServers?: readonly Pick<McpOrder, "name" | "config">[];
 }
 
 export interface DemianSession {
@@ -102,10 +108,17 @@ export interface DemianSession {
   readonly history: readonly Message[];
   /** Runs one user message to its answer. Rejects only for misuse (a turn is running, the session is closed). */
   run(input: TurnInput): Promise<TurnReport>;
+  /**
+   * Adds a message to the running turn: it is sent with the next model request. `returned`: the turn ended before that, no
+   * turn is running, or its agent runs its own loop.
+   */
+  steer(input: Pick<TurnInput, "text" | "parts">): Promise<"taken" | "returned">;
   /** Ends the running turn; resolves once it has ended. */
   abort(): Promise<void>;
   /** Undefined: too little to compact. */
   compact(): CompactReport | undefined;
+  /** Undefined: the session has no MCP servers. */
+  readonly mcp?: McpControl | undefined;
   /** What the next request contains and what each part costs, as estimated. */
   context(): ContextReport;
   /** The last plan of a planning agent (`claudecode-plan`); a message can ask to carry it out. */

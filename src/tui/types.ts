@@ -8,6 +8,9 @@ import type { FilesReply } from "../protocol/files.ts";
 import type { SearchReply } from "../protocol/search.ts";
 import type { LabelChange } from "./fleet/labels.ts";
 
+/** While a turn is running: after it, instead of the rest of it, or in it. */
+export type Delivery = "queue" | "now" | "steer";
+
 /** One session. Every method may reject with a CodedError; the screen shows its message. */
 export interface SessionDriver {
   readonly session_id: string;
@@ -17,8 +20,8 @@ export interface SessionDriver {
   readonly at_seq?: number;
   /** Starts reporting events in order, history first. Called once. */
   start(listener: (inputs: readonly ViewInput[]) => void): void;
-  /** Sends a user message; queued while a turn is running, unless `isNow` interrupts it. */
-  send(text: string, how?: { isNow?: boolean }): Promise<void>;
+  /** Sends a user message. Returns what the user should know about its delivery. */
+  send(text: string, how?: Delivery): Promise<string | undefined>;
   interrupt(): Promise<void>;
   /** Answers the request as shown, identified by its `shown_hash`. */
   respond(request: RequestRow, answer: Answer): Promise<void>;
@@ -36,6 +39,11 @@ export interface SessionDriver {
   readonly pickers: readonly Picker[];
   /** Files of the working directory whose names match, for completion after `@`; absent if it cannot be known. */
   findFiles?(match: string): Promise<Pick<FilesReply, "files" | "reason">>;
+  /**
+   * Takes an image for the next message, by the path that was pasted, or from the clipboard. Returns the label that stands for
+   * it in the text. Absent if messages cannot have images.
+   */
+  attach?(path: string | undefined): Promise<string>;
   /** The agent's own slash commands, for completion; absent if they cannot be known. */
   agentCommands?(): Promise<readonly AgentCommand[]>;
   /** What the turns changed in the repository; absent if it cannot be known. */

@@ -24,6 +24,7 @@ const build: AgentDefinition = {
       "todo",
       "tail_job",
       "kill_job",
+      "mcp__*",
     ],
   },
   permissions: [

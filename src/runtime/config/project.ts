@@ -44,6 +44,8 @@ const TIGHTENS: Readonly<Record<string, Tightens>> = {
   agentMode: towards("multi-agent", "single-agent"),
   maxTurns: atMost,
   "streaming.enabled": either,
+  // Fewer requests.
+  "context.main.compression": towards("model", "deterministic"),
   "sandbox.mode": towards("off", "workspace-write", "read-only"),
   "sandbox.network": towards("inherit", "deny"),
   "sandbox.allowEnvOnly": towards(true, false),
@@ -63,7 +65,7 @@ const TIGHTENS: Readonly<Record<string, Tightens>> = {
   "delegation.subInvocationMaxTurns": atMost,
 };
 
-/** Why the key is always ignored. Trust changes that for hooks only. */
+/** Why the key is always ignored, also in a trusted project. */
 const NEVER: Readonly<Record<string, string>> = {
   providers: "it may not choose where your data and keys go",
   defaultProvider: "it may not choose where your data and keys go",
@@ -85,13 +87,15 @@ export function restrictProject(order: ProjectOrder): RestrictedProject {
     refuse("hooks", "hooks are programs", explainHowToTrust(order.path));
     delete layer["hooks"];
   }
+  const servers = takeServers(layer, order, refuse);
   order.check(layer);
-  const { permissions, hooks, agents, defaultAgent, ...settings } = layer;
+  const { permissions, hooks, agents, defaultAgent, mcpServers: _, ...settings } = layer;
   const kept = keepTight(settings, order.base, "", (key, base) =>
     refuse(key, `a project may only tighten it, and yours is ${JSON.stringify(base)}`),
   );
   if (Array.isArray(permissions)) kept["permissions"] = permissions.filter(keepsRule(order, refuse));
   if (hooks !== undefined) kept["hooks"] = hooks;
+  if (servers !== undefined) kept["mcpServers"] = servers;
   if (isObject(agents)) kept["agents"] = restrictAgents(agents, order, refuse, warnings);
   if (typeof defaultAgent === "string") {
     if (order.hasDefaultAgent) refuse("defaultAgent", `yours is "${order.base.defaultAgent}"`);
@@ -105,6 +109,28 @@ export function restrictProject(order: ProjectOrder): RestrictedProject {
   )
     warnings.push(`${order.path} turns transcripts off in this project`);
   return { layer: kept, warnings: [...warnings, ...limitWarnings(refused, order.path)] };
+}
+
+/** MCP servers are programs, or places to send data to: only trust allows them, and none replaces the user's. */
+function takeServers(
+  layer: JsonObject,
+  order: ProjectOrder,
+  refuse: (key: string, why: string, instead?: string) => void,
+): JsonObject | undefined {
+  const servers = layer["mcpServers"];
+  if (servers === undefined) return undefined;
+  if (!order.isTrusted) {
+    refuse("mcpServers", "they are programs", explainHowToTrust(order.path));
+    delete layer["mcpServers"];
+    return undefined;
+  }
+  if (!isObject(servers)) return undefined;
+  const [taken, kept] = [true, false].map((isTaken) =>
+    Object.entries(servers).filter(([name]) => Object.hasOwn(order.base.mcpServers, name) === isTaken),
+  );
+  for (const [name] of taken ?? [])
+    refuse(`mcpServers.${name}`, "you have a server with that name", "rename one of them");
+  return Object.fromEntries(kept ?? []);
 }
 
 function keepTight(
@@ -127,7 +153,7 @@ function keepTight(
 function findRule(key: string): Tightens | undefined {
   if (key === "context.main.maxContextTokens")
     return (value, base) => atMost(value, base ?? UNKNOWN_BUDGET_TOKENS);
-  // Budgets: all are numbers, except two with a single valid value, which is always equal.
+  // Budgets: all are numbers, except one with a single valid value, which is always equal.
   if (/^context\.(main|subAgent)\.(?!compression$|memoryScope$)/.test(key)) return atMost;
   return Object.hasOwn(TIGHTENS, key) ? TIGHTENS[key] : undefined;
 }

@@ -6,6 +6,7 @@ import { DECISIONS } from "../permissions/types.ts";
 import { EFFORTS } from "../providers/effort.ts";
 import { DEFAULT_PROCESSES, DEFAULT_TEMPORARY_MB, SANDBOX_MODES } from "../sandbox/types.ts";
 import { ClaudeCode, Codex } from "./login-providers.ts";
+import { McpServers } from "./mcp-servers.ts";
 import { modelSettings, tokens } from "./model-settings.ts";
 
 const decision = z.enum(DECISIONS);
@@ -208,9 +209,9 @@ const MainContext = z.strictObject({
     .describe("Cut older tool results to this length when space is short."),
   reserveForImagesTokens: z.int().min(0).default(4000).describe("Minimum to reserve if there are images."),
   compression: z
-    .literal("deterministic")
-    .default("deterministic")
-    .describe("How to summarize: by rule, without a model."),
+    .enum(["model", "deterministic"])
+    .default("model")
+    .describe("Who writes the summary: the model, or rules without a model."),
   keepRawDelegateResults: z
     .int()
     .min(0)
@@ -365,6 +366,7 @@ export const DemianConfig = z.strictObject({
   trust: Trust.prefault({}),
   providers: z.record(name, ProviderConfig).default({}).describe("Model providers; see below."),
   agents: z.record(name, AgentConfig).default({}).describe("Your own agents; see below."),
+  mcpServers: McpServers.default({}).describe("MCP servers; see below."),
 });
 export type DemianConfig = z.infer<typeof DemianConfig>;
 

@@ -8,7 +8,7 @@ import type { History } from "../composer/history.ts";
 import type { PickerState } from "../picker/picker.ts";
 import type { FeedLayout } from "../rows/types.ts";
 import type { Input, Size } from "../screen-types.ts";
-import type { DriverCommand, Picker, PickerOption } from "../types.ts";
+import type { Delivery, DriverCommand, Picker, PickerOption } from "../types.ts";
 
 import type { CompletionState } from "./completion.ts";
 
@@ -112,10 +112,13 @@ export type UiEvent =
   | { kind: "files"; query: string; files: readonly FoundFile[]; message?: string }
   | { kind: "agent_commands"; commands: readonly AgentCommand[] }
   | { kind: "cancelled"; text: string; at_ms: number }
+  | { kind: "attached"; label: string }
+  /** A pasted path was no image: it is text. */
+  | { kind: "not_attached"; text: string }
   | { kind: "picker"; key: string; options?: readonly PickerOption[]; message?: string };
 
 export type Effect =
-  | { kind: "send"; text: string; isNow: boolean }
+  | { kind: "send"; text: string; how: Delivery }
   | { kind: "interrupt" }
   | { kind: "respond"; row: RequestRow; answer: Answer }
   | { kind: "whole"; row: RequestRow }
@@ -123,6 +126,8 @@ export type Effect =
   | { kind: "earlier"; kept_from?: number }
   | { kind: "command"; name: string; rest: string }
   | { kind: "find_files"; query: string }
+  /** Without a path: from the clipboard. */
+  | { kind: "attach"; path?: string }
   | { kind: "load_picker"; key: string }
   | { kind: "choose"; key: string; value: string; label: string }
   | { kind: "leave"; code: number }
@@ -150,6 +155,8 @@ export interface UiContext {
   endsWithScreen: boolean;
   canGoBack: boolean;
   hasChanges: boolean;
+  /** Messages can have images. */
+  hasImages?: boolean;
   /** Files can be completed. */
   hasFiles: boolean;
   /** The agent's own commands can be completed. */

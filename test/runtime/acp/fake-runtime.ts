@@ -56,6 +56,7 @@ export class FakeRuntimes {
     return {
       cwd: order.cwd,
       config: DemianConfig.parse({}),
+      commands: [],
       warnings: [],
       agents,
       tools: new ToolRegistry(),
@@ -154,6 +155,7 @@ export class FakeRuntimes {
       get history() {
         return history.messages;
       },
+      steer: async () => "returned",
       run(input) {
         const abort = new AbortController();
         input.signal?.addEventListener("abort", () => abort.abort());

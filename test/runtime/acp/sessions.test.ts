@@ -68,10 +68,10 @@ describe("session/new", () => {
     });
   });
 
-  test("reports that MCP servers are not supported, as a notice where the client shows those", async () => {
+  test("reports MCP servers with a transport that is not supported, as a notice where the client shows those", async () => {
     const plain = await Harness.start();
     const showing = await Harness.start({ capabilities: { session: { notices: {} } } });
-    const mcpServers = [{ name: "files", command: "x", args: [], env: [] }];
+    const mcpServers = [{ type: "sse" as const, name: "files", url: "http://127.0.0.1:1", headers: [] }];
     for (const acp of [plain, showing]) await acp.agent.request("session/new", { cwd: acp.cwd, mcpServers });
     const notice = await plain.frame(({ method }) => method === "_demian/notice");
     expect(notice.params).toMatchObject({

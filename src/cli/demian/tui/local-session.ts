@@ -5,7 +5,8 @@ import type { Backend } from "../../../backends/types.ts";
 import { CodedError } from "../../../base/coded-error.ts";
 import { silentLog } from "../../../base/log.ts";
 import { createMetrics } from "../../../base/metrics.ts";
-import { asNumber, asObject } from "../../../base/values.ts";
+import { asNumber, asObject, defined } from "../../../base/values.ts";
+import type { ChangesPort } from "../../../client/view/change-source.ts";
 import type { Answer, RequestRow, ViewInput } from "../../../client/view/types.ts";
 import { noObserver } from "../../../observe/index.ts";
 import type { SessionView } from "../../../protocol/views.ts";
@@ -17,6 +18,8 @@ import {
   type Subscriber,
 } from "../../../sessions/index.ts";
 import { createMemoryStore } from "../../../store/index.ts";
+import type { Delivery } from "../../../tui/types.ts";
+import { type CheckpointPlace, pruneCheckpoints } from "./checkpoints.ts";
 
 export interface LocalSessionOptions {
   session_id: string;
@@ -24,6 +27,7 @@ export interface LocalSessionOptions {
   backend: Backend;
   cwd: string;
   push(input: ViewInput): void;
+  checkpoints: CheckpointPlace;
   /** Called after the result of a turn. */
   onResult(): void;
 }
@@ -48,7 +52,8 @@ export class LocalSession {
       limits: { maxSessions: 1, maxSessionsPerClient: 1 },
       ringSize: RING_FRAMES,
       stderrRate: { lines: 0, windowMs: 0 },
-      env: {},
+      env: defined({ PATH: options.checkpoints.env["PATH"] }),
+      checkpoints: options.checkpoints,
       expiryMs: 0,
       family: { limits: { maxChildren: 0, maxDepth: 0, maxSize: 1 }, stallMs: 0 },
       notify: {
@@ -83,12 +88,19 @@ export class LocalSession {
   }
 
   /** Allowed while a request is pending, unlike in the manager: the message waits for the turn to end. */
-  async send(text: string, isNow: boolean): Promise<void> {
+  async send(text: string, how: Delivery): Promise<string | undefined> {
     if (this.#live === undefined) throw new CodedError("session_closed", "the session is not open");
     const turn_id = this.#live.row.turn?.turn_id;
-    await this.#live.enqueue({ message: { role: "user", content: text }, kind: "user", isFirst: isNow });
+    const { note } = await this.#live.enqueue({
+      message: { role: "user", content: text },
+      kind: "user",
+      isFirst: how === "now",
+      ...(how === "steer" ? { steer: true } : {}),
+    });
     // Not the turn that this message started.
-    if (isNow && turn_id !== undefined && this.#live?.row.turn?.turn_id === turn_id) await this.interrupt();
+    if (how === "now" && turn_id !== undefined && this.#live?.row.turn?.turn_id === turn_id)
+      await this.interrupt();
+    return note;
   }
 
   async interrupt(): Promise<void> {
@@ -99,6 +111,17 @@ export class LocalSession {
     const { session_id } = this.#options;
     const by = { source: "tui", answered_by: { actor: "person", via: "tui" } } as const;
     await this.#sessions.manager.respond({ session_id, request_id, shown_hash, answer, ...by });
+  }
+
+  /** What the turns changed in the repository. */
+  get changes(): ChangesPort {
+    const { session_id } = this.#options;
+    const { manager } = this.#sessions;
+    return {
+      list: (query) => manager.changes(session_id, query),
+      file: (query) => manager.fileChanges(session_id, query),
+      undo: (order) => manager.undo(session_id, order),
+    };
   }
 
   async cancelQueued(message_id: string): Promise<void> {
@@ -118,12 +141,14 @@ export class LocalSession {
 
   async close(): Promise<void> {
     const { session_id } = this.#options;
-    const { manager, hub, quiet } = this.#sessions;
+    const { manager, hub, quiet, checkpoints } = this.#sessions;
     if (this.#live !== undefined) {
       await manager.stop(session_id, { tree: false });
       this.#show(await manager.view(session_id));
     }
     await quiet();
+    await checkpoints?.close();
+    await pruneCheckpoints(checkpoints);
     await drain(hub, 0, AbortSignal.abort(), silentLog);
   }
 
