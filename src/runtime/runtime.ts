@@ -47,6 +47,7 @@ import { getHomeDir, getProjectDir, getStateDir } from "./state-dir.ts";
 import { createBuiltinTools } from "./tools/builtin.ts";
 import { getOutputDirectory, keepOutput } from "./tools/output.ts";
 import { ToolRegistry } from "./tools/registry.ts";
+import { createSkillTool } from "./tools/skill.ts";
 import type { ToolDefinition } from "./tools/types.ts";
 import { openTranscript } from "./transcript.ts";
 import { openWorkspace } from "./workspace/open.ts";
@@ -99,7 +100,11 @@ class LoadedRuntime implements Runtime {
     this.warnings = [...new Set([...loaded.warnings, ...(files?.warnings ?? [])])];
     this.#instructions = files?.instructions ?? [];
     this.warnings.push(...limitInstructions(this.#instructions).warnings);
-    for (const tool of order.isAlone === true ? [] : createBuiltinTools()) this.tools.register(tool, BUILTIN);
+    const { allow } = loaded.config.webFetch;
+    for (const tool of order.isAlone === true ? [] : createBuiltinTools(allow))
+      this.tools.register(tool, BUILTIN);
+    if (files !== undefined && files.skills.length > 0)
+      this.tools.register(createSkillTool(files.skills), BUILTIN);
     for (const tool of order.tools ?? []) {
       if (tool.name === DELEGATE_TOOL || !this.tools.register(tool, EMBEDDED))
         this.warnings.push(warnNameTaken("tool", tool.name));

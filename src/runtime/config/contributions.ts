@@ -5,8 +5,10 @@ import { quoteShellWord } from "../../base/shell-word.ts";
 import { type FileAgent, readAgentFile } from "../agents/files.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import { findInstructions, type InstructionFile } from "../instructions/find.ts";
+import { readSkills, type Skill } from "../skills/read.ts";
 import { createBuiltinTools } from "../tools/builtin.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
+import { SKILL_TOOL } from "../tools/skill.ts";
 import { joinNames } from "./fewer.ts";
 import type { DemianConfig } from "./schema.ts";
 import {
@@ -39,6 +41,7 @@ export interface Contributions {
   /** The user's, then the project's. agents/from-config.ts checks the names they use. */
   agents: readonly FileAgent[];
   tools: readonly RegisteredTool[];
+  skills: readonly Skill[];
   /** The user's, then the project's from the root of the repository down. */
   instructions: readonly InstructionFile[];
   warnings: string[];
@@ -50,10 +53,14 @@ export async function loadContributions(order: ContributionsOrder): Promise<Cont
   const found = order.config.instructions.enabled ? await findInstructions(order) : { files: [], faults: [] };
   const read = await Promise.all(
     (await listScopes(order)).map(async (scope) => {
-      const [tools, agents] = await Promise.all([readScope(scope, "tool"), readScope(scope, "agent")]);
-      warnings.push(...tools.faults, ...agents.faults);
+      const [tools, agents, skills] = await Promise.all([
+        readScope(scope, "tool"),
+        readScope(scope, "agent"),
+        readScope(scope, "skill"),
+      ]);
+      warnings.push(...tools.faults, ...agents.faults, ...skills.faults);
       const instructions = found.files.filter((file) => file.scope.name === scope.name);
-      return { scope, tools: tools.files, agents: agents.files, instructions };
+      return { scope, tools: tools.files, agents: agents.files, skills: skills.files, instructions };
     }),
   );
   warnings.push(...found.faults);
@@ -78,7 +85,8 @@ export async function loadContributions(order: ContributionsOrder): Promise<Cont
       );
     agents.push(...fresh);
   }
-  return { agents, tools, instructions, warnings };
+  const skills = await readSkills(trusted, warnings);
+  return { agents, tools, skills, instructions, warnings };
 }
 
 /** Everything of a project and the code of the user need trust. */
@@ -86,14 +94,16 @@ function listFiles({
   scope,
   tools,
   agents,
+  skills,
   instructions,
 }: {
   scope: Scope;
   tools: ScopeFile[];
   agents: ScopeFile[];
+  skills: ScopeFile[];
   instructions: InstructionFile[];
 }): Trusted[] {
-  return scope.name === "project" ? [...tools, ...agents, ...instructions] : tools;
+  return scope.name === "project" ? [...tools, ...agents, ...skills, ...instructions] : tools;
 }
 
 /** Data, like agents: a project's are used with a warning until they are trusted, and not at all if they are refused. */
@@ -148,7 +158,7 @@ async function loadTools(
   warnings: string[],
 ): Promise<RegisteredTool[]> {
   const loaded: RegisteredTool[] = [];
-  const reserved = [...createBuiltinTools().map(({ name }) => name), DELEGATE_TOOL, ...toolNames];
+  const reserved = [...createBuiltinTools().map(({ name }) => name), SKILL_TOOL, DELEGATE_TOOL, ...toolNames];
   for (const module of modules) {
     const { path } = module;
     const refusal = explainRefusal(module, trust, scope.name === "user" && config.trust.userTools);
@@ -202,7 +212,13 @@ async function readAgents(
   warnings: string[],
 ): Promise<FileAgent[]> {
   const names = tools.map(({ tool }) => tool.name);
-  const known = [...createBuiltinTools().map(({ name }) => name), DELEGATE_TOOL, ...toolNames, ...names];
+  const known = [
+    ...createBuiltinTools().map(({ name }) => name),
+    SKILL_TOOL,
+    DELEGATE_TOOL,
+    ...toolNames,
+    ...names,
+  ];
   const projectTools = tools.flatMap(({ tool, source }) => (source.scope === "project" ? [tool.name] : []));
   const agents: FileAgent[] = [];
   for (const file of files) {

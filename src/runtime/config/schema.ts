@@ -359,6 +359,11 @@ export const DemianConfig = z.strictObject({
   trust: Trust.prefault({}),
   providers: z.record(name, ProviderConfig).default({}).describe("Model providers; see below."),
   agents: z.record(name, AgentConfig).default({}).describe("Your own agents; see below."),
+  webFetch: z
+    .strictObject({
+      allow: z.array(z.string().min(1)).default([]).describe("Hosts that may have a private address."),
+    })
+    .prefault({}),
   mcpServers: McpServers.default({}).describe("MCP servers; see below."),
 });
 export type DemianConfig = z.infer<typeof DemianConfig>;

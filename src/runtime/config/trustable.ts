@@ -57,14 +57,17 @@ async function listScope(
   const own = isProject
     ? await readProjectBytes(place.cwd).catch((error: unknown) => void faults.push(toMessage(error)))
     : undefined;
-  const [agents, tools] = await Promise.all([
-    isProject ? readScope(scope, "agent") : { files: [], faults: [] },
+  const none = { files: [], faults: [] };
+  const [agents, skills, tools] = await Promise.all([
+    isProject ? readScope(scope, "agent") : none,
+    isProject ? readScope(scope, "skill") : none,
     readScope(scope, "tool"),
   ]);
   const isTrustedByConfig = !isProject && userTools;
   const present = [
     ...(own === undefined ? [] : [{ ...own, kind: "config" as const }]),
     ...agents.files,
+    ...skills.files,
     ...tools.files,
     ...instructions,
   ].map((file): Trustable => {
@@ -82,7 +85,10 @@ async function listScope(
     };
   });
   const gone = await listGoneFiles(trust, present, scope);
-  return { files: [...present, ...gone], faults: [...faults, ...agents.faults, ...tools.faults] };
+  return {
+    files: [...present, ...gone],
+    faults: [...faults, ...agents.faults, ...skills.faults, ...tools.faults],
+  };
 }
 
 async function listGoneFiles(
