@@ -14,9 +14,17 @@ import { expandMessage } from "./mcp/message.ts";
 import type { McpControl } from "./mcp/types.ts";
 import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
+import type { Effort } from "./providers/effort.ts";
 import { isExternal } from "./providers/types.ts";
 import { buildHookInput, type Services } from "./services.ts";
-import type { CompactReport, ContextReport, DemianSession, TurnInput, TurnReport } from "./session-types.ts";
+import type {
+  CompactReport,
+  ContextReport,
+  DemianSession,
+  SessionChange,
+  TurnInput,
+  TurnReport,
+} from "./session-types.ts";
 import type { TranscriptWriter } from "./transcript.ts";
 import {
   describeUserCommand,
@@ -31,6 +39,8 @@ const MAX_HISTORY_CHARS = 32 * 1024 * 1024;
 
 /** Can change between turns. */
 export interface SessionChoice extends Pick<Services, "agent" | "provider" | "systemPrompt" | "tools"> {
+  /** Chosen for the session; it also applies to the next provider. */
+  effort?: Effort | undefined;
   /** Of the system prompt. */
   promptParts: readonly PromptPart[];
 }
@@ -44,10 +54,7 @@ export interface SessionParts {
     hooks(emit: (event: EventBody) => void): Services["hooks"];
   };
   /** Throws if the choice is not valid. */
-  choose(
-    change: { agent?: string; provider?: string; model?: string },
-    now?: SessionChoice,
-  ): Promise<SessionChoice>;
+  choose(change: SessionChange, now?: SessionChoice): Promise<SessionChoice>;
   first: SessionChoice;
   /** Closed by `release`. */
   mcp?: McpHub | undefined;
@@ -116,6 +123,10 @@ export class RootSession implements DemianSession {
 
   get model(): string {
     return this.#choice.provider.model;
+  }
+
+  get effort(): Effort | undefined {
+    return this.#choice.provider.effort;
   }
 
   get sandbox(): string {
@@ -237,7 +248,7 @@ export class RootSession implements DemianSession {
     this.#notes.add(note);
   }
 
-  async use(change: { agent?: string; provider?: string; model?: string }): Promise<void> {
+  async use(change: SessionChange): Promise<void> {
     if (this.#running !== undefined) throw busyError();
     const before = this.#choice;
     const choice = await this.#parts.choose(change, before);

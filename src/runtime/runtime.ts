@@ -35,14 +35,23 @@ import { listWritableDirs } from "./permissions/grantable.ts";
 import { type GrantStore, openGrants } from "./permissions/grants.ts";
 import { findUnknownTools } from "./permissions/unknown-tools.ts";
 import { settleRenewals } from "./providers/codex/refresh.ts";
-import { guessWindow } from "./providers/context-window.ts";
+import type { Effort } from "./providers/effort.ts";
+import { findFactsByName, listModels } from "./providers/models/available.ts";
+import { type ListedModel, mergeFacts } from "./providers/models/facts.ts";
 import { listProviderChoices, resolveProvider } from "./providers/resolve.ts";
 import { isExternal, type ResolvedProvider } from "./providers/types.ts";
 import { type DelegationRoot, RootSession, type SessionChoice } from "./root-session.ts";
 import { CACHES, PYTHON } from "./sandbox/home-entries.ts";
 import { createSandbox } from "./sandbox/index.ts";
 import type { Sandbox } from "./sandbox/types.ts";
-import type { DemianSession, ProviderChoice, Runtime, RuntimeOrder, SessionOrder } from "./session-types.ts";
+import type {
+  DemianSession,
+  ProviderChoice,
+  Runtime,
+  RuntimeOrder,
+  SessionChange,
+  SessionOrder,
+} from "./session-types.ts";
 import { getHomeDir, getProjectDir, getStateDir } from "./state-dir.ts";
 import { createBuiltinTools } from "./tools/builtin.ts";
 import { getOutputDirectory, keepOutput } from "./tools/output.ts";
@@ -152,6 +161,11 @@ class LoadedRuntime implements Runtime {
         ? []
         : [`defaultProvider: there is no provider "${defaultProvider}"${hint}`]),
     ];
+  }
+
+  listModels(key: string, signal: AbortSignal): Promise<readonly ListedModel[]> {
+    const given = this.#order.providers?.get(key);
+    return listModels({ key, given, providers: this.config.providers, env: this.#order.env, signal });
   }
 
   async openSession(order: SessionOrder): Promise<DemianSession> {
@@ -291,15 +305,13 @@ class LoadedRuntime implements Runtime {
     });
   }
 
-  async #choose(
-    change: Pick<SessionOrder, "agent" | "provider" | "model">,
-    now?: SessionChoice,
-  ): Promise<SessionChoice> {
+  async #choose(change: SessionChange, now?: SessionChoice): Promise<SessionChoice> {
     const agent = findMainAgent(this.agents, change.agent ?? now?.agent.name ?? this.config.defaultAgent);
     const key = change.provider ?? selectProviderKey(agent, change, now) ?? this.config.defaultProvider;
     const isSame = now?.provider.key === key;
     const model = change.model ?? (isSame ? now.provider.model : undefined);
-    const provider = await this.#provider(key, model);
+    const effort = change.effort ?? now?.effort;
+    const provider = await this.#provider(key, model, effort);
     const tools = this.#selectTools(agent);
     const callables = this.#listCallables(agent, provider);
     const instructions = this.#fitInstructions(provider);
@@ -308,6 +320,7 @@ class LoadedRuntime implements Runtime {
     return {
       agent,
       provider,
+      effort,
       promptParts,
       systemPrompt: joinParts(promptParts),
       tools: [...tools, ...delegate],
@@ -316,9 +329,9 @@ class LoadedRuntime implements Runtime {
 
   /** At most a quarter of what the model is sent: a token is about four bytes. */
   #fitInstructions(provider: ResolvedProvider): readonly InstructionPart[] {
-    const windowTokens = isExternal(provider)
-      ? undefined
-      : (provider.contextTokens ?? guessWindow(provider.model));
+    const { contextTokens: windowTokens } = isExternal(provider)
+      ? {}
+      : mergeFacts(provider.facts, findFactsByName(provider.type, provider.model));
     const { maxContextTokens } = deriveContextPolicy(this.config.context.main, { windowTokens });
     return limitInstructions(this.#instructions, maxContextTokens).parts;
   }
@@ -356,12 +369,12 @@ class LoadedRuntime implements Runtime {
     return this.#provider(key, named === "" && key === main.key ? main.model : undefined);
   }
 
-  async #provider(key: string, model: string | undefined): Promise<ResolvedProvider> {
+  async #provider(key: string, model: string | undefined, effort?: Effort): Promise<ResolvedProvider> {
     const given = this.#order.providers?.get(key);
-    if (given !== undefined) return model === undefined ? given : { ...given, model };
+    if (given !== undefined) return { ...given, ...defined({ model, effort }) };
     return resolveProvider(key, this.config.providers, {
       env: this.#order.env,
-      ...defined({ model }),
+      ...defined({ model, effort }),
     });
   }
 }

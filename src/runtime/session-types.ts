@@ -7,6 +7,8 @@ import type { Jobs } from "./jobs/jobs.ts";
 import type { McpControl, McpOrder } from "./mcp/types.ts";
 import type { Message, UserContentPart } from "./messages.ts";
 import type { Asker } from "./permissions/types.ts";
+import type { Effort } from "./providers/effort.ts";
+import type { ListedModel } from "./providers/models/facts.ts";
 import type { ProviderFailure, ResolvedProvider, TokenUsage } from "./providers/types.ts";
 import type { ToolRegistry } from "./tools/registry.ts";
 import type { ToolDefinition, UserQuestion } from "./tools/types.ts";
@@ -26,6 +28,8 @@ export interface Runtime {
   readonly tools: ToolRegistry;
   /** Providers to choose from, with their default model. */
   readonly providers: readonly ProviderChoice[];
+  /** Models that the account of this provider can use, with what is known about them. Never rejects. */
+  listModels(provider: string, signal: AbortSignal): Promise<readonly ListedModel[]>;
   /** Throws `CodedError` (unknown agent or provider, missing key, bad cwd). */
   openSession(order: SessionOrder): Promise<DemianSession>;
   close(): Promise<void>;
@@ -65,6 +69,8 @@ export interface SessionOrder {
   agent?: string;
   provider?: string;
   model?: string;
+  /** Default: the provider's. */
+  effort?: Effort;
   /** Continues this conversation; system messages are dropped. */
   history?: readonly Message[];
   ask: Asker;
@@ -91,6 +97,8 @@ export interface DemianSession {
   readonly agent: string;
   readonly provider: string;
   readonly model: string;
+  /** Absent: the vendor's default. */
+  readonly effort: Effort | undefined;
   /** "linux-bwrap", …; "none": commands are refused. */
   readonly sandbox: string;
   /** Without system messages. */
@@ -114,8 +122,15 @@ export interface DemianSession {
   /** For the model to read with the next message. */
   addNote(note: string): void;
   /** Between turns only. If it rejects (unknown agent, missing key), nothing changed. */
-  use(change: { agent?: string; provider?: string; model?: string }): Promise<void>;
+  use(change: SessionChange): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface SessionChange {
+  agent?: string;
+  provider?: string;
+  model?: string;
+  effort?: Effort;
 }
 
 export interface TurnInput {

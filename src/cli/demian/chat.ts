@@ -25,6 +25,7 @@ import type { Screen } from "./screen.ts";
 import { formatPlace, formatSettings, type Settings, toSessionChoice } from "./settings.ts";
 import { describeTeam, formatSubAgents } from "./sub-agents.ts";
 import { Terminal } from "./terminal.ts";
+import { Thoughts } from "./thoughts.ts";
 import { formatUsage } from "./usage-text.ts";
 
 export interface ChatOptions {
@@ -46,6 +47,7 @@ export class Chat {
   readonly #options: ChatOptions;
   readonly #terminal: Terminal;
   readonly #progress: Progress;
+  readonly #thoughts = new Thoughts();
   readonly #choices: Choices;
   readonly #commands: readonly DriverCommand[];
   #session: DemianSession | undefined;
@@ -88,6 +90,7 @@ export class Chat {
       choices: this.#choices,
       say: (text) => screen.say(text),
       ask: (key) => this.#ask(key),
+      thinking: () => this.#thoughts.format(),
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: async () => screen.note("· no task is running"),
       compact: async () => formatCompactReport(this.#session?.compact()),
@@ -158,7 +161,10 @@ export class Chat {
         leave: () => this.#leave(0),
       }),
       question: (question, signal) => askQuestion(question, screen, this.#terminal, signal),
-      onEvent: (event) => this.#progress.see(event),
+      onEvent: (event) => {
+        this.#thoughts.see(event);
+        this.#progress.see(event);
+      },
     });
   }
 

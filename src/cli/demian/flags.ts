@@ -22,6 +22,9 @@ const SESSION: readonly Flag[] = [
   defineFlag("--agent NAME", "the main agent: build, plan, or one from the config", { completes: "agent" }),
   defineFlag("--provider KEY", "a provider from the config", { completes: "provider" }),
   defineFlag("--model NAME", "the model (default: the provider's)"),
+  defineFlag("--effort LEVEL", "reasoning effort: none, minimal, low, medium, high, xhigh or max", {
+    completes: "effort",
+  }),
   defineFlag("--max-turns N", "stop after N model responses"),
   defineFlag("--sandbox MODE", "sandbox for commands: off, read-only or workspace-write", {
     completes: "sandbox",

@@ -1,5 +1,6 @@
 // demian: a command, a message or a chat. Everything but the tables is imported on demand.
 
+import { EFFORTS } from "../../runtime/providers/effort.ts";
 import { SANDBOX_MODES } from "../../runtime/sandbox/types.ts";
 import type { Runtime, RuntimeOrder } from "../../runtime/session-types.ts";
 import { type Arguments, didYouMean, UsageError } from "../command.ts";
@@ -62,6 +63,7 @@ export function createProgram(options: MainOptions): Program<DemianContext> {
     flagAsks: {
       agent: `${name} list-agents --main --names`,
       provider: `${name} list-providers --names`,
+      effort: `printf "%s\\n" ${EFFORTS.join(" ")}`,
       sandbox: `printf "%s\\n" ${SANDBOX_MODES.join(" ")}`,
       mode: 'printf "%s\\n" single multi',
     },

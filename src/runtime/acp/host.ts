@@ -30,7 +30,7 @@ import type { SessionStore } from "./store.ts";
 /** Defaults from the program's flags. */
 export type SessionDefaults = Pick<
   SessionOrder,
-  "agent" | "provider" | "model" | "yes" | "dryRun" | "transcript"
+  "agent" | "provider" | "model" | "effort" | "yes" | "dryRun" | "transcript"
 >;
 
 export interface HostOptions {

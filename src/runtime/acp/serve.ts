@@ -12,7 +12,7 @@ import { createStreams } from "../../base/acp-streams.ts";
 import { waitAtMost } from "../../base/child.ts";
 import { isObject } from "../../base/json.ts";
 import { defined } from "../../base/values.ts";
-import { MODE_OPTION, MODEL_OPTION, parseModelId } from "./choices.ts";
+import { EFFORT_OPTION, MODE_OPTION, MODEL_OPTION, parseEffort, parseModelId } from "./choices.ts";
 import { invalidParamsError, toRequestError } from "./errors.ts";
 import { EVENT, NOTICE } from "./extensions.ts";
 import { AcpHost } from "./host.ts";
@@ -145,12 +145,15 @@ function readConfigChange(session: AcpSession, { configId, value }: SetSessionCo
   if (typeof value !== "string") throw invalidParamsError(`the value of ${configId} must be a string`);
   if (configId === MODE_OPTION) return { agent: value };
   if (configId === MODEL_OPTION) return parseModelId(session.runtime, value);
-  throw invalidParamsError(`no option "${configId}"; known: ${MODE_OPTION}, ${MODEL_OPTION}`);
+  if (configId === EFFORT_OPTION) return parseEffort(value);
+  const known = [MODE_OPTION, MODEL_OPTION, EFFORT_OPTION].join(", ");
+  throw invalidParamsError(`no option "${configId}"; known: ${known}`);
 }
 
-function toSessionDefaults({ agent: name, provider, model, yes, dryRun, noTranscript }: AcpOptions["flags"]) {
+function toSessionDefaults(flags: AcpOptions["flags"]) {
+  const { agent: name, provider, model, effort, yes, dryRun, noTranscript } = flags;
   return {
-    ...defined({ agent: name, provider, model, yes, dryRun }),
+    ...defined({ agent: name, provider, model, effort, yes, dryRun }),
     ...(noTranscript === true && { transcript: false }),
   };
 }

@@ -42,7 +42,16 @@ export interface AcpSessionOptions {
   record: SessionRecord | undefined;
   choice: Pick<
     SessionOrder,
-    "agent" | "provider" | "model" | "history" | "yes" | "dryRun" | "env" | "transcript" | "mcpServers"
+    | "agent"
+    | "provider"
+    | "model"
+    | "effort"
+    | "history"
+    | "yes"
+    | "dryRun"
+    | "env"
+    | "transcript"
+    | "mcpServers"
   >;
 }
 

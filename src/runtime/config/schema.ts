@@ -3,6 +3,7 @@
 import * as z from "zod";
 import { HOOK_EVENTS } from "../hooks/types.ts";
 import { DECISIONS } from "../permissions/types.ts";
+import { EFFORTS } from "../providers/effort.ts";
 import { DEFAULT_PROCESSES, DEFAULT_TEMPORARY_MB, SANDBOX_MODES } from "../sandbox/types.ts";
 import { ClaudeCode, Codex } from "./login-providers.ts";
 import { McpServers } from "./mcp-servers.ts";
@@ -44,6 +45,12 @@ const Quirks = z.strictObject({
   developerRole: z.boolean().optional().describe("Send the system prompt as a `developer` message."),
   omitTools: z.boolean().optional().describe("Send no tools; the model cannot call any."),
   noImages: z.boolean().optional().describe("The model does not accept images."),
+  efforts: z
+    .array(z.enum(EFFORTS))
+    .min(1)
+    .optional()
+    .describe("The levels of `effort` that the vendor accepts; others become the nearest. Default: all."),
+  promptCacheKey: z.boolean().optional().describe("Send `prompt_cache_key`, one per session."),
 });
 
 const Auth = z.strictObject({

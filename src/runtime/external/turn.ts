@@ -94,6 +94,7 @@ async function run(
     systemPrompt: services.systemPrompt,
     profile: provider.key,
     model: provider.model,
+    effort: provider.effort,
     cwd: services.workspace.root,
     text: [services.history.notes, services.history.request].filter((text) => text !== "").join("\n\n"),
     parts,

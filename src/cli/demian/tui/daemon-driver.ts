@@ -10,7 +10,7 @@ import type { Runtime } from "../../../runtime/session-types.ts";
 import { createSessionDriver } from "../../../tui/daemon/session-driver.ts";
 import type { DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
 import { readTyped } from "../chat-commands.ts";
-import { Choices, PICKER_KEYS } from "../choices.ts";
+import { Choices, EFFORT_KEY, PICKER_KEYS } from "../choices.ts";
 import type { Order } from "../order.ts";
 import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings } from "../settings.ts";
@@ -105,7 +105,9 @@ export class DaemonDriver implements SessionDriver {
   }
 
   get pickers(): readonly Picker[] {
-    return this.#late === undefined && !this.isSpawning ? this.#choices.pickers : [];
+    if (this.#late !== undefined || this.isSpawning) return [];
+    // The daemon's session has the effort of its configuration.
+    return this.#choices.pickers.filter(({ key }) => key !== EFFORT_KEY);
   }
 
   start(listener: (inputs: readonly ViewInput[]) => void): void {

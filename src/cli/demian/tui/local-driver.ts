@@ -20,6 +20,7 @@ import { CARRY_OUT, explainNoPlan, explainPlan } from "../plan-messages.ts";
 import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings, toSessionChoice } from "../settings.ts";
 import { describeTeam, formatSubAgents } from "../sub-agents.ts";
+import { Thoughts } from "../thoughts.ts";
 import { type Extras, LocalAgent } from "./agent.ts";
 import { createFileSearch } from "./find-files.ts";
 import { LocalSession } from "./local-session.ts";
@@ -47,6 +48,7 @@ export class LocalDriver implements SessionDriver {
   readonly findFiles: NonNullable<SessionDriver["findFiles"]>;
   readonly #options: LocalDriverOptions;
   readonly #agent: LocalAgent;
+  readonly #thoughts = new Thoughts();
   readonly #local: LocalSession;
   readonly #choices: Choices;
   #inputs: Batches<ViewInput> | undefined;
@@ -102,6 +104,7 @@ export class LocalDriver implements SessionDriver {
     this.commands = createCommands({
       choices: this.#choices,
       say: (text) => this.#say("info", text),
+      thinking: () => this.#thoughts.format(),
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: () => this.interrupt(),
       compact: () => this.#compact(),
@@ -222,7 +225,10 @@ export class LocalDriver implements SessionDriver {
       ...defined({ transcript: order.transcript }),
       ask: (prompt, signal) => this.#agent.permission(prompt, signal),
       question: (question, signal) => this.#agent.question(question, signal),
-      onEvent: (event) => this.#agent.see(event),
+      onEvent: (event) => {
+        this.#thoughts.see(event);
+        this.#agent.see(event);
+      },
     });
     if (session.sandbox === "none") {
       this.#say("warn", "commands are refused because no sandbox works here; run `demian doctor`");

@@ -91,7 +91,7 @@ describe.skipIf(tmuxVersion() === undefined)("on the screen", () => {
     screen.press("Down", "Enter");
     await screen.until("provider other (interactive) · model large (config)");
     screen.press("m");
-    await screen.until(/─ model ─/);
+    await screen.until(/> ✓ large/);
     await send(screen, "huge");
     await screen.until("model huge (interactive)");
     screen.press("a");
