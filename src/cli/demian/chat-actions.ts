@@ -10,6 +10,8 @@ export interface CommandActions {
   compact(): Promise<string>;
   /** What the model is given. */
   context(): Promise<string>;
+  /** The MCP servers of the session. */
+  mcp(word: string): Promise<string>;
   usePlan(text: string): Promise<void>;
   /** What the model thought. */
   thinking(): string;
@@ -68,6 +70,7 @@ function createActions(deeds: CommandActions): Readonly<Record<string, (word: st
     "/stop": () => deeds.stop(),
     "/compact": async () => say(await deeds.compact()),
     "/context": async () => say(await deeds.context()),
+    "/mcp": async (word) => say(await deeds.mcp(word)),
     "/provider": (word) => (word === "" ? ask("p") : choices.provider(word)),
     "/model": (word) => (word === "" ? ask("m") : choices.model(word)),
     "/effort": (word) => (word === "" ? ask("e") : choices.effort(word)),

@@ -13,6 +13,11 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
   { name: "/stop", usage: "/stop", summary: "stop the running task", isForRunning: true },
   { name: "/compact", usage: "/compact", summary: "summarize older messages to free up context" },
   { name: "/context", usage: "/context", summary: "show what the model is given and what it costs" },
+  {
+    name: "/mcp",
+    usage: "/mcp [refresh]",
+    summary: "show MCP servers and tools, or connect and list them again",
+  },
   { name: "/provider", usage: "/provider [KEY]", summary: "switch the provider" },
   { name: "/model", usage: "/model [NAME]", summary: "switch the model" },
   { name: "/effort", usage: "/effort [LEVEL]", summary: "set the reasoning effort" },

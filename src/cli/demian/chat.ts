@@ -6,6 +6,7 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import { findMainAgent } from "../../runtime/agents/from-config.ts";
 import { formatContextReport } from "../../runtime/context/report-text.ts";
+import { answerMcpCommand } from "../../runtime/mcp/report.ts";
 import type { UserContentPart } from "../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../runtime/session-types.ts";
 import type { DriverCommand } from "../../tui/types.ts";
@@ -95,6 +96,7 @@ export class Chat {
       stop: async () => screen.note("· no task is running"),
       compact: async () => formatCompactReport(this.#session?.compact()),
       context: async () => (this.#session === undefined ? "" : formatContextReport(this.#session.context())),
+      mcp: async (word) => answerMcpCommand(this.#session ?? {}, word),
       usePlan: (text) => this.#sendPlan(text),
     });
   }

@@ -13,13 +13,14 @@ import { defined } from "../../base/values.ts";
 import { formatContextReport } from "../context/report-text.ts";
 import type { RuntimeEvent } from "../events.ts";
 import { formatJobEnd } from "../jobs/jobs.ts";
+import { answerMcpCommand } from "../mcp/report.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
 import { makeTitle, toPromptResponse } from "./answer.ts";
 import { askForm, buildPermissionRequest, readPermissionAnswer } from "./ask.ts";
 import { isFromSubAgent } from "./children.ts";
 import { type Choices, listChoices } from "./choices.ts";
-import { AVAILABLE_COMMANDS, COMPACT, CONTEXT, readArguments, USE_PLAN } from "./commands.ts";
+import { AVAILABLE_COMMANDS, COMPACT, CONTEXT, MCP, readArguments, USE_PLAN } from "./commands.ts";
 import { promptRunningError, toRequestError } from "./errors.ts";
 import { NOTICE, supportsNotification } from "./extensions.ts";
 import { Outbound } from "./outbound.ts";
@@ -235,6 +236,8 @@ export class AcpSession {
     if (command === COMPACT) return this.#compact();
     if (command === CONTEXT)
       return this.#reply(`\`\`\`text\n${formatContextReport(this.#session.context())}\n\`\`\``);
+    const mcpWord = input.parts.length === 0 ? readArguments(input.text, MCP) : undefined;
+    if (mcpWord !== undefined) return this.#reply(await this.#describeMcp(mcpWord));
     this.#setTitle(input.text);
     const planText = readArguments(input.text, USE_PLAN);
     let report: TurnReport;
@@ -271,6 +274,11 @@ export class AcpSession {
         ? "There is not enough to compact yet."
         : `Compacted ${report.dropped} messages into a summary: about ${report.beforeTokens} tokens, now ${report.afterTokens}.`;
     return this.#reply(text);
+  }
+
+  async #describeMcp(word: string): Promise<string> {
+    const text = await answerMcpCommand(this.#session, word).catch(toMessage);
+    return `\`\`\`text\n${text}\n\`\`\``;
   }
 
   /** To a command that does not reach the model. */

@@ -1,5 +1,5 @@
 // skill: gives the model the text of a skill, or a file of it. The tool's description lists the skills.
-import { readFile, realpath } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { isBelow } from "../../base/commands/executables.ts";
@@ -10,6 +10,7 @@ import { type ToolDefinition, ToolError } from "./types.ts";
 
 export const SKILL_TOOL = "skill";
 const MAX_LIST_CHARS = 8000;
+const MAX_FILE_BYTES = 1024 * 1024;
 
 const Input = z.strictObject({
   name: z.string().min(1).describe("A name from the list."),
@@ -78,6 +79,8 @@ async function readSkillFile({ name, directory, files }: Skill, file: string): P
   const real = await realpath(join(directory, file)).catch(() => "");
   if (!isBelow(real, await realpath(directory)))
     throw new ToolError("unknown_file", `${file} is not in the directory of the skill ${name}`);
+  if ((await stat(real)).size > MAX_FILE_BYTES)
+    throw new ToolError("too_large", `${file} is larger than ${MAX_FILE_BYTES / 1024} KiB`);
   const bytes = await readFile(real);
   if (bytes.includes(0)) throw new ToolError("binary", `${file} is a binary file`);
   return bytes.toString("utf8");

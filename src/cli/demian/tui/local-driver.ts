@@ -8,6 +8,7 @@ import { defined } from "../../../base/values.ts";
 import { type Batches, createBatches } from "../../../client/view/batches.ts";
 import type { Answer, RequestRow, ViewInput } from "../../../client/view/types.ts";
 import { formatContextReport } from "../../../runtime/context/report-text.ts";
+import { answerMcpCommand } from "../../../runtime/mcp/report.ts";
 import type { UserContentPart } from "../../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../../runtime/session-types.ts";
 import type { DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
@@ -109,6 +110,7 @@ export class LocalDriver implements SessionDriver {
       stop: () => this.interrupt(),
       compact: () => this.#compact(),
       context: async () => formatContextReport((await this.#openOnce()).context()),
+      mcp: async (word) => answerMcpCommand(await this.#openOnce(), word),
       usePlan: (text) => this.#usePlan(text),
     });
   }
