@@ -161,6 +161,8 @@ function makeApply({ run, order, gate, repeat }: Party, files: RunFiles): (call:
       sent.catch((error) => gate.event(refusedResult(order.backend, error)));
     } else if (name === "answer") run.answer?.(args[0] as string, args[1] as Answer).catch(() => undefined);
     else if (name === "interrupt") run.interrupt().catch(() => undefined);
+    else if (name === "steer") run.steer?.(args[0] as UserMessage, args[1] as string);
+    else if (name === "take_back") run.takeBack?.(args[0] as string);
     else if (name === "rewind") void run.rewind?.(args[0] as string[]);
     else if (name === "adjust")
       run.adjust?.(args[0] as SettingsChange, args[1] as Record<string, unknown>).catch(() => undefined);

@@ -9,6 +9,7 @@ import {
   guardAnswer,
   refuseToStop,
   submitMessage,
+  takeSteers,
 } from "./message-hooks.ts";
 import type { ToolCall, ToolMessage, UserMessage } from "./messages.ts";
 import { askModel, type ModelMemory } from "./model-request.ts";
@@ -56,6 +57,7 @@ async function loopUntilEnd(turn: Turn, message: UserMessage): Promise<End> {
 /** One model request and its tool calls. Undefined: ask again. */
 async function requestAndRun(turn: Turn): Promise<End | undefined> {
   const { services, signal, memory } = turn;
+  await takeSteers(services, signal);
   const before = await services.hooks.dispatch(buildHookInput(services, "BeforeModelRequest"), signal);
   if (signal.aborted) return endAborted();
   if (before.blocked) return endBlocked(before.reason);

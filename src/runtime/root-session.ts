@@ -25,6 +25,7 @@ import type {
   TurnInput,
   TurnReport,
 } from "./session-types.ts";
+import { type SteerOutcome, Steers } from "./steers.ts";
 import type { TranscriptWriter } from "./transcript.ts";
 import {
   describeUserCommand,
@@ -49,7 +50,7 @@ export interface SessionParts {
   /** Everything except the parts of a choice and `emit`. */
   fixed: Omit<
     Services,
-    keyof SessionChoice | "emit" | "hooks" | "invocation" | "delegator" | "jobs" | "takeNotes"
+    keyof SessionChoice | "emit" | "hooks" | "invocation" | "delegator" | "jobs" | "takeNotes" | "steers"
   > & {
     hooks(emit: (event: EventBody) => void): Services["hooks"];
   };
@@ -83,6 +84,7 @@ export class RootSession implements DemianSession {
   readonly #transcript: TranscriptWriter | undefined;
   readonly #delegation: Delegation | undefined;
   readonly #invocation: InvocationFields;
+  readonly #steers = new Steers();
   readonly #notes = new UserNotes();
   readonly jobs: Jobs;
   #plan: string | undefined;
@@ -182,6 +184,7 @@ export class RootSession implements DemianSession {
     const done = work(abort.signal).finally(() => {
       signal?.removeEventListener("abort", stop);
       this.#running = undefined;
+      this.#steers.giveBack();
       this.#warn();
     });
     this.#running = { abort, done };
@@ -201,6 +204,11 @@ export class RootSession implements DemianSession {
     );
     if (report.plan !== undefined) this.#plan = report.plan;
     return report;
+  }
+
+  async steer(input: Pick<TurnInput, "text" | "parts">): Promise<SteerOutcome> {
+    const isOurs = !isExternal(this.#choice.provider);
+    return this.#running === undefined || !isOurs ? "returned" : this.#steers.add(toUserMessage(input));
   }
 
   async #expand(input: TurnInput, signal: AbortSignal): Promise<TurnInput> {
@@ -298,6 +306,7 @@ export class RootSession implements DemianSession {
       systemPrompt: [systemPrompt, mcp?.instructions(agent) ?? ""].filter((part) => part !== "").join("\n\n"),
       tools: [...tools, ...(mcp?.tools(agent) ?? [])],
       invocation: this.#invocation,
+      steers: this.#steers,
       hooks: this.#hooks,
       jobs: this.jobs,
       takeNotes: () => this.#takeNotes(),

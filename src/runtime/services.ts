@@ -12,6 +12,7 @@ import type { PermissionGate } from "./permissions/gate.ts";
 import type { NativeProvider, ResolvedProvider } from "./providers/types.ts";
 import type { Sandbox } from "./sandbox/types.ts";
 import type { SessionOrder } from "./session-types.ts";
+import type { Steers } from "./steers.ts";
 import type { ToolDefinition } from "./tools/types.ts";
 import type { Workspace } from "./workspace/types.ts";
 
@@ -34,6 +35,8 @@ export interface Services {
   readonly invocation: InvocationFields;
   /** Sub-agents only. */
   readonly subAgent?: SubAgentPlace | undefined;
+  /** Messages for the running turn; the main agent only. */
+  readonly steers?: Steers | undefined;
   /** Only if this agent may delegate. */
   readonly delegator?: Delegator | undefined;
   /** Commands in the background; main agent only. */

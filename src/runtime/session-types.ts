@@ -105,6 +105,11 @@ export interface DemianSession {
   readonly history: readonly Message[];
   /** Runs one user message to its answer. Rejects only for misuse (a turn is running, the session is closed). */
   run(input: TurnInput): Promise<TurnReport>;
+  /**
+   * Adds a message to the running turn: it is sent with the next model request. `returned`: the turn ended before that, no
+   * turn is running, or its agent runs its own loop.
+   */
+  steer(input: Pick<TurnInput, "text" | "parts">): Promise<"taken" | "returned">;
   /** Ends the running turn; resolves once it has ended. */
   abort(): Promise<void>;
   /** Undefined: too little to compact. */

@@ -183,6 +183,7 @@ function goLive(adoption: Adoption, { ledger, observer }: AdoptParts): BackendSi
     hasInit: past.hasInit,
     open: requests.filter((request) => request.generation === generation).map(toOpen),
     ...defined({ stored: row.turn, turn: past.turn }),
+    steers: [...past.steers, ...calls.flatMap(({ name, args }) => (name === "steer" ? String(args[1]) : []))],
     isGiven: calls.some(({ name }) => name === "send"),
     toRepeat: calls.filter(concernsSession).length,
     ...(found.hasEnded ? { isGone: true } : {}),

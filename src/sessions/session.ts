@@ -265,8 +265,9 @@ export class Session {
 
   /** Resolves once stored. Throws `queue_full`, `idempotency_mismatch`, `store_failed`. */
   enqueue(input: Omit<NewInput, "message_id"> & { message_id?: string }): Promise<Receipt> {
-    const { message_id = makeId("msg") } = input;
-    return this.#ask((job_id) => ({ kind: "enqueue", job_id, input: { ...input, message_id } }));
+    const { message_id = makeId("msg"), steer } = input;
+    const order = { ...input, message_id, ...(steer === true ? { steer: this.#agent.canSteer } : {}) };
+    return this.#ask((job_id) => ({ kind: "enqueue", job_id, input: order }));
   }
 
   /** Removes a message from the queue. Throws `message_unknown`, `store_failed`. */
@@ -371,8 +372,10 @@ export class Session {
     if (happening.kind === "requests" || happening.kind === "turn_started") this.#heardAtMs = Date.now();
     this.#take(happening);
     // One that the agent started: nothing can wait for it.
-    const turn = happening.kind === "turn_started" ? facts.getTurn(this.state) : undefined;
-    if (turn?.origin === "agent") void this.#context.hooks.onTurnStart(this.row, turn.turn_id);
+    const turn = facts.getTurn(this.state);
+    const isOwn = happening.kind === "turn_started" && turn?.origin === "agent";
+    const isNext = happening.kind === "steered" && happening.how === "next";
+    if (turn !== undefined && (isOwn || isNext)) void this.#context.hooks.onTurnStart(this.row, turn.turn_id);
   }
 
   #onEvent(event: AgentEvent): void {

@@ -108,6 +108,7 @@ class InputBody(TypedDict, total=False):
     text: str
     message: InputBodyMessage
     now: bool
+    delivery: Literal["queue", "steer"]
     idempotency_key: str
 
 
@@ -779,10 +780,14 @@ class TranscriptPage(TypedDict):
     is_end: bool
 
 
-class InputReply(TypedDict):
+class _InputReply(TypedDict):
     input: InputRecord
     position: int
     repeated: bool
+
+
+class InputReply(_InputReply, total=False):
+    note: str
 
 
 class QueueReplyQueuedItemMessageContent2Item(TypedDict):
@@ -829,6 +834,7 @@ class InputRecord(_InputRecord, total=False):
     key: str
     hash: str
     turn_id: str
+    for_turn: str
     outcome: str
     error: InputRecordError
 
@@ -1626,7 +1632,7 @@ RespondBody = Union[RespondBody1, RespondBody2]
 ChangeView = Union[ChangeView1, ChangeView2, ChangeView3, ChangeView4, ChangeView5]
 
 
-QueueReplyQueuedItemMergedItem = TypedDict("QueueReplyQueuedItemMergedItem", {"message_id": str, "kind": Literal["user", "wake"], "message": QueueReplyQueuedItemMergedItemMessage, "queued_at_ms": int, "from": str, "brief": str}, total=False)
+QueueReplyQueuedItemMergedItem = TypedDict("QueueReplyQueuedItemMergedItem", {"message_id": str, "kind": Literal["user", "wake"], "message": QueueReplyQueuedItemMergedItemMessage, "queued_at_ms": int, "from": str, "brief": str, "for_turn": str}, total=False)
 
 
-QueueReplyQueuedItem = TypedDict("QueueReplyQueuedItem", {"message_id": str, "kind": Literal["user", "wake"], "message": QueueReplyQueuedItemMessage, "queued_at_ms": int, "from": str, "brief": str, "merged": List[QueueReplyQueuedItemMergedItem]}, total=False)
+QueueReplyQueuedItem = TypedDict("QueueReplyQueuedItem", {"message_id": str, "kind": Literal["user", "wake"], "message": QueueReplyQueuedItemMessage, "queued_at_ms": int, "from": str, "brief": str, "for_turn": str, "merged": List[QueueReplyQueuedItemMergedItem]}, total=False)

@@ -30,10 +30,11 @@ import { Pending, type PendingState } from "./pending.ts";
 import type { Place } from "./requests.ts";
 import { rewindTurns, toMessageId } from "./rewind.ts";
 import { type ClaudeReport, type ClaudeState, isTurnActive } from "./state.ts";
+import { cancelSteers, noteSteer, toSteerId } from "./steers.ts";
 import { reportAuthFailure } from "./system-frames.ts";
 import { translate } from "./translate.ts";
 import { flushHeld, noteSent } from "./turns.ts";
-import { toUserLine } from "./user-line.ts";
+import { toUserLine, tryUserLine } from "./user-line.ts";
 
 export interface ClaudeRunParts {
   state: ClaudeState;
@@ -123,6 +124,10 @@ export class ClaudeRun implements Run {
     return isBusy(this.#parts.state);
   }
 
+  get canSteer(): boolean {
+    return this.#parts.state.hasLifecycle === true;
+  }
+
   get pid(): number | undefined {
     return this.#client.process.child?.pid;
   }
@@ -176,6 +181,24 @@ export class ClaudeRun implements Run {
       this.#parts.log.warn("backend.stdin_closed", { backend: "claude", cause: String(cause) });
       await process.giveUp();
     }
+  }
+
+  steer(message: UserMessage, message_id: string): void {
+    const { state } = this.#parts;
+    const { process } = this.#client;
+    const uuid = toSteerId(message_id);
+    const line = uuid === undefined ? undefined : tryUserLine(message, state.nativeId, uuid);
+    if (uuid === undefined || line === undefined || !isTurnActive(state) || process.hasEnded) {
+      this.#report({ kind: "steered", message_id, how: "returned" });
+      return;
+    }
+    noteSteer(state, uuid, message_id);
+    process.write(line).catch(() => process.giveUp());
+  }
+
+  takeBack(message_id: string): void {
+    const uuid = toSteerId(message_id);
+    if (uuid !== undefined) cancelSteers(this.#client.control, [uuid]);
   }
 
   answer(native_id: string, answer: Answer): Promise<boolean> {
@@ -241,7 +264,7 @@ export class ClaudeRun implements Run {
       files,
       ...kept,
       reportedOut: () => files.mark.out - this.#client.bytesFromFrame,
-      isAtRest: () => !isTurnActive(state) && this.#pending.isEmpty && control.isQuiet,
+      isAtRest: () => !isTurnActive(state) && !state.steers?.size && this.#pending.isEmpty && control.isQuiet,
       state: (): ClaudeSnapshot => ({
         translator: state,
         pending: this.#pending.state,
@@ -259,6 +282,7 @@ export class ClaudeRun implements Run {
     const isTurn = isTurnActive(state);
     if (child === undefined || process.hasEnded || !(isTurn || isBusy(state))) return;
     child.resume();
+    this.#cancelSteers();
     if (speaksControl) {
       const turnOver = new Promise<void>((resolve) => {
         this.#turnOver.push(resolve);
@@ -318,11 +342,19 @@ export class ClaudeRun implements Run {
       if (report.kind === "event") sink.event(report.event);
       else if (report.kind === "turn_started") sink.turnStarted();
       else if (report.kind === "auth_failed") sink.authFailed(report.message);
+      else if (report.kind === "steered") sink.steered?.(report.message_id, report.how);
       else if (report.kind === "used") sink.used?.({ usage: report.usage });
       else sink.nativeId(report.id);
     });
     if (report.kind === "turn_started") this.#turnSinceS = readBootSeconds();
-    if (result !== undefined) this.#endTurn();
+    if (result === undefined) return;
+    this.#cancelSteers();
+    this.#endTurn();
+  }
+
+  /** The turn is over or being interrupted: what it has not taken in would become a turn that nobody asked for. */
+  #cancelSteers(): void {
+    cancelSteers(this.#client.control, this.#parts.state.steers?.keys() ?? []);
   }
 
   #emit(emit: () => void): void {

@@ -8,6 +8,8 @@ import { type Choices, MAX_LISTED } from "./choices.ts";
 export interface CommandActions {
   stop(): Promise<void>;
   compact(): Promise<string>;
+  /** Names the conversation, or returns its name. */
+  rename(name: string): Promise<string>;
   /** What the model is given. */
   context(): Promise<string>;
   /** The MCP servers of the session. */
@@ -69,6 +71,7 @@ function createActions(deeds: CommandActions): Readonly<Record<string, (word: st
   return {
     "/stop": () => deeds.stop(),
     "/compact": async () => say(await deeds.compact()),
+    "/name": async (word) => say(await deeds.rename(word)),
     "/context": async () => say(await deeds.context()),
     "/mcp": async (word) => say(await deeds.mcp(word)),
     "/provider": (word) => (word === "" ? ask("p") : choices.provider(word)),

@@ -18,6 +18,7 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
     usage: "/mcp [refresh]",
     summary: "show MCP servers and tools, or connect and list them again",
   },
+  { name: "/name", usage: "/name [NAME]", summary: "name this conversation, to resume it by name" },
   { name: "/provider", usage: "/provider [KEY]", summary: "switch the provider" },
   { name: "/model", usage: "/model [NAME]", summary: "switch the model" },
   { name: "/effort", usage: "/effort [LEVEL]", summary: "set the reasoning effort" },

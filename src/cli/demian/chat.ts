@@ -16,6 +16,7 @@ import { createCommands, formatCompactReport } from "./chat-actions.ts";
 import { CHAT_COMMANDS, readTyped } from "./chat-commands.ts";
 import { Choices } from "./choices.ts";
 import { ProviderPrompt } from "./choose-provider.ts";
+import { type Conversation, recallConversation, renameConversation } from "./conversation.ts";
 import { EXIT_CODES, type Io, type Stop } from "./io.ts";
 import { isGood, showReport } from "./once.ts";
 import type { Order } from "./order.ts";
@@ -35,6 +36,7 @@ export interface ChatOptions {
   runtime: Runtime;
   settings: Settings;
   order: Order;
+  conversation: Conversation;
   /** Attached to the first message. */
   parts: readonly UserContentPart[];
   /** Called after the first successful turn with these settings. */
@@ -95,6 +97,7 @@ export class Chat {
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: async () => screen.note("· no task is running"),
       compact: async () => formatCompactReport(this.#session?.compact()),
+      rename: async (name) => renameConversation(options.conversation, name),
       context: async () => (this.#session === undefined ? "" : formatContextReport(this.#session.context())),
       mcp: async (word) => answerMcpCommand(this.#session ?? {}, word),
       usePlan: (text) => this.#sendPlan(text),
@@ -138,6 +141,7 @@ export class Chat {
         `· multi-agent: ${truncate(describeTeam(runtime, this.#choices.main), 4 * screen.columns)}`,
       );
     }
+    for (const line of recallConversation(this.#options.conversation)) screen.note(`· ${line}`);
     screen.note(`· sandbox ${this.#session.sandbox}; /help lists the commands, Ctrl-D exits`);
     this.#hasBegun = true;
     return true;
@@ -149,9 +153,10 @@ export class Chat {
   }
 
   #open(): Promise<DemianSession> {
-    const { screen, runtime, order } = this.#options;
+    const { screen, runtime, order, conversation } = this.#options;
     const terminal = (): Terminal => this.#terminal;
     return runtime.openSession({
+      ...conversation.order,
       ...toSessionChoice(this.#choices.settings),
       yes: order.yes,
       dryRun: order.dryRun,
@@ -214,12 +219,14 @@ export class Chat {
       end: () => screen.note("· end of input; exiting when this task is done"),
     });
     try {
+      this.#options.conversation.begin(text, session);
       const report = await session.run({
         text,
         ...(parts.length === 0 ? {} : { parts }),
         ...(usePlan ? { usePlan } : {}),
       });
       unwatch();
+      this.#options.conversation.endTurn(session, report);
       await showReport(report, screen, this.#progress);
       await this.#remember(report);
       if (report.plan !== undefined) screen.note(`· ${explainPlan("/provider")}`);

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import {
   type AgentApp,
   agent,
+  type ContentBlock,
   type InitializeResponse,
   PROTOCOL_VERSION,
   type SetSessionConfigOptionRequest,
@@ -12,14 +13,14 @@ import { createStreams } from "../../base/acp-streams.ts";
 import { waitAtMost } from "../../base/child.ts";
 import { isObject } from "../../base/json.ts";
 import { defined } from "../../base/values.ts";
+import { SessionStore } from "../conversations/store.ts";
 import { EFFORT_OPTION, MODE_OPTION, MODEL_OPTION, parseEffort, parseModelId } from "./choices.ts";
 import { invalidParamsError, toRequestError } from "./errors.ts";
-import { EVENT, NOTICE } from "./extensions.ts";
+import { EVENT, NOTICE, STEER } from "./extensions.ts";
 import { AcpHost } from "./host.ts";
 import type { AcpOptions } from "./options.ts";
 import { type CreateRuntime, Runtimes } from "./runtimes.ts";
 import type { AcpSession } from "./session.ts";
-import { SessionStore } from "./store.ts";
 
 const SHUTDOWN_LIMIT_MS = 5000;
 
@@ -86,6 +87,9 @@ function register(app: AgentApp, host: AcpHost, version: string, preloadRuntime:
     .onRequest("session/prompt", ({ params, signal }) =>
       run(() => host.get(params.sessionId).prompt(params.prompt, signal)),
     )
+    .onRequest(STEER, readSteerParams, ({ params }) =>
+      run(() => host.get(params.sessionId).steer(params.prompt)),
+    )
     .onNotification("session/cancel", ({ params }) => host.find(params.sessionId)?.cancel())
     .onRequest("session/set_mode", ({ params }) =>
       run(async () => {
@@ -118,7 +122,7 @@ function buildInitializeResponse(version: string): InitializeResponse {
       promptCapabilities: { image: true, audio: false, embeddedContext: true },
       mcpCapabilities: { http: true, sse: false },
       sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
-      _meta: { demian: { events: EVENT, notices: NOTICE, setModel: true } },
+      _meta: { demian: { events: EVENT, notices: NOTICE, steer: STEER, setModel: true } },
     },
     authMethods: [],
   };
@@ -139,6 +143,14 @@ function readSetModelParams(value: unknown): { sessionId: string; modelId: strin
     throw invalidParamsError("session/set_model needs sessionId and modelId, both strings");
   }
   return { sessionId, modelId };
+}
+
+function readSteerParams(value: unknown): { sessionId: string; prompt: ContentBlock[] } {
+  const { sessionId, prompt } = isObject(value) ? value : {};
+  if (typeof sessionId !== "string" || !Array.isArray(prompt) || !prompt.every(isObject)) {
+    throw invalidParamsError(`${STEER} needs sessionId, a string, and prompt, a list of blocks`);
+  }
+  return { sessionId, prompt: prompt as ContentBlock[] };
 }
 
 function readConfigChange(session: AcpSession, { configId, value }: SetSessionConfigOptionRequest) {

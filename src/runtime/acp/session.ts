@@ -11,21 +11,22 @@ import type {
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import { formatContextReport } from "../context/report-text.ts";
+import type { SessionRecord } from "../conversations/record.ts";
+import { checkName, makeTitle } from "../conversations/title.ts";
 import type { RuntimeEvent } from "../events.ts";
 import { formatJobEnd } from "../jobs/jobs.ts";
 import { answerMcpCommand } from "../mcp/report.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
-import { makeTitle, toPromptResponse } from "./answer.ts";
+import { toPromptResponse } from "./answer.ts";
 import { askForm, buildPermissionRequest, readPermissionAnswer } from "./ask.ts";
 import { isFromSubAgent } from "./children.ts";
 import { type Choices, listChoices } from "./choices.ts";
-import { AVAILABLE_COMMANDS, COMPACT, CONTEXT, MCP, readArguments, USE_PLAN } from "./commands.ts";
+import { AVAILABLE_COMMANDS, COMPACT, CONTEXT, MCP, NAME, readArguments, USE_PLAN } from "./commands.ts";
 import { promptRunningError, toRequestError } from "./errors.ts";
 import { NOTICE, supportsNotification } from "./extensions.ts";
 import { Outbound } from "./outbound.ts";
 import { type PromptInput, parsePrompt } from "./prompt.ts";
-import type { SessionRecord } from "./record.ts";
 import { replay } from "./replay.ts";
 import { Translator } from "./translate.ts";
 import { toWellFormed } from "./well-formed.ts";
@@ -160,6 +161,14 @@ export class AcpSession {
     return done;
   }
 
+  /** Adds a message to the running prompt. Resolves once it is part of it, or will not be. */
+  async steer(blocks: readonly ContentBlock[]): Promise<{ outcome: "taken" | "returned" }> {
+    if (this.#turn === undefined) return { outcome: "returned" };
+    const outcome = await this.#session.steer(parsePrompt(blocks, this.#options.runtime.config.multimodal));
+    await this.#outbound.drain();
+    return { outcome };
+  }
+
   /** Ends the running prompt, if any. */
   cancel(): void {
     this.#turn?.abort.abort();
@@ -238,6 +247,8 @@ export class AcpSession {
       return this.#reply(`\`\`\`text\n${formatContextReport(this.#session.context())}\n\`\`\``);
     const mcpWord = input.parts.length === 0 ? readArguments(input.text, MCP) : undefined;
     if (mcpWord !== undefined) return this.#reply(await this.#describeMcp(mcpWord));
+    const name = readArguments(command, NAME);
+    if (name !== undefined) return this.#rename(name);
     this.#setTitle(input.text);
     const planText = readArguments(input.text, USE_PLAN);
     let report: TurnReport;
@@ -279,6 +290,17 @@ export class AcpSession {
   async #describeMcp(word: string): Promise<string> {
     const text = await answerMcpCommand(this.#session, word).catch(toMessage);
     return `\`\`\`text\n${text}\n\`\`\``;
+  }
+
+  async #rename(text: string): Promise<PromptResponse> {
+    const { record } = this.#options;
+    if (record === undefined) return this.#reply("This session is not stored, so it cannot be named.");
+    const before = record.meta.name ?? record.meta.title;
+    if (text === "") return this.#reply(before === undefined ? "It has no name." : `Its name is ${before}.`);
+    const name = checkName(text);
+    record.update({ name });
+    this.#push({ sessionUpdate: "session_info_update", title: name, updatedAt: record.meta.updatedAt });
+    return this.#reply(`Named ${name}.`);
   }
 
   /** To a command that does not reach the model. */

@@ -82,6 +82,10 @@ export class Agent {
     return this.#run?.isBusy === true;
   }
 
+  get canSteer(): boolean {
+    return this.#run?.canSteer === true;
+  }
+
   /** What the running agent can be set to. */
   offers(): Offers | undefined | Promise<Offers | undefined> {
     return this.#run?.offers?.();
@@ -109,6 +113,12 @@ export class Agent {
         return void this.#give(effect);
       case "rewind":
         return void this.#rewind(effect);
+      case "steer":
+        this.#steer(effect);
+        break;
+      case "take_back":
+        this.#takeBack(effect.message_id);
+        break;
       case "pause":
         if (effect.isPaused) this.#run?.pause();
         else this.#run?.resume();
@@ -220,6 +230,7 @@ export class Agent {
       },
       ending,
       used: (used) => report({ kind: "used", ...used }),
+      steered: (message_id, how) => report({ kind: "steered", message_id, how }),
       turnStarted: () => report({ kind: "turn_started" }),
       stderr: (line) => {
         for (const shown of this.#stderr.take(line)) report({ kind: "stderr", line: shown });
@@ -274,6 +285,18 @@ export class Agent {
       job_id,
       outcome: outcome ?? { reason: `${backend.name} cannot forget turns` },
     });
+  }
+
+  #steer({ message, message_id }: RunEffect & { kind: "steer" }): void {
+    const run = this.#run;
+    if (run?.steer === undefined) this.#parts.report({ kind: "steered", message_id, how: "returned" });
+    else callAndRecord(run, "steer", [message, message_id], () => run.steer?.(message, message_id));
+  }
+
+  #takeBack(message_id: string): void {
+    const run = this.#run;
+    if (run?.takeBack === undefined) this.#parts.report({ kind: "kept", message_id });
+    else callAndRecord(run, "take_back", [message_id], () => run.takeBack?.(message_id));
   }
 
   async #adjust({ job_id, change, options }: RunEffect & { kind: "adjust" }): Promise<void> {

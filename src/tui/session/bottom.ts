@@ -14,8 +14,9 @@ const MOST_COMPLETIONS = 6;
 export function queueLines({ view: { queue } }: SessionUi, columns: number): Line[] {
   const shown = queue.slice(-MOST_QUEUED);
   const hidden = queue.length - shown.length;
-  return shown.map(({ message, kind, from }, at) => {
-    const who = kind === "wake" ? `wake${from === undefined ? "" : ` from ${toSafeLine(from)}`}` : "queued";
+  return shown.map(({ message, kind, from, for_turn }, at) => {
+    const own = for_turn === undefined ? "queued" : "for this turn";
+    const who = kind === "wake" ? `wake${from === undefined ? "" : ` from ${toSafeLine(from)}`}` : own;
     const isLast = at === shown.length - 1;
     const more = at === 0 && hidden > 0 ? ` (+${hidden} more)` : "";
     const key = isLast && kind === "user" ? "  Ctrl-X edit" : "";
@@ -174,6 +175,7 @@ function chatHints(ui: SessionUi, { canGoBack, pickers, hasChanges }: HintContex
   return [
     ...(isWaiting ? ([["Ctrl-N", "answer"]] as const) : []),
     ...(isWaiting ? [] : ([["Enter", isRunning ? "queue" : "send"]] as const)),
+    ...(isRunning && !isWaiting && !empty ? ([["Ctrl-T", "steer"]] as const) : []),
     ...(isRunning ? ([["Ctrl-C", "interrupt"]] as const) : []),
     ...(canGoBack ? ([["Esc", "list"]] as const) : []),
     ...(ui.feed.focus === undefined ? [] : ([["Enter", "unfold"]] as const)),

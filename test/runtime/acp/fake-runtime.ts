@@ -154,6 +154,7 @@ export class FakeRuntimes {
       get history() {
         return history.messages;
       },
+      steer: async () => "returned",
       run(input) {
         const abort = new AbortController();
         input.signal?.addEventListener("abort", () => abort.abort());

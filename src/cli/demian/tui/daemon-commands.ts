@@ -25,6 +25,8 @@ export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): re
     agents: () => formatSubAgents(runtime, choices.main).join("\n"),
     stop: async () => say("no task is running"),
     compact: () => Promise.resolve(formatCompactReport(undefined)),
+    rename: () =>
+      Promise.reject(new CodedError("no_session", "no session yet; your first message starts it")),
     context: () => Promise.resolve("nothing yet: your first message starts the session"),
     mcp: () => Promise.resolve("nothing yet: your first message starts the session"),
     usePlan: () => Promise.reject(new CodedError("no_plan", explainNoPlan("press p"))),
