@@ -235,7 +235,11 @@ class SdkClient implements McpClient {
     try {
       return await ask();
     } catch (error) {
-      throw new Error(this.explain(error), { cause: error });
+      const fault = this.explain(error);
+      // The server was restarted, or is gone: the next call connects again.
+      const { status } = isObject(error) ? error : {};
+      if (error instanceof TypeError || typeof status === "number") this.#end(fault);
+      throw new Error(fault, { cause: error });
     }
   }
 }

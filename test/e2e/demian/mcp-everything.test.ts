@@ -24,10 +24,15 @@ beforeEach(() => {
 
 afterEach(async () => {
   await hub?.close();
-  if (server === undefined) return;
-  server.kill("SIGKILL");
-  await once(server, "exit");
+  await stopServer();
 });
+
+async function stopServer(): Promise<void> {
+  if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+  const exited = once(server, "exit");
+  server.kill("SIGKILL");
+  await exited;
+}
 
 async function connect(config: McpOrder["config"]): Promise<{ hub: McpHub; warnings: string[] }> {
   const warnings: string[] = [];
@@ -91,4 +96,13 @@ test("over HTTP, and again after the server was started anew", async () => {
   await start();
   const connected = await connect({ url: `http://127.0.0.1:${port}/mcp` });
   await useEverything(connected);
+  await stopServer();
+  await start();
+  const [tool] = connected.hub.tools(AGENT);
+  const context = { signal: NEVER, progress: () => undefined, keepOutput: async () => "kept" };
+  const echo = () =>
+    tool?.execute({ message: "hi" }, { title: "", targets: [] }, context as unknown as ToolContext);
+  // It has forgotten us: that call fails, the next one connects again.
+  expect(await echo()).toMatchObject({ ok: false });
+  expect(await echo()).toMatchObject({ ok: true, content: "Echo: hi" });
 });
