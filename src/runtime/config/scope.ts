@@ -23,7 +23,7 @@ export interface Scope {
   trustDirectory: string;
 }
 
-export type Contributed = "agent" | "tool" | "skill";
+export type Contributed = "agent" | "tool" | "skill" | "command";
 
 export interface ScopeFile extends FileBytes {
   kind: Contributed;
@@ -45,6 +45,7 @@ const FOLDERS: Readonly<
   >
 > = {
   agent: { folder: "agents", extension: ".md", maxBytes: 256 * 1024, mistaken: [".markdown", ".mdx"] },
+  command: { folder: "commands", extension: ".md", maxBytes: 64 * 1024, mistaken: [".markdown", ".mdx"] },
   tool: {
     folder: "tools",
     extension: ".mjs",

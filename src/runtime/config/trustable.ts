@@ -58,9 +58,10 @@ async function listScope(
     ? await readProjectBytes(place.cwd).catch((error: unknown) => void faults.push(toMessage(error)))
     : undefined;
   const none = { files: [], faults: [] };
-  const [agents, skills, tools] = await Promise.all([
+  const [agents, skills, commands, tools] = await Promise.all([
     isProject ? readScope(scope, "agent") : none,
     isProject ? readScope(scope, "skill") : none,
+    isProject ? readScope(scope, "command") : none,
     readScope(scope, "tool"),
   ]);
   const isTrustedByConfig = !isProject && userTools;
@@ -68,6 +69,7 @@ async function listScope(
     ...(own === undefined ? [] : [{ ...own, kind: "config" as const }]),
     ...agents.files,
     ...skills.files,
+    ...commands.files,
     ...tools.files,
     ...instructions,
   ].map((file): Trustable => {
@@ -87,7 +89,7 @@ async function listScope(
   const gone = await listGoneFiles(trust, present, scope);
   return {
     files: [...present, ...gone],
-    faults: [...faults, ...agents.faults, ...skills.faults, ...tools.faults],
+    faults: [...faults, ...agents.faults, ...skills.faults, ...commands.faults, ...tools.faults],
   };
 }
 

@@ -61,6 +61,7 @@ export class Places {
       agents: files,
       tools,
       skills,
+      commands,
       instructions,
       warnings,
     } = await loadContributions({
@@ -70,7 +71,16 @@ export class Places {
     const { agents: registry, warnings: told } = createAgentRegistry({ config, sources, files, toolNames });
     const settled = settleDefaultAgent(loaded, registry);
     const all = [...warnings, ...told, ...settled.warnings];
-    return { agents: files, tools, skills, instructions, registry, config: settled.config, warnings: all };
+    return {
+      agents: files,
+      tools,
+      skills,
+      commands,
+      instructions,
+      registry,
+      config: settled.config,
+      warnings: all,
+    };
   }
 
   remove(): void {

@@ -46,6 +46,6 @@ test("what only looks is allowed by default, what changes something asks", () =>
     "network ask",
     look,
     look,
-    "process allow",
+    "process ask",
   ]);
 });
