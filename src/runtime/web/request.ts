@@ -90,9 +90,9 @@ async function fetchOnce(url: URL, options: WebOptions, signal: AbortSignal): Pr
   try {
     const { statusCode: status = 0, headers } = response;
     if (status >= 300 && status < 400 && headers.location !== undefined) {
-      if (!URL.canParse(headers.location, url))
+      if (!URL.canParse(headers.location, url.href))
         throw new ToolError("bad_redirect", `${url.host} redirects to an invalid URL`);
-      return { redirect: parseWebUrl(new URL(headers.location, url).href) };
+      return { redirect: parseWebUrl(new URL(headers.location, url.href).href) };
     }
     const [kind = "", ...parameters] = (headers["content-type"] ?? "text/plain").split(";");
     const type = kind.trim().toLowerCase();
