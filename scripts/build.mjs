@@ -1,4 +1,4 @@
-// Builds dist/: a bundle per program (for a quick start), the worker threads, the client library with its types, the
+// Builds dist/: a bundle per program (for a quick start), the worker threads, the libraries with their types, the
 // dashboard (build-web.mjs) and the licences of bundled packages (notices.mjs).
 //   node scripts/build.mjs [--quiet]
 import { spawnSync } from "node:child_process";
@@ -14,7 +14,16 @@ const isQuiet = process.argv.includes("--quiet");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const startedMs = Date.now();
 
-const PROGRAMS = ["blemees", "blemeesd", "blemeesctl", "sm", "demian", "demian-cli", "demian-plain"];
+const PROGRAMS = [
+  "blemees",
+  "blemees-claude",
+  "blemeesd",
+  "blemeesctl",
+  "sm",
+  "demian",
+  "demian-cli",
+  "demian-plain",
+];
 /**
  * What the programs load with import(), each in one file, whose compiled code is kept (src/base/code-cache.ts). `mcp` is
  * loaded by demian, for sessions that have MCP servers.
@@ -77,6 +86,16 @@ const bundles = await Promise.all([
     entryPoints: { client: "src/client/index.ts" },
     outExtension: { ".js": ".mjs" },
     sourcemap: true,
+  }),
+  build({
+    ...common,
+    format: "esm",
+    entryPoints: { demian: "src/runtime/index.ts" },
+    outExtension: { ".js": ".mjs" },
+    // Bundled CommonJS packages need it for Node's own modules.
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
   }),
 ]);
 writeFileSync(join(root, "dist/package.json"), '{ "type": "commonjs" }\n');

@@ -17,7 +17,9 @@ export interface HistoryWatcher {
 /** Some providers restart their call ids with each answer, and an id becomes part of a file name. */
 const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-const INTERRUPTED = "This call was interrupted before it gave a result.";
+/** The result of a call that has none. */
+export const INTERRUPTED =
+  "Not finished: demian ended before this call gave a result. What it did until then is unknown; check before you repeat it.";
 
 export class History {
   readonly #watcher: HistoryWatcher;

@@ -42,6 +42,7 @@ export function createProgram(options: MainOptions): Program<DemianContext> {
       ['"make the tests pass"', "send one message; print the answer on stdout"],
       ['git diff | demian "review this"', "with more text on stdin"],
       ['--agent plan --image mockup.png "how would you build this?"', "with an image"],
+      ['--continue "and now the docs"', "continue the last conversation of this directory"],
       ['--yes --json "fix the linter"', "for scripts: no prompts, events as JSON"],
     ],
     groups: [{ title: "Commands", commands: COMMANDS }],
@@ -59,8 +60,9 @@ export function createProgram(options: MainOptions): Program<DemianContext> {
     ],
     commonFlags: COMMON_FLAGS,
     flags: PROGRAM_FLAGS,
-    asks: { trustable: `${name} trust --names` },
+    asks: { trustable: `${name} trust --names`, conversation: `${name} sessions --names` },
     flagAsks: {
+      conversation: `${name} sessions --names`,
       agent: `${name} list-agents --main --names`,
       provider: `${name} list-providers --names`,
       effort: `printf "%s\\n" ${EFFORTS.join(" ")}`,

@@ -25,13 +25,20 @@ export interface Settings {
 
 type Known = Pick<Runtime, "config" | "agents" | "providers">;
 
-/** A saved model is used only with the saved provider. */
-export function resolveSettings(runtime: Known, order: Order, saved: Preferences): Settings {
-  const agent: Setting =
-    order.agent === undefined
-      ? { value: runtime.config.defaultAgent, source: "config" }
-      : { value: order.agent, source: "flag" };
-  const provider = resolveProvider(runtime, order, saved, agent.value);
+/** Of a conversation that continues. */
+export type Before = Readonly<Record<"agent" | "provider" | "model", string>>;
+
+/** A saved model is used only with the saved provider. What a conversation was continued with comes before what is saved. */
+export function resolveSettings(
+  runtime: Known,
+  order: Order,
+  preferences: Preferences,
+  before?: Before,
+): Settings {
+  const saved = before === undefined || before.provider === "" ? preferences : before;
+  const agent = resolveAgent(runtime, order, before);
+  const isContinued = saved !== preferences && order.agent === undefined;
+  const provider = resolveProvider(runtime, order, saved, agent.value, isContinued);
   const effort: Setting =
     order.effort === undefined
       ? readConfiguredEffort(runtime, provider.value)
@@ -48,8 +55,33 @@ function moveEffort(runtime: Known, effort: Setting, provider: string): Setting 
   return effort.source === "config" ? readConfiguredEffort(runtime, provider) : effort;
 }
 
-function resolveProvider(runtime: Known, order: Order, saved: Preferences, agent: string): Setting {
+function resolveAgent({ agents, config }: Known, order: Order, before: Before | undefined): Setting {
+  if (order.agent !== undefined) return { value: order.agent, source: "flag" };
+  const isKnown = agents.listPrimary().some(({ name }) => name === before?.agent);
+  if (before !== undefined && isKnown) return { value: before.agent, source: "saved" };
+  return { value: config.defaultAgent, source: "config" };
+}
+
+/** Parts of a conversation's choice that no longer exist. */
+export function listLostSettings({ agents, providers }: Known, before: Before): string[] {
+  const hasAgent = agents.listPrimary().some(({ name }) => name === before.agent);
+  const hasProvider = providers.some(({ key }) => key === before.provider);
+  return [
+    ...(hasAgent || before.agent === "" ? [] : [`agent ${before.agent}`]),
+    ...(hasProvider || before.provider === "" ? [] : [`provider ${before.provider}`]),
+  ];
+}
+
+function resolveProvider(
+  runtime: Known,
+  order: Order,
+  saved: Preferences,
+  agent: string,
+  isContinued: boolean,
+): Setting {
   if (order.provider !== undefined) return { value: order.provider, source: "flag" };
+  if (isContinued && saved.provider !== undefined && findProvider(runtime, saved.provider) !== undefined)
+    return { value: saved.provider, source: "saved" };
   const profile = runtime.agents.list().find((row) => row.agent.name === agent)?.agent.provider?.profile;
   if (profile !== undefined) return { value: profile, source: "config" };
   if (saved.provider !== undefined && findProvider(runtime, saved.provider) !== undefined) {

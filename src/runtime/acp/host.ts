@@ -8,6 +8,8 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { KeyedLock } from "../../base/keyed-lock.ts";
+import type { SessionMeta, SessionRecord } from "../conversations/record.ts";
+import type { SessionStore } from "../conversations/store.ts";
 import type { Message } from "../messages.ts";
 import type { SessionOrder } from "../session-types.ts";
 import type { Choices } from "./choices.ts";
@@ -22,10 +24,8 @@ import {
   readMcpServers,
   readSessionOptions,
 } from "./open-params.ts";
-import type { SessionMeta, SessionRecord } from "./record.ts";
 import type { Runtimes } from "./runtimes.ts";
 import { AcpSession } from "./session.ts";
-import type { SessionStore } from "./store.ts";
 
 /** Defaults from the program's flags. */
 export type SessionDefaults = Pick<
@@ -142,17 +142,17 @@ export class AcpHost {
   }
 
   async list({ cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
-    const all = await this.#options.store.list();
-    const wanted = cwd ? all.filter((session) => session.cwd === resolve(cwd)) : all;
+    const { store } = this.#options;
+    const wanted = cwd ? await store.listIn(resolve(cwd)) : await store.list();
     const from = cursor ? wanted.findIndex(({ id }) => id === cursor) + 1 : 0;
     const page = wanted.slice(from, from + PAGE);
     const last = page.at(-1);
     return {
-      sessions: page.map(({ id, cwd: where, title, updatedAt }) => ({
+      sessions: page.map(({ id, cwd: where, title, name = title, updatedAt }) => ({
         sessionId: id,
         cwd: where,
         updatedAt,
-        ...(title !== undefined && { title }),
+        ...(name !== undefined && { title: name }),
       })),
       ...(last !== undefined && from + PAGE < wanted.length && { nextCursor: last.id }),
     };

@@ -13,6 +13,7 @@ import { createStreams } from "../../base/acp-streams.ts";
 import { waitAtMost } from "../../base/child.ts";
 import { isObject } from "../../base/json.ts";
 import { defined } from "../../base/values.ts";
+import { SessionStore } from "../conversations/store.ts";
 import { EFFORT_OPTION, MODE_OPTION, MODEL_OPTION, parseEffort, parseModelId } from "./choices.ts";
 import { invalidParamsError, toRequestError } from "./errors.ts";
 import { EVENT, NOTICE, STEER } from "./extensions.ts";
@@ -20,7 +21,6 @@ import { AcpHost } from "./host.ts";
 import type { AcpOptions } from "./options.ts";
 import { type CreateRuntime, Runtimes } from "./runtimes.ts";
 import type { AcpSession } from "./session.ts";
-import { SessionStore } from "./store.ts";
 
 const SHUTDOWN_LIMIT_MS = 5000;
 

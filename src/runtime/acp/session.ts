@@ -11,20 +11,30 @@ import type {
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import { formatContextReport } from "../context/report-text.ts";
+import type { SessionRecord } from "../conversations/record.ts";
+import { checkName, makeTitle } from "../conversations/title.ts";
 import type { RuntimeEvent } from "../events.ts";
 import { formatJobEnd } from "../jobs/jobs.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
+import { expandPrompt } from "../prompts.ts";
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
-import { makeTitle, toPromptResponse } from "./answer.ts";
+import { toPromptResponse } from "./answer.ts";
 import { askForm, buildPermissionRequest, readPermissionAnswer } from "./ask.ts";
 import { isFromSubAgent } from "./children.ts";
 import { type Choices, listChoices } from "./choices.ts";
-import { AVAILABLE_COMMANDS, COMPACT, CONTEXT, readArguments, USE_PLAN } from "./commands.ts";
+import {
+  AVAILABLE_COMMANDS,
+  COMPACT,
+  CONTEXT,
+  NAME,
+  readArguments,
+  toAvailableCommands,
+  USE_PLAN,
+} from "./commands.ts";
 import { promptRunningError, toRequestError } from "./errors.ts";
 import { NOTICE, supportsNotification } from "./extensions.ts";
 import { Outbound } from "./outbound.ts";
 import { type PromptInput, parsePrompt } from "./prompt.ts";
-import type { SessionRecord } from "./record.ts";
 import { replay } from "./replay.ts";
 import { Translator } from "./translate.ts";
 import { toWellFormed } from "./well-formed.ts";
@@ -243,17 +253,22 @@ export class AcpSession {
     if (command === COMPACT) return this.#compact();
     if (command === CONTEXT)
       return this.#reply(`\`\`\`text\n${formatContextReport(this.#session.context())}\n\`\`\``);
+    const name = readArguments(command, NAME);
+    if (name !== undefined) return this.#rename(name);
     this.#setTitle(input.text);
     const planText = readArguments(input.text, USE_PLAN);
     let report: TurnReport;
     try {
-      const turn = planText === undefined ? input : { ...input, text: planText, usePlan: true };
+      const own = { ...input, text: expandPrompt(this.runtime.commands, input.text) ?? input.text };
+      const turn = planText === undefined ? own : { ...input, text: planText, usePlan: true };
       report = await this.#session.run({ ...turn, signal });
     } catch (error) {
       throw toRequestError(error);
     } finally {
       await this.#settle();
     }
+    const { record } = this.#options;
+    record?.update({ turns: (record.meta.turns ?? 0) + 1 });
     return toPromptResponse(report, signal.aborted);
   }
 
@@ -279,6 +294,17 @@ export class AcpSession {
         ? "There is not enough to compact yet."
         : `Compacted ${report.dropped} messages into a summary: about ${report.beforeTokens} tokens, now ${report.afterTokens}.`;
     return this.#reply(text);
+  }
+
+  async #rename(text: string): Promise<PromptResponse> {
+    const { record } = this.#options;
+    if (record === undefined) return this.#reply("This session is not stored, so it cannot be named.");
+    const before = record.meta.name ?? record.meta.title;
+    if (text === "") return this.#reply(before === undefined ? "It has no name." : `Its name is ${before}.`);
+    const name = checkName(text);
+    record.update({ name });
+    this.#push({ sessionUpdate: "session_info_update", title: name, updatedAt: record.meta.updatedAt });
+    return this.#reply(`Named ${name}.`);
   }
 
   /** To a command that does not reach the model. */
@@ -309,7 +335,7 @@ export class AcpSession {
       description,
       ...(hint !== undefined && { input: { hint } }),
     }));
-    const availableCommands = [...own, ...prompts];
+    const availableCommands = [...own, ...toAvailableCommands(this.runtime.commands), ...prompts];
     const text = JSON.stringify(availableCommands);
     if (text === this.#commands) return;
     this.#commands = text;

@@ -23,14 +23,23 @@ export interface Trustable {
   isTrustedByConfig: boolean;
 }
 
+export interface TrustSettings {
+  userTools: boolean;
+  /** False: the configuration turns them off, so they need no trust. */
+  instructions?: boolean;
+}
+
 export interface Trustables {
   files: Trustable[];
   /** Files that could not be read. */
   faults: string[];
 }
 
-export async function listTrustables(place: ScopePlace, config: { userTools: boolean }): Promise<Trustables> {
-  const { files: instructions, faults: unusable } = await findInstructions(place);
+export async function listTrustables(place: ScopePlace, config: TrustSettings): Promise<Trustables> {
+  const isUsed = config.instructions !== false;
+  const { files: instructions, faults: unusable } = isUsed
+    ? await findInstructions(place)
+    : { files: [], faults: [] };
   const found = await Promise.all(
     (await listScopes(place)).map(async (scope) => {
       const own =
@@ -57,14 +66,16 @@ async function listScope(
   const own = isProject
     ? await readProjectBytes(place.cwd).catch((error: unknown) => void faults.push(toMessage(error)))
     : undefined;
-  const [agents, tools] = await Promise.all([
+  const [agents, commands, tools] = await Promise.all([
     isProject ? readScope(scope, "agent") : { files: [], faults: [] },
+    isProject ? readScope(scope, "command") : { files: [], faults: [] },
     readScope(scope, "tool"),
   ]);
   const isTrustedByConfig = !isProject && userTools;
   const present = [
     ...(own === undefined ? [] : [{ ...own, kind: "config" as const }]),
     ...agents.files,
+    ...commands.files,
     ...tools.files,
     ...instructions,
   ].map((file): Trustable => {
@@ -82,7 +93,10 @@ async function listScope(
     };
   });
   const gone = await listGoneFiles(trust, present, scope);
-  return { files: [...present, ...gone], faults: [...faults, ...agents.faults, ...tools.faults] };
+  return {
+    files: [...present, ...gone],
+    faults: [...faults, ...agents.faults, ...commands.faults, ...tools.faults],
+  };
 }
 
 async function listGoneFiles(

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { SessionStore } from "../../../src/runtime/conversations/store.ts";
 import { gate } from "../../support/gate.ts";
 import { errorOf, Harness } from "./harness.ts";
 
@@ -222,5 +224,23 @@ describe("session/prompt", () => {
     expect((await acp.prompt(sessionId, "/context")).stopReason).toBe("end_turn");
     const said = textsOf(acp.ofKind(sessionId, "agent_message_chunk"));
     expect(said).toMatch(/```text\ncontext of fake m: about 7 of 100 tokens \(7 %\)\n {2}system prompt/);
+  });
+
+  test("/name names a session, which is listed by its name", async () => {
+    const acp = await Harness.start();
+    const { sessionId } = await acp.open();
+    await acp.prompt(sessionId, "one");
+    await acp.prompt(sessionId, "/name the parser");
+    expect(acp.ofKind(sessionId, "session_info_update").at(-1)).toMatchObject({ title: "the parser" });
+    await acp.prompt(sessionId, "/name");
+    expect(textsOf(acp.ofKind(sessionId, "agent_message_chunk"))).toMatch(
+      /Named the parser\.Its name is the parser\./,
+    );
+    await expect(acp.prompt(sessionId, `/name ${"x".repeat(101)}`)).rejects.toMatchObject({ code: -32602 });
+    const { sessions } = await acp.agent.request("session/list", { cwd: acp.cwd });
+    expect(sessions).toMatchObject([{ sessionId, title: "the parser" }]);
+    expect(await new SessionStore({ XDG_STATE_HOME: join(acp.home, "state") }).list()).toMatchObject([
+      { name: "the parser", title: "one", turns: 1 },
+    ]);
   });
 });

@@ -1,19 +1,24 @@
 // Driver for a session in this process: a runtime session (agent.ts) on the session core (local-session.ts), with
 // commands and pickers to change its settings.
 
-import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
 import { type Batches, createBatches } from "../../../client/view/batches.ts";
+import type { ChangesPort } from "../../../client/view/change-source.ts";
 import type { Answer, RequestRow, ViewInput } from "../../../client/view/types.ts";
+import type { UndoBody, UndoReply } from "../../../protocol/changes.ts";
 import { formatContextReport } from "../../../runtime/context/report-text.ts";
 import type { UserContentPart } from "../../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../../runtime/session-types.ts";
+import type { Env } from "../../../runtime/state-dir.ts";
 import type { Delivery, DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
-import { createCommands, formatCompactReport } from "../chat-actions.ts";
+import { Attachments } from "../attachments.ts";
+import { createCommands, createOwnCommands, formatCompactReport } from "../chat-actions.ts";
 import { readTyped } from "../chat-commands.ts";
 import { Choices, PICKER_KEYS } from "../choices.ts";
+import { type Conversation, describeContinued, renameConversation } from "../conversation.ts";
+import { runJobsCommand } from "../jobs-text.ts";
 import { isGood } from "../once.ts";
 import type { Order } from "../order.ts";
 import { CARRY_OUT, explainNoPlan, explainPlan } from "../plan-messages.ts";
@@ -21,26 +26,33 @@ import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings, toSessionChoice } from "../settings.ts";
 import { describeTeam, formatSubAgents } from "../sub-agents.ts";
 import { Thoughts } from "../thoughts.ts";
+import { formatUndo, noteUndo } from "../undo-text.ts";
 import { type Extras, LocalAgent } from "./agent.ts";
+import { buildCheckpointPlace } from "./checkpoints.ts";
 import { createFileSearch } from "./find-files.ts";
 import { LocalSession } from "./local-session.ts";
 import { suggestProviders } from "./provider-hints.ts";
+import { replayHistory } from "./replay.ts";
 import { BACKEND } from "./translate.ts";
+import { UserShell } from "./user-shell.ts";
 
 export interface LocalDriverOptions {
   runtime: Runtime;
   settings: Settings;
   order: Order;
+  conversation: Conversation;
   /** Attached to the first message. */
   parts: readonly UserContentPart[];
   /** Shown at the start. */
   warnings: readonly string[];
+  /** The user's environment. */
+  env: Env;
   /** Saves settings that worked. */
   onChosen(settings: Settings): Promise<Kept | undefined>;
 }
 
 export class LocalDriver implements SessionDriver {
-  readonly session_id = `ses_${randomUUID()}`;
+  readonly session_id: string;
   readonly title: string;
   readonly requestFocus = "modal";
   readonly endsWithScreen = true;
@@ -51,6 +63,7 @@ export class LocalDriver implements SessionDriver {
   readonly #thoughts = new Thoughts();
   readonly #local: LocalSession;
   readonly #choices: Choices;
+  readonly #attachments: Attachments;
   #inputs: Batches<ViewInput> | undefined;
   #ready: Promise<void> | undefined;
   #session: DemianSession | undefined;
@@ -59,16 +72,20 @@ export class LocalDriver implements SessionDriver {
   /** Messages on their way to the queue. */
   #sending = 0;
   #report: TurnReport | undefined;
+  readonly #shell = new UserShell((level, text) => this.#say(level, text));
   #remembered: Settings | undefined;
   #remembering: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: LocalDriverOptions) {
-    const { runtime, settings, parts } = options;
+    const { runtime, settings, parts, conversation } = options;
     this.#options = options;
+    this.session_id = conversation.id;
     this.#extras = parts.length === 0 ? {} : { parts };
+    this.#attachments = new Attachments(runtime, options.env);
     this.findFiles = createFileSearch(runtime.cwd);
-    this.title = `${BACKEND} · ${basename(runtime.cwd)}`;
+    const { name } = conversation;
+    this.title = [BACKEND, basename(runtime.cwd), ...(name === undefined ? [] : [name])].join(" · ");
     this.#agent = new LocalAgent({
       session: () => this.#openOnce(),
       takeExtras: () => {
@@ -78,6 +95,7 @@ export class LocalDriver implements SessionDriver {
       },
       onReport: (report) => {
         this.#report = report;
+        if (this.#session !== undefined) conversation.endTurn(this.#session, report);
       },
     });
     this.#local = new LocalSession({
@@ -85,6 +103,7 @@ export class LocalDriver implements SessionDriver {
       backend: this.#agent.backend,
       name: this.title,
       cwd: runtime.cwd,
+      checkpoints: buildCheckpointPlace(runtime.cwd, options.env),
       push: (input) => this.#inputs?.push([input]),
       onResult: () => {
         this.#remembering = this.#turnEnded();
@@ -101,16 +120,24 @@ export class LocalDriver implements SessionDriver {
         this.#say("info", text);
       },
     });
-    this.commands = createCommands({
+    const commands = createCommands({
       choices: this.#choices,
       say: (text) => this.#say("info", text),
       thinking: () => this.#thoughts.format(),
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: () => this.interrupt(),
       compact: () => this.#compact(),
+      jobs: (word) => runJobsCommand(this.#session, word),
+      undo: (order) => this.#undo(order),
+      attach: (path) => this.#attachNext(path),
+      rename: async (name) => renameConversation(conversation, name),
       context: async () => formatContextReport((await this.#openOnce()).context()),
       usePlan: (text) => this.#usePlan(text),
     });
+    this.commands = [
+      ...commands,
+      ...createOwnCommands(runtime.commands, async (text) => void (await this.#send(text, {}))),
+    ];
   }
 
   /** The transcript is not empty. */
@@ -123,12 +150,23 @@ export class LocalDriver implements SessionDriver {
     return this.#isBusy ? [] : this.#choices.pickers;
   }
 
+  attach(path: string | undefined): Promise<string> {
+    return this.#attachments.add(path);
+  }
+
+  get changes(): ChangesPort {
+    const { list, file } = this.#local.changes;
+    return { list, file, undo: (order) => this.#undoTurns(order) };
+  }
+
   start(listener: (inputs: readonly ViewInput[]) => void): void {
     const { runtime, warnings } = this.#options;
     this.#inputs = createBatches(listener, (inputs) => inputs);
     this.#inputs.push([{ kind: "link", state: "live" }]);
     this.#ready = this.#local.open().then(() => this.#introduce());
+    this.#replay();
     this.#say("info", `${this.settings().join(" · ")}\n${PICKER_KEYS}`);
+    this.#options.conversation.onProblem((problem) => this.#say("warn", problem));
     for (const warning of warnings) this.#say("warn", warning);
     if (runtime.config.agentMode === "multi-agent") {
       this.#say("info", `multi-agent: ${describeTeam(runtime, this.#choices.main)}`);
@@ -144,11 +182,16 @@ export class LocalDriver implements SessionDriver {
     const typed = readTyped(text);
     if (typed.kind === "empty") return undefined;
     if (typed.kind === "unknown") throw new CodedError("unknown_command", typed.message);
+    if (typed.kind === "shell") {
+      await this.#runShell(typed.command);
+      return undefined;
+    }
     return this.#send(typed.kind === "message" ? typed.text : text.trim(), { how });
   }
 
   /** Also clears the queue, as in the plain chat. */
   async interrupt(): Promise<void> {
+    if (this.#shell.stop()) return;
     if (!this.#isBusy) {
       this.#say("info", "no task is running");
       return;
@@ -194,6 +237,7 @@ export class LocalDriver implements SessionDriver {
 
   async #close(): Promise<void> {
     await this.#ready;
+    this.#shell.stop();
     await this.#local.clearQueue();
     const session = await this.#opening?.catch(() => undefined);
     await session?.close();
@@ -215,10 +259,10 @@ export class LocalDriver implements SessionDriver {
   }
 
   async #open(): Promise<DemianSession> {
-    const { runtime, order } = this.#options;
+    const { runtime, order, conversation } = this.#options;
     await this.#ready;
     const session = await runtime.openSession({
-      sessionId: this.session_id,
+      ...conversation.order,
       ...toSessionChoice(this.#choices.settings),
       yes: order.yes,
       dryRun: order.dryRun,
@@ -248,8 +292,11 @@ export class LocalDriver implements SessionDriver {
     try {
       await this.#openOnce();
       await this.#ready;
+      await this.#shell.idle();
+      if (this.#session !== undefined) this.#options.conversation.begin(text, this.#session);
       const before = this.#extras;
-      this.#extras = { ...before, ...extras };
+      const parts = [...(before.parts ?? []), ...this.#attachments.take(text)];
+      this.#extras = { ...before, ...extras, ...(parts.length === 0 ? {} : { parts }) };
       return await this.#local.send(text, how).catch((error: unknown) => {
         // They belong to this message, which was not queued.
         this.#extras = before;
@@ -258,6 +305,19 @@ export class LocalDriver implements SessionDriver {
     } finally {
       this.#sending -= 1;
     }
+  }
+
+  /** The earlier messages of a conversation that continues. */
+  #replay(): void {
+    const { conversation } = this.#options;
+    if (conversation.before === undefined) return;
+    const { events, omitted } = replayHistory(conversation.history);
+    if (omitted > 0) this.#say("info", `${omitted} earlier messages are not shown; the model has them`);
+    const { session_id } = this;
+    this.#inputs?.push(
+      events.map((event) => ({ kind: "frame", seq: null, frame: { ...event, session_id } })),
+    );
+    this.#say("info", describeContinued(conversation));
   }
 
   async #turnEnded(): Promise<void> {
@@ -270,6 +330,34 @@ export class LocalDriver implements SessionDriver {
     this.#remembered = settings;
     const kept = await this.#options.onChosen(settings);
     if (kept !== undefined) this.#say(kept.isKept ? "info" : "warn", kept.text);
+  }
+
+  /** Returns at once: the screen shows the output when the command has ended. */
+  async #runShell(command: string): Promise<void> {
+    this.#assertStandby();
+    const session = await this.#openOnce();
+    this.#assertStandby();
+    this.#shell.run(session, command);
+  }
+
+  /** Without a label in the composer. */
+  async #attachNext(path: string | undefined): Promise<string> {
+    const label = await this.#attachments.add(path);
+    const parts = [...(this.#extras.parts ?? []), ...this.#attachments.take(label)];
+    this.#extras = { ...this.#extras, parts };
+    return label;
+  }
+
+  async #undo(order: { force?: boolean }): Promise<string> {
+    this.#assertStandby();
+    return formatUndo(await this.#undoTurns(order));
+  }
+
+  /** The model is informed with the next message. */
+  async #undoTurns(order: UndoBody): Promise<UndoReply> {
+    const reply = await this.#local.changes.undo({ ...order, files_only: true });
+    if (reply.done) this.#session?.addNote(noteUndo(reply));
+    return reply;
   }
 
   async #compact(): Promise<string> {
@@ -288,7 +376,7 @@ export class LocalDriver implements SessionDriver {
   }
 
   get #isBusy(): boolean {
-    return this.#sending > 0 || this.#local.isBusy;
+    return this.#sending > 0 || this.#local.isBusy || this.#shell.isRunning;
   }
 
   #assertStandby(): void {

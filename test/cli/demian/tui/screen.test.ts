@@ -63,8 +63,7 @@ describe.skipIf(tmuxVersion() === undefined)("on the screen", () => {
     await screen.until(/Hello there\.[\s\S]*✓ done/);
     await send(screen, "/exit");
     expect(await screen.ended()).toBe(0);
-    // tmux has pushed the beginning of the line off the screen.
-    expect(screen.screen()).toMatch(/^\S*\.jsonl\n/);
+    expect(screen.screen()).toMatch(/^continue with: demian --resume=ses_\S+\n/);
     expect(world.transcript().at(-1)).toMatchObject({ type: "session.ended", reason: "closed" });
     expect(screen.ask("#{alternate_on}")).toBe("0");
   });

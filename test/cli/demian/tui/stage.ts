@@ -1,5 +1,6 @@
 // The local driver without a screen: the real runtime with a model on loopback, and the real view.
 import { afterAll, afterEach, beforeEach } from "vitest";
+import { Conversation } from "../../../../src/cli/demian/conversation.ts";
 import type { Order } from "../../../../src/cli/demian/order.ts";
 import { resolveSettings, type Settings } from "../../../../src/cli/demian/settings.ts";
 import { LocalDriver } from "../../../../src/cli/demian/tui/local-driver.ts";
@@ -15,6 +16,7 @@ export interface StageOptions {
   order?: Partial<Order>;
   parts?: readonly UserContentPart[];
   warnings?: readonly string[];
+  conversation?: Conversation;
 }
 
 export class Stage {
@@ -30,12 +32,15 @@ export class Stage {
   readonly command: Watcher["command"];
   readonly picker: Watcher["picker"];
 
-  private constructor(runtime: Runtime, order: Order, { parts = [], warnings = [] }: StageOptions) {
+  private constructor(runtime: Runtime, order: Order, env: World["env"], options: StageOptions) {
+    const { parts = [], warnings = [] } = options;
     this.runtime = runtime;
     this.driver = new LocalDriver({
       runtime,
       settings: resolveSettings(runtime, order, {}),
       order,
+      env,
+      conversation: options.conversation ?? Conversation.unstored(),
       parts,
       warnings,
       onChosen: (settings) => {
@@ -58,7 +63,7 @@ export class Stage {
   static async open(world: World, options: StageOptions = {}): Promise<Stage> {
     const order: Order = { cwd: world.workspace, flags: {}, yes: false, dryRun: false, ...options.order };
     const runtime = await createRuntime({ cwd: order.cwd, env: world.env, flags: order.flags });
-    return new Stage(runtime, order, options);
+    return new Stage(runtime, order, world.env, options);
   }
 
   get view(): View {
