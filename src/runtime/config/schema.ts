@@ -209,9 +209,9 @@ const MainContext = z.strictObject({
     .describe("Cut older tool results to this length when space is short."),
   reserveForImagesTokens: z.int().min(0).default(4000).describe("Minimum to reserve if there are images."),
   compression: z
-    .literal("deterministic")
-    .default("deterministic")
-    .describe("How to summarize: by rule, without a model."),
+    .enum(["model", "deterministic"])
+    .default("model")
+    .describe("Who writes the summary: the model, or rules without a model."),
   keepRawDelegateResults: z
     .int()
     .min(0)
