@@ -271,6 +271,8 @@ export class AcpSession {
     } finally {
       await this.#settle();
     }
+    const { record } = this.#options;
+    record?.update({ turns: (record.meta.turns ?? 0) + 1 });
     return toPromptResponse(report, signal.aborted);
   }
 

@@ -23,14 +23,23 @@ export interface Trustable {
   isTrustedByConfig: boolean;
 }
 
+export interface TrustSettings {
+  userTools: boolean;
+  /** False: the configuration turns them off, so they need no trust. */
+  instructions?: boolean;
+}
+
 export interface Trustables {
   files: Trustable[];
   /** Files that could not be read. */
   faults: string[];
 }
 
-export async function listTrustables(place: ScopePlace, config: { userTools: boolean }): Promise<Trustables> {
-  const { files: instructions, faults: unusable } = await findInstructions(place);
+export async function listTrustables(place: ScopePlace, config: TrustSettings): Promise<Trustables> {
+  const isUsed = config.instructions !== false;
+  const { files: instructions, faults: unusable } = isUsed
+    ? await findInstructions(place)
+    : { files: [], faults: [] };
   const found = await Promise.all(
     (await listScopes(place)).map(async (scope) => {
       const own =
