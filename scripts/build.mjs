@@ -1,4 +1,4 @@
-// Builds dist/: a bundle per program (for a quick start), the worker threads, the client library with its types, the
+// Builds dist/: a bundle per program (for a quick start), the worker threads, the libraries with their types, the
 // dashboard (build-web.mjs) and the licences of bundled packages (notices.mjs).
 //   node scripts/build.mjs [--quiet]
 import { spawnSync } from "node:child_process";
@@ -14,10 +14,19 @@ const isQuiet = process.argv.includes("--quiet");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const startedMs = Date.now();
 
-const PROGRAMS = ["blemees", "blemeesd", "blemeesctl", "sm", "demian", "demian-cli", "demian-plain"];
+const PROGRAMS = [
+  "blemees",
+  "blemees-claude",
+  "blemeesd",
+  "blemeesctl",
+  "sm",
+  "demian",
+  "demian-cli",
+  "demian-plain",
+];
 /**
- * What the programs load with import(), each in one file, whose compiled code is kept (src/base/code-cache.ts). `mcp` is
- * loaded by demian, for sessions that have MCP servers.
+ * What the programs load with import(), each in one file, whose compiled code is kept (src/base/code-cache.ts). `mcp` and
+ * `html` are loaded by demian, for sessions with MCP servers and for the first web page.
  */
 const CODE = {
   blemeesd: "src/daemon/main.ts",
@@ -25,6 +34,7 @@ const CODE = {
   wire: "src/cli/wire/main.ts",
   demian: "src/cli/demian/program.ts",
   mcp: "src/runtime/mcp/sdk.ts",
+  html: "src/runtime/web/html.ts",
 };
 const WORKERS = { "store-worker": "src/store/worker.ts", "observe-worker": "src/observe/worker.ts" };
 const common = {
@@ -66,7 +76,7 @@ const bundles = await Promise.all([
     },
     footer: { js: "})" },
     write: false,
-    plugins: [loadCode("/", ["mcp"])],
+    plugins: [loadCode("/", ["mcp", "html"])],
     // 150 kB that demian does not use.
     alias: { "@modelcontextprotocol/client/_shims": "./src/runtime/mcp/no-validator.ts" },
   }).then(deferBuiltins),
@@ -77,6 +87,16 @@ const bundles = await Promise.all([
     entryPoints: { client: "src/client/index.ts" },
     outExtension: { ".js": ".mjs" },
     sourcemap: true,
+  }),
+  build({
+    ...common,
+    format: "esm",
+    entryPoints: { demian: "src/runtime/index.ts" },
+    outExtension: { ".js": ".mjs" },
+    // Bundled CommonJS packages need it for Node's own modules.
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
   }),
 ]);
 writeFileSync(join(root, "dist/package.json"), '{ "type": "commonjs" }\n');

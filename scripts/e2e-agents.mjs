@@ -85,7 +85,7 @@ export const GROUPS = [
         version: "0.3.327",
         module: "sdk.mjs",
         env: "E2E_CLAUDE_SDK",
-        tests: ["test/e2e/demian/claudecode-sdk"],
+        tests: ["test/e2e/demian/claudecode-sdk", "test/e2e/sdk/"],
       },
     ],
   },
@@ -101,6 +101,21 @@ export const GROUPS = [
         module: "dist/cli.js",
         env: "E2E_ACPX",
         tests: ["test/e2e/editor/acpx"],
+      },
+    ],
+  },
+  {
+    // The official test server of MCP, for demian's client.
+    directory: ".e2e/mcp",
+    npmOptions: ["--ignore-scripts"],
+    agents: [
+      {
+        name: "the test server of MCP",
+        package: "@modelcontextprotocol/server-everything",
+        version: "2026.8.31",
+        module: "dist/index.js",
+        env: "E2E_MCP_EVERYTHING",
+        tests: ["test/e2e/demian/mcp-everything"],
       },
     ],
   },
