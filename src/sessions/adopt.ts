@@ -188,6 +188,8 @@ function goLive(adoption: Adoption, { ledger, observer }: AdoptParts): BackendSi
     ...(found.hasEnded ? { isGone: true } : {}),
   });
   for (const { name, args } of calls) if (name === "answer") past.noteAnswer(String(args[0]));
+  const returned = calls.flatMap(({ name, args }) => (name === "return_tool" ? [String(args[0])] : []));
+  session.continueCalls([...past.calls.values()], new Set(returned));
   if (session.asker !== undefined) ledger.adopt(session.asker, requests, past);
   return sink;
 }

@@ -58,6 +58,9 @@ export class Session {
     return sink;
   }
 
+  /** Calls of the adopted agent without a result; `returned`: those that get the one of the earlier daemon. */
+  readonly continueCalls: Agent["continueCalls"] = (...given) => this.#agent.continueCalls(...given);
+
   /** The adopted agent was asked again what led to nothing stored. */
   repeated(call: "send" | "interrupt"): void {
     this.#take({ kind: "repeated", call });

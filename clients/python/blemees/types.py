@@ -59,6 +59,7 @@ class SpawnBody(TypedDict, total=False):
     on_limit: Literal["wait", "ask", "fail"]
     wakes_parent: bool
     may_answer: bool
+    manager: bool
     mcp: List[str]
     ask: bool
     notify_url: str
@@ -1144,7 +1145,7 @@ class RequestRowAnswer2(TypedDict):
 
 class _RequestRowAnsweredBy(TypedDict):
     actor: str
-    via: Literal["socket", "http", "web", "tui", "policy", "expiry"]
+    via: Literal["socket", "http", "web", "tui", "tool", "policy", "expiry"]
 
 
 class RequestRowAnsweredBy(_RequestRowAnsweredBy, total=False):
@@ -1426,7 +1427,7 @@ class CodexRequestsReplyRequestsItemAnswer2(TypedDict):
 
 class _CodexRequestsReplyRequestsItemAnsweredBy(TypedDict):
     actor: str
-    via: Literal["socket", "http", "web", "tui", "policy", "expiry"]
+    via: Literal["socket", "http", "web", "tui", "tool", "policy", "expiry"]
 
 
 class CodexRequestsReplyRequestsItemAnsweredBy(_CodexRequestsReplyRequestsItemAnsweredBy, total=False):
@@ -1559,7 +1560,7 @@ class CodexRespondReplyRequestAnswer2(TypedDict):
 
 class _CodexRespondReplyRequestAnsweredBy(TypedDict):
     actor: str
-    via: Literal["socket", "http", "web", "tui", "policy", "expiry"]
+    via: Literal["socket", "http", "web", "tui", "tool", "policy", "expiry"]
 
 
 class CodexRespondReplyRequestAnsweredBy(_CodexRespondReplyRequestAnsweredBy, total=False):

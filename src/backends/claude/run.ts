@@ -20,7 +20,16 @@ import type { Answer } from "../../protocol/requests.ts";
 import type { Offers, SettingsChange } from "../../protocol/settings.ts";
 import { Backpressure } from "../backpressure.ts";
 import { SnapshotKeeper } from "../keeper.ts";
-import type { Ask, BackendSink, Rewound, Run, RunTraces, SendAbout } from "../types.ts";
+import type {
+  Ask,
+  BackendSink,
+  Rewound,
+  Run,
+  RunTraces,
+  SendAbout,
+  ToolOutcome,
+  ToolSpec,
+} from "../types.ts";
 import { adjustClaude, readClaudeIntro, toClaudeOffers } from "./adjust.ts";
 import { askUsage } from "./ask-usage.ts";
 import { isAuthFailure } from "./auth-failure.ts";
@@ -31,6 +40,7 @@ import type { Place } from "./requests.ts";
 import { rewindTurns, toMessageId } from "./rewind.ts";
 import { type ClaudeReport, type ClaudeState, isTurnActive } from "./state.ts";
 import { reportAuthFailure } from "./system-frames.ts";
+import { SERVER_NAME, ToolServer } from "./tool-server.ts";
 import { translate } from "./translate.ts";
 import { flushHeld, noteSent } from "./turns.ts";
 import { toUserLine } from "./user-line.ts";
@@ -41,6 +51,8 @@ export interface ClaudeRunParts {
   log: Log;
   maxLineBytes: number;
   speaksControl: boolean;
+  /** Of the daemon; absent: none. */
+  tools?: readonly ToolSpec[] | undefined;
   /** Absent: the run cannot be taken over by another daemon. */
   kept?: KeptRun | undefined;
   /** State of an adopted run besides the translator's. */
@@ -82,6 +94,7 @@ export class ClaudeRun implements Run {
   readonly #client: ClaudeClient;
   readonly #pressure: Backpressure;
   readonly #pending: Pending;
+  readonly #tools: ToolServer | undefined;
   /** Reports held back while `start` may still fail; undefined afterwards. */
   #early: Array<() => void> | undefined = [];
   #turnOver: Array<() => void> = [];
@@ -100,7 +113,9 @@ export class ClaudeRun implements Run {
       limitName: "max_line_bytes",
       frame: (frame) => this.#takeFrame(frame),
       skipped: (size, reason, aside) => this.#reportSkipped(size, reason, aside),
-      request: (request) => this.#pending.take(request),
+      request: (request) => {
+        if (this.#tools?.take(request) !== true) this.#pending.take(request);
+      },
       errorLine: (line) => this.#emit(() => parts.sink.stderr(line)),
       ended: (exit, expected) => this.#end(exit, expected),
       requestCount: parts.before?.requestCount,
@@ -113,6 +128,12 @@ export class ClaudeRun implements Run {
       withdrawn: (id: string, reason: string) => this.#emit(() => parts.sink.withdrawn(id, reason)),
     };
     this.#pending = new Pending(asks, parts.before?.pending);
+    if (parts.tools === undefined) return;
+    this.#tools = new ToolServer({
+      ...asks,
+      tools: parts.tools,
+      called: (call) => this.#emit(() => parts.sink.toolCalled?.(call)),
+    });
   }
 
   get keeper(): SnapshotKeeper | undefined {
@@ -136,7 +157,8 @@ export class ClaudeRun implements Run {
   async start(order: ChildOrder): Promise<void> {
     await this.#client.start(order);
     if (this.#parts.speaksControl) {
-      const answer = await this.#client.initialize({}, READY_LIMIT_MS);
+      const servers = this.#tools === undefined ? {} : { sdkMcpServers: [SERVER_NAME] };
+      const answer = await this.#client.initialize(servers, READY_LIMIT_MS);
       if (answer?.ok === true) this.#intro = readClaudeIntro(answer.response);
       const { hasEnded, lastLines, exit } = this.#client.process;
       if (hasEnded) {
@@ -180,6 +202,10 @@ export class ClaudeRun implements Run {
 
   answer(native_id: string, answer: Answer): Promise<boolean> {
     return this.#pending.answer(native_id, answer);
+  }
+
+  async returnTool(native_id: string, outcome: ToolOutcome): Promise<boolean> {
+    return (await this.#tools?.give(native_id, outcome)) === true;
   }
 
   async adjust(change: SettingsChange): Promise<void> {
@@ -313,7 +339,10 @@ export class ClaudeRun implements Run {
   #report(report: ClaudeReport): void {
     const { sink } = this.#parts;
     const result = report.kind === "event" && report.event.type === "agent.result" ? report.event : undefined;
-    if (result?.subtype === "interrupted") this.#pending.withdrawAll("the turn was interrupted");
+    if (result?.subtype === "interrupted") {
+      this.#pending.withdrawAll("the turn was interrupted");
+      this.#tools?.withdrawAll();
+    }
     this.#emit(() => {
       if (report.kind === "event") sink.event(report.event);
       else if (report.kind === "turn_started") sink.turnStarted();

@@ -4,7 +4,7 @@ import type { StartOrder } from "../../backends/types.ts";
 import { defined } from "../../base/values.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 
-type How = Pick<StartOrder, "resume" | "options" | "generation" | "env" | "log" | "mcp">;
+type How = Pick<StartOrder, "resume" | "options" | "generation" | "env" | "log" | "mcp" | "tools">;
 
 export function startOrder(row: SessionRow, how: How): StartOrder {
   const { session_id, native_session_id, began_here, started_at_ms, may_answer } = row;
