@@ -149,7 +149,7 @@ export interface StartOrder {
   /** Tools of the daemon, which the agent calls with `sink.toolCalled`. */
   tools?: readonly ToolSpec[];
   /** MCP servers that the agent connects to, besides its own. Contains secrets. */
-  mcp?: readonly McpServer[];
+  mcp?: readonly GivenMcpServer[];
   /** The agent gets a process that serves no other session: what it starts proves whose it is. */
   own_process?: boolean;
   /** Added to the environment of the process: its identity and how it reaches the daemon. */
@@ -178,7 +178,7 @@ export interface ToolOutcome {
 }
 
 /** A program that the agent starts, or a service. */
-export type McpServer = { name: string } & (
+export type GivenMcpServer = { name: string } & (
   | { command: string; args: string[]; env: Record<string, string> }
   | { url: string; headers: Record<string, string> }
 );

@@ -1273,6 +1273,24 @@ class AuditReport(_AuditReport, total=False):
     fault: AuditReportFault
 
 
+class ToolsReplyToolsItem(TypedDict):
+    name: str
+    description: str
+    inputSchema: Dict[str, Any]
+
+
+class ToolsReply(TypedDict):
+    tools: List[ToolsReplyToolsItem]
+
+
+class _ToolReply(TypedDict):
+    text: str
+
+
+class ToolReply(_ToolReply, total=False):
+    isError: Literal[True]
+
+
 class _WorktreesReplyWorktreesItem(TypedDict):
     name: str
     path: str
@@ -1622,6 +1640,12 @@ class EnterReply(TypedDict):
 
 
 RespondBody = Union[RespondBody1, RespondBody2]
+
+
+ToolInput = Dict[str, Any]
+
+
+McpMessage = Dict[str, Any]
 
 
 ChangeView = Union[ChangeView1, ChangeView2, ChangeView3, ChangeView4, ChangeView5]

@@ -1,6 +1,6 @@
 // What an agent gets from the daemon besides its options: tools for managing other agents, and MCP servers. Clients choose servers by name;
 // their programs, addresses and secrets are in the daemon's configuration, and secrets are read when an agent starts.
-import type { Backend, Environment, McpServer, StartOrder, ToolSpec } from "../../backends/types.ts";
+import type { Backend, Environment, GivenMcpServer, StartOrder, ToolSpec } from "../../backends/types.ts";
 import { CodedError } from "../../base/coded-error.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import type { SpawnOrder } from "../manager-types.ts";
@@ -60,7 +60,7 @@ export class Extras {
     return manager === true ? { tools: this.#parts.listTools() } : {};
   }
 
-  #resolve(name: string): McpServer {
+  #resolve(name: string): GivenMcpServer {
     const config = Object.hasOwn(this.#parts.mcp, name) ? this.#parts.mcp[name] : undefined;
     if (config === undefined) throw new CodedError("spawn_failed", this.#explainUnknown(name));
     if ("url" in config) return { name, url: config.url, headers: this.#fill(name, config.headers) };
@@ -90,6 +90,6 @@ export class Extras {
   }
 }
 
-function toServers(servers: readonly McpServer[]): Pick<StartOrder, "mcp"> {
+function toServers(servers: readonly GivenMcpServer[]): Pick<StartOrder, "mcp"> {
   return servers.length === 0 ? {} : { mcp: servers };
 }

@@ -8,7 +8,7 @@ const text = z.string().min(1);
 
 export const INPUTS = {
   spawn: z.strictObject({
-    agent: z.string().min(1).describe("claude, codex, demian, …"),
+    agent: z.string().min(1).describe("installed agent; a wrong name lists them"),
     prompt: text,
     name: z.string().min(1).max(200).optional(),
     cwd: z.string().min(1).optional(),
