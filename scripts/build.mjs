@@ -15,12 +15,16 @@ const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const startedMs = Date.now();
 
 const PROGRAMS = ["blemees", "blemeesd", "blemeesctl", "sm", "demian", "demian-cli", "demian-plain"];
-/** What the programs load with import(), each in one file, whose compiled code is kept (src/base/code-cache.ts). */
+/**
+ * What the programs load with import(), each in one file, whose compiled code is kept (src/base/code-cache.ts). `mcp` is
+ * loaded by demian, for sessions that have MCP servers.
+ */
 const CODE = {
   blemeesd: "src/daemon/main.ts",
   blemees: "src/cli/blemees/main.ts",
   wire: "src/cli/wire/main.ts",
   demian: "src/cli/demian/program.ts",
+  mcp: "src/runtime/mcp/sdk.ts",
 };
 const WORKERS = { "store-worker": "src/store/worker.ts", "observe-worker": "src/observe/worker.ts" };
 const common = {
@@ -51,7 +55,7 @@ const bundles = await Promise.all([
   build({
     ...commonJs,
     entryPoints: Object.fromEntries(PROGRAMS.map((name) => [name, `src/bin/${name}.ts`])),
-    plugins: [loadCode()],
+    plugins: [loadCode("/code/")],
   }),
   build({
     ...commonJs,
@@ -62,6 +66,9 @@ const bundles = await Promise.all([
     },
     footer: { js: "})" },
     write: false,
+    plugins: [loadCode("/", ["mcp"])],
+    // 150 kB that demian does not use.
+    alias: { "@modelcontextprotocol/client/_shims": "./src/runtime/mcp/no-validator.ts" },
   }).then(deferBuiltins),
   build({ ...commonJs, entryPoints: WORKERS }),
   build({
@@ -105,13 +112,13 @@ function deferBuiltins(built) {
   return built;
 }
 
-/** Makes a program load its code from dist/code instead of containing it. */
-function loadCode() {
-  const names = new Map(Object.entries(CODE).map(([name, path]) => [join(root, path), name]));
+/** Makes a bundle load code of CODE from `folder`, relative to itself, instead of containing it. */
+function loadCode(folder, chosen = Object.keys(CODE)) {
+  const names = new Map(chosen.map((name) => [join(root, CODE[name]), name]));
   return {
     name: "load-code",
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^\.\./ }, ({ path, kind, resolveDir }) => {
+      onResolve({ filter: /^\./ }, ({ path, kind, resolveDir }) => {
         const name = kind === "dynamic-import" ? names.get(join(resolveDir, path)) : undefined;
         return name === undefined ? undefined : { path: name, namespace: "code" };
       });
@@ -119,7 +126,7 @@ function loadCode() {
         resolveDir: root,
         contents: `
           const { loadBundle } = require("./src/base/code-cache.ts");
-          module.exports = loadBundle(__dirname + "/code/${name}.js", require, process.env);`,
+          module.exports = loadBundle(__dirname + "${folder}${name}.js", require, process.env);`,
       }));
     },
   };

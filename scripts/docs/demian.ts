@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { CONFIG_VARIABLES } from "../../src/runtime/config/environment.ts";
 import { ClaudeCode, Codex } from "../../src/runtime/config/login-providers.ts";
+import { McpServerConfig } from "../../src/runtime/config/mcp-servers.ts";
 import {
   AgentConfig,
   Anthropic,
@@ -26,6 +27,7 @@ interface Node {
   required?: string[];
   items?: Node;
   oneOf?: Node[];
+  anyOf?: Node[];
   minimum?: number;
   exclusiveMinimum?: number;
   maximum?: number;
@@ -63,6 +65,11 @@ const SECTIONS: readonly [title: string, intro: string, table: () => string][] =
     () => tableOf(PermissionRule),
   ],
   ["Hooks", "An entry of `hooks`.", () => tableOf(HookConfig)],
+  [
+    "MCP servers",
+    "An entry of `mcpServers`: a program (`command`) or a URL (`url`).",
+    () => tableOf(McpServerConfig),
+  ],
   ["Agents", "An entry of `agents`, or the front matter of an agent file.", () => tableOf(AgentConfig)],
 ];
 
@@ -81,8 +88,13 @@ export function demianPage(): string {
 }
 
 function tableOf(schema: z.ZodType): string {
-  const rows = rowsOf(z.toJSONSchema(schema, { io: "input" }) as Node, "");
-  return table(["key", "value", "default", "meaning"], rows);
+  const node = z.toJSONSchema(schema, { io: "input" }) as Node;
+  const rows = (node.anyOf ?? [node]).flatMap((one) => rowsOf(one, "")).map((row) => JSON.stringify(row));
+  // A key that the forms share is named once.
+  return table(
+    ["key", "value", "default", "meaning"],
+    [...new Set(rows)].map((row) => JSON.parse(row) as string[]),
+  );
 }
 
 function rowsOf(node: Node, prefix: string): string[][] {

@@ -163,6 +163,8 @@ function makeApply({ run, order, gate, repeat }: Party, files: RunFiles): (call:
     else if (name === "return_tool")
       run.returnTool?.(args[0] as string, args[1] as ToolOutcome).catch(() => undefined);
     else if (name === "interrupt") run.interrupt().catch(() => undefined);
+    else if (name === "steer") run.steer?.(args[0] as UserMessage, args[1] as string);
+    else if (name === "take_back") run.takeBack?.(args[0] as string);
     else if (name === "rewind") void run.rewind?.(args[0] as string[]);
     else if (name === "adjust")
       run.adjust?.(args[0] as SettingsChange, args[1] as Record<string, unknown>).catch(() => undefined);

@@ -15,6 +15,7 @@ export class SinkGate implements BackendSink {
   event: BackendSink["event"] = (event) => this.#to.event(event);
   ending: NonNullable<BackendSink["ending"]> = () => this.#to.ending?.();
   used: NonNullable<BackendSink["used"]> = (used) => this.#to.used?.(used);
+  steered: NonNullable<BackendSink["steered"]> = (message_id, how) => this.#to.steered?.(message_id, how);
   turnStarted: BackendSink["turnStarted"] = () => this.#to.turnStarted();
   stderr: BackendSink["stderr"] = (line) => this.#to.stderr(line);
   authFailed: BackendSink["authFailed"] = (message) => this.#to.authFailed(message);

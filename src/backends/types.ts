@@ -224,6 +224,8 @@ export interface RunKeeper {
 /** What is repeated when a run is adopted: calls, and what a run did on its own when its time was up. */
 export type RecordedName =
   | "return_tool"
+  | "steer"
+  | "take_back"
   | "send"
   | "answer"
   | "interrupt"
@@ -245,12 +247,21 @@ export interface Run {
   readonly pid: number | undefined;
   /** Absent: a process of its own, and no marker is known. */
   readonly traces?: RunTraces | undefined;
+  /** It takes messages during a turn: it has `steer`. May become true after its first output. */
+  readonly canSteer?: boolean;
   /** Absent: it ends with this daemon. */
   readonly keeper?: RunKeeper | undefined;
   /** It works outside a turn: background sub-agents. Absent: only turns are work. */
   readonly isBusy?: boolean;
   /** Sends a user message, which starts a turn. Throws `invalid_message` if the agent cannot take it. */
   send(message: UserMessage, about?: SendAbout): Promise<void>;
+  /**
+   * Adds a message to the running turn. What became of it is reported with `sink.steered`, once, unless the agent ends
+   * first. Never throws.
+   */
+  steer?(message: UserMessage, message_id: string): void;
+  /** Asks for such a message back; the outcome is reported in the same way. Absent: the agent keeps what it has. */
+  takeBack?(message_id: string): void;
   /**
    * Ends the running turn. Resolves when the turn's `agent.result` was passed to the sink or the agent has exited;
    * bounded in time.
@@ -299,6 +310,9 @@ export interface SendAbout {
   agoMs?: number;
 }
 
+/** `taken`: it is part of the running turn. `next`: a turn begins with it now. `returned`: the agent does not have it. */
+export type Steered = "taken" | "next" | "returned";
+
 /** `first`: the oldest turn that the agent has forgotten, with all later ones; absent: none. `reason`: why not all. */
 export interface Rewound {
   first?: string;
@@ -335,6 +349,8 @@ export interface BackendSink {
   ending?(): void;
   /** What the running turn has used so far, in total. The result says it again, and counts. */
   used?(used: Pick<TurnUse, "usage" | "cost_usd">): void;
+  /** What became of a message of `Run.steer`. */
+  steered?(message_id: string, how: Steered): void;
   /** The agent started a turn on its own. Turns started by `Run.send` are not reported. */
   turnStarted(): void;
   /** One stderr line worth showing. */

@@ -173,8 +173,8 @@ export class AgentProcess implements ChildHandlers {
     const { graceMs } = this.#parts;
     await this.#starting;
     await this.#child?.stop({ ...options, ...defined({ graceMs }) });
-    // Only an unkillable process is still running here; do not wait for it.
-    this.#end({});
+    // An unkillable process may still be running here, or the search for its descendants; do not wait for them.
+    this.#end(this.#child?.exited ?? {});
   }
 
   #end(exit: ChildExit): void {

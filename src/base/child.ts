@@ -225,7 +225,7 @@ export class Child {
   readonly #descendants: ProcessId[] = [];
   readonly #marker: string;
   readonly #endsWhole: boolean;
-  #hasExited = false;
+  #exited: ChildExit | undefined;
   #hurry: () => void = () => undefined;
   readonly #hurried = new Promise<void>((resolve) => {
     this.#hurry = resolve;
@@ -244,7 +244,7 @@ export class Child {
     this.#endsWhole = endsWhole === true;
     this.runId = runId;
     this.exit = handle.exit.then((exit) => {
-      this.#hasExited = true;
+      this.#exited = exit;
       return exit;
     });
     this.done = this.exit.then(async (exit) => {
@@ -259,6 +259,11 @@ export class Child {
 
   get pid(): number {
     return this.#process.pid;
+  }
+
+  /** Why it has exited; undefined while it runs. Known before `done`, which a busy machine can delay. */
+  get exited(): ChildExit | undefined {
+    return this.#exited;
   }
 
   /** Writes one line. Resolves when the process can read it, rejects if it no longer reads. */
@@ -284,17 +289,17 @@ export class Child {
   async #stop(options: StopOptions): Promise<void> {
     // Once their parent is dead they are in no tree; without markers this list is all we have.
     await this.#remember();
-    if (options.finishMs !== undefined && !this.#hasExited) {
+    if (options.finishMs !== undefined && this.#exited === undefined) {
       // An agent that does not notice the end of its input finishes at SIGTERM.
       if (!this.#io.endInput()) this.#signal("SIGTERM");
       await waitAtMost(options.finishMs, Promise.race([this.exit, this.#hurried]));
       await this.#remember();
     }
-    if (!this.#hasExited) {
+    if (this.#exited === undefined) {
       this.#signal("SIGTERM");
       await waitAtMost(options.graceMs ?? TERM_GRACE_MS, this.exit);
     }
-    if (!this.#hasExited) {
+    if (this.#exited === undefined) {
       this.#signal("SIGKILL");
       await waitAtMost(KILL_LIMIT_MS, this.exit);
     }
@@ -302,11 +307,11 @@ export class Child {
   }
 
   #signal(signal: NodeJS.Signals): void {
-    if (!this.#hasExited) this.#process.kill(signal);
+    if (this.#exited === undefined) this.#process.kill(signal);
   }
 
   async #remember(): Promise<void> {
-    if (this.#hasExited || this.#endsWhole) return;
+    if (this.#exited !== undefined || this.#endsWhole) return;
     this.#descendants.push(...(await takeSnapshot(this.pid).catch(() => [])));
   }
 

@@ -19,6 +19,7 @@ async function startDaemon(): Promise<void> {
     observeWorker: new URL("./observe-worker.js", import.meta.url),
     agentTools: new URL("./agent-tools/", import.meta.url),
     demian: new URL("./demian.js", import.meta.url),
+    blemees: new URL("./blemees.js", import.meta.url),
     webFiles: new URL("./web/", import.meta.url),
   });
 }

@@ -79,6 +79,8 @@ export interface DaemonParts {
   agentTools: URL;
   /** Script of the built-in agent. */
   demian: URL;
+  /** Script of `blemees`. */
+  blemees: URL;
   /** The dashboard's files. */
   webFiles: URL;
   /** The store's thread, if it was already started. */
@@ -240,7 +242,24 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   };
   const control = { leavesAgents, stop: parts.stop, restart };
   // As late as possible: the socket is free only for a moment.
-  const context = { hub, manager, identify, policy, worktrees, transcripts, metrics, facts, log, control };
+  const acp = {
+    command: process.execPath,
+    args: [fileURLToPath(parts.blemees), "acp", "--no-start", "--socket", config.socket_path],
+    env,
+  };
+  const context = {
+    hub,
+    manager,
+    identify,
+    policy,
+    worktrees,
+    transcripts,
+    metrics,
+    facts,
+    log,
+    control,
+    acp,
+  };
   const open = async () => {
     const before = parts.takeover ? await (await import("./takeover.ts")).takeOver(config) : undefined;
     if (before !== undefined) log.info("daemon.took_over", { ...before });

@@ -26,12 +26,14 @@ export interface MainOptions {
   agentTools: URL;
   /** Script of the built-in agent. */
   demian: URL;
+  /** Script of `blemees`. */
+  blemees: URL;
   /** The dashboard's files. */
   webFiles: URL;
 }
 
 export async function main(options: MainOptions): Promise<void> {
-  const { version, storeWorker, observeWorker, agentTools, demian, webFiles, earlyStore } = options;
+  const { version, storeWorker, observeWorker, agentTools, demian, blemees, webFiles, earlyStore } = options;
   const isTerminal = process.stderr.isTTY === true;
   const start = readCommandLine(options);
   if (start === undefined) return;
@@ -68,7 +70,7 @@ export async function main(options: MainOptions): Promise<void> {
     // Loaded here: --help and a wrong flag do not need it.
     const { startDaemon } = await import("./daemon.ts");
     daemon = await startDaemon({
-      ...{ config, version, log, storeWorker, observeWorker, agentTools, demian, webFiles },
+      ...{ config, version, log, storeWorker, observeWorker, agentTools, demian, blemees, webFiles },
       earlyStore,
       env: process.env,
       takeover,

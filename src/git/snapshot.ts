@@ -148,7 +148,8 @@ export class Snapshots {
       isSame && this.#last !== undefined
         ? this.#last
         : (await this.#dir.expect({ args: ["write-tree"], ...call })).toString("utf8").trim();
-    return { tree, large: found.large, nested: [...this.#nested].sort(), unreadable: found.unreadable };
+    const large = new Map([...found.large].sort(([a], [b]) => (a < b ? -1 : 1)));
+    return { tree, large, nested: [...this.#nested].sort(), unreadable: found.unreadable };
   }
 
   /** Files that were recorded stay in an index when rules begin to ignore them. */

@@ -211,7 +211,10 @@ export const NOTICES = {
     },
   ),
   idle_timeout: row("A turn was ended because the session had no owner for too long.", none.shape),
-  input_delivered: row("A queued message became a turn.", input),
+  input_delivered: row("A queued message became a turn, or was added to the running one (`steered`).", {
+    ...input,
+    steered: z.literal(true).optional(),
+  }),
   input_cancelled: row("A queued message was cancelled.", input),
   input_failed: row("A queued message could not be delivered.", input),
   request_pending: row("The agent asked something.", request.shape),

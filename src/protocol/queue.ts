@@ -15,6 +15,8 @@ const OneMessage = z.strictObject({
   from: z.string().optional(),
   /** For a wake: what it says when it is delivered with others, as one message. */
   brief: z.string().optional(),
+  /** The turn that it was to be added to. If it is not, it is delivered as any other message. */
+  for_turn: z.string().optional(),
 });
 
 export const QueuedMessage = OneMessage.extend({
@@ -38,8 +40,10 @@ export const InputRecord = z.strictObject({
   /** The client's idempotency key, and a hash of the body sent with it. */
   key: z.string().optional(),
   hash: z.string().optional(),
-  /** The turn that it started. */
+  /** The turn that it started, or was added to. */
   turn_id: z.string().optional(),
+  /** The turn that was running, if it was to be added to it. */
+  for_turn: z.string().optional(),
   /** How that turn ended: the subtype of its `agent.result`. */
   outcome: z.string().optional(),
   error: z.strictObject({ code: z.string(), message: z.string() }).optional(),

@@ -1,6 +1,7 @@
 // Runs one user message to its answer: asks the model, runs its tool calls, asks again. Never rejects because of a
 // provider, tool, hook or user; each failure is an outcome.
 import { defined } from "../base/values.ts";
+import { formatReports } from "./jobs/jobs.ts";
 import {
   endAborted,
   endBlocked,
@@ -8,8 +9,9 @@ import {
   guardAnswer,
   refuseToStop,
   submitMessage,
+  takeSteers,
 } from "./message-hooks.ts";
-import type { ToolCall, UserMessage } from "./messages.ts";
+import type { ToolCall, ToolMessage, UserMessage } from "./messages.ts";
 import { askModel, type ModelMemory } from "./model-request.ts";
 import type { ChatResponse, TokenUsage } from "./providers/types.ts";
 import { buildHookInput, type NativeServices } from "./services.ts";
@@ -55,6 +57,7 @@ async function loopUntilEnd(turn: Turn, message: UserMessage): Promise<End> {
 /** One model request and its tool calls. Undefined: ask again. */
 async function requestAndRun(turn: Turn): Promise<End | undefined> {
   const { services, signal, memory } = turn;
+  await takeSteers(services, signal);
   const before = await services.hooks.dispatch(buildHookInput(services, "BeforeModelRequest"), signal);
   if (signal.aborted) return endAborted();
   if (before.blocked) return endBlocked(before.reason);
@@ -120,8 +123,8 @@ async function runCalls(turn: Turn, calls: readonly ToolCall[]): Promise<End | u
   let isStopped = false;
   for (const group of groupCalls(services, calls)) {
     const outcomes = await runGroup(services, group, { signal, isStopped });
-    for (const { message, usage, stop } of outcomes) {
-      services.history.push(message);
+    for (const [index, { message, usage, stop }] of outcomes.entries()) {
+      services.history.push(index === outcomes.length - 1 ? addJobReports(services, message) : message);
       // The sub-agent already emitted its usage events; only add to the total.
       if (usage !== undefined) addUsage(turn.usage, usage);
       isStopped ||= stop;
@@ -131,6 +134,12 @@ async function runCalls(turn: Turn, calls: readonly ToolCall[]): Promise<End | u
   return isStopped
     ? { outcome: "denied", message: "the user denied a tool call and stopped the turn" }
     : undefined;
+}
+
+/** The model reads of a job that has ended with the next result. */
+function addJobReports({ jobs }: NativeServices, message: ToolMessage): ToolMessage {
+  const reports = formatReports(jobs?.takeReports() ?? []);
+  return reports === "" ? message : { ...message, content: `${message.content}\n\n${reports}` };
 }
 
 function countUsage({ services, usage }: Turn, { usage: more, model: name }: ChatResponse): void {

@@ -1,6 +1,7 @@
 // The events of the runtime, as the client and the transcript get them, in this order and shape.
 import type { Decision } from "./permissions/types.ts";
 import type { ProviderFailure, RetryNotice, StopReason, TokenUsage } from "./providers/types.ts";
+import type { PlanStep } from "./tools/todo.ts";
 import type { ToolResultMetadata } from "./tools/types.ts";
 import type { FileChange } from "./workspace/types.ts";
 
@@ -27,6 +28,8 @@ export type EventBody =
       sandbox: string;
       resumed?: boolean;
     }
+  /** The state of an MCP server, or what it offers (`DemianSession.mcp`). Not in transcripts. */
+  | { type: "mcp.changed" }
   | { type: "session.ended"; reason: "completed" | "aborted" | "failed" | "closed" }
   | { type: "user.message"; text: string; images?: number }
   | {
@@ -164,6 +167,10 @@ export type EventBody =
     } & Invocation)
   /** An agent of its own (Claude Code) starts a new session, because the old one no longer fits. */
   | { type: "session.context.split"; executor: string; reason: string; message: string }
+  /** A background command has ended. */
+  | { type: "job.ended"; job: number; command: string; end: string }
+  /** The agent's list of steps; it replaces the last one. */
+  | { type: "plan.updated"; steps: readonly PlanStep[] }
   | { type: "warning"; message: string };
 
 /** The `delegate_agent` call the event is about. */

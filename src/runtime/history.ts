@@ -17,12 +17,15 @@ export interface HistoryWatcher {
 /** Some providers restart their call ids with each answer, and an id becomes part of a file name. */
 const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-const INTERRUPTED = "This call was interrupted before it gave a result.";
+/** The result of a call that has none. */
+export const INTERRUPTED =
+  "Not finished: demian ended before this call gave a result. What it did until then is unknown; check before you repeat it.";
 
 export class History {
   readonly #watcher: HistoryWatcher;
   readonly #callIds: Set<string>;
   #request = "";
+  #notes = "";
   #messages: Message[] = [];
   #chars = 0;
 
@@ -57,10 +60,16 @@ export class History {
     return this.#callIds;
   }
 
-  /** Starts a turn with a user message. */
-  begin(message: UserMessage): void {
+  /** Text that the model reads before the last request. */
+  get notes(): string {
+    return this.#notes;
+  }
+
+  /** Starts a turn with a user message. `notes`: for the model, before it. */
+  begin(message: UserMessage, notes = ""): void {
     this.#request = readUserText(message);
-    this.push(message);
+    this.#notes = notes;
+    this.push(notes === "" ? message : prependNotes(message, notes));
   }
 
   push(message: Message): void {
@@ -93,6 +102,12 @@ export class History {
     this.#chars += countChars(message);
     if (message.role === "assistant") for (const { id } of message.toolCalls ?? []) this.#callIds.add(id);
   }
+}
+
+function prependNotes(message: UserMessage, notes: string): UserMessage {
+  const { content } = message;
+  if (typeof content === "string") return { role: "user", content: `${notes}\n\n${content}` };
+  return { role: "user", content: [{ type: "text", text: notes }, ...content] };
 }
 
 function countChars({ content, ...rest }: Message): number {

@@ -19,23 +19,51 @@ export async function submitMessage(
   signal: AbortSignal,
 ): Promise<RefusedTurn | undefined> {
   const text = readUserText(message);
-  const images = typeof message.content === "string" ? 0 : message.content.filter(isImage).length;
-  services.emit({ type: "user.message", text, ...(images === 0 ? {} : { images }) });
+  emitMessage(services, message);
   // A handoff is not the user's text, and what the user approved is sent exactly as shown.
   if (services.subAgent !== undefined) {
     if (signal.aborted) return endAborted();
     services.history.begin(message);
     return undefined;
   }
-  const outcome = await services.hooks.dispatch(
-    buildHookInput(services, "UserPromptSubmit", { prompt: text }),
-    signal,
-  );
+  const { blocked, reason, kept } = await passHooks(services, message, text, signal);
   if (signal.aborted) return endAborted();
-  if (outcome.blocked) return endBlocked(outcome.reason);
-  const patch = outcome.patch as { prompt?: unknown } | undefined;
-  services.history.begin(typeof patch?.prompt === "string" ? withText(message, patch.prompt) : message);
+  if (blocked) return endBlocked(reason);
+  services.history.begin(kept, services.takeNotes?.());
   return undefined;
+}
+
+/** Adds the messages that were sent for the running turn, as hooks leave them; one that they block is reported. */
+export async function takeSteers(services: Services, signal: AbortSignal): Promise<void> {
+  // A sub-agent works on its handoff only.
+  const steers = services.subAgent === undefined ? services.steers : undefined;
+  for (let message = steers?.take(); message !== undefined; message = steers?.take()) {
+    emitMessage(services, message);
+    const { blocked, reason, kept } = await passHooks(services, message, readUserText(message), signal);
+    if (blocked) services.emit({ type: "warning", message: `the message is ${endBlocked(reason).message}` });
+    else services.history.push(kept);
+  }
+}
+
+function emitMessage(services: Services, message: UserMessage): void {
+  const images = typeof message.content === "string" ? 0 : message.content.filter(isImage).length;
+  services.emit({
+    type: "user.message",
+    text: readUserText(message),
+    ...(images === 0 ? {} : { images }),
+  });
+}
+
+async function passHooks(
+  services: Services,
+  message: UserMessage,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<{ blocked: boolean; reason: string | undefined; kept: UserMessage }> {
+  const input = buildHookInput(services, "UserPromptSubmit", { prompt });
+  const { blocked, reason, patch } = await services.hooks.dispatch(input, signal);
+  const { prompt: patched } = (patch ?? {}) as { prompt?: unknown };
+  return { blocked, reason, kept: typeof patched === "string" ? withText(message, patched) : message };
 }
 
 export interface GuardedAnswer {

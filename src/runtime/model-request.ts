@@ -7,10 +7,12 @@ import { deriveContextPolicy } from "./context/budget.ts";
 import { type CompiledContext, type ContextView, compileContext } from "./context/compact.ts";
 import { estimateText } from "./context/estimate.ts";
 import { SecretStream } from "./hooks/builtin/secret-stream.ts";
-import { guessWindow } from "./providers/context-window.ts";
+import { findFactsByName, findListed } from "./providers/models/available.ts";
+import { computeCost, type ModelFacts, mergeFacts } from "./providers/models/facts.ts";
 import {
   type ChatRequest,
   type ChatResponse,
+  type NativeProvider,
   ProviderError,
   type ProviderFailure,
   type ToolSpec,
@@ -27,8 +29,9 @@ export interface ModelMemory {
 interface KnownRoom {
   /** Provider and model. */
   of: string;
-  listedTokens?: number | undefined;
-  isListAsked: boolean;
+  /** From the vendor's list. */
+  listed?: ModelFacts | undefined;
+  list: "unread" | "cached" | "requested";
   learnedTokens?: number;
 }
 
@@ -48,7 +51,10 @@ export async function askModel(
   const stream = config.streaming.enabled && provider.provider.stream !== undefined;
   const tools = toToolSpecs(services);
   const first = await compile(services, tools, memory, signal);
-  const ask = (compiled: CompiledContext) => send(services, { turn, stream, tools, compiled }, signal);
+  const facts = findFacts(provider, memory.room);
+  if (facts.tools === false && turn === 1 && tools.length > 0)
+    emit({ type: "warning", message: `${provider.model} cannot call tools, so it can only answer` });
+  const ask = (compiled: CompiledContext) => send(services, { turn, stream, tools, facts, compiled }, signal);
   const response = await ask(first);
   if (response.error?.kind !== "context_too_long" || (response.message.content ?? "") !== "") return response;
   const learnedTokens = Math.floor(first.estimatedTokens * AFTER_OVERFLOW);
@@ -67,39 +73,54 @@ interface Sending {
   turn: number;
   stream: boolean;
   tools: readonly ToolSpec[];
+  facts: ModelFacts;
   compiled: CompiledContext;
 }
 
 async function send(
   services: NativeServices,
-  { turn, stream, tools, compiled: { messages } }: Sending,
+  { turn, stream, tools, facts, compiled: { messages } }: Sending,
   signal: AbortSignal,
 ): Promise<ChatResponse> {
   const { provider, emit } = services;
+  const offered = facts.tools === false ? [] : tools;
   emit({
     type: "model.request",
     turn,
     provider: provider.key,
     model: provider.model,
     messages: messages.length,
-    tools: tools.length,
+    tools: offered.length,
     stream,
   });
   const request: ChatRequest = {
     messages,
-    tools,
+    tools: offered,
     model: provider.model,
-    ...defined({ maxTokens: provider.maxTokens, temperature: provider.temperature }),
+    ...defined({
+      maxTokens: provider.maxTokens,
+      temperature: provider.temperature,
+      effort: provider.effort,
+    }),
+    facts,
     signal,
     rootSessionId: services.sessionId,
     onWarning: (message) => emit({ type: "warning", message }),
     onRetry: (notice) => emit({ type: "provider.retry", provider: provider.key, ...notice }),
   };
   try {
-    return stream ? await streamAnswer(services, request) : await provider.provider.chat(request);
+    const response = stream ? await streamAnswer(services, request) : await provider.provider.chat(request);
+    return withCost(response, facts);
   } catch (error) {
     return toFailedResponse(toFailure(error, signal));
   }
+}
+
+/** The vendor's own figure takes precedence. */
+function withCost(response: ChatResponse, { price }: ModelFacts): ChatResponse {
+  const { usage } = response;
+  if (usage === undefined || usage.costUsd !== undefined || price === undefined) return response;
+  return { ...response, usage: { ...usage, costUsd: computeCost(usage, price) } };
 }
 
 async function compile(
@@ -109,14 +130,14 @@ async function compile(
   signal: AbortSignal,
 ): Promise<CompiledContext> {
   const { limits, provider, emit } = services;
-  memory.room = findRoom(services, memory);
+  memory.room = await readCachedList(provider, findRoom(services, memory), signal);
   let compiled = previewContext(services, tools, memory);
-  const isOpen = limits.context.maxContextTokens === undefined && provider.contextTokens === undefined;
+  const isOpen = limits.context.maxContextTokens === undefined && provider.facts?.contextTokens === undefined;
   const sizeTokens = compiled.compacted?.beforeTokens ?? compiled.estimatedTokens;
-  if (isOpen && !memory.room.isListAsked && sizeTokens >= ASK_LIST_FROM_TOKENS) {
+  if (isOpen && memory.room.list !== "requested" && sizeTokens >= ASK_LIST_FROM_TOKENS) {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(LIST_LIMIT_MS)]);
-    const listedTokens = await provider.provider.contextTokens?.(provider.model, limit);
-    memory.room = { ...memory.room, isListAsked: true, listedTokens };
+    const models = await provider.provider.listModels?.({ signal: limit });
+    memory.room = { ...memory.room, list: "requested", listed: findListed(models, provider.model) };
     compiled = previewContext(services, tools, memory);
   }
   memory.view = compiled.view;
@@ -134,10 +155,16 @@ export function previewContext(
   memory: ModelMemory,
 ): CompiledContext & { limitTokens: number } {
   const { limits, history, systemPrompt: system, provider } = services;
-  const { learnedTokens, listedTokens } = findRoom(services, memory);
-  const windowTokens = provider.contextTokens ?? listedTokens ?? guessWindow(provider.model);
+  const room = findRoom(services, memory);
+  const { contextTokens: windowTokens, outputTokens } = findFacts(provider, room);
   const { maxTokens } = provider;
-  const policy = deriveContextPolicy(limits.context, { windowTokens, maxTokens, learnedTokens });
+  const { learnedTokens } = room;
+  const policy = deriveContextPolicy(limits.context, {
+    windowTokens,
+    maxTokens,
+    outputTokens,
+    learnedTokens,
+  });
   const overheadTokens = estimateText(JSON.stringify(tools));
   const order = { system, history: history.messages, policy, overheadTokens, view: memory.view };
   return { ...compileContext(order), limitTokens: policy.maxContextTokens };
@@ -150,7 +177,23 @@ export function toToolSpecs({ tools }: Pick<NativeServices, "tools">): ToolSpec[
 /** Limits differ by model. */
 function findRoom({ provider }: NativeServices, { room }: ModelMemory): KnownRoom {
   const of = JSON.stringify([provider.key, provider.model]);
-  return room?.of === of ? room : { of, isListAsked: false };
+  return room?.of === of ? room : { of, list: "unread" };
+}
+
+/** Costs no request, so even the first message of a conversation has limits and prices. */
+async function readCachedList(
+  { provider, model }: NativeProvider,
+  room: KnownRoom,
+  signal: AbortSignal,
+): Promise<KnownRoom> {
+  if (room.list !== "unread") return room;
+  const models = await provider.listModels?.({ signal, isCachedOnly: true });
+  return { ...room, list: "cached", listed: findListed(models, model) };
+}
+
+/** The configuration, the vendor's list, then what is known by name. */
+function findFacts({ facts, type, model }: NativeProvider, room: KnownRoom | undefined): ModelFacts {
+  return mergeFacts(facts, room?.listed, findFactsByName(type, model));
 }
 
 async function streamAnswer({ provider, emit }: NativeServices, request: ChatRequest): Promise<ChatResponse> {

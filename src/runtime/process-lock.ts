@@ -41,6 +41,12 @@ export function takeLock(path: string, what: string, options: LockOptions = {}):
   throw lockedError(what, options);
 }
 
+/** The process that holds the lock, if it is alive. */
+export function findLockHolder(path: string): number | undefined {
+  const holder = readHolder(path);
+  return holder?.isAlive === true ? holder.pid : undefined;
+}
+
 function keepLock(path: string, mine: string, beatMs: number | undefined): () => void {
   const timer = beatMs === undefined ? undefined : setInterval(() => touchLock(path, mine), beatMs).unref();
   return () => {

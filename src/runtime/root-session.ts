@@ -8,32 +8,57 @@ import { createMainCaller, type Delegation, MAIN } from "./delegation/delegation
 import type { EventBody, InvocationFields, RuntimeEvent } from "./events.ts";
 import { execute } from "./execution.ts";
 import { collectIntroduction } from "./introduction.ts";
+import { formatReports, Jobs } from "./jobs/jobs.ts";
+import type { McpHub } from "./mcp/hub.ts";
+import { expandMessage } from "./mcp/message.ts";
+import type { McpControl } from "./mcp/types.ts";
 import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
+import type { Effort } from "./providers/effort.ts";
+import { isExternal } from "./providers/types.ts";
 import { buildHookInput, type Services } from "./services.ts";
-import type { CompactReport, ContextReport, DemianSession, TurnInput, TurnReport } from "./session-types.ts";
+import type {
+  CompactReport,
+  ContextReport,
+  DemianSession,
+  SessionChange,
+  TurnInput,
+  TurnReport,
+} from "./session-types.ts";
+import { type SteerOutcome, Steers } from "./steers.ts";
 import type { TranscriptWriter } from "./transcript.ts";
+import {
+  describeUserCommand,
+  runUserCommand,
+  type UserCommand,
+  type UserCommandResult,
+} from "./user-command.ts";
+import { UserNotes } from "./user-notes.ts";
 
 /** Above this size old turns are compacted for good, to bound memory. */
 const MAX_HISTORY_CHARS = 32 * 1024 * 1024;
 
 /** Can change between turns. */
 export interface SessionChoice extends Pick<Services, "agent" | "provider" | "systemPrompt" | "tools"> {
+  /** Chosen for the session; it also applies to the next provider. */
+  effort?: Effort | undefined;
   /** Of the system prompt. */
   promptParts: readonly PromptPart[];
 }
 
 export interface SessionParts {
   /** Everything except the parts of a choice and `emit`. */
-  fixed: Omit<Services, keyof SessionChoice | "emit" | "hooks" | "invocation" | "delegator"> & {
+  fixed: Omit<
+    Services,
+    keyof SessionChoice | "emit" | "hooks" | "invocation" | "delegator" | "jobs" | "takeNotes" | "steers"
+  > & {
     hooks(emit: (event: EventBody) => void): Services["hooks"];
   };
   /** Throws if the choice is not valid. */
-  choose(
-    change: { agent?: string; provider?: string; model?: string },
-    now?: SessionChoice,
-  ): Promise<SessionChoice>;
+  choose(change: SessionChange, now?: SessionChoice): Promise<SessionChoice>;
   first: SessionChoice;
+  /** Closed by `release`. */
+  mcp?: McpHub | undefined;
   /** Only in multi-agent mode. */
   delegation?(root: DelegationRoot): Delegation;
   transcript(onProblem: (message: string) => void): TranscriptWriter | undefined;
@@ -59,6 +84,9 @@ export class RootSession implements DemianSession {
   readonly #transcript: TranscriptWriter | undefined;
   readonly #delegation: Delegation | undefined;
   readonly #invocation: InvocationFields;
+  readonly #steers = new Steers();
+  readonly #notes = new UserNotes();
+  readonly jobs: Jobs;
   #plan: string | undefined;
   #warned = 0;
   #choice: SessionChoice;
@@ -69,6 +97,9 @@ export class RootSession implements DemianSession {
     this.#parts = parts;
     this.#choice = parts.first;
     this.#hooks = parts.fixed.hooks((event) => this.#emit(event));
+    this.jobs = new Jobs(parts.fixed.sandbox, ({ id, command, end = "" }) =>
+      this.#emit({ type: "job.ended", job: id, command, end }),
+    );
     this.#transcript = parts.transcript((message) => this.#publish({ type: "warning", message }));
     this.#invocation =
       parts.delegation === undefined ? {} : { rootSessionId: parts.fixed.sessionId, invocationId: MAIN };
@@ -96,12 +127,20 @@ export class RootSession implements DemianSession {
     return this.#choice.provider.model;
   }
 
+  get effort(): Effort | undefined {
+    return this.#choice.provider.effort;
+  }
+
   get sandbox(): string {
     return this.#parts.fixed.sandbox.adapter ?? "none";
   }
 
   get plan(): string | undefined {
     return this.#plan;
+  }
+
+  get mcp(): McpControl | undefined {
+    return this.#parts.mcp;
   }
 
   get history(): readonly Message[] {
@@ -123,20 +162,29 @@ export class RootSession implements DemianSession {
     });
     if (sandbox.problem !== undefined) this.#emit({ type: "warning", message: sandbox.problem });
     this.#warn();
+    this.#parts.mcp?.start({
+      warn: (message) => this.#emit({ type: "warning", message }),
+      changed: () => this.#publish({ type: "mcp.changed" }),
+    });
     await this.#introduce();
   }
 
   run(input: TurnInput): Promise<TurnReport> {
+    return this.#exclude(input.signal, (signal) => this.#turn(input, signal));
+  }
+
+  /** Runs one at a time: a turn, or a command of the user. */
+  #exclude<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(closedError());
     if (this.#running !== undefined) return Promise.reject(busyError());
     const abort = new AbortController();
-    const { signal } = input;
     const stop = () => abort.abort();
     if (signal?.aborted) abort.abort();
     signal?.addEventListener("abort", stop, { once: true });
-    const done = this.#turn(input, abort.signal).finally(() => {
+    const done = work(abort.signal).finally(() => {
       signal?.removeEventListener("abort", stop);
       this.#running = undefined;
+      this.#steers.giveBack();
       this.#warn();
     });
     this.#running = { abort, done };
@@ -147,14 +195,27 @@ export class RootSession implements DemianSession {
     // Deferred until `run` has returned: a listener of the first event may abort the turn.
     await Promise.resolve();
     if (this.#parts.fixed.history.chars > MAX_HISTORY_CHARS) this.#compact(false);
+    const expanded = await this.#expand(input, signal);
     const report = await execute(
       this.#services(),
-      toUserMessage(prependPlan(input, this.#plan)),
+      toUserMessage(prependPlan(expanded, this.#plan)),
       this.#memory,
       signal,
     );
     if (report.plan !== undefined) this.#plan = report.plan;
     return report;
+  }
+
+  async steer(input: Pick<TurnInput, "text" | "parts">): Promise<SteerOutcome> {
+    const isOurs = !isExternal(this.#choice.provider);
+    return this.#running === undefined || !isOurs ? "returned" : this.#steers.add(toUserMessage(input));
+  }
+
+  async #expand(input: TurnInput, signal: AbortSignal): Promise<TurnInput> {
+    const { mcp } = this.#parts;
+    if (mcp === undefined || isExternal(this.#choice.provider)) return input;
+    await mcp.settle(signal);
+    return signal.aborted ? input : expandMessage(input, mcp, signal);
   }
 
   async abort(): Promise<void> {
@@ -181,7 +242,21 @@ export class RootSession implements DemianSession {
     return describeContext(this.#services(), this.#choice.promptParts, this.#memory);
   }
 
-  async use(change: { agent?: string; provider?: string; model?: string }): Promise<void> {
+  /** Counts as a turn: none can start meanwhile, and `abort` ends it. */
+  runCommand({ command, signal }: UserCommand): Promise<UserCommandResult> {
+    return this.#exclude(signal, async (stopped) => {
+      const order = { command, signal: stopped };
+      const result = await runUserCommand(this.#services(), order);
+      this.#notes.add(await describeUserCommand(this.#services(), order, result));
+      return result;
+    });
+  }
+
+  addNote(note: string): void {
+    this.#notes.add(note);
+  }
+
+  async use(change: SessionChange): Promise<void> {
     if (this.#running !== undefined) throw busyError();
     const before = this.#choice;
     const choice = await this.#parts.choose(change, before);
@@ -203,6 +278,7 @@ export class RootSession implements DemianSession {
 
   async #close(): Promise<void> {
     await this.abort();
+    await this.jobs.close();
     const input = buildHookInput(this.#services(), "SessionEnd", { reason: "closed" });
     await this.#hooks.dispatch(input, AbortSignal.timeout(10_000));
     this.#emit({ type: "session.ended", reason: "closed" });
@@ -222,11 +298,18 @@ export class RootSession implements DemianSession {
   }
 
   #services(): Services {
+    const { agent, systemPrompt, tools } = this.#choice;
+    const { mcp } = this.#parts;
     const services: Services = {
       ...this.#parts.fixed,
       ...this.#choice,
+      systemPrompt: [systemPrompt, mcp?.instructions(agent) ?? ""].filter((part) => part !== "").join("\n\n"),
+      tools: [...tools, ...(mcp?.tools(agent) ?? [])],
       invocation: this.#invocation,
+      steers: this.#steers,
       hooks: this.#hooks,
+      jobs: this.jobs,
+      takeNotes: () => this.#takeNotes(),
       emit: (event) => this.#emit(event),
     };
     if (this.#delegation === undefined) return services;
@@ -234,8 +317,14 @@ export class RootSession implements DemianSession {
     return { ...services, delegator };
   }
 
+  #takeNotes(): string {
+    const reports = formatReports(this.jobs.takeReports());
+    return [reports, this.#notes.take()].filter((text) => text !== "").join("\n\n");
+  }
+
   #emit(event: EventBody, who?: InvocationFields & { agent: string }): void {
     const stamped = this.#publish(event, who);
+    if (event.type === "context.compacted") this.#parts.mcp?.markFolded();
     this.#transcript?.write(stamped);
   }
 

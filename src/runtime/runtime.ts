@@ -28,19 +28,30 @@ import { createCommandHook } from "./hooks/command.ts";
 import { createHookDispatcher } from "./hooks/dispatcher.ts";
 import type { HookDispatcher } from "./hooks/types.ts";
 import { type InstructionPart, limitInstructions } from "./instructions/text.ts";
+import type { McpHub } from "./mcp/hub.ts";
+import { createHub } from "./mcp/open.ts";
 import { createPermissionGate, type PermissionGate } from "./permissions/gate.ts";
 import { listWritableDirs } from "./permissions/grantable.ts";
 import { type GrantStore, openGrants } from "./permissions/grants.ts";
 import { findUnknownTools } from "./permissions/unknown-tools.ts";
 import { settleRenewals } from "./providers/codex/refresh.ts";
-import { guessWindow } from "./providers/context-window.ts";
+import type { Effort } from "./providers/effort.ts";
+import { findFactsByName, listModels } from "./providers/models/available.ts";
+import { type ListedModel, mergeFacts } from "./providers/models/facts.ts";
 import { listProviderChoices, resolveProvider } from "./providers/resolve.ts";
 import { isExternal, type ResolvedProvider } from "./providers/types.ts";
 import { type DelegationRoot, RootSession, type SessionChoice } from "./root-session.ts";
 import { CACHES, PYTHON } from "./sandbox/home-entries.ts";
 import { createSandbox } from "./sandbox/index.ts";
 import type { Sandbox } from "./sandbox/types.ts";
-import type { DemianSession, ProviderChoice, Runtime, RuntimeOrder, SessionOrder } from "./session-types.ts";
+import type {
+  DemianSession,
+  ProviderChoice,
+  Runtime,
+  RuntimeOrder,
+  SessionChange,
+  SessionOrder,
+} from "./session-types.ts";
 import { getHomeDir, getProjectDir, getStateDir } from "./state-dir.ts";
 import { createBuiltinTools } from "./tools/builtin.ts";
 import { getOutputDirectory, keepOutput } from "./tools/output.ts";
@@ -86,11 +97,13 @@ class LoadedRuntime implements Runtime {
   readonly #order: RuntimeOrder;
   readonly #instructions: Contributions["instructions"];
   readonly #sessions = new Set<DemianSession>();
+  readonly #projectServers: ReadonlySet<string>;
   #sandbox: Promise<Sandbox> | undefined;
 
   constructor(order: RuntimeOrder, cwd: string, loaded: LoadedConfig, files?: Contributions) {
     this.#order = order;
     this.cwd = cwd;
+    this.#projectServers = loaded.projectServers;
     // Trust is checked for each source, so its problems may be found twice.
     this.warnings = [...new Set([...loaded.warnings, ...(files?.warnings ?? [])])];
     this.#instructions = files?.instructions ?? [];
@@ -145,6 +158,11 @@ class LoadedRuntime implements Runtime {
     ];
   }
 
+  listModels(key: string, signal: AbortSignal): Promise<readonly ListedModel[]> {
+    const given = this.#order.providers?.get(key);
+    return listModels({ key, given, providers: this.config.providers, env: this.#order.env, signal });
+  }
+
   async openSession(order: SessionOrder): Promise<DemianSession> {
     const sessionId = order.sessionId ?? `ses_${randomUUID()}`;
     if (!SESSION_ID.test(sessionId)) {
@@ -156,6 +174,13 @@ class LoadedRuntime implements Runtime {
     const first = await this.#choose(order);
     const sandbox = await this.#loadSandbox();
     const workspace = await openWorkspace(this.cwd);
+    const mcp = createHub(
+      {
+        ...{ config: this.config, cwd: this.cwd, env: this.#order.env },
+        ...{ ofProject: this.#projectServers, given: order.mcpServers },
+      },
+      this.warnings,
+    );
     try {
       const grants = await this.#openGrants();
       const isRecorded = order.transcript ?? this.config.transcript.enabled;
@@ -185,23 +210,24 @@ class LoadedRuntime implements Runtime {
         },
         choose: (change, now) => this.#choose(change, now),
         first,
+        mcp,
         ...(this.config.agentMode === "single-agent"
           ? {}
-          : { delegation: (root) => this.#createDelegation(root, history) }),
+          : { delegation: (root) => this.#createDelegation(root, history, mcp) }),
         transcript: (onProblem) =>
           isRecorded ? openTranscript({ root: workspace.root, sessionId, onProblem }) : undefined,
         onEvent: order.onEvent,
         warnings: grants.warnings,
         release: async () => {
           this.#sessions.delete(session);
-          await workspace.close();
+          await Promise.all([workspace.close(), mcp?.close()]);
         },
       });
       this.#sessions.add(session);
       await session.begin((order.history?.length ?? 0) > 0);
       return session;
     } catch (error) {
-      await workspace.close();
+      await Promise.all([workspace.close(), mcp?.close()]);
       throw error;
     }
   }
@@ -274,15 +300,13 @@ class LoadedRuntime implements Runtime {
     });
   }
 
-  async #choose(
-    change: Pick<SessionOrder, "agent" | "provider" | "model">,
-    now?: SessionChoice,
-  ): Promise<SessionChoice> {
+  async #choose(change: SessionChange, now?: SessionChoice): Promise<SessionChoice> {
     const agent = findMainAgent(this.agents, change.agent ?? now?.agent.name ?? this.config.defaultAgent);
     const key = change.provider ?? selectProviderKey(agent, change, now) ?? this.config.defaultProvider;
     const isSame = now?.provider.key === key;
     const model = change.model ?? (isSame ? now.provider.model : undefined);
-    const provider = await this.#provider(key, model);
+    const effort = change.effort ?? now?.effort;
+    const provider = await this.#provider(key, model, effort);
     const tools = this.#selectTools(agent);
     const callables = this.#listCallables(agent, provider);
     const instructions = this.#fitInstructions(provider);
@@ -291,6 +315,7 @@ class LoadedRuntime implements Runtime {
     return {
       agent,
       provider,
+      effort,
       promptParts,
       systemPrompt: joinParts(promptParts),
       tools: [...tools, ...delegate],
@@ -299,9 +324,9 @@ class LoadedRuntime implements Runtime {
 
   /** At most a quarter of what the model is sent: a token is about four bytes. */
   #fitInstructions(provider: ResolvedProvider): readonly InstructionPart[] {
-    const windowTokens = isExternal(provider)
-      ? undefined
-      : (provider.contextTokens ?? guessWindow(provider.model));
+    const { contextTokens: windowTokens } = isExternal(provider)
+      ? {}
+      : mergeFacts(provider.facts, findFactsByName(provider.type, provider.model));
     const { maxContextTokens } = deriveContextPolicy(this.config.context.main, { windowTokens });
     return limitInstructions(this.#instructions, maxContextTokens).parts;
   }
@@ -317,14 +342,14 @@ class LoadedRuntime implements Runtime {
     return listCallables(createMainCaller({ agent, provider }), this.agents, delegation.maxDepth);
   }
 
-  #createDelegation(root: DelegationRoot, history: History): Delegation {
+  #createDelegation(root: DelegationRoot, history: History, mcp: McpHub | undefined): Delegation {
     const { config, agents } = this;
     return new Delegation(
       {
         ...root,
         config,
         agents,
-        toolsOf: (agent) => this.#selectTools(agent),
+        toolsOf: (agent) => [...this.#selectTools(agent), ...(mcp?.tools(agent) ?? [])],
         provider: (agent, main) => this.#subAgentProvider(agent, main),
       },
       history.callIds,
@@ -339,12 +364,12 @@ class LoadedRuntime implements Runtime {
     return this.#provider(key, named === "" && key === main.key ? main.model : undefined);
   }
 
-  async #provider(key: string, model: string | undefined): Promise<ResolvedProvider> {
+  async #provider(key: string, model: string | undefined, effort?: Effort): Promise<ResolvedProvider> {
     const given = this.#order.providers?.get(key);
-    if (given !== undefined) return model === undefined ? given : { ...given, model };
+    if (given !== undefined) return { ...given, ...defined({ model, effort }) };
     return resolveProvider(key, this.config.providers, {
       env: this.#order.env,
-      ...defined({ model }),
+      ...defined({ model, effort }),
     });
   }
 }

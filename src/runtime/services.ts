@@ -7,10 +7,12 @@ import type { Delegator } from "./delegation/types.ts";
 import type { EventBody, InvocationFields } from "./events.ts";
 import type { History } from "./history.ts";
 import type { HookDispatcher, HookInput } from "./hooks/types.ts";
+import type { Jobs } from "./jobs/jobs.ts";
 import type { PermissionGate } from "./permissions/gate.ts";
 import type { NativeProvider, ResolvedProvider } from "./providers/types.ts";
 import type { Sandbox } from "./sandbox/types.ts";
 import type { SessionOrder } from "./session-types.ts";
+import type { Steers } from "./steers.ts";
 import type { ToolDefinition } from "./tools/types.ts";
 import type { Workspace } from "./workspace/types.ts";
 
@@ -33,8 +35,14 @@ export interface Services {
   readonly invocation: InvocationFields;
   /** Sub-agents only. */
   readonly subAgent?: SubAgentPlace | undefined;
+  /** Messages for the running turn; the main agent only. */
+  readonly steers?: Steers | undefined;
   /** Only if this agent may delegate. */
   readonly delegator?: Delegator | undefined;
+  /** Commands in the background; main agent only. */
+  readonly jobs?: Jobs | undefined;
+  /** Text for the model to read before the next message of the user: what the user did meanwhile. Main agent only. */
+  takeNotes?(): string;
   /** The environment of commands. */
   readonly env: Readonly<Record<string, string>>;
   /** For external agents: demian's own environment and this workspace's state directory. */

@@ -3,11 +3,16 @@ import type { AgentRegistry } from "./agents/registry.ts";
 import type { AgentDefinition } from "./agents/types.ts";
 import type { DemianConfig } from "./config/schema.ts";
 import type { RuntimeEvent, TurnEnd } from "./events.ts";
+import type { Jobs } from "./jobs/jobs.ts";
+import type { McpControl, McpOrder } from "./mcp/types.ts";
 import type { Message, UserContentPart } from "./messages.ts";
 import type { Asker } from "./permissions/types.ts";
+import type { Effort } from "./providers/effort.ts";
+import type { ListedModel } from "./providers/models/facts.ts";
 import type { ProviderFailure, ResolvedProvider, TokenUsage } from "./providers/types.ts";
 import type { ToolRegistry } from "./tools/registry.ts";
 import type { ToolDefinition, UserQuestion } from "./tools/types.ts";
+import type { UserCommand, UserCommandResult } from "./user-command.ts";
 
 /** The origin of a setting, shown to the user. */
 export type SettingSource = "config" | "saved" | "flag" | "interactive";
@@ -23,6 +28,8 @@ export interface Runtime {
   readonly tools: ToolRegistry;
   /** Providers to choose from, with their default model. */
   readonly providers: readonly ProviderChoice[];
+  /** Models that the account of this provider can use, with what is known about them. Never rejects. */
+  listModels(provider: string, signal: AbortSignal): Promise<readonly ListedModel[]>;
   /** Throws `CodedError` (unknown agent or provider, missing key, bad cwd). */
   openSession(order: SessionOrder): Promise<DemianSession>;
   close(): Promise<void>;
@@ -62,6 +69,8 @@ export interface SessionOrder {
   agent?: string;
   provider?: string;
   model?: string;
+  /** Default: the provider's. */
+  effort?: Effort;
   /** Continues this conversation; system messages are dropped. */
   history?: readonly Message[];
   ask: Asker;
@@ -79,6 +88,8 @@ export interface SessionOrder {
   env?: Readonly<Record<string, string>>;
   /** Default: from the configuration. */
   transcript?: boolean;
+  /** MCP servers of the client, besides the configured ones. */
+  mcpServers?: readonly Pick<McpOrder, "name" | "config">[];
 }
 
 export interface DemianSession {
@@ -86,23 +97,45 @@ export interface DemianSession {
   readonly agent: string;
   readonly provider: string;
   readonly model: string;
+  /** Absent: the vendor's default. */
+  readonly effort: Effort | undefined;
   /** "linux-bwrap", …; "none": commands are refused. */
   readonly sandbox: string;
   /** Without system messages. */
   readonly history: readonly Message[];
   /** Runs one user message to its answer. Rejects only for misuse (a turn is running, the session is closed). */
   run(input: TurnInput): Promise<TurnReport>;
+  /**
+   * Adds a message to the running turn: it is sent with the next model request. `returned`: the turn ended before that, no
+   * turn is running, or its agent runs its own loop.
+   */
+  steer(input: Pick<TurnInput, "text" | "parts">): Promise<"taken" | "returned">;
   /** Ends the running turn; resolves once it has ended. */
   abort(): Promise<void>;
   /** Undefined: too little to compact. */
   compact(): CompactReport | undefined;
+  /** Undefined: the session has no MCP servers. */
+  readonly mcp?: McpControl | undefined;
   /** What the next request contains and what each part costs, as estimated. */
   context(): ContextReport;
   /** The last plan of a planning agent (`claudecode-plan`); a message can ask to carry it out. */
   readonly plan: string | undefined;
+  /** Commands in the background. */
+  readonly jobs: Pick<Jobs, "list" | "kill">;
+  /** Runs a command of the user, between turns only. The model reads the output with the next message. */
+  runCommand(command: UserCommand): Promise<UserCommandResult>;
+  /** For the model to read with the next message. */
+  addNote(note: string): void;
   /** Between turns only. If it rejects (unknown agent, missing key), nothing changed. */
-  use(change: { agent?: string; provider?: string; model?: string }): Promise<void>;
+  use(change: SessionChange): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface SessionChange {
+  agent?: string;
+  provider?: string;
+  model?: string;
+  effort?: Effort;
 }
 
 export interface TurnInput {

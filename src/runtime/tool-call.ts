@@ -281,7 +281,7 @@ function toDryRunResult(plan: ToolPlan): ToolResult {
 }
 
 function createContext(services: Services, call: ToolCall, signal: AbortSignal): ToolContext {
-  const { sessionId, workspace, sandbox, env, dryRun: isDry, agent, question, delegator } = services;
+  const { sessionId, workspace, sandbox, env, dryRun: isDry, agent, question, delegator, jobs } = services;
   return {
     sessionId,
     callId: call.id,
@@ -294,8 +294,10 @@ function createContext(services: Services, call: ToolCall, signal: AbortSignal):
       services.gate.mayRead({ tool: call.name, agent, ownFiles: services.subAgent?.ownFiles }, path),
     dryRun: isDry,
     progress: (text) => services.emit({ type: "tool.output", callId: call.id, text }),
+    showPlan: (steps) => services.emit({ type: "plan.updated", steps }),
     keepOutput: (output) => services.keepOutput(call.id, output),
     ...(question === undefined ? {} : { question: (asked) => question(asked, signal) }),
+    ...defined({ jobs }),
     // No other tool may start agents: that would bypass the permission check.
     ...(delegator === undefined || call.name !== DELEGATE_TOOL ? {} : { delegator }),
   };

@@ -63,6 +63,8 @@ export interface InputOrder {
   session_id: string;
   message: UserMessage;
   now?: boolean;
+  /** Add it to the running turn, if possible. */
+  steer?: boolean;
   key?: string;
   /** The session whose agent sent it. */
   from?: string;

@@ -151,7 +151,7 @@ export class SessionManager implements Manager {
   }
 
   async #input(session: Session, order: InputOrder): Promise<Receipt> {
-    const { session_id, message, now = false, key, from } = order;
+    const { session_id, message, now = false, steer, key, from } = order;
     const isKnown = key !== undefined && session.row.inputs?.some((record) => record.key === key);
     const pending = this.#parts.ledger.listPending(session_id);
     // What holds the queue does not keep messages out of it.
@@ -164,7 +164,7 @@ export class SessionManager implements Manager {
       message,
       kind: "user",
       isFirst: now,
-      ...defined({ key, from }),
+      ...defined({ key, from, steer }),
     });
     // Not the turn that this message has just started.
     const isStillRunning = turn !== undefined && session.row.turn?.turn_id === turn.turn_id;

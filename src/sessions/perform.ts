@@ -39,6 +39,8 @@ export class Performer {
       case "pause":
       case "rewind":
       case "give":
+      case "steer":
+      case "take_back":
         agent.perform(effect);
         break;
       case "publish":

@@ -35,4 +35,5 @@ export interface Receipt {
   input: InputRecord;
   position: number;
   repeated: boolean;
+  note?: string;
 }

@@ -13,6 +13,7 @@ import type { QuotaWait } from "../protocol/quota.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { ActivityState, SessionRow } from "../protocol/session.ts";
 import { Agent } from "./agent/agent.ts";
+import type { OpenCalls } from "./agent/tool-calls.ts";
 import { deriveActivity } from "./core/activity.ts";
 import { type BudgetFacts, findBudgetHold } from "./core/budget.ts";
 import type { AdoptedRun, Happening } from "./core/inputs.ts";
@@ -51,15 +52,12 @@ export class Session {
   /** When the agent last produced output, or was released from waiting for an answer. */
   #heardAtMs: number | undefined;
 
-  /** Continues with the agent of an earlier daemon; returns where its reports go. */
-  adopt(run: Run, facts: AdoptedRun): BackendSink {
-    const sink = this.#agent.adopt(run, facts);
+  /** Continues with the agent of an earlier daemon and its calls; returns where its reports go. */
+  adopt(run: Run, facts: AdoptedRun, calls: OpenCalls): BackendSink {
+    const sink = this.#agent.adopt(run, facts, calls);
     this.#take({ kind: "adopted", run: facts });
     return sink;
   }
-
-  /** Calls of the adopted agent without a result; `returned`: those that get the one of the earlier daemon. */
-  readonly continueCalls: Agent["continueCalls"] = (...given) => this.#agent.continueCalls(...given);
 
   /** The adopted agent was asked again what led to nothing stored. */
   repeated(call: "send" | "interrupt"): void {
@@ -268,8 +266,9 @@ export class Session {
 
   /** Resolves once stored. Throws `queue_full`, `idempotency_mismatch`, `store_failed`. */
   enqueue(input: Omit<NewInput, "message_id"> & { message_id?: string }): Promise<Receipt> {
-    const { message_id = makeId("msg") } = input;
-    return this.#ask((job_id) => ({ kind: "enqueue", job_id, input: { ...input, message_id } }));
+    const { message_id = makeId("msg"), steer } = input;
+    const order = { ...input, message_id, ...(steer === true ? { steer: this.#agent.canSteer } : {}) };
+    return this.#ask((job_id) => ({ kind: "enqueue", job_id, input: order }));
   }
 
   /** Removes a message from the queue. Throws `message_unknown`, `store_failed`. */
@@ -374,8 +373,10 @@ export class Session {
     if (happening.kind === "requests" || happening.kind === "turn_started") this.#heardAtMs = Date.now();
     this.#take(happening);
     // One that the agent started: nothing can wait for it.
-    const turn = happening.kind === "turn_started" ? facts.getTurn(this.state) : undefined;
-    if (turn?.origin === "agent") void this.#context.hooks.onTurnStart(this.row, turn.turn_id);
+    const turn = facts.getTurn(this.state);
+    const isOwn = happening.kind === "turn_started" && turn?.origin === "agent";
+    const isNext = happening.kind === "steered" && happening.how === "next";
+    if (turn !== undefined && (isOwn || isNext)) void this.#context.hooks.onTurnStart(this.row, turn.turn_id);
   }
 
   #onEvent(event: AgentEvent): void {

@@ -8,6 +8,9 @@ import type { FilesReply } from "../protocol/files.ts";
 import type { SearchReply } from "../protocol/search.ts";
 import type { LabelChange } from "./fleet/labels.ts";
 
+/** While a turn is running: after it, instead of the rest of it, or in it. */
+export type Delivery = "queue" | "now" | "steer";
+
 /** One session. Every method may reject with a CodedError; the screen shows its message. */
 export interface SessionDriver {
   readonly session_id: string;
@@ -17,8 +20,8 @@ export interface SessionDriver {
   readonly at_seq?: number;
   /** Starts reporting events in order, history first. Called once. */
   start(listener: (inputs: readonly ViewInput[]) => void): void;
-  /** Sends a user message; queued while a turn is running, unless `isNow` interrupts it. */
-  send(text: string, how?: { isNow?: boolean }): Promise<void>;
+  /** Sends a user message. Returns what the user should know about its delivery. */
+  send(text: string, how?: Delivery): Promise<string | undefined>;
   interrupt(): Promise<void>;
   /** Answers the request as shown, identified by its `shown_hash`. */
   respond(request: RequestRow, answer: Answer): Promise<void>;

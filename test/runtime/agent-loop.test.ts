@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Provider } from "../../src/runtime/providers/types.ts";
 import { ProviderError } from "../../src/runtime/providers/types.ts";
+import { Steers } from "../../src/runtime/steers.ts";
 import { Stage, testTool } from "./stage.ts";
 
 const call = (name: string, input: unknown = {}) => ({ toolCalls: [{ name, input }] });
@@ -42,6 +43,40 @@ describe("one message", () => {
     expect(told).toHaveLength(2);
     expect(usage.inputTokens).toBe(told.reduce((sum, { inputTokens }) => sum + inputTokens, 0));
     expect(usage.outputTokens).toBe(2);
+  });
+});
+
+describe("a message for the running turn", () => {
+  test("is sent with the next model request, after the results of the tools, and what comes too late is given back", async () => {
+    const steers = new Steers();
+    const outcomes: Promise<string>[] = [];
+    const tool = testTool({
+      execute: async () => {
+        outcomes.push(steers.add({ role: "user", content: "not that file" }));
+        return { ok: true, content: "done" };
+      },
+    });
+    const stage = new Stage({ replies: [call("echo"), { text: "All right." }], tools: [tool] });
+    Object.assign(stage.services, { steers });
+    await stage.run("go");
+    const roles = stage.requests[1]?.messages.map(({ role, content }) => `${role} ${String(content)}`);
+    expect(roles?.slice(-2)).toEqual(["tool done", "user not that file"]);
+    outcomes.push(steers.add({ role: "user", content: "too late" }));
+    steers.giveBack();
+    expect(await Promise.all(outcomes)).toEqual(["taken", "returned"]);
+  });
+
+  test("is dropped with a warning if a hook blocks it, and the turn continues", async () => {
+    const steers = new Steers();
+    void steers.add({ role: "user", content: "bad" });
+    const stage = new Stage({
+      replies: [{ text: "Done." }],
+      hooks: ({ event, prompt }) => ({ blocked: event === "UserPromptSubmit" && prompt === "bad" }),
+    });
+    Object.assign(stage.services, { steers });
+    expect(await stage.run("go")).toMatchObject({ outcome: "completed" });
+    expect(stage.told).toContain("warning");
+    expect(JSON.stringify(stage.requests)).not.toContain("bad");
   });
 });
 

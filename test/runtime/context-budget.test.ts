@@ -2,11 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { DemianConfig } from "../../src/runtime/config/schema.ts";
 import { deriveContextPolicy } from "../../src/runtime/context/budget.ts";
-import { findWindow, guessWindow } from "../../src/runtime/providers/context-window.ts";
+import type { ListModels } from "../../src/runtime/providers/models/list.ts";
 import { createScriptedProvider, type ScriptedReply } from "../../src/runtime/providers/scripted/index.ts";
 import type { Provider } from "../../src/runtime/providers/types.ts";
-import type { ModelServer } from "../support/model-server.ts";
-import { askOf, eachWithServer, openai, resolve } from "./providers/ask.ts";
 import { Stage, testTool } from "./stage.ts";
 
 const limits = DemianConfig.parse({}).context.main;
@@ -19,6 +17,7 @@ describe("the budget", () => {
     expect(maxOf({ windowTokens: 200_000 })).toBe(151_200);
     expect(maxOf({ windowTokens: 200_000, maxTokens: 8000 })).toBe(172_800);
     expect(maxOf({ windowTokens: 1_000_000 })).toBe(200_000);
+    expect(maxOf({ windowTokens: 200_000, outputTokens: 4096 })).toBe(176_313);
     expect(maxOf({ windowTokens: 8192 })).toBe(5529);
   });
 
@@ -40,59 +39,6 @@ describe("the budget", () => {
   });
 });
 
-describe("the window of a model", () => {
-  test.each([
-    ["claude-sonnet-5", 200_000],
-    ["anthropic/claude-opus-4", 200_000],
-    ["gpt-5.5", 272_000],
-    ["gemini-3-pro", 1_000_000],
-    ["qwen3-coder", undefined],
-    ["gpt-oss-20b", undefined],
-    ["my-claude-clone", undefined],
-  ])("%s by its name", (model, tokens) => {
-    expect(guessWindow(model)).toBe(tokens);
-  });
-
-  test.each([
-    ["vLLM", { data: [{ id: "other" }, { id: "m", max_model_len: 32_768 }] }, 32_768],
-    ["OpenRouter", { data: [{ id: "m", context_length: 131_072 }] }, 131_072],
-    ["Together", [{ id: "m", context_length: 131_072 }], 131_072],
-    ["Groq", { data: [{ id: "m", context_window: 8192 }] }, 8192],
-    ["LM Studio", { data: [{ id: "m", max_context_length: 65_536, loaded_context_length: 4096 }] }, 4096],
-    ["llama.cpp", { data: [{ id: "m", meta: { n_ctx: 8192, n_ctx_train: 131_072 } }] }, 8192],
-    ["Anthropic", { id: "m", max_input_tokens: 200_000 }, 200_000],
-    ["a list without it", { data: [{ id: "m", object: "model" }] }, undefined],
-    ["a list without the model", { data: [{ id: "n", context_length: 9000 }] }, undefined],
-    [
-      "nonsense",
-      { data: [{ id: "m", context_length: -1, context_window: "8192", max_model_len: 1e99 }] },
-      undefined,
-    ],
-    ["no list", null, undefined],
-  ])("as the list of %s says", (_, list, tokens) => {
-    expect(findWindow(list, "m")).toBe(tokens);
-  });
-
-  let server: ModelServer;
-  eachWithServer((fresh) => {
-    server = fresh;
-  });
-
-  test("is read from the vendor's list, with the key of the provider, and nothing comes of a list that fails", async () => {
-    const provider = resolve({ type: "openai-compatible", baseURL: `${server.url}/v1` });
-    const { signal } = askOf({});
-    expect(await provider.contextTokens?.("m", signal)).toBeUndefined();
-    server.models.list = { data: [{ id: "m", context_length: 16_384 }] };
-    expect(await provider.contextTokens?.("m", signal)).toBe(16_384);
-    server.models.list = "<html>";
-    expect(await provider.contextTokens?.("m", signal)).toBeUndefined();
-    expect(server.models.asked).toEqual(["/v1/models", "/v1/models", "/v1/models"]);
-    expect(server.requests).toEqual([]);
-    await server.close();
-    expect(await openai(server.url).contextTokens?.("m", signal)).toBeUndefined();
-  });
-});
-
 const read = testTool({
   name: "read_file",
   execute: async () => ({ ok: true, content: "x".repeat(30_000) }),
@@ -105,11 +51,12 @@ function listing(
 ): { provider: Provider; asked: string[] } {
   const asked: string[] = [];
   const scripted = createScriptedProvider({ reply: () => replies.shift() ?? { text: "done" } });
-  const contextTokens: Provider["contextTokens"] = async (model) => {
-    asked.push(model);
-    return tokens;
+  const listModels: ListModels = async ({ isCachedOnly }) => {
+    asked.push(isCachedOnly === true ? "cache" : "list");
+    if (isCachedOnly === true || tokens === undefined) return undefined;
+    return [{ id: "m", contextTokens: tokens }];
   };
-  return { provider: { ...scripted, contextTokens }, asked };
+  return { provider: { ...scripted, listModels }, asked };
 }
 const limitsIn = (stage: Stage) => stage.of("context.compiled").map(({ limitTokens }) => limitTokens);
 
@@ -118,9 +65,9 @@ describe("a session", () => {
     const { provider, asked } = listing(16_384, [{ text: "hello" }, reads, reads]);
     const stage = new Stage({ provider, tools: [read] });
     await stage.run("hi");
-    expect(asked).toEqual([]);
+    expect(asked).toEqual(["cache"]);
     await stage.run("read");
-    expect(asked).toEqual(["m"]);
+    expect(asked).toEqual(["cache", "list"]);
     expect(limitsIn(stage)).toEqual([48_000, 48_000, 11_059, 11_059]);
     expect(stage.of("context.compiled").every(({ estimatedTokens }) => estimatedTokens <= 11_059)).toBe(true);
   });
@@ -130,9 +77,24 @@ describe("a session", () => {
     const config = { context: { main: { maxContextTokens: 20_000 } } };
     const stage = new Stage({ provider, tools: [read], config });
     await stage.run("read");
-    expect(asked).toEqual([]);
+    expect(asked).toEqual(["cache"]);
     expect(new Set(limitsIn(stage))).toEqual(new Set([20_000]));
   });
+});
+
+test("a model is asked as its facts allow, and its answers cost what its price says", async () => {
+  const { provider } = listing(undefined, [{ text: "hi" }]);
+  const facts = { tools: false, price: { input: 10, output: 100 } };
+  const stage = new Stage({ provider, tools: [read], facts });
+  await stage.run("hi");
+  const [usage] = stage.of("model.usage");
+  expect(usage?.costUsd).toBeCloseTo(
+    ((usage?.inputTokens ?? 0) * 10 + (usage?.outputTokens ?? 0) * 100) / 1e6,
+  );
+  expect(stage.of("model.request")).toMatchObject([{ tools: 0 }]);
+  expect(stage.of("warning").map(({ message }) => message)).toEqual([
+    "m cannot call tools, so it can only answer",
+  ]);
 });
 
 describe("a request that the provider finds too long", () => {

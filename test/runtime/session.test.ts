@@ -271,3 +271,58 @@ function answersOf(history: readonly Message[]): string[] {
 async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
 }
+
+describe("commands beside the conversation", () => {
+  const bash = (input: object) => chatReply("", [{ name: "bash", input }]);
+  const userTexts = () =>
+    model.requests.map(({ body }) =>
+      (body as { messages: Message[] }).messages.flatMap(({ role, content }) =>
+        role === "user" ? [String(content)] : [],
+      ),
+    );
+
+  test("one in the background outlives its turn, its end is told to the model, and it ends with the session", async () => {
+    const { session, events } = await place.open({ yes: true });
+    model.script(
+      bash({ command: "echo ready; until [ -e go ]; do sleep 0.05; done; exit 3", background: true }),
+      bash({ command: "echo $$ > pid; exec sleep 1000", background: true }),
+      chatReply("started"),
+      chatReply("ended"),
+    );
+    expect(await session.run({ text: "serve" })).toMatchObject({ text: "started" });
+    expect(session.jobs.list()).toMatchObject([{ id: 1 }, { id: 2 }]);
+    expect(session.jobs.list().every(({ end }) => end === undefined)).toBe(true);
+    place.write("go", "");
+    await until(() => events.some(({ type }) => type === "job.ended"));
+    await session.run({ text: "and now?" });
+    expect(userTexts().at(-1)?.at(-1)).toMatch(/^\[job 1 has ended: exit code 3;.*\n\nand now\?$/s);
+    expect(events.filter(({ type }) => type === "user.message")).toMatchObject([{}, { text: "and now?" }]);
+    await session.close();
+    expect(session.jobs.list()).toMatchObject([{ end: "exit code 3" }, { end: "killed" }]);
+  });
+
+  test("of the user needs no approval, and the model reads the output with the next message", async () => {
+    const { session, prompts } = await place.open();
+    model.script(chatReply("I see."));
+    const { signal } = new AbortController();
+    expect(await session.runCommand({ command: "echo hello; exit 2", signal })).toEqual({
+      output: "hello\n",
+      end: "exit code 2",
+      isGood: false,
+    });
+    await session.run({ text: "why?" });
+    expect(prompts).toEqual([]);
+    expect(userTexts().at(-1)).toEqual([
+      "The user ran a command:\n<user_command>\n$ echo hello; exit 2\nhello\n[exit code 2]\n</user_command>\n\nwhy?",
+    ]);
+  });
+
+  test("of the user is stopped like a turn, and no turn starts meanwhile", async () => {
+    const { session } = await place.open();
+    const { signal } = new AbortController();
+    const running = session.runCommand({ command: "sleep 1000", signal });
+    await expect(session.run({ text: "hi" })).rejects.toMatchObject({ code: "session_busy" });
+    await session.abort();
+    expect(await running).toMatchObject({ end: "aborted", isGood: false });
+  });
+});

@@ -1,5 +1,6 @@
 // A session's services for tests of the loop: a scripted model, small tools, and hooks and permissions that record.
 
+import { defined } from "../../src/base/values.ts";
 import { runTurn } from "../../src/runtime/agent-loop.ts";
 import type { AgentDefinition } from "../../src/runtime/agents/types.ts";
 import { DemianConfig } from "../../src/runtime/config/schema.ts";
@@ -9,6 +10,7 @@ import type { HookDispatcher, HookInput, HookOutcome } from "../../src/runtime/h
 import type { Message } from "../../src/runtime/messages.ts";
 import type { ModelMemory } from "../../src/runtime/model-request.ts";
 import type { PermissionGate } from "../../src/runtime/permissions/gate.ts";
+import type { ModelFacts } from "../../src/runtime/providers/models/facts.ts";
 import { createScriptedProvider, type ScriptedReply } from "../../src/runtime/providers/scripted/index.ts";
 import type { ChatRequest, Provider } from "../../src/runtime/providers/types.ts";
 import type { Sandbox } from "../../src/runtime/sandbox/types.ts";
@@ -36,6 +38,7 @@ export interface StageOptions {
   history?: Message[];
   dryRun?: boolean;
   streaming?: boolean;
+  facts?: ModelFacts;
 }
 
 export class Stage {
@@ -64,7 +67,13 @@ export class Stage {
       streaming: { enabled: options.streaming ?? true },
       ...options.config,
     });
-    const provider = { key: "script", type: "scripted", model: "m", provider: options.provider ?? scripted };
+    const provider = {
+      key: "script",
+      type: "scripted",
+      model: "m",
+      provider: options.provider ?? scripted,
+      ...defined({ facts: options.facts }),
+    };
     this.services = {
       sessionId: "ses_test",
       config,

@@ -91,6 +91,30 @@ test("pages continue where the last one ended", async () => {
   expect(seqs).toEqual([[7, 6, 5], [4, 3, 2], [1]]);
 });
 
+test("the index is asked once for a phrase and twice for words, however many texts do not match; no page skips a text", async () => {
+  const texts = Array.from({ length: 60 }, (_, at) => (at % 3 === 0 ? `the tokens ${at}` : "tokens the"));
+  const read = async (query: string) => {
+    const parts = partsOf(texts);
+    const seqs: number[] = [];
+    let pages = 0;
+    let after: string | undefined;
+    do {
+      const page = await searchHistory(parts, { query, limit: 5, ...(after && { after }) });
+      seqs.push(...page.hits.map(({ seq }) => seq));
+      after = page.next;
+      pages += 1;
+    } while (after !== undefined);
+    return { seqs, perPage: parts.findTexts.mock.calls.length / pages };
+  };
+  const phrase = await read('"the tokens"');
+  expect(phrase.seqs).toEqual(Array.from({ length: 20 }, (_, at) => 58 - 3 * at));
+  expect(phrase.perPage).toBe(1);
+  // A part of a number, say, that the index found by another word.
+  const word = await read("tokens 3");
+  expect(word.seqs).toEqual([40, 37, 34, 31, 4]);
+  expect(word.perPage).toBeLessThanOrEqual(2);
+});
+
 test("a page is bounded, also if hardly any text has the phrase", async () => {
   const parts = partsOf([...Array.from({ length: 500 }, () => "tokens the"), "the tokens"]);
   const { hits, next } = await searchHistory(parts, { query: '"the tokens"', limit: 20 });

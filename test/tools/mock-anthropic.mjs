@@ -126,8 +126,10 @@ async function answer(request, response, { requests, payers, limits, limitsBegin
 
 /** The directive to follow, from the messages after our last answer. */
 function choose(body) {
-  // Claude puts role "system" in between (beta mid-conversation-system): never the user's text.
-  const messages = (body.messages ?? []).filter((message) => message.role !== "system");
+  // Claude puts role "system" in between (beta mid-conversation-system): the user's text only if it arrived during a turn.
+  const messages = (body.messages ?? []).flatMap((message) =>
+    message.role === "system" ? readSteered(message) : [message],
+  );
   const fresh = messages.slice(messages.findLastIndex((message) => message.role === "assistant") + 1);
   const blocks = fresh.flatMap((message) => blocksOf(message.content));
   const texts = blocks.filter(isUserText).map((block) => block.text);
@@ -144,6 +146,15 @@ function choose(body) {
   if (step !== undefined) return step;
   if (results.length > 0) return { name: "text", args: `tool said: ${results.join(" | ")}` };
   return { name: "text", args: `You said: ${texts.at(-1) ?? "nothing"}` };
+}
+
+/** As the user's, so that its directive is followed. */
+function readSteered({ content }) {
+  const said = blocksOf(content).flatMap(
+    ({ text }) =>
+      /^The user sent a new message while you were working:\n(.*?)(?:\n\n|$)/s.exec(text ?? "")?.[1] ?? [],
+  );
+  return said.length === 0 ? [] : [{ role: "user", content: said.map(text) }];
 }
 
 /** The standing order of the conversation that matches this text. */

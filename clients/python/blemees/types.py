@@ -109,6 +109,7 @@ class InputBody(TypedDict, total=False):
     text: str
     message: InputBodyMessage
     now: bool
+    delivery: Literal["queue", "steer"]
     idempotency_key: str
 
 
@@ -780,10 +781,14 @@ class TranscriptPage(TypedDict):
     is_end: bool
 
 
-class InputReply(TypedDict):
+class _InputReply(TypedDict):
     input: InputRecord
     position: int
     repeated: bool
+
+
+class InputReply(_InputReply, total=False):
+    note: str
 
 
 class QueueReplyQueuedItemMessageContent2Item(TypedDict):
@@ -830,6 +835,7 @@ class InputRecord(_InputRecord, total=False):
     key: str
     hash: str
     turn_id: str
+    for_turn: str
     outcome: str
     error: InputRecordError
 
@@ -1651,7 +1657,7 @@ McpMessage = Dict[str, Any]
 ChangeView = Union[ChangeView1, ChangeView2, ChangeView3, ChangeView4, ChangeView5]
 
 
-QueueReplyQueuedItemMergedItem = TypedDict("QueueReplyQueuedItemMergedItem", {"message_id": str, "kind": Literal["user", "wake"], "message": QueueReplyQueuedItemMergedItemMessage, "queued_at_ms": int, "from": str, "brief": str}, total=False)
+QueueReplyQueuedItemMergedItem = TypedDict("QueueReplyQueuedItemMergedItem", {"message_id": str, "kind": Literal["user", "wake"], "message": QueueReplyQueuedItemMergedItemMessage, "queued_at_ms": int, "from": str, "brief": str, "for_turn": str}, total=False)
 
 
-QueueReplyQueuedItem = TypedDict("QueueReplyQueuedItem", {"message_id": str, "kind": Literal["user", "wake"], "message": QueueReplyQueuedItemMessage, "queued_at_ms": int, "from": str, "brief": str, "merged": List[QueueReplyQueuedItemMergedItem]}, total=False)
+QueueReplyQueuedItem = TypedDict("QueueReplyQueuedItem", {"message_id": str, "kind": Literal["user", "wake"], "message": QueueReplyQueuedItemMessage, "queued_at_ms": int, "from": str, "brief": str, "for_turn": str, "merged": List[QueueReplyQueuedItemMergedItem]}, total=False)

@@ -24,17 +24,15 @@ import { type AcpRunParts, keepSession } from "./keep.ts";
 import { type Opened, openElsewhere } from "./open.ts";
 import { type AcpProcess, type AcpResident, canSession, isResponsive } from "./process.ts";
 import { toReply } from "./requests.ts";
-import { StallWatch } from "./stall.ts";
+import { reportStall, StallWatch } from "./stall.ts";
 import { type AcpReport, reportNotice } from "./state.ts";
+import { AcpSteers, canSteer } from "./steers.ts";
 import { findAskedTools, isToolRunning, openCommands } from "./tools.ts";
 import { abandonTurn, beginTurn, cancelTurn, type Frame, translate } from "./translate.ts";
-import { AcpTurn } from "./turn.ts";
+import { AcpTurn, busyError } from "./turn.ts";
 
-/** Frames to handle, with the turn each answers. */
-interface Item {
-  frame: Frame;
-  turn?: AcpTurn;
-}
+/** Frames to handle, with the turn each answers; or what is to be done after them. */
+type Item = { frame: Frame; turn?: AcpTurn } | { act(): void };
 
 const FINISH_LIMIT_MS = 5000;
 /** After session/close the prompt is answered immediately. */
@@ -48,6 +46,7 @@ export class AcpRun implements Run, AcpResident {
   readonly #end: RunEnd;
   readonly #stall: StallWatch;
   readonly #keeper: SnapshotKeeper | undefined;
+  readonly #steers: AcpSteers;
   #turn: AcpTurn | undefined;
   /** The agent has closed the session; the next message reopens it. */
   #isClosedThere: boolean;
@@ -63,6 +62,7 @@ export class AcpRun implements Run, AcpResident {
     });
     this.#pressure = new Backpressure(this.#inbox);
     this.#end = new RunEnd(parts);
+    this.#steers = new AcpSteers(parts);
     this.#keeper = keepSession(parts, {
       inbox: this.#inbox,
       isIdle: () => this.#turn === undefined,
@@ -71,7 +71,7 @@ export class AcpRun implements Run, AcpResident {
     this.#stall = new StallWatch({
       limitMs: parts.stallMs,
       isExcused: () => this.#pressure.isPaused || parts.state.asks.size > 0 || isToolRunning(parts.state),
-      tell: (silentMs) => this.#tellStall(silentMs),
+      tell: (silentMs) => this.#report(reportStall(parts, silentMs)),
     });
   }
 
@@ -121,6 +121,15 @@ export class AcpRun implements Run, AcpResident {
     this.#stall.begin();
     const params = { sessionId: state.sessionId, prompt };
     lane.call("session/prompt", params, (answer, size) => this.#onResponse(turn, answer, size));
+  }
+
+  get canSteer(): boolean {
+    return canSteer(this.#parts);
+  }
+
+  steer(message: UserMessage, message_id: string): void {
+    this.#steers.add(message, message_id, (act, size) => this.#inbox.push({ act }, size));
+    if (this.#turn?.isSent !== true || this.#end.hasBegun) this.#steers.endTurn();
   }
 
   async adjust(change: SettingsChange): Promise<void> {
@@ -226,10 +235,15 @@ export class AcpRun implements Run, AcpResident {
     }
   }
 
-  #handle({ frame, turn }: Item): void {
+  #handle(item: Item): void {
     const { state } = this.#parts;
     if (this.#end.hasBegun) return;
     this.#keeper?.touch();
+    if ("act" in item) {
+      item.act();
+      return;
+    }
+    const { frame, turn } = item;
     if (frame.kind === "answer") {
       // The response to an abandoned prompt.
       if (turn === undefined || turn !== this.#turn) return;
@@ -262,13 +276,6 @@ export class AcpRun implements Run, AcpResident {
     }
     this.#endTurn(turn);
     this.#parts.sink.event({ ...event, duration_ms: turn.durationMs });
-  }
-
-  #tellStall(silentMs: number): void {
-    const { name, state } = this.#parts;
-    const seconds = Math.round(silentMs / 1000);
-    const text = `${name} has been silent for ${seconds} s; it may be trying to reach its model's server. Wait, or interrupt the turn.`;
-    this.#report(reportNotice(state, "stalled", { level: "warn", text, data: { silent_s: seconds } }));
   }
 
   async #interrupt(): Promise<void> {
@@ -348,7 +355,10 @@ export class AcpRun implements Run, AcpResident {
   }
 
   #endTurn(turn: AcpTurn): void {
-    if (this.#turn === turn) this.#turn = undefined;
+    if (this.#turn === turn) {
+      this.#turn = undefined;
+      this.#steers.endTurn();
+    }
     this.#stall.end();
     this.#pressure.turnOver();
     turn.end();
@@ -389,11 +399,4 @@ export class AcpRun implements Run, AcpResident {
       if (this.#turn !== undefined) this.#endTurn(this.#turn);
     });
   }
-}
-
-function busyError(name: string): CodedError {
-  return new CodedError(
-    "session_busy",
-    `${name} is running a turn; wait for its agent.result or interrupt it`,
-  );
 }

@@ -1,5 +1,7 @@
 // Detects an agent that is unexpectedly silent: some retry their model's server forever without output.
 import { readMonotonicMs } from "../../base/monotonic.ts";
+import type { AcpRunParts } from "./keep.ts";
+import { type AcpReport, reportNotice } from "./state.ts";
 
 export interface StallParts {
   /** 0 disables. */
@@ -55,4 +57,13 @@ export class StallWatch {
     const restMs = limitMs - (readMonotonicMs() - this.#heardMs);
     this.#arm(Number.isFinite(restMs) ? Math.max(1, Math.ceil(restMs)) : limitMs);
   }
+}
+
+export function reportStall(
+  { name, state }: Pick<AcpRunParts, "name" | "state">,
+  silentMs: number,
+): AcpReport {
+  const seconds = Math.round(silentMs / 1000);
+  const text = `${name} has been silent for ${seconds} s; it may be trying to reach its model's server. Wait, or interrupt the turn.`;
+  return reportNotice(state, "stalled", { level: "warn", text, data: { silent_s: seconds } });
 }

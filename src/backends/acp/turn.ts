@@ -1,5 +1,6 @@
 // One prompt, as the run tracks it; the translator's part is `TurnState`.
 import { readBootSeconds } from "../../base/boot-clock.ts";
+import { CodedError } from "../../base/coded-error.ts";
 import { readMonotonicMs } from "../../base/monotonic.ts";
 
 export class AcpTurn {
@@ -32,4 +33,11 @@ export class AcpTurn {
   end(): void {
     this.#tellOver();
   }
+}
+
+export function busyError(name: string): CodedError {
+  return new CodedError(
+    "session_busy",
+    `${name} is running a turn; wait for its agent.result or interrupt it`,
+  );
 }

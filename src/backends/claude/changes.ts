@@ -1,7 +1,7 @@
-// The input of a file-editing tool → the change it would make. Reads no file, so line numbers are unknown; the caller
-// says whether a file exists.
+// The input of a file-editing tool → the change it would make. The caller says what is on disk: an edit is shown with the
+// lines around it if it fits the file, else without line numbers.
 import * as z from "zod";
-import { diffLines, endLastLine, signLines } from "../../base/diff.ts";
+import { diffHunks, diffLines, endLastLine, formatHunks, signLines } from "../../base/diff.ts";
 import type { FileChange } from "../../protocol/requests.ts";
 
 type Change = z.infer<typeof FileChange>;
@@ -24,35 +24,43 @@ const NotebookEditInput = z.looseObject({
 
 /** As in any diff, a line that starts with a backslash is not part of a file. */
 const FILE_END = "\\ No newline at end of file";
+const CONTEXT_LINES = 2;
 /** An edit may end in the middle of a line. */
 const PART_END = "\\ No newline here";
 
-type ToChange = (input: unknown, exists: (path: string) => boolean) => Change | undefined;
+/** What is on disk. */
+export interface Disk {
+  exists(path: string): boolean;
+  /** Undefined if it is no text file, or a large one. */
+  readText(path: string): string | undefined;
+}
+
+type ToChange = (input: unknown, disk: Disk) => Change | undefined;
 
 const CHANGES: ReadonlyMap<string, ToChange> = new Map<string, ToChange>([
   [
     "Edit",
-    (value) => {
+    (value, disk) => {
       const input = EditInput.safeParse(value).data;
-      return input && toEditChange(input.file_path, [input]);
+      return input && toEditChange(input.file_path, [input], disk);
     },
   ],
   [
     "MultiEdit",
-    (value) => {
+    (value, disk) => {
       const input = MultiEditInput.safeParse(value).data;
-      return input && toEditChange(input.file_path, input.edits);
+      return input && toEditChange(input.file_path, input.edits, disk);
     },
   ],
   [
     "Write",
-    (value, exists) => {
+    (value, disk) => {
       const input = WriteInput.safeParse(value).data;
       if (input === undefined) return undefined;
       const { content } = input;
       const place = content === "" ? "@@ the whole file, empty @@" : "@@ the whole file @@";
       const diff = [place, ...diffLines("", content)].join("\n");
-      return { path: input.file_path, kind: exists(input.file_path) ? "overwrite" : "add", diff };
+      return { path: input.file_path, kind: disk.exists(input.file_path) ? "overwrite" : "add", diff };
     },
   ],
   [
@@ -65,18 +73,34 @@ const CHANGES: ReadonlyMap<string, ToChange> = new Map<string, ToChange>([
 ]);
 
 /** Undefined if the tool changes no file or its input is unknown. */
-export function toFileChange(
-  tool: string,
-  input: unknown,
-  exists: (path: string) => boolean,
-): Change | undefined {
-  return CHANGES.get(tool)?.(input, exists);
+export function toFileChange(tool: string, input: unknown, disk: Disk): Change | undefined {
+  return CHANGES.get(tool)?.(input, disk);
 }
 
-function toEditChange(path: string, edits: readonly z.infer<typeof Edit>[]): Change {
+function toEditChange(path: string, edits: readonly z.infer<typeof Edit>[], disk: Disk): Change {
   // An empty search string makes Claude create the file.
-  const kind = edits[0]?.old_string === "" ? "add" : "update";
-  return { path, kind, diff: edits.map(formatHunk).join("\n") };
+  if (edits[0]?.old_string === "") return { path, kind: "add", diff: edits.map(formatHunk).join("\n") };
+  const diff = diffInFile(disk.readText(path), edits) ?? edits.map(formatHunk).join("\n");
+  return { path, kind: "update", diff };
+}
+
+/**
+ * Undefined unless each edit has exactly one place, as Claude requires. Claude refuses an edit of a file that has changed
+ * since it was read, so what is accepted is what is shown.
+ */
+function diffInFile(before: string | undefined, edits: readonly z.infer<typeof Edit>[]): string | undefined {
+  let after = before;
+  for (const { old_string, new_string, replace_all } of edits) {
+    const at = after?.indexOf(old_string) ?? -1;
+    if (after === undefined || at === -1 || replace_all === true || old_string === "") return undefined;
+    if (after.includes(old_string, at + 1)) return undefined;
+    // A removed line leaves no empty one.
+    const isWholeLine = new_string === "" && !old_string.endsWith("\n");
+    const end = at + old_string.length;
+    after = after.slice(0, at) + new_string + after.slice(isWholeLine && after[end] === "\n" ? end + 1 : end);
+  }
+  if (before === undefined || after === undefined || after === before) return undefined;
+  return formatHunks(diffHunks(before, after, CONTEXT_LINES)).join("\n");
 }
 
 function formatHunk({ old_string, new_string, replace_all }: z.infer<typeof Edit>): string {

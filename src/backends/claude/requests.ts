@@ -10,7 +10,7 @@ import { formatChanges } from "../../protocol/change-labels.ts";
 import type { Answer, Choice, Question, RequestPayload, RequestType } from "../../protocol/requests.ts";
 import { cutTitle } from "../request-title.ts";
 import type { Ask } from "../types.ts";
-import { toFileChange } from "./changes.ts";
+import { type Disk, toFileChange } from "./changes.ts";
 import { type Grant, listGrants, readSuggestions, type SettingsFiles } from "./suggestions.ts";
 
 /** A request to the user, and what the response to claude needs. */
@@ -25,8 +25,7 @@ export interface Place {
   cwd: string;
   configDir: string;
   settings: SettingsFiles;
-  /** Whether the file exists: writing it then overwrites it. */
-  exists(path: string): boolean;
+  disk: Disk;
 }
 
 const DECLINED = "The user declined this.";
@@ -47,7 +46,7 @@ export function toClaudeAsk(
   const { request_type, title, choices, ...shown } = describe(tool_name, input, place, plan);
   const payload: RequestPayload = {
     title: cutTitle(`${title?.name ?? tool_name}: ${title?.text ?? describeInput(input, details)}`),
-    ...defined({ reason: asString(details["decision_reason"]) ?? asString(details["description"]) }),
+    ...defined({ reason: asString(details["decision_reason"]) ?? findPurpose(details, input) }),
     ...shown,
     tool_name,
     input,
@@ -102,6 +101,13 @@ const REFUSALS: Choice[] = [
   { decision: "cancel", takes: ["message"] },
 ];
 
+/** What the agent says that it is for. Of a file Claude only repeats the name, which is no reason. */
+function findPurpose(details: JsonObject, { file_path, notebook_path }: JsonObject): string | undefined {
+  const purpose = asString(details["description"]);
+  const path = asString(file_path) ?? asString(notebook_path);
+  return purpose !== undefined && path?.endsWith(purpose) === true ? undefined : purpose;
+}
+
 interface Description extends Omit<Partial<RequestPayload>, "title" | "choices"> {
   request_type: RequestType;
   title?: { name?: string; text: string };
@@ -110,7 +116,7 @@ interface Description extends Omit<Partial<RequestPayload>, "title" | "choices">
 }
 
 function describe(tool: string, input: JsonObject, place: Place, plan: string | undefined): Description {
-  const change = toFileChange(tool, input, place.exists);
+  const change = toFileChange(tool, input, place.disk);
   if (change !== undefined) {
     // For a partial change the tool's name says enough.
     const title = { text: change.kind === "update" ? change.path : formatChanges([change]) };

@@ -8,7 +8,6 @@ import { takeSnapshot } from "../../base/descendants.ts";
 import { formatCrash, formatExit, formatTail } from "../../base/exit-message.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { LineAside } from "../../base/json-lines.ts";
-import type { Log } from "../../base/log.ts";
 import type { FoundRun } from "../../base/runs/adopt.ts";
 import { describeRun } from "../../base/runs/description.ts";
 import type { RunMark } from "../../base/runs/mark.ts";
@@ -20,69 +19,22 @@ import type { Answer } from "../../protocol/requests.ts";
 import type { Offers, SettingsChange } from "../../protocol/settings.ts";
 import { Backpressure } from "../backpressure.ts";
 import { SnapshotKeeper } from "../keeper.ts";
-import type {
-  Ask,
-  BackendSink,
-  Rewound,
-  Run,
-  RunTraces,
-  SendAbout,
-  ToolOutcome,
-  ToolSpec,
-} from "../types.ts";
+import type { Ask, Rewound, Run, RunTraces, SendAbout, ToolOutcome } from "../types.ts";
 import { adjustClaude, readClaudeIntro, toClaudeOffers } from "./adjust.ts";
 import { askUsage } from "./ask-usage.ts";
 import { isAuthFailure } from "./auth-failure.ts";
 import { isBusy } from "./background.ts";
 import { killOrphans } from "./orphans.ts";
-import { Pending, type PendingState } from "./pending.ts";
-import type { Place } from "./requests.ts";
+import { Pending } from "./pending.ts";
 import { rewindTurns, toMessageId } from "./rewind.ts";
-import { type ClaudeReport, type ClaudeState, isTurnActive } from "./state.ts";
+import type { ClaudeRunParts, ClaudeSnapshot } from "./run-parts.ts";
+import { type ClaudeReport, isTurnActive } from "./state.ts";
+import { cancelSteers, noteSteer, toSteerId } from "./steers.ts";
 import { reportAuthFailure } from "./system-frames.ts";
 import { SERVER_NAME, ToolServer } from "./tool-server.ts";
 import { translate } from "./translate.ts";
 import { flushHeld, noteSent } from "./turns.ts";
-import { toUserLine } from "./user-line.ts";
-
-export interface ClaudeRunParts {
-  state: ClaudeState;
-  sink: BackendSink;
-  log: Log;
-  maxLineBytes: number;
-  speaksControl: boolean;
-  /** Of the daemon; absent: none. */
-  tools?: readonly ToolSpec[] | undefined;
-  /** Absent: the run cannot be taken over by another daemon. */
-  kept?: KeptRun | undefined;
-  /** State of an adopted run besides the translator's. */
-  before?: Pick<ClaudeSnapshot, "requestCount" | "pending"> | undefined;
-  /** Where claude works, and what is found there now; undefined if it may not ask for permission. */
-  where: Where | undefined;
-  place: (() => Place) | undefined;
-}
-
-export interface Where {
-  cwd: string;
-  /** Git's list of files that are ignored everywhere. */
-  gitIgnore: string;
-}
-
-export interface KeptRun {
-  version: string;
-  session_id: string;
-  generation: string;
-  unrecorded(error: unknown): void;
-}
-
-/** What a later daemon needs to continue an idle run. */
-export interface ClaudeSnapshot {
-  translator: ClaudeState;
-  pending: PendingState;
-  requestCount: number;
-  speaksControl: boolean;
-  where?: Where | undefined;
-}
+import { toUserLine, tryUserLine } from "./user-line.ts";
 
 const READY_LIMIT_MS = 30_000;
 const SETTING_LIMIT_MS = 5_000;
@@ -144,6 +96,10 @@ export class ClaudeRun implements Run {
     return isBusy(this.#parts.state);
   }
 
+  get canSteer(): boolean {
+    return this.#parts.state.hasLifecycle === true;
+  }
+
   get pid(): number | undefined {
     return this.#client.process.child?.pid;
   }
@@ -198,6 +154,24 @@ export class ClaudeRun implements Run {
       this.#parts.log.warn("backend.stdin_closed", { backend: "claude", cause: String(cause) });
       await process.giveUp();
     }
+  }
+
+  steer(message: UserMessage, message_id: string): void {
+    const { state } = this.#parts;
+    const { process } = this.#client;
+    const uuid = toSteerId(message_id);
+    const line = uuid === undefined ? undefined : tryUserLine(message, state.nativeId, uuid);
+    if (uuid === undefined || line === undefined || !isTurnActive(state) || process.hasEnded) {
+      this.#report({ kind: "steered", message_id, how: "returned" });
+      return;
+    }
+    noteSteer(state, uuid, message_id);
+    process.write(line).catch(() => process.giveUp());
+  }
+
+  takeBack(message_id: string): void {
+    const uuid = toSteerId(message_id);
+    if (uuid !== undefined) cancelSteers(this.#client.control, [uuid]);
   }
 
   answer(native_id: string, answer: Answer): Promise<boolean> {
@@ -267,7 +241,7 @@ export class ClaudeRun implements Run {
       files,
       ...kept,
       reportedOut: () => files.mark.out - this.#client.bytesFromFrame,
-      isAtRest: () => !isTurnActive(state) && this.#pending.isEmpty && control.isQuiet,
+      isAtRest: () => !isTurnActive(state) && !state.steers?.size && this.#pending.isEmpty && control.isQuiet,
       state: (): ClaudeSnapshot => ({
         translator: state,
         pending: this.#pending.state,
@@ -285,6 +259,7 @@ export class ClaudeRun implements Run {
     const isTurn = isTurnActive(state);
     if (child === undefined || process.hasEnded || !(isTurn || isBusy(state))) return;
     child.resume();
+    this.#cancelSteers();
     if (speaksControl) {
       const turnOver = new Promise<void>((resolve) => {
         this.#turnOver.push(resolve);
@@ -347,11 +322,19 @@ export class ClaudeRun implements Run {
       if (report.kind === "event") sink.event(report.event);
       else if (report.kind === "turn_started") sink.turnStarted();
       else if (report.kind === "auth_failed") sink.authFailed(report.message);
+      else if (report.kind === "steered") sink.steered?.(report.message_id, report.how);
       else if (report.kind === "used") sink.used?.({ usage: report.usage });
       else sink.nativeId(report.id);
     });
     if (report.kind === "turn_started") this.#turnSinceS = readBootSeconds();
-    if (result !== undefined) this.#endTurn();
+    if (result === undefined) return;
+    this.#cancelSteers();
+    this.#endTurn();
+  }
+
+  /** The turn is over or being interrupted: what it has not taken in would become a turn that nobody asked for. */
+  #cancelSteers(): void {
+    cancelSteers(this.#client.control, this.#parts.state.steers?.keys() ?? []);
   }
 
   #emit(emit: () => void): void {

@@ -1,5 +1,4 @@
 // Starts claude for an order: chooses the program, the arguments, and whether to resume.
-import { existsSync } from "node:fs";
 import { access, realpath } from "node:fs/promises";
 import { RUN_MARKER } from "../../base/child.ts";
 import { getClaudeConfigDir, SET_BY_CLAUDE, STATE_EVENTS } from "../../base/claude-wire/environment.ts";
@@ -13,10 +12,12 @@ import { type RunsHost, toRunOrder } from "../runs-host.ts";
 import { SinkGate } from "../sink-gate.ts";
 import type { AdoptOrder, BackendSink, Environment, Run, StartOrder } from "../types.ts";
 import type { DetectedClaude } from "./detect.ts";
+import { DISK } from "./disk.ts";
 import { type McpFile, writeMcpFile } from "./mcp-file.ts";
 import { buildClaudeArgv, type ClaudeOptions, type Launch } from "./options.ts";
 import { getProjectsDir } from "./paths.ts";
-import { ClaudeRun, type ClaudeRunParts, type ClaudeSnapshot, type KeptRun, type Where } from "./run.ts";
+import { ClaudeRun } from "./run.ts";
+import type { ClaudeRunParts, ClaudeSnapshot, KeptRun, Where } from "./run-parts.ts";
 import { findGlobalIgnore, locateSettings } from "./settings-files.ts";
 import { createState } from "./state.ts";
 import { toTranscriptPath } from "./transcript-path.ts";
@@ -146,7 +147,7 @@ function toPlace(where: Where | undefined, env: Environment): Pick<ClaudeRunPart
   const settings = locateSettings(env, cwd, gitIgnore);
   return {
     where,
-    place: () => ({ cwd, configDir: getClaudeConfigDir(env), settings: settings(), exists: existsSync }),
+    place: () => ({ cwd, configDir: getClaudeConfigDir(env), settings: settings(), disk: DISK }),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Usage } from "../../protocol/usage.ts";
+import type { Steered } from "../types.ts";
 import type { ClaudeOptions } from "./options.ts";
 
 /** In the order in which the sink must get them. */
@@ -10,6 +11,7 @@ export type ClaudeReport =
   | { kind: "turn_started" }
   | { kind: "auth_failed"; message: string }
   | { kind: "used"; usage: Usage }
+  | { kind: "steered"; message_id: string; how: Steered }
   | { kind: "native_id"; id: string };
 
 export interface ClaudeState {
@@ -47,6 +49,10 @@ export interface ClaudeState {
   held: JsonObject | undefined;
   /** Usage and time of claude's own turn before our message; added to the message's result. */
   spentBefore: JsonObject | undefined;
+  /** `command_lifecycle` was seen: claude reports what becomes of each message (not in 2.1.197). Absent: no. */
+  hasLifecycle?: boolean;
+  /** Messages for the running turn, by claude's id, until it reports what became of them. Absent: none. */
+  steers?: Map<string, string>;
   /** Usage of the turn's model calls: of those that ended, and of the last one. Absent: none yet. */
   calls?: { before: Usage; id: string; last: Usage } | undefined;
 }

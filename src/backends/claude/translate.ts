@@ -10,6 +10,7 @@ import { noteUsage } from "./model-calls.ts";
 import { toToolProgress } from "./notices.ts";
 import { withRaw } from "./raw.ts";
 import { type ClaudeReport, type ClaudeState, toReports } from "./state.ts";
+import { noteLifecycle } from "./steers.ts";
 import { translateStreamEvent } from "./stream-frames.ts";
 import { translateSystem } from "./system-frames.ts";
 import { endTurn, followTurn } from "./turns.ts";
@@ -39,6 +40,7 @@ export function translate(state: ClaudeState, frame: JsonObject): ClaudeReport[]
   const about = followTurn(state, frame);
   followBackground(state, frame);
   if (type === "system" && frame["subtype"] === "session_state_changed") return about;
+  if (type === "command_lifecycle") return [...about, ...noteLifecycle(state, frame)];
   // turns.ts may hold it, and adds the raw frame itself.
   if (type === "result") return [...about, ...endTurn(state, frame)];
   const translator = TRANSLATORS.get(type) ?? toUnknownNotice;

@@ -27,6 +27,11 @@ export function toUserLine(message: UserMessage, session_id: string, uuid?: stri
   return JSON.stringify({ type: "user", message, session_id, ...defined({ uuid }) });
 }
 
+/** Undefined if claude cannot read the message. */
+export function tryUserLine(message: UserMessage, session_id: string, uuid: string): string | undefined {
+  return findFault(message) === undefined ? toUserLine(message, session_id, uuid) : undefined;
+}
+
 function findFault(message: UserMessage): string | undefined {
   // Checked despite the type: clients can send anything, and the process depends on it.
   const { role, content } = message as { role: unknown; content: unknown };

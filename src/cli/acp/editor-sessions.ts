@@ -1,11 +1,9 @@
 // The sessions of one editor. Its new sessions are archived when it leaves without having written to them: editors open a
 // session with every window.
 import type {
-  AgentContext,
   ContentBlock,
   ListSessionsResponse,
   NewSessionResponse,
-  PromptResponse,
   SessionConfigOption,
   SessionInfo,
 } from "@agentclientprotocol/sdk";
@@ -13,13 +11,14 @@ import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import type { HttpClient, SessionView } from "../../client/index.ts";
 import { pollUntilDetected } from "../../client/view/detected.ts";
-import { AttachedSession } from "./attached.ts";
+import { AttachedSession, type SentPrompt } from "./attached.ts";
+import type { EditorPort } from "./editor-port.ts";
 import { invalidParamsError } from "./errors.ts";
 import { toUserMessage } from "./prompt.ts";
 
 export interface EditorOptions {
   http: HttpClient;
-  client: AgentContext;
+  port: EditorPort;
   /** The agent of new sessions, if the user chose one. */
   agent: string | undefined;
   warn(message: string): void;
@@ -113,7 +112,7 @@ export class EditorSessions {
     return { sessions: sessions.map(toInfo), ...defined({ nextCursor: next }) };
   }
 
-  async prompt(sessionId: string, blocks: readonly ContentBlock[]): Promise<PromptResponse> {
+  async prompt(sessionId: string, blocks: readonly ContentBlock[]): Promise<SentPrompt> {
     const message = toUserMessage(blocks);
     const session = await this.#find(sessionId);
     this.#unused.delete(sessionId);
@@ -161,16 +160,17 @@ export class EditorSessions {
     return this.#attached.get(sessionId) ?? this.#attach(view, view.last_seq);
   }
 
-  #attach({ session_id, cwd, last_seq }: SessionView, since_seq: number): AttachedSession {
-    const { http, client, warn } = this.#options;
+  #attach({ session_id, cwd, last_seq, turn }: SessionView, since_seq: number): AttachedSession {
+    const { http, port, warn } = this.#options;
     const attached = new AttachedSession({
       http,
-      client,
+      port,
       session_id,
       cwd,
       canFill: this.canFill,
       since_seq,
       last_seq,
+      isWorking: turn !== undefined,
       warn,
     });
     this.#attached.set(session_id, attached);

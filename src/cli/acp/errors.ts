@@ -7,6 +7,7 @@ const NOT_FOUND = -32002;
 const INVALID_REQUEST = -32600;
 const INVALID_PARAMS = -32602;
 const INTERNAL = -32603;
+const REQUEST_CANCELLED = -32800;
 
 /** Codes of the daemon that the editor caused, or can act on. */
 const CODES: Readonly<Record<string, number>> = {
@@ -31,6 +32,11 @@ export function toRequestError(error: unknown): RequestError {
 
 export function invalidParamsError(message: string): RequestError {
   return new RequestError(INVALID_PARAMS, message);
+}
+
+/** The message left the queue before the agent got it. */
+export function cancelledError(): RequestError {
+  return new RequestError(REQUEST_CANCELLED, "the prompt was cancelled before it was delivered");
 }
 
 /** The turn of a prompt failed: `code` is one of docs/errors.md or of the agent's failures. */

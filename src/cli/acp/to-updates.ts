@@ -105,7 +105,7 @@ function takeDelivered(state: UpdateState, frame: WireFrame): SessionUpdate[] {
   const text = asText(frame["text"]);
   if (merged_into !== undefined || text === undefined) return [];
   state.delivered.push(text);
-  return state.own.has(String(message_id)) ? [] : [toUserChunk(text)];
+  return state.own.has(String(message_id)) ? [] : [toUserChunk(text, asText(message_id))];
 }
 
 /** A message as the agent received it; only those that did not come from the queue are new. */
@@ -120,8 +120,12 @@ function takeEcho(state: UpdateState, frame: WireFrame): SessionUpdate[] {
   return at >= 0 || text === "" ? [] : [toUserChunk(text)];
 }
 
-function toUserChunk(text: string): SessionUpdate {
-  return { sessionUpdate: "user_message_chunk", content: { type: "text", text } };
+function toUserChunk(text: string, messageId?: string): SessionUpdate {
+  return {
+    sessionUpdate: "user_message_chunk",
+    content: { type: "text", text },
+    ...defined({ messageId }),
+  };
 }
 
 function takeToolUse(state: UpdateState, frame: WireFrame): SessionUpdate[] {

@@ -11,7 +11,10 @@ export const ACP: BlemeesCommand = {
   usage: "acp",
   summary: "let an editor use sessions, over ACP on stdin and stdout",
   words: [0, 0],
-  flags: [defineFlag("--agent NAME", "the agent of new sessions (default: the first one that is installed)")],
+  flags: [
+    defineFlag("--agent NAME", "the agent of new sessions (default: the first one that is installed)"),
+    defineFlag("--v2", "also speak the draft v2 of the protocol, with editors that ask for it"),
+  ],
   examples: ["acp", "acp --agent codex"],
   notes: [
     "Add it to the editor's list of agents: command `blemees`, argument `acp`. Sessions continue when the editor closes, and",
@@ -24,6 +27,7 @@ export const ACP: BlemeesCommand = {
     await serve({
       http,
       agent: readTextFlag(given, "agent"),
+      speaksV2: given.flags["v2"] === true,
       version: context.version,
       input: process.stdin,
       output: process.stdout,

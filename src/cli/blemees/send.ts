@@ -23,6 +23,7 @@ export const SEND: BlemeesCommand = {
   flags: [
     FILE,
     defineFlag("--now", "interrupt the running turn and skip the queue"),
+    defineFlag("--steer", "add it to the running turn, if the agent takes messages during turns"),
     defineFlag("-w, --wait", "wait until its turn ends, and print the answer"),
     defineFlag("-t, --timeout S", "with --wait: give up after S seconds"),
     ...SELECTING,
@@ -30,6 +31,7 @@ export const SEND: BlemeesCommand = {
   examples: [
     'send fixer "and run the linter too"',
     "send fixer --now --wait stop that, use git mv",
+    'send fixer --steer "leave the tests as they are"',
     'send --children-of manager "commit what you have"',
   ],
   notes: [
@@ -47,7 +49,10 @@ export const SEND: BlemeesCommand = {
     const timeout = readNumberFlag(given, "timeout");
     const http = await context.connect();
     const { sessions, only: session } = await selectSessions(http, given, ids, context);
-    const body = { text, ...(given.flags["now"] ? { now: true } : {}) };
+    if (given.flags["now"] && given.flags["steer"])
+      throw new UsageError("--now interrupts the turn that --steer adds to; use one of them");
+    const delivery = given.flags["steer"] ? ({ delivery: "steer" } as const) : {};
+    const body = { text, ...(given.flags["now"] ? { now: true } : {}), ...delivery };
     if (session === undefined) {
       if (given.flags["wait"])
         throw new UsageError(
@@ -67,7 +72,9 @@ export const SEND: BlemeesCommand = {
   },
 };
 
-function placeText({ input: { message_id, state }, position }: InputReply): string {
+function placeText({ input: { message_id, state, for_turn }, position, note }: InputReply): string {
+  if (note !== undefined) return `${message_id}: ${note}`;
+  if (for_turn !== undefined) return `${message_id}: for the running turn`;
   if (state !== "queued") return `${message_id}: ${state}`;
   return position === 0 ? `${message_id}: next` : `${message_id}: queued, ${position} ahead`;
 }

@@ -46,6 +46,7 @@ export async function runAcp(
           agent: order.agent,
           provider: order.provider,
           model: order.model,
+          effort: order.effort,
           config: order.configPath,
         }),
         ...(order.yes ? { yes: true } : {}),

@@ -3,18 +3,22 @@ import { CodedError } from "../../base/coded-error.ts";
 import type { CompactReport } from "../../runtime/session-types.ts";
 import type { DriverCommand } from "../../tui/types.ts";
 import { CHAT_COMMANDS } from "./chat-commands.ts";
-import type { Choices } from "./choices.ts";
+import { type Choices, MAX_LISTED } from "./choices.ts";
 
 export interface CommandActions {
   stop(): Promise<void>;
   compact(): Promise<string>;
+  /** Names the conversation, or returns its name. */
+  rename(name: string): Promise<string>;
   /** What the model is given. */
   context(): Promise<string>;
   usePlan(text: string): Promise<void>;
+  /** What the model thought. */
+  thinking(): string;
   /** Lists the sub-agents. */
   agents(): string;
   say(text: string): void;
-  /** Without an argument: lets the user choose (`p`, `m`, `a`). Absent: lists the options. */
+  /** Without an argument: lets the user choose (`p`, `m`, `a`, `e`). Absent: lists the options. */
   ask?(key: string): Promise<void>;
   choices: Choices;
 }
@@ -65,10 +69,13 @@ function createActions(deeds: CommandActions): Readonly<Record<string, (word: st
   return {
     "/stop": () => deeds.stop(),
     "/compact": async () => say(await deeds.compact()),
+    "/name": async (word) => say(await deeds.rename(word)),
     "/context": async () => say(await deeds.context()),
     "/provider": (word) => (word === "" ? ask("p") : choices.provider(word)),
     "/model": (word) => (word === "" ? ask("m") : choices.model(word)),
+    "/effort": (word) => (word === "" ? ask("e") : choices.effort(word)),
     "/agent": (word) => (word === "" ? ask("a") : choices.agent(word)),
+    "/thinking": async () => say(deeds.thinking()),
     "/agents": async () => say(deeds.agents()),
     "/use-plan": (word) => deeds.usePlan(word),
   };
@@ -80,5 +87,7 @@ async function listOptions(choices: Choices, key: string, say: (text: string) =>
   const lines = options.map(({ label, detail = "", isCurrent, problem }) =>
     `${isCurrent ? "*" : " "} ${label}  ${problem === undefined ? detail : `not ready: ${problem}`}`.trimEnd(),
   );
-  say([...lines, `press ${key} with an empty line to select one`].join("\n"));
+  const most = lines.slice(0, MAX_LISTED);
+  if (lines.length > most.length) most.push(`  … and ${lines.length - most.length} more`);
+  say([...most, `press ${key} with an empty line to select one`].join("\n"));
 }

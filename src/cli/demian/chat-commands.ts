@@ -13,8 +13,11 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
   { name: "/stop", usage: "/stop", summary: "stop the running task", isForRunning: true },
   { name: "/compact", usage: "/compact", summary: "summarize older messages to free up context" },
   { name: "/context", usage: "/context", summary: "show what the model is given and what it costs" },
+  { name: "/name", usage: "/name [NAME]", summary: "name this conversation, to resume it by name" },
   { name: "/provider", usage: "/provider [KEY]", summary: "switch the provider" },
   { name: "/model", usage: "/model [NAME]", summary: "switch the model" },
+  { name: "/effort", usage: "/effort [LEVEL]", summary: "set the reasoning effort" },
+  { name: "/thinking", usage: "/thinking", summary: "show what the model thought before its last answer" },
   { name: "/agent", usage: "/agent [NAME]", summary: "switch the agent" },
   { name: "/agents", usage: "/agents", summary: "list the sub-agents that the agent may delegate to" },
   {

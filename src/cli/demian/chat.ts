@@ -15,6 +15,7 @@ import { createCommands, formatCompactReport } from "./chat-actions.ts";
 import { CHAT_COMMANDS, readTyped } from "./chat-commands.ts";
 import { Choices } from "./choices.ts";
 import { ProviderPrompt } from "./choose-provider.ts";
+import { type Conversation, recallConversation, renameConversation } from "./conversation.ts";
 import { EXIT_CODES, type Io, type Stop } from "./io.ts";
 import { isGood, showReport } from "./once.ts";
 import type { Order } from "./order.ts";
@@ -25,6 +26,7 @@ import type { Screen } from "./screen.ts";
 import { formatPlace, formatSettings, type Settings, toSessionChoice } from "./settings.ts";
 import { describeTeam, formatSubAgents } from "./sub-agents.ts";
 import { Terminal } from "./terminal.ts";
+import { Thoughts } from "./thoughts.ts";
 import { formatUsage } from "./usage-text.ts";
 
 export interface ChatOptions {
@@ -33,6 +35,7 @@ export interface ChatOptions {
   runtime: Runtime;
   settings: Settings;
   order: Order;
+  conversation: Conversation;
   /** Attached to the first message. */
   parts: readonly UserContentPart[];
   /** Called after the first successful turn with these settings. */
@@ -46,6 +49,7 @@ export class Chat {
   readonly #options: ChatOptions;
   readonly #terminal: Terminal;
   readonly #progress: Progress;
+  readonly #thoughts = new Thoughts();
   readonly #choices: Choices;
   readonly #commands: readonly DriverCommand[];
   #session: DemianSession | undefined;
@@ -88,9 +92,11 @@ export class Chat {
       choices: this.#choices,
       say: (text) => screen.say(text),
       ask: (key) => this.#ask(key),
+      thinking: () => this.#thoughts.format(),
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: async () => screen.note("· no task is running"),
       compact: async () => formatCompactReport(this.#session?.compact()),
+      rename: async (name) => renameConversation(options.conversation, name),
       context: async () => (this.#session === undefined ? "" : formatContextReport(this.#session.context())),
       usePlan: (text) => this.#sendPlan(text),
     });
@@ -133,6 +139,7 @@ export class Chat {
         `· multi-agent: ${truncate(describeTeam(runtime, this.#choices.main), 4 * screen.columns)}`,
       );
     }
+    for (const line of recallConversation(this.#options.conversation)) screen.note(`· ${line}`);
     screen.note(`· sandbox ${this.#session.sandbox}; /help lists the commands, Ctrl-D exits`);
     this.#hasBegun = true;
     return true;
@@ -144,9 +151,10 @@ export class Chat {
   }
 
   #open(): Promise<DemianSession> {
-    const { screen, runtime, order } = this.#options;
+    const { screen, runtime, order, conversation } = this.#options;
     const terminal = (): Terminal => this.#terminal;
     return runtime.openSession({
+      ...conversation.order,
       ...toSessionChoice(this.#choices.settings),
       yes: order.yes,
       dryRun: order.dryRun,
@@ -158,7 +166,10 @@ export class Chat {
         leave: () => this.#leave(0),
       }),
       question: (question, signal) => askQuestion(question, screen, this.#terminal, signal),
-      onEvent: (event) => this.#progress.see(event),
+      onEvent: (event) => {
+        this.#thoughts.see(event);
+        this.#progress.see(event);
+      },
     });
   }
 
@@ -206,12 +217,14 @@ export class Chat {
       end: () => screen.note("· end of input; exiting when this task is done"),
     });
     try {
+      this.#options.conversation.begin(text, session);
       const report = await session.run({
         text,
         ...(parts.length === 0 ? {} : { parts }),
         ...(usePlan ? { usePlan } : {}),
       });
       unwatch();
+      this.#options.conversation.endTurn(session, report);
       await showReport(report, screen, this.#progress);
       await this.#remember(report);
       if (report.plan !== undefined) screen.note(`· ${explainPlan("/provider")}`);

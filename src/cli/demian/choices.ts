@@ -1,8 +1,10 @@
 // Provider, model and agent of the next message, selected with pickers, prompts or slash commands while no task is running.
 import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { EFFORTS } from "../../runtime/providers/effort.ts";
 import type { DemianSession, ProviderChoice, Runtime } from "../../runtime/session-types.ts";
 import type { Picker, PickerOption } from "../../tui/types.ts";
+import { describeFacts } from "./model-text.ts";
 import {
   explainProblem,
   findProvider,
@@ -11,12 +13,19 @@ import {
   syncAgent,
   toSessionChoice,
   withAgent,
+  withEffort,
   withModel,
   withProvider,
 } from "./settings.ts";
 import { describeTeam, type Main } from "./sub-agents.ts";
 
-export const PICKER_KEYS = "with an empty line, p selects the provider, m the model, a the agent";
+export const PICKER_KEYS =
+  "with an empty line, p selects the provider, m the model, e the effort, a the agent";
+export const EFFORT_KEY = "e";
+/** How long a picker waits for a vendor's list of models. */
+export const LIST_LIMIT_MS = 8000;
+/** A vendor may list hundreds of models; lists of lines end here. */
+export const MAX_LISTED = 60;
 
 export interface ChoicesOptions {
   runtime: Runtime;
@@ -65,9 +74,15 @@ export class Choices {
       {
         key: "m",
         title: "model",
-        load: () => Promise.resolve(this.#models()),
+        load: () => this.#models(),
         choose: (value) => this.model(value),
         takesText: true,
+      },
+      {
+        key: EFFORT_KEY,
+        title: "effort",
+        load: () => Promise.resolve(this.#efforts()),
+        choose: (value) => this.effort(value),
       },
       {
         key: "a",
@@ -92,6 +107,10 @@ export class Choices {
     await this.take(withModel(this.#settings, name.trim()));
   }
 
+  async effort(level: string): Promise<void> {
+    await this.take(withEffort(this.#settings, level.trim()));
+  }
+
   async agent(name: string): Promise<void> {
     const { runtime } = this.#options;
     const session = await this.#session();
@@ -112,8 +131,8 @@ export class Choices {
     if (session === undefined || !isWhole) this.#settings = chosen;
     if (isWhole && session === undefined) await this.#options.open();
     if (isWhole && session !== undefined) {
-      const { provider, model } = toSessionChoice(chosen);
-      await session.use(model === undefined ? { provider } : { provider, model });
+      const { agent: _, ...change } = toSessionChoice(chosen);
+      await session.use(change);
       this.#settings = chosen;
     }
     // Whether it can delegate depends on the provider.
@@ -129,8 +148,12 @@ export class Choices {
 
   #tell(isTeamNew: boolean): void {
     const { runtime, onChosen } = this.#options;
-    const { provider, model, agent } = this.#settings;
-    const chosen = `provider ${sanitizeLine(provider.value)}, model ${sanitizeLine(model.value) || "?"}, agent ${sanitizeLine(agent.value)}`;
+    const { provider, model, agent, effort } = this.#settings;
+    const chosen = [
+      `provider ${sanitizeLine(provider.value)}, model ${sanitizeLine(model.value) || "?"}`,
+      ...(effort.value === "" ? [] : [`effort ${effort.value}`]),
+      `agent ${sanitizeLine(agent.value)}`,
+    ].join(", ");
     const lines = [
       this.lacksModel ? `${chosen}: no default model; press m or type /model NAME` : chosen,
       ...(isTeamNew && runtime.config.agentMode === "multi-agent"
@@ -152,16 +175,34 @@ export class Choices {
     }));
   }
 
-  /** Known model names; any other can be typed. */
-  #models(): PickerOption[] {
+  /** Those that the account can use, as far as the vendor lists them; any other can be typed. */
+  async #models(): Promise<PickerOption[]> {
     const { provider, model } = this.#settings;
-    const usual = findProvider(this.#options.runtime, provider.value)?.model ?? "";
-    const names = [...new Set([model.value, usual])].filter((name) => name !== "");
-    return names.map((name) => ({
-      value: name,
-      label: name,
-      ...(name === usual ? { detail: `configured for ${provider.value}` } : {}),
-      ...(name === model.value ? { isCurrent: true } : {}),
+    const { runtime } = this.#options;
+    const usual = findProvider(runtime, provider.value)?.model ?? "";
+    const listed = await runtime.listModels(provider.value, AbortSignal.timeout(LIST_LIMIT_MS));
+    const facts = new Map(listed.map((one) => [one.id, one]));
+    const names = [...new Set([model.value, usual, ...facts.keys()])].filter((name) => name !== "");
+    return names.map((name) => {
+      const detail = [
+        describeFacts(facts.get(name) ?? {}),
+        name === usual ? `configured for ${provider.value}` : "",
+      ].filter((part) => part !== "");
+      return {
+        value: name,
+        label: name,
+        ...(detail.length === 0 ? {} : { detail: detail.join(" · ") }),
+        ...(name === model.value ? { isCurrent: true } : {}),
+      };
+    });
+  }
+
+  #efforts(): PickerOption[] {
+    const { value: current } = this.#settings.effort;
+    return EFFORTS.map((level) => ({
+      value: level,
+      label: level,
+      ...(level === current ? { isCurrent: true } : {}),
     }));
   }
 

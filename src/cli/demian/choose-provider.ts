@@ -1,7 +1,9 @@
 // Asks for provider and model in the plain-text chat: Enter accepts, ? lists, a name selects.
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Runtime } from "../../runtime/session-types.ts";
+import { LIST_LIMIT_MS, MAX_LISTED } from "./choices.ts";
 import { EXIT_CODES } from "./io.ts";
+import { describeFacts } from "./model-text.ts";
 import type { Screen } from "./screen.ts";
 import {
   explainProblem,
@@ -19,7 +21,7 @@ import type { Terminal } from "./terminal.ts";
 
 export interface ProviderPromptOptions {
   screen: Screen;
-  runtime: Pick<Runtime, "providers">;
+  runtime: Runtime;
   terminal: Terminal;
   signal: AbortSignal;
 }
@@ -64,9 +66,8 @@ export class ProviderPrompt {
       if (typeof said === "number") return said;
       if (said === "?") {
         const usual = findProvider(runtime, provider.value)?.model ?? "";
-        screen.say(
-          `configured for ${provider.value}: ${sanitizeLine(usual) || "no model"}; type any model name it offers`,
-        );
+        const said = `configured for ${provider.value}: ${sanitizeLine(usual) || "no model"}; type any model name it offers`;
+        screen.say([said, ...(await this.#listModels(provider.value))].join("\n"));
       } else if (/\s/.test(said)) {
         // A message typed too early would be saved as the model.
         screen.error(
@@ -77,6 +78,13 @@ export class ProviderPrompt {
         screen.error(`✗ ${provider.value} has no default model; type a model name`);
       else return settings;
     }
+  }
+
+  async #listModels(provider: string): Promise<string[]> {
+    const models = await this.#options.runtime.listModels(provider, AbortSignal.timeout(LIST_LIMIT_MS));
+    const lines = models.map((model) => `  ${sanitizeLine(model.id)}  ${describeFacts(model)}`.trimEnd());
+    const most = lines.slice(0, MAX_LISTED);
+    return lines.length > most.length ? [...most, `  … and ${lines.length - most.length} more`] : most;
   }
 
   async #ask(name: string, { value, source }: Setting): Promise<string | number> {

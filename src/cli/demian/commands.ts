@@ -18,6 +18,25 @@ export const COMMANDS: readonly DemianCommand[] = [
     run: async (given, context) => (await import("./acp.ts")).runAcp(given, context),
   },
   {
+    name: "sessions",
+    usage: "sessions [ID…]",
+    summary: "list the conversations of this directory, to continue them with --resume",
+    words: [0, 100],
+    flags: [
+      defineFlag("--all", "those of all directories"),
+      defineFlag("--remove", "remove these conversations, by id or name"),
+      ...LOOK_FLAGS,
+      NAMES,
+    ],
+    examples: ["sessions", "sessions --all --json", "sessions --remove parser-work"],
+    notes: [
+      "FROM: terminal, client (editors, blemeesd), or open: another process uses it. Conversations of terminals that have",
+      "no name are removed after 90 days without use. They are in your state directory, readable only by you.",
+    ],
+    completes: "conversation",
+    run: async (given, context) => (await import("./sessions.ts")).runSessions(given, context),
+  },
+  {
     name: "list-agents",
     usage: "list-agents",
     summary: "list agents: which can be selected or called, and where they are defined",

@@ -1,6 +1,7 @@
 // Text of runtime events that are neither messages nor tool calls, for the plain chat and the screen. Pure.
 import { revealLine, sanitizeLine } from "../../base/sanitize.ts";
 import type { RuntimeEvent } from "../../runtime/events.ts";
+import { formatJobEnd } from "../../runtime/jobs/jobs.ts";
 import { truncate } from "../bar.ts";
 import { formatSeconds } from "./usage-text.ts";
 
@@ -35,11 +36,23 @@ export function describeEvent(event: RuntimeEvent): EventText | undefined {
       return event.manual ? undefined : { level: "info", text: formatCompaction(event) };
     case "session.context.split":
       return { level: "info", text: `${formatBadge(event.executor)}${sanitizeLine(event.message)}` };
+    case "job.ended":
+      return { level: "info", text: sanitizeLine(formatJobEnd(event)) };
+    case "plan.updated":
+      return { level: "info", text: formatPlan(event) };
     case "warning":
       return warn(sanitizeLine(event.message));
     default:
       return undefined;
   }
+}
+
+const STEP_MARKS = { completed: "[x]", in_progress: "[>]", pending: "[ ]" } as const;
+
+function formatPlan({ steps }: EventOf<"plan.updated">): string {
+  const done = steps.filter(({ status }) => status === "completed").length;
+  const lines = steps.map(({ text, status }) => `  ${STEP_MARKS[status]} ${sanitizeLine(text)}`);
+  return [`plan: ${done} of ${steps.length} done`, ...lines].join("\n");
 }
 
 export function formatCompaction(report: {

@@ -22,6 +22,9 @@ const SESSION: readonly Flag[] = [
   defineFlag("--agent NAME", "the main agent: build, plan, or one from the config", { completes: "agent" }),
   defineFlag("--provider KEY", "a provider from the config", { completes: "provider" }),
   defineFlag("--model NAME", "the model (default: the provider's)"),
+  defineFlag("--effort LEVEL", "reasoning effort: none, minimal, low, medium, high, xhigh or max", {
+    completes: "effort",
+  }),
   defineFlag("--max-turns N", "stop after N model responses"),
   defineFlag("--sandbox MODE", "sandbox for commands: off, read-only or workspace-write", {
     completes: "sandbox",
@@ -33,7 +36,7 @@ const SESSION: readonly Flag[] = [
   defineFlag("--no-stream", "wait for complete responses"),
   defineFlag("--persistent-grants", "save what you allow with `always` for this project (default)"),
   defineFlag("--no-persistent-grants", "forget what you allow when the session ends"),
-  defineFlag("--no-transcript", "write nothing to .demian/transcripts"),
+  defineFlag("--no-transcript", "write no transcript, and do not store the conversation"),
   defineFlag("--main-max-context-tokens N", "context limit of the main agent's model"),
   defineFlag("--main-compact-at RATIO", "compact when this share of the context is used (0 to 1)"),
   ...MODE,
@@ -52,6 +55,11 @@ export const ACP_FLAGS: readonly Flag[] = [...SESSION, ...PLACE];
 export const RUN_FLAGS: readonly Flag[] = [
   defineFlag("-p, --prompt TEXT", "the message; demian answers it and exits"),
   defineFlag("--image PATH|URL", "attach an image; may be repeated", { isMany: true, completes: "file" }),
+  defineFlag("-c, --continue", "continue the last conversation of this directory"),
+  defineFlag("-r, --resume[=ID]", "continue this conversation, by id or name; without ID: choose one", {
+    completes: "conversation",
+  }),
+  defineFlag("--name NAME", "name the conversation, to resume it by name"),
   ...SESSION,
   ...PLACE,
   defineFlag("--plain", "chat in plain lines instead of on a screen, as demian-plain does"),

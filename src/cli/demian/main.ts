@@ -1,5 +1,6 @@
 // demian: a command, a message or a chat. Everything but the tables is imported on demand.
 
+import { EFFORTS } from "../../runtime/providers/effort.ts";
 import { SANDBOX_MODES } from "../../runtime/sandbox/types.ts";
 import type { Runtime, RuntimeOrder } from "../../runtime/session-types.ts";
 import { type Arguments, didYouMean, UsageError } from "../command.ts";
@@ -41,6 +42,7 @@ export function createProgram(options: MainOptions): Program<DemianContext> {
       ['"make the tests pass"', "send one message; print the answer on stdout"],
       ['git diff | demian "review this"', "with more text on stdin"],
       ['--agent plan --image mockup.png "how would you build this?"', "with an image"],
+      ['--continue "and now the docs"', "continue the last conversation of this directory"],
       ['--yes --json "fix the linter"', "for scripts: no prompts, events as JSON"],
     ],
     groups: [{ title: "Commands", commands: COMMANDS }],
@@ -58,10 +60,12 @@ export function createProgram(options: MainOptions): Program<DemianContext> {
     ],
     commonFlags: COMMON_FLAGS,
     flags: PROGRAM_FLAGS,
-    asks: { trustable: `${name} trust --names` },
+    asks: { trustable: `${name} trust --names`, conversation: `${name} sessions --names` },
     flagAsks: {
+      conversation: `${name} sessions --names`,
       agent: `${name} list-agents --main --names`,
       provider: `${name} list-providers --names`,
+      effort: `printf "%s\\n" ${EFFORTS.join(" ")}`,
       sandbox: `printf "%s\\n" ${SANDBOX_MODES.join(" ")}`,
       mode: 'printf "%s\\n" single multi',
     },

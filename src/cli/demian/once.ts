@@ -8,6 +8,7 @@ import type { PermissionAnswer, PermissionPrompt } from "../../runtime/permissio
 import type { DemianSession, Runtime, TurnReport } from "../../runtime/session-types.ts";
 import type { UserQuestion } from "../../runtime/tools/types.ts";
 import { Output } from "../output.ts";
+import { type Conversation, describeContinued } from "./conversation.ts";
 import { EXIT_CODES, type Io, type Stop } from "./io.ts";
 import type { Order } from "./order.ts";
 import { askQuestion, createAsker } from "./permission.ts";
@@ -22,13 +23,14 @@ export interface OnceOptions {
   runtime: Runtime;
   settings: Settings;
   order: Order;
+  conversation: Conversation;
   text: string;
   parts: readonly UserContentPart[];
   isJson: boolean;
 }
 
 export async function runOnce(options: OnceOptions): Promise<number> {
-  const { io, screen, runtime, settings, order, text, parts, isJson } = options;
+  const { io, screen, runtime, settings, order, conversation, text, parts, isJson } = options;
   const progress = new Progress(screen);
   const output = new Output({ stdout: io.stdout, stderr: io.stderr, env: io.env });
   const asking = new Asking(options);
@@ -37,6 +39,7 @@ export async function runOnce(options: OnceOptions): Promise<number> {
   let session: DemianSession | undefined;
   try {
     session = await runtime.openSession({
+      ...conversation.order,
       ...toSessionChoice(settings),
       yes: order.yes,
       dryRun: order.dryRun,
@@ -50,7 +53,10 @@ export async function runOnce(options: OnceOptions): Promise<number> {
       },
     });
     const input = { text, ...(parts.length === 0 ? {} : { parts }) };
+    if (conversation.before !== undefined && !isJson) screen.note(`· ${describeContinued(conversation)}`);
+    conversation.begin(text, session);
     const report = await session.run({ ...input, signal: stopping.signal });
+    conversation.endTurn(session, report);
     await session.close();
     if (isJson && !stopping.isUnread) await output.json({ type: "result", sessionId: session.id, ...report });
     else if (!isJson) await showReport(report, screen, progress);

@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import { defined } from "../../base/values.ts";
+import { EFFORTS, type Effort } from "../../runtime/providers/effort.ts";
 import { SANDBOX_MODES } from "../../runtime/sandbox/types.ts";
 import { type Arguments, didYouMean, readNumberFlag, readTextFlag, UsageError } from "../command.ts";
 
@@ -13,6 +14,7 @@ export interface Order {
   agent?: string;
   provider?: string;
   model?: string;
+  effort?: Effort;
   yes: boolean;
   dryRun: boolean;
   transcript?: false;
@@ -24,11 +26,12 @@ export function readOrder(given: Arguments, cwd: string): Order {
   const agent = readName(given, "agent");
   const provider = readName(given, "provider");
   const model = readName(given, "model");
+  const effort = readOneOf(given, "effort", EFFORTS);
   return {
     cwd: resolve(cwd, readName(given, "cwd") ?? "."),
     ...(configPath === undefined ? {} : { configPath: resolve(cwd, configPath) }),
     flags: readConfigLayer(given),
-    ...defined({ agent, provider, model }),
+    ...defined({ agent, provider, model, effort }),
     yes: given.flags["yes"] === true,
     dryRun: given.flags["dry-run"] === true,
     ...(given.flags["no-transcript"] ? { transcript: false as const } : {}),

@@ -6,7 +6,7 @@ import type { Runtime } from "../../runtime/session-types.ts";
 import { getProjectDir } from "../../runtime/state-dir.ts";
 import type { DemianContext } from "./command.ts";
 import type { Order } from "./order.ts";
-import { resolveSettings, type Settings, toPreferences } from "./settings.ts";
+import { type Before, listLostSettings, resolveSettings, type Settings, toPreferences } from "./settings.ts";
 
 export interface Prepared {
   /** Closed by the caller. */
@@ -26,16 +26,27 @@ export interface Kept {
 
 const NOTHING_SAVED: Awaited<ReturnType<typeof loadPreferences>> = { preferences: {} };
 
-export async function prepare(order: Order, context: DemianContext, isDemo: boolean): Promise<Prepared> {
+export async function prepare(
+  order: Order,
+  context: DemianContext,
+  isDemo: boolean,
+  before?: Before,
+): Promise<Prepared> {
   const { io } = context;
   const runtime = await open(order, context);
   const directory = getProjectDir(io.env, runtime.cwd);
   // The demo neither uses nor changes the project's saved settings.
   const { preferences, warning } = isDemo ? NOTHING_SAVED : await loadPreferences(directory);
+  const lost = before === undefined ? [] : listLostSettings(runtime, before);
+  const changed = lost.map(
+    (what) => `this conversation used the ${what}, which no longer exists; the default is used`,
+  );
   return {
     runtime,
-    settings: resolveSettings(runtime, order, preferences),
-    warnings: [...runtime.warnings, ...(warning === undefined ? [] : [warning])].map(sanitizeLine),
+    settings: resolveSettings(runtime, order, preferences, before),
+    warnings: [...runtime.warnings, ...(warning === undefined ? [] : [warning]), ...changed].map(
+      sanitizeLine,
+    ),
     keep: (chosen) => (isDemo ? Promise.resolve(undefined) : remember(chosen, directory)),
   };
 }

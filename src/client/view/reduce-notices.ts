@@ -1,5 +1,5 @@
 // Notices: updates of a request, tool or turn are applied there; others become entries if the user needs them.
-import { asNumber, asString, asText } from "../../base/values.ts";
+import { asNumber, asObjects, asString, asText } from "../../base/values.ts";
 import { convertNotice } from "../../protocol/notice-history.ts";
 import type { WireFrame } from "../frames.ts";
 import { type Draft, type Moment, push, readData, replace } from "./draft.ts";
@@ -9,8 +9,11 @@ import { reduceRequest } from "./reduce-requests.ts";
 import { addOutput, changeInput, endTool, setAgent, setChanges } from "./reduce-tools.ts";
 import { beginTurn, forgetTurns, reduceDelivered } from "./reduce-turns.ts";
 import { formatOutput } from "./tool-output.ts";
-import type { NoticeEntry } from "./types.ts";
+import type { NoticeEntry, PlanStep } from "./types.ts";
 import { formatJson } from "./values.ts";
+
+const MAX_STEPS = 100;
+const MAX_STEP_CHARS = 500;
 
 type Reduce = (draft: Draft, frame: WireFrame, moment: Moment) => void;
 
@@ -32,6 +35,7 @@ export function reduceNotice(draft: Draft, notice: WireFrame, moment: Moment): v
   if (update !== undefined || reduceRequest(draft, frame, moment)) return;
   if (category === "subagent_started") nameAgent(draft, frame, moment);
   if (category === "conversation_rewound") forgetTurns(draft, frame);
+  if (category === "plan" && moment.parent === undefined) setPlan(draft, frame);
   const level = toLevel(frame["level"]);
   const text = describeNotice(category, frame) ?? (level === "info" ? undefined : formatJson(frame["data"]));
   // Info notices without text are for programs.
@@ -100,6 +104,22 @@ function nameAgent(draft: Draft, frame: WireFrame, { parent }: Moment): void {
   const { tool_use_id, agent } = readData(frame);
   const call = asText(tool_use_id) ?? parent;
   if (call !== undefined) setAgent(draft, call, asText(agent));
+}
+
+const STATUSES: ReadonlyMap<unknown, PlanStep["status"]> = new Map([
+  ["completed", "completed"],
+  ["in_progress", "in_progress"],
+  ["inProgress", "in_progress"],
+]);
+
+/** Bounded, because it stays on the screen. */
+function setPlan(draft: Draft, frame: WireFrame): void {
+  const steps = asObjects(readData(frame)["plan"]).slice(0, MAX_STEPS);
+  draft.view.plan = steps.map(({ step, status }) => ({
+    text: truncate(asString(step) ?? "", MAX_STEP_CHARS),
+    status: STATUSES.get(status) ?? "pending",
+  }));
+  draft.hasChanged = true;
 }
 
 function contextUsage(draft: Draft, frame: WireFrame): void {

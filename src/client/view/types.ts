@@ -135,6 +135,11 @@ export type Entry =
   | ResultEntry
   | GapEntry;
 
+export interface PlanStep {
+  text: string;
+  status: "pending" | "in_progress" | "completed";
+}
+
 export interface View {
   /** Absent until first read. */
   session?: SessionView;
@@ -147,6 +152,8 @@ export interface View {
   queue: readonly QueuedMessage[];
   /** The running turn, according to the events. `waits`: time spent waiting for the user. */
   turn?: { started_at_ms?: number; waits?: WaitClock };
+  /** The agent's newest list of steps. */
+  plan?: readonly PlanStep[];
   /** The newest event included; older ones are ignored. */
   seq: number;
   /** Number of entries dropped; the daemon's log has them. */

@@ -126,6 +126,8 @@ export const InputBody = z.strictObject({
   message: UserMessage.optional(),
   /** Interrupt the current turn and go to the front of the queue. */
   now: z.boolean().optional(),
+  /** `steer`: add it to the running turn. If that is not possible it is queued, and `note` says why. */
+  delivery: z.enum(["queue", "steer"]).optional(),
   idempotency_key: IdempotencyKey.optional(),
 });
 
@@ -134,6 +136,8 @@ export const InputReply = z.strictObject({
   /** Number of messages before it. */
   position: z.int(),
   repeated: z.boolean(),
+  /** Why it is not added to the running turn, although that was requested. */
+  note: z.string().optional(),
 });
 
 export const QueueReply = z.strictObject({

@@ -1,4 +1,4 @@
-// Builds the response to session/prompt from a turn's report, and a session's title from its first prompt.
+// Builds the response to session/prompt from a turn's report.
 
 import type { PromptResponse, StopReason } from "@agentclientprotocol/sdk";
 import { defined } from "../../base/values.ts";
@@ -6,9 +6,6 @@ import type { TurnEnd } from "../events.ts";
 import type { TokenUsage } from "../providers/types.ts";
 import type { TurnReport } from "../session-types.ts";
 import { toFailureError } from "./errors.ts";
-import { toTitleLine } from "./tool-view.ts";
-
-const TITLE_CHARS = 60;
 
 /** "failed" is reported as an error. */
 const STOP_REASONS: Readonly<Record<Exclude<TurnEnd, "failed">, StopReason>> = {
@@ -44,13 +41,6 @@ export function toPromptResponse(report: TurnReport, isCancelled: boolean): Prom
     },
   };
   return answer;
-}
-
-export function makeTitle(text: string): string {
-  const line = toTitleLine(text);
-  if (line === "") return "(image)";
-  if (line.length <= TITLE_CHARS) return line;
-  return `${line.slice(0, TITLE_CHARS).replace(/\s+\S*$|[\ud800-\udbff]$/, "")}…`;
 }
 
 /** ACP's unstable `usage`. */

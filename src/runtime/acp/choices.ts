@@ -5,11 +5,12 @@ import type {
   SessionConfigSelectOption,
   SessionModeState,
 } from "@agentclientprotocol/sdk";
+import { EFFORTS, type Effort } from "../providers/effort.ts";
 import type { DemianSession, Runtime } from "../session-types.ts";
 import { authRequiredError, invalidParamsError } from "./errors.ts";
 
 type Available = Pick<Runtime, "agents" | "providers">;
-type Chosen = Pick<DemianSession, "agent" | "provider" | "model">;
+type Chosen = Pick<DemianSession, "agent" | "provider" | "model" | "effort">;
 
 /** Not in the stable schema, but clients use it. */
 export interface SessionModelState {
@@ -25,6 +26,9 @@ export interface Choices {
 
 export const MODE_OPTION = "mode";
 export const MODEL_OPTION = "model";
+export const EFFORT_OPTION = "effort";
+/** Shown until an effort is set. */
+const DEFAULT_EFFORT = "default";
 
 export function listChoices(runtime: Available, chosen: Chosen): Choices {
   const modes = listModes(runtime, chosen);
@@ -63,6 +67,7 @@ export function listChoices(runtime: Available, chosen: Chosen): Choices {
         currentValue: models.currentModelId,
         options: modelOptions,
       },
+      listEfforts(chosen),
     ],
   };
 }
@@ -81,6 +86,27 @@ export function parseModelId({ providers }: Available, modelId: string): { provi
     throw authRequiredError(choice.problem ?? `the provider ${key} is not ready`);
   }
   return { provider: key, model };
+}
+
+/** Throws -32602. */
+export function parseEffort(value: string): { effort?: Effort } {
+  if (value === DEFAULT_EFFORT) return {};
+  const effort = EFFORTS.find((level) => level === value);
+  if (effort === undefined)
+    throw invalidParamsError(`no effort "${value}"; there are: ${EFFORTS.join(", ")}`);
+  return { effort };
+}
+
+function listEfforts({ effort }: Chosen): SessionConfigOption {
+  const levels = effort === undefined ? [DEFAULT_EFFORT, ...EFFORTS] : EFFORTS;
+  return {
+    id: EFFORT_OPTION,
+    name: "Effort",
+    category: "thought_level",
+    type: "select",
+    currentValue: effort ?? DEFAULT_EFFORT,
+    options: levels.map((value) => ({ value, name: value })),
+  };
 }
 
 function listModes({ agents }: Available, { agent }: Chosen): SessionModeState {

@@ -3,11 +3,17 @@ import type { AvailableCommand } from "@agentclientprotocol/sdk";
 
 export const COMPACT = "/compact";
 export const CONTEXT = "/context";
+export const NAME = "/name";
 export const USE_PLAN = "/use-plan";
 
 export const AVAILABLE_COMMANDS: readonly AvailableCommand[] = [
   { name: "compact", description: "Replace the conversation so far with a summary" },
   { name: "context", description: "Show what the model is given and what it costs" },
+  {
+    name: "name",
+    description: "Name this conversation, to find and resume it",
+    input: { hint: "the name" },
+  },
   {
     name: "use-plan",
     description: "Carry out the last plan",

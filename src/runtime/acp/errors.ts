@@ -20,6 +20,7 @@ const REQUEST_FAULTS: Readonly<Record<string, number>> = {
   session_busy: INVALID_REQUEST,
   session_closed: NOT_FOUND,
   no_plan: INVALID_PARAMS,
+  bad_name: INVALID_PARAMS,
   missing_key: AUTH_REQUIRED,
 };
 

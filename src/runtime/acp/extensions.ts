@@ -5,6 +5,11 @@ import { asObject } from "../../base/values.ts";
 
 export const EVENT = "_demian/event";
 export const NOTICE = "_demian/notice";
+/**
+ * A request of the client: `{ sessionId, messageId, prompt }`, for the running prompt. Answered with `{ outcome }`: `taken`
+ * once it is part of a model request, or `returned`.
+ */
+export const STEER = "_demian/steer";
 
 const FLAGS: Readonly<Record<string, string>> = { [EVENT]: "events", [NOTICE]: "notices" };
 

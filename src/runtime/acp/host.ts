@@ -8,6 +8,8 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { KeyedLock } from "../../base/keyed-lock.ts";
+import type { SessionMeta, SessionRecord } from "../conversations/record.ts";
+import type { SessionStore } from "../conversations/store.ts";
 import type { Message } from "../messages.ts";
 import type { SessionOrder } from "../session-types.ts";
 import type { Choices } from "./choices.ts";
@@ -19,17 +21,16 @@ import {
   type OpenParams,
   readAgentMode,
   readInitialChoice,
+  readMcpServers,
   readSessionOptions,
 } from "./open-params.ts";
-import type { SessionMeta, SessionRecord } from "./record.ts";
 import type { Runtimes } from "./runtimes.ts";
 import { AcpSession } from "./session.ts";
-import type { SessionStore } from "./store.ts";
 
 /** Defaults from the program's flags. */
 export type SessionDefaults = Pick<
   SessionOrder,
-  "agent" | "provider" | "model" | "yes" | "dryRun" | "transcript"
+  "agent" | "provider" | "model" | "effort" | "yes" | "dryRun" | "transcript"
 >;
 
 export interface HostOptions {
@@ -141,17 +142,17 @@ export class AcpHost {
   }
 
   async list({ cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
-    const all = await this.#options.store.list();
-    const wanted = cwd ? all.filter((session) => session.cwd === resolve(cwd)) : all;
+    const { store } = this.#options;
+    const wanted = cwd ? await store.listIn(resolve(cwd)) : await store.list();
     const from = cursor ? wanted.findIndex(({ id }) => id === cursor) + 1 : 0;
     const page = wanted.slice(from, from + PAGE);
     const last = page.at(-1);
     return {
-      sessions: page.map(({ id, cwd: where, title, updatedAt }) => ({
+      sessions: page.map(({ id, cwd: where, title, name = title, updatedAt }) => ({
         sessionId: id,
         cwd: where,
         updatedAt,
-        ...(title !== undefined && { title }),
+        ...(name !== undefined && { title: name }),
       })),
       ...(last !== undefined && from + PAGE < wanted.length && { nextCursor: last.id }),
     };
@@ -194,6 +195,7 @@ export class AcpHost {
   async #begin(opening: Opening, read: () => Promise<StoredState>): Promise<OpenAnswer> {
     const { id, cwd, params, client, withReplay } = opening;
     const asked = readSessionOptions(params._meta);
+    const mcpServers = readMcpServers(params);
     const agentMode = readAgentMode(params._meta);
     if (this.#isEnding) throw new CodedError("ending", "demian is shutting down");
     const { runtime, giveBack } = await this.#options.runtimes.borrow(cwd.real, agentMode);
@@ -215,6 +217,7 @@ export class AcpHost {
             ...choice,
             ...readInitialChoice(params._meta, runtime.providers),
             ...asked,
+            ...(mcpServers.length > 0 && { mcpServers }),
             ...(history.length > 0 && { history }),
           },
         });

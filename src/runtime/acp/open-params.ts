@@ -98,13 +98,32 @@ function parseModel(
   return rest.length === 0 ? { provider: key } : { provider: key, model: rest.join("/") };
 }
 
+/** The servers that the client wants in its session. Those with a transport we do not have are ignored. */
+export function readMcpServers({ mcpServers = [] }: OpenParams): NonNullable<SessionOrder["mcpServers"]> {
+  return mcpServers.flatMap((server): NonNullable<SessionOrder["mcpServers"]> => {
+    if ("command" in server) {
+      const { name, command, args, env } = server;
+      return [{ name, config: { command, args: [...args], env: toRecord(env) } }];
+    }
+    if (server.type !== "http") return [];
+    return [{ name: server.name, config: { url: server.url, headers: toRecord(server.headers) } }];
+  });
+}
+
+function toRecord(pairs: readonly { name: string; value: string }[]): Record<string, string> {
+  return Object.fromEntries(pairs.map(({ name, value }) => [name, value]));
+}
+
 /** Lists parameters that are not supported, for users. */
-export function listIgnoredParams({ mcpServers = [], additionalDirectories = [] }: OpenParams): string[] {
+export function listIgnoredParams(params: OpenParams): string[] {
+  const { mcpServers = [], additionalDirectories = [] } = params;
   const notices: string[] = [];
-  if (mcpServers.length > 0) {
-    const names = mcpServers.map(({ name }) => name).join(", ");
-    notices.push(`MCP servers are not supported and were not started: ${names}`);
-  }
+  const usable = readMcpServers(params).map(({ name }) => name);
+  const names = mcpServers.map(({ name }) => name).filter((name) => !usable.includes(name));
+  if (names.length > 0)
+    notices.push(
+      `MCP servers that need the transport SSE are not supported and were not started: ${names.join(", ")}`,
+    );
   if (additionalDirectories.length > 0) {
     notices.push(
       `additional directories are not supported and were ignored: ${additionalDirectories.join(", ")}`,

@@ -1,11 +1,13 @@
 // Options of `demian acp`.
 import type { Readable, Writable } from "node:stream";
+import type { Effort } from "../providers/effort.ts";
 import type { Runtime, RuntimeOrder } from "../session-types.ts";
 
 export interface AcpFlags {
   agent?: string;
   provider?: string;
   model?: string;
+  effort?: Effort;
   /** A configuration file, relative to the working directory. */
   config?: string;
   /** Allow instead of asking. */

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import {
   type AgentApp,
   agent,
+  type ContentBlock,
   type InitializeResponse,
   PROTOCOL_VERSION,
   type SetSessionConfigOptionRequest,
@@ -12,14 +13,14 @@ import { createStreams } from "../../base/acp-streams.ts";
 import { waitAtMost } from "../../base/child.ts";
 import { isObject } from "../../base/json.ts";
 import { defined } from "../../base/values.ts";
-import { MODE_OPTION, MODEL_OPTION, parseModelId } from "./choices.ts";
+import { SessionStore } from "../conversations/store.ts";
+import { EFFORT_OPTION, MODE_OPTION, MODEL_OPTION, parseEffort, parseModelId } from "./choices.ts";
 import { invalidParamsError, toRequestError } from "./errors.ts";
-import { EVENT, NOTICE } from "./extensions.ts";
+import { EVENT, NOTICE, STEER } from "./extensions.ts";
 import { AcpHost } from "./host.ts";
 import type { AcpOptions } from "./options.ts";
 import { type CreateRuntime, Runtimes } from "./runtimes.ts";
 import type { AcpSession } from "./session.ts";
-import { SessionStore } from "./store.ts";
 
 const SHUTDOWN_LIMIT_MS = 5000;
 
@@ -86,6 +87,9 @@ function register(app: AgentApp, host: AcpHost, version: string, preloadRuntime:
     .onRequest("session/prompt", ({ params, signal }) =>
       run(() => host.get(params.sessionId).prompt(params.prompt, signal)),
     )
+    .onRequest(STEER, readSteerParams, ({ params }) =>
+      run(() => host.get(params.sessionId).steer(params.prompt)),
+    )
     .onNotification("session/cancel", ({ params }) => host.find(params.sessionId)?.cancel())
     .onRequest("session/set_mode", ({ params }) =>
       run(async () => {
@@ -116,9 +120,9 @@ function buildInitializeResponse(version: string): InitializeResponse {
     agentCapabilities: {
       loadSession: true,
       promptCapabilities: { image: true, audio: false, embeddedContext: true },
-      mcpCapabilities: { http: false, sse: false },
+      mcpCapabilities: { http: true, sse: false },
       sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
-      _meta: { demian: { events: EVENT, notices: NOTICE, setModel: true } },
+      _meta: { demian: { events: EVENT, notices: NOTICE, steer: STEER, setModel: true } },
     },
     authMethods: [],
   };
@@ -141,16 +145,27 @@ function readSetModelParams(value: unknown): { sessionId: string; modelId: strin
   return { sessionId, modelId };
 }
 
+function readSteerParams(value: unknown): { sessionId: string; prompt: ContentBlock[] } {
+  const { sessionId, prompt } = isObject(value) ? value : {};
+  if (typeof sessionId !== "string" || !Array.isArray(prompt) || !prompt.every(isObject)) {
+    throw invalidParamsError(`${STEER} needs sessionId, a string, and prompt, a list of blocks`);
+  }
+  return { sessionId, prompt: prompt as ContentBlock[] };
+}
+
 function readConfigChange(session: AcpSession, { configId, value }: SetSessionConfigOptionRequest) {
   if (typeof value !== "string") throw invalidParamsError(`the value of ${configId} must be a string`);
   if (configId === MODE_OPTION) return { agent: value };
   if (configId === MODEL_OPTION) return parseModelId(session.runtime, value);
-  throw invalidParamsError(`no option "${configId}"; known: ${MODE_OPTION}, ${MODEL_OPTION}`);
+  if (configId === EFFORT_OPTION) return parseEffort(value);
+  const known = [MODE_OPTION, MODEL_OPTION, EFFORT_OPTION].join(", ");
+  throw invalidParamsError(`no option "${configId}"; known: ${known}`);
 }
 
-function toSessionDefaults({ agent: name, provider, model, yes, dryRun, noTranscript }: AcpOptions["flags"]) {
+function toSessionDefaults(flags: AcpOptions["flags"]) {
+  const { agent: name, provider, model, effort, yes, dryRun, noTranscript } = flags;
   return {
-    ...defined({ agent: name, provider, model, yes, dryRun }),
+    ...defined({ agent: name, provider, model, effort, yes, dryRun }),
     ...(noTranscript === true && { transcript: false }),
   };
 }

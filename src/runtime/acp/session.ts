@@ -11,19 +11,21 @@ import type {
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
 import { formatContextReport } from "../context/report-text.ts";
+import type { SessionRecord } from "../conversations/record.ts";
+import { checkName, makeTitle } from "../conversations/title.ts";
 import type { RuntimeEvent } from "../events.ts";
+import { formatJobEnd } from "../jobs/jobs.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
-import { makeTitle, toPromptResponse } from "./answer.ts";
+import { toPromptResponse } from "./answer.ts";
 import { askForm, buildPermissionRequest, readPermissionAnswer } from "./ask.ts";
 import { isFromSubAgent } from "./children.ts";
 import { type Choices, listChoices } from "./choices.ts";
-import { AVAILABLE_COMMANDS, COMPACT, CONTEXT, readArguments, USE_PLAN } from "./commands.ts";
+import { AVAILABLE_COMMANDS, COMPACT, CONTEXT, NAME, readArguments, USE_PLAN } from "./commands.ts";
 import { promptRunningError, toRequestError } from "./errors.ts";
 import { NOTICE, supportsNotification } from "./extensions.ts";
 import { Outbound } from "./outbound.ts";
 import { type PromptInput, parsePrompt } from "./prompt.ts";
-import type { SessionRecord } from "./record.ts";
 import { replay } from "./replay.ts";
 import { Translator } from "./translate.ts";
 import { toWellFormed } from "./well-formed.ts";
@@ -41,7 +43,16 @@ export interface AcpSessionOptions {
   record: SessionRecord | undefined;
   choice: Pick<
     SessionOrder,
-    "agent" | "provider" | "model" | "history" | "yes" | "dryRun" | "env" | "transcript"
+    | "agent"
+    | "provider"
+    | "model"
+    | "effort"
+    | "history"
+    | "yes"
+    | "dryRun"
+    | "env"
+    | "transcript"
+    | "mcpServers"
   >;
 }
 
@@ -59,6 +70,8 @@ export class AcpSession {
   #changing: Promise<void> = Promise.resolve();
   #liveTimer: NodeJS.Timeout | undefined;
   #hasPlan = false;
+  /** As sent last. */
+  #commands = "";
   #closing: Promise<void> | undefined;
 
   /** Rejects with the runtime's error (no key, unknown agent). */
@@ -147,6 +160,14 @@ export class AcpSession {
     return done;
   }
 
+  /** Adds a message to the running prompt. Resolves once it is part of it, or will not be. */
+  async steer(blocks: readonly ContentBlock[]): Promise<{ outcome: "taken" | "returned" }> {
+    if (this.#turn === undefined) return { outcome: "returned" };
+    const outcome = await this.#session.steer(parsePrompt(blocks, this.#options.runtime.config.multimodal));
+    await this.#outbound.drain();
+    return { outcome };
+  }
+
   /** Ends the running prompt, if any. */
   cancel(): void {
     this.#turn?.abort.abort();
@@ -178,13 +199,13 @@ export class AcpSession {
     await this.#outbound.drain();
   }
 
-  notice(message: string): void {
+  notice(message: string, severity: "info" | "warning" = "warning"): void {
     if (this.#options.capabilities.session?.notices) {
-      this.#push({ sessionUpdate: "notice", severity: "warning", title: message });
+      this.#push({ sessionUpdate: "notice", severity, title: message });
       return;
     }
     if (supportsNotification(this.#options.capabilities, NOTICE))
-      this.#outbound.push({ method: NOTICE, params: { severity: "warning", message } });
+      this.#outbound.push({ method: NOTICE, params: { severity, message } });
     else this.#options.warn(message);
   }
 
@@ -223,6 +244,8 @@ export class AcpSession {
     if (command === COMPACT) return this.#compact();
     if (command === CONTEXT)
       return this.#reply(`\`\`\`text\n${formatContextReport(this.#session.context())}\n\`\`\``);
+    const name = readArguments(command, NAME);
+    if (name !== undefined) return this.#rename(name);
     this.#setTitle(input.text);
     const planText = readArguments(input.text, USE_PLAN);
     let report: TurnReport;
@@ -261,6 +284,17 @@ export class AcpSession {
     return this.#reply(text);
   }
 
+  async #rename(text: string): Promise<PromptResponse> {
+    const { record } = this.#options;
+    if (record === undefined) return this.#reply("This session is not stored, so it cannot be named.");
+    const before = record.meta.name ?? record.meta.title;
+    if (text === "") return this.#reply(before === undefined ? "It has no name." : `Its name is ${before}.`);
+    const name = checkName(text);
+    record.update({ name });
+    this.#push({ sessionUpdate: "session_info_update", title: name, updatedAt: record.meta.updatedAt });
+    return this.#reply(`Named ${name}.`);
+  }
+
   /** To a command that does not reach the model. */
   async #reply(text: string): Promise<PromptResponse> {
     this.#push({
@@ -283,16 +317,25 @@ export class AcpSession {
   /** /use-plan is listed once there is a plan. */
   #sendCommands(): void {
     this.#hasPlan = this.#session.plan !== undefined;
-    const availableCommands = AVAILABLE_COMMANDS.filter(
-      ({ name }) => this.#hasPlan || `/${name}` !== USE_PLAN,
-    );
+    const own = AVAILABLE_COMMANDS.filter(({ name }) => this.#hasPlan || `/${name}` !== USE_PLAN);
+    const prompts = (this.#session.mcp?.commands() ?? []).map(({ name, description, hint }) => ({
+      name,
+      description,
+      ...(hint !== undefined && { input: { hint } }),
+    }));
+    const availableCommands = [...own, ...prompts];
+    const text = JSON.stringify(availableCommands);
+    if (text === this.#commands) return;
+    this.#commands = text;
     this.#push({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
   #emit(event: RuntimeEvent): void {
+    if (event.type === "mcp.changed") this.#sendCommands();
     for (const outgoing of this.#translator.translate(event)) this.#outbound.push(outgoing);
     if (this.#translator.isWaiting) this.#liveTimer ??= this.#scheduleLive();
     const { compaction } = this.#options.capabilities.session ?? {};
+    if (event.type === "job.ended") this.notice(formatJobEnd(event), "info");
     if (event.type === "context.compacted" && compaction && !isFromSubAgent(event)) {
       this.#push({ sessionUpdate: "compaction_update", compactionId: randomUUID(), status: "completed" });
     }

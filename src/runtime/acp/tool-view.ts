@@ -22,6 +22,9 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   grep: "search",
   glob: "search",
   bash: "execute",
+  tail_job: "read",
+  kill_job: "execute",
+  todo: "think",
   [DELEGATE_TOOL]: "think",
 };
 /** Claude Code's own tools. */

@@ -150,6 +150,8 @@ export class Translator {
         if (event.costUsd === undefined) return [];
         this.#costUsd = (this.#costUsd ?? 0) + event.costUsd;
         return [this.#toUsage()];
+      case "plan.updated":
+        return [toPlan(event)];
       case "tool.requested":
         return this.#startCall(event);
       case "tool.started":
@@ -324,6 +326,11 @@ export class Translator {
     tool.meta = { ...tool.meta, durationMs: event.durationMs, ...(event.ok ? {} : { reason: event.reason }) };
     return [this.#toCallUpdate(tool, { status, content, ...rawOutput(event.metadata) })];
   }
+}
+
+function toPlan({ steps }: Of<"plan.updated">): SessionUpdate {
+  const entries = steps.map(({ text, status }) => ({ content: text, status, priority: "medium" as const }));
+  return { sessionUpdate: "plan", entries };
 }
 
 function toOutgoing(update: SessionUpdate): Outgoing {

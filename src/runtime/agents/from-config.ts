@@ -8,6 +8,7 @@ import { limitWarnings } from "../config/fewer.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { AgentConfig, DemianConfig } from "../config/schema.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
+import { MCP_PREFIX } from "../mcp/names.ts";
 import { findUnknownTools } from "../permissions/unknown-tools.ts";
 import { BUILTIN_AGENTS } from "./builtin.ts";
 import type { FileAgent } from "./files.ts";
@@ -133,7 +134,7 @@ function findFault({ name, config }: Candidate, order: AgentRegistryOrder): Faul
   if (config.name !== undefined && config.name !== name)
     return { why: `its "name" is "${config.name}"; make it "${name}" or remove it`, at: ["name"] };
   const visible = config.tools.visible.map(stripPrefix);
-  const lost = visible.findIndex((tool) => !order.toolNames.includes(tool) && tool !== DELEGATE_TOOL);
+  const lost = visible.findIndex((tool) => !order.toolNames.includes(tool) && !isKnownLater(tool));
   const tool = visible[lost];
   if (tool !== undefined)
     return {
@@ -148,6 +149,11 @@ function findFault({ name, config }: Candidate, order: AgentRegistryOrder): Faul
       at: ["provider", "profile"],
     };
   return undefined;
+}
+
+/** What a server offers is known only when it is connected. */
+function isKnownLater(tool: string): boolean {
+  return tool === DELEGATE_TOOL || tool.startsWith(MCP_PREFIX);
 }
 
 function formatGuess(word: string, known: readonly string[]): string {

@@ -39,7 +39,7 @@ function modernizeContext(context: unknown): unknown {
 }
 
 /**
- * Lists replace lists, except rules and hooks; an agent replaces an agent; a provider extends a provider of its type.
+ * Lists replace lists, except rules and hooks; an agent or MCP server replaces another; a provider extends a provider of its type.
  */
 export function mergeLayer(base: JsonObject, layer: JsonObject): JsonObject {
   const merged = { ...base };
@@ -47,7 +47,8 @@ export function mergeLayer(base: JsonObject, layer: JsonObject): JsonObject {
     const below = base[key];
     if (APPENDED.has(key) && Array.isArray(below) && Array.isArray(value)) merged[key] = [...below, ...value];
     else if (key === "providers") merged[key] = mergeEach(below, value, mergeProvider);
-    else if (key === "agents") merged[key] = mergeEach(below, value, (_, agent) => agent);
+    else if (key === "agents" || key === "mcpServers")
+      merged[key] = mergeEach(below, value, (_, agent) => agent);
     else merged[key] = mergeDeep(below, value);
   }
   return merged;

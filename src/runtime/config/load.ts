@@ -46,6 +46,8 @@ export interface LoadedConfig {
   sources: ConfigSource[];
   /** Where each configured agent comes from. */
   agentSources: ReadonlyMap<string, RegistrySource>;
+  /** The MCP servers that the project's file defines. */
+  projectServers: ReadonlySet<string>;
   /** The project's file, if there is one. */
   project?: { path: string; sha256: string; isTrusted: boolean };
   /** The project set `defaultAgent`, valid or not; `instead` is the default without the project. */
@@ -80,6 +82,7 @@ export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
     warnings: stack.warnings,
     sources: stack.sources,
     agentSources: stack.agentSources,
+    projectServers: stack.projectServers,
     ...(isOwn ? {} : { project: { path: project.path, sha256: project.sha256, isTrusted: trust === true } }),
     ...defined({ projectAgent: stack.projectAgent }),
   };
@@ -88,8 +91,8 @@ export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
 function loadFlags(flags: Record<string, unknown>): LoadedConfig {
   const stack = new LayerStack({});
   stack.add(flags, { path: "the command line", scope: "flags" });
-  const { warnings, sources, agentSources } = stack;
-  return { config: stack.config, warnings, sources, agentSources };
+  const { warnings, sources, agentSources, projectServers } = stack;
+  return { config: stack.config, warnings, sources, agentSources, projectServers };
 }
 
 async function readExplicit(cwd: string, given: string): Promise<ConfigText> {
@@ -121,6 +124,7 @@ class LayerStack {
   readonly warnings: string[] = [];
   readonly sources: ConfigSource[] = [];
   readonly agentSources = new Map<string, RegistrySource>();
+  readonly projectServers = new Set<string>();
   projectAgent: LoadedConfig["projectAgent"];
   #merged: JsonObject;
   config: DemianConfig;
@@ -165,6 +169,10 @@ class LayerStack {
     this.config = config;
     this.sources.push(source);
     if ("defaultAgent" in today) this.projectAgent = undefined;
+    for (const name of Object.keys(isObject(today["mcpServers"]) ? today["mcpServers"] : {})) {
+      if (source.scope === "project") this.projectServers.add(name);
+      else this.projectServers.delete(name);
+    }
     for (const name of Object.keys(isObject(today["agents"]) ? today["agents"] : {})) {
       const before = this.agentSources.get(name);
       if (before !== undefined)

@@ -1,12 +1,10 @@
 // Providers that use the user's login: Codex (as a model) and Claude Code (as an external agent).
 import * as z from "zod";
+import { EFFORTS } from "../providers/effort.ts";
 import { modelSettings } from "./model-settings.ts";
 
 const Reasoning = z.strictObject({
-  effort: z
-    .enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"])
-    .default("medium")
-    .describe("Reasoning effort."),
+  effort: z.enum(EFFORTS).default("medium").describe("Reasoning effort, if `effort` is not set."),
   summary: z
     .enum(["auto", "concise", "detailed", "none"])
     .default("auto")

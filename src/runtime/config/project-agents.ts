@@ -6,7 +6,19 @@ import { joinNames } from "./fewer.ts";
 import type { DemianConfig } from "./schema.ts";
 import { explainHowToTrust } from "./trust.ts";
 
-const TOOLS = ["read_file", "write_file", "edit_file", "apply_patch", "bash", "grep", "glob", DELEGATE_TOOL];
+const TOOLS = [
+  "read_file",
+  "write_file",
+  "edit_file",
+  "apply_patch",
+  "bash",
+  "grep",
+  "glob",
+  "todo",
+  "tail_job",
+  "kill_job",
+  DELEGATE_TOOL,
+];
 const READING = ["read_file", "grep", "glob"];
 /** The same limit as for agent files; thousands would slow down every start. */
 const MAX_AGENTS = 100;

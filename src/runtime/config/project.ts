@@ -63,7 +63,7 @@ const TIGHTENS: Readonly<Record<string, Tightens>> = {
   "delegation.subInvocationMaxTurns": atMost,
 };
 
-/** Why the key is always ignored. Trust changes that for hooks only. */
+/** Why the key is always ignored, also in a trusted project. */
 const NEVER: Readonly<Record<string, string>> = {
   providers: "it may not choose where your data and keys go",
   defaultProvider: "it may not choose where your data and keys go",
@@ -85,13 +85,15 @@ export function restrictProject(order: ProjectOrder): RestrictedProject {
     refuse("hooks", "hooks are programs", explainHowToTrust(order.path));
     delete layer["hooks"];
   }
+  const servers = takeServers(layer, order, refuse);
   order.check(layer);
-  const { permissions, hooks, agents, defaultAgent, ...settings } = layer;
+  const { permissions, hooks, agents, defaultAgent, mcpServers: _, ...settings } = layer;
   const kept = keepTight(settings, order.base, "", (key, base) =>
     refuse(key, `a project may only tighten it, and yours is ${JSON.stringify(base)}`),
   );
   if (Array.isArray(permissions)) kept["permissions"] = permissions.filter(keepsRule(order, refuse));
   if (hooks !== undefined) kept["hooks"] = hooks;
+  if (servers !== undefined) kept["mcpServers"] = servers;
   if (isObject(agents)) kept["agents"] = restrictAgents(agents, order, refuse, warnings);
   if (typeof defaultAgent === "string") {
     if (order.hasDefaultAgent) refuse("defaultAgent", `yours is "${order.base.defaultAgent}"`);
@@ -105,6 +107,28 @@ export function restrictProject(order: ProjectOrder): RestrictedProject {
   )
     warnings.push(`${order.path} turns transcripts off in this project`);
   return { layer: kept, warnings: [...warnings, ...limitWarnings(refused, order.path)] };
+}
+
+/** MCP servers are programs, or places to send data to: only trust allows them, and none replaces the user's. */
+function takeServers(
+  layer: JsonObject,
+  order: ProjectOrder,
+  refuse: (key: string, why: string, instead?: string) => void,
+): JsonObject | undefined {
+  const servers = layer["mcpServers"];
+  if (servers === undefined) return undefined;
+  if (!order.isTrusted) {
+    refuse("mcpServers", "they are programs", explainHowToTrust(order.path));
+    delete layer["mcpServers"];
+    return undefined;
+  }
+  if (!isObject(servers)) return undefined;
+  const [taken, kept] = [true, false].map((isTaken) =>
+    Object.entries(servers).filter(([name]) => Object.hasOwn(order.base.mcpServers, name) === isTaken),
+  );
+  for (const [name] of taken ?? [])
+    refuse(`mcpServers.${name}`, "you have a server with that name", "rename one of them");
+  return Object.fromEntries(kept ?? []);
 }
 
 function keepTight(

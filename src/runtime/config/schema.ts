@@ -3,8 +3,10 @@
 import * as z from "zod";
 import { HOOK_EVENTS } from "../hooks/types.ts";
 import { DECISIONS } from "../permissions/types.ts";
+import { EFFORTS } from "../providers/effort.ts";
 import { DEFAULT_PROCESSES, DEFAULT_TEMPORARY_MB, SANDBOX_MODES } from "../sandbox/types.ts";
 import { ClaudeCode, Codex } from "./login-providers.ts";
+import { McpServers } from "./mcp-servers.ts";
 import { modelSettings, tokens } from "./model-settings.ts";
 
 const decision = z.enum(DECISIONS);
@@ -43,6 +45,12 @@ const Quirks = z.strictObject({
   developerRole: z.boolean().optional().describe("Send the system prompt as a `developer` message."),
   omitTools: z.boolean().optional().describe("Send no tools; the model cannot call any."),
   noImages: z.boolean().optional().describe("The model does not accept images."),
+  efforts: z
+    .array(z.enum(EFFORTS))
+    .min(1)
+    .optional()
+    .describe("The levels of `effort` that the vendor accepts; others become the nearest. Default: all."),
+  promptCacheKey: z.boolean().optional().describe("Send `prompt_cache_key`, one per session."),
 });
 
 const Auth = z.strictObject({
@@ -358,6 +366,7 @@ export const DemianConfig = z.strictObject({
   trust: Trust.prefault({}),
   providers: z.record(name, ProviderConfig).default({}).describe("Model providers; see below."),
   agents: z.record(name, AgentConfig).default({}).describe("Your own agents; see below."),
+  mcpServers: McpServers.default({}).describe("MCP servers; see below."),
 });
 export type DemianConfig = z.infer<typeof DemianConfig>;
 

@@ -21,6 +21,8 @@ export interface ModelRoom {
   windowTokens?: number | undefined;
   /** The configured answer limit. */
   maxTokens?: number | undefined;
+  /** The model's own. */
+  outputTokens?: number | undefined;
   /** Limit learned from a request the provider rejected as too long. */
   learnedTokens?: number | undefined;
 }
@@ -39,8 +41,8 @@ export function deriveContextPolicy(limits: ContextLimits, room: ModelRoom): Con
   };
 }
 
-function computeBudget({ windowTokens, maxTokens }: ModelRoom): number {
+function computeBudget({ windowTokens, maxTokens, outputTokens = MAX_ANSWER_TOKENS }: ModelRoom): number {
   if (windowTokens === undefined) return UNKNOWN_BUDGET_TOKENS;
-  const answer = Math.min(maxTokens ?? MAX_ANSWER_TOKENS, windowTokens / 4);
+  const answer = Math.min(maxTokens ?? Math.min(MAX_ANSWER_TOKENS, outputTokens), windowTokens / 4);
   return Math.max(1, Math.min(MAX_BUDGET_TOKENS, Math.floor((windowTokens - answer) * ESTIMATE_SHARE)));
 }

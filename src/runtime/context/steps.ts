@@ -1,12 +1,11 @@
 // Splits a history into steps that are kept or folded as a whole: a user message, or an answer with the results of its
 // calls. Joined again, steps are always a valid history: no call without a result, no result without a call.
+import { INTERRUPTED } from "../history.ts";
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from "../messages.ts";
 
 export type Step =
   | { kind: "user"; user: UserMessage }
   | { kind: "answer"; answer: AssistantMessage; results: readonly ToolMessage[] };
-
-const MISSING = "This call was interrupted before it gave a result.";
 
 /** System messages are not part of the conversation and are dropped. */
 export function toSteps(history: readonly Message[]): Step[] {
@@ -47,7 +46,7 @@ function collectResults({
         role: "tool",
         toolCallId: id,
         name,
-        content: MISSING,
+        content: INTERRUPTED,
         isError: true,
       },
   );

@@ -102,7 +102,7 @@ export class Invocation {
   async #createServices(): Promise<Services> {
     const { parts } = this.#delegation;
     const { agent, provider, maxTurns } = this.#planned;
-    const { delegator: _, ...root } = parts.root();
+    const { delegator: _delegator, jobs: _jobs, takeNotes: _notes, ...root } = parts.root();
     const { ownFiles } = this.#session;
     const { invocationId } = this.#who;
     const caller: Caller = { invocationId, agent, provider, path: this.#path, ownFiles };

@@ -94,8 +94,9 @@ async function run(
     systemPrompt: services.systemPrompt,
     profile: provider.key,
     model: provider.model,
+    effort: provider.effort,
     cwd: services.workspace.root,
-    text: services.history.request,
+    text: [services.history.notes, services.history.request].filter((text) => text !== "").join("\n\n"),
     parts,
     // Without this message.
     history: services.history.messages.slice(0, -1),

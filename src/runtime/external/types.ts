@@ -4,6 +4,7 @@ import type { AgentDefinition } from "../agents/types.ts";
 import type { EventBody } from "../events.ts";
 import type { Message, UserContentPart } from "../messages.ts";
 import type { PermissionRule } from "../permissions/types.ts";
+import type { Effort } from "../providers/effort.ts";
 import type { TurnReport } from "../session-types.ts";
 import type { ToolPlan, UserQuestion } from "../tools/types.ts";
 import type { Workspace } from "../workspace/types.ts";
@@ -37,6 +38,7 @@ export interface ExternalTurn {
   /** The provider's key in the configuration. */
   profile: string;
   model: string;
+  effort?: Effort | undefined;
   /** The workspace: absolute, with symbolic links resolved. */
   cwd: string;
   text: string;

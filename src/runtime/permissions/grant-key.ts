@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { defined } from "../../base/values.ts";
+import { MCP_PREFIX } from "../mcp/names.ts";
 import type { GrantKey, PermissionTarget } from "./types.ts";
 
 /** `demian.bash` is our `bash`; `claudecode.Bash` is Claude Code's `Bash`. */
@@ -48,6 +49,7 @@ export function describeKey(key: GrantKey): string {
     const until = key.digest === undefined ? "" : ", until its definition in the project changes";
     return `starting the agent ${key.agent} with the provider ${key.provider}${until}`;
   }
+  if (key.tool.startsWith(MCP_PREFIX)) return `${key.tool} with any input, until its server changes it`;
   return `${key.tool} for exactly this target`;
 }
 

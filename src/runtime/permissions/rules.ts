@@ -1,4 +1,5 @@
 // Matches rules against calls, and ranks them by specificity.
+import { isMcpPattern, matchesMcpName } from "../mcp/names.ts";
 import { createGlobMatcher } from "../workspace/glob.ts";
 import { allowsCommand, mightRun } from "./command-rules.ts";
 import type { PermissionRule, PermissionTarget } from "./types.ts";
@@ -73,8 +74,8 @@ const isSame: Compare = (pattern, name) => pattern === name;
 const isAlike: Compare = (pattern, name) => pattern.toLowerCase() === name.toLowerCase();
 
 /**
- * Undefined if the rule is for other tools. Ours are `bash`, `demian.bash`, `*.bash`; those of other executors always have
- * a prefix: `claudecode.Bash`, `*.Bash`, `claudecode.*`.
+ * Undefined if the rule is for other tools. Ours are `bash`, `demian.bash`, `*.bash`, and `mcp__github__*` for those of an
+ * MCP server; those of other executors always have a prefix: `claudecode.Bash`, `*.Bash`, `claudecode.*`.
  */
 function rateCloseness(
   pattern: string,
@@ -84,12 +85,19 @@ function rateCloseness(
   if (pattern === "*" || pattern === "*.*") return EVERYTHING;
   if (executor === undefined) {
     if (pattern === "demian.*") return EVERYTHING;
-    return pattern.replace(/^(demian|\*)\./, "") === name ? EXACT : undefined;
+    const plain = pattern.replace(/^(demian|\*)\./, "");
+    if (isMcpPattern(plain)) return matchesMcpName(plain, name) ? rateMcpPattern(plain) : undefined;
+    return plain === name ? EXACT : undefined;
   }
   const [, who = "", what = ""] = /^([^.]*)\.(.*)$/s.exec(pattern) ?? [];
   const isNamed = compare(what, name);
   if (compare(who, executor)) return isNamed ? EXACT : what === "*" ? OF_EXECUTOR : undefined;
   return who === "*" && isNamed ? OF_ANY : undefined;
+}
+
+/** `mcp__*` is less specific than `mcp__github__*`. */
+function rateMcpPattern(pattern: string): number {
+  return pattern === "mcp__*" ? OF_EXECUTOR : OF_ANY;
 }
 
 /** An invalid glob denies everything and allows nothing. */

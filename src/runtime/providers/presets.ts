@@ -4,6 +4,8 @@ import type { ProviderInput } from "../config/schema.ts";
 /** Host of the azure preset until the user sets the endpoint of their resource. */
 export const AZURE_PLACEHOLDER_HOST = "your-resource-name.openai.azure.com";
 
+const OPENAI_EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
+
 /** API-key presets have no model, because models change faster than this table. Login presets have one that works. */
 export const PRESETS: Readonly<Record<string, ProviderInput>> = {
   openai: {
@@ -11,12 +13,13 @@ export const PRESETS: Readonly<Record<string, ProviderInput>> = {
     baseURL: "https://api.openai.com/v1",
     apiKeyEnv: "OPENAI_API_KEY",
     // OpenAI's reasoning models reject `max_tokens`.
-    quirks: { maxCompletionTokens: true },
+    quirks: { maxCompletionTokens: true, efforts: [...OPENAI_EFFORTS], promptCacheKey: true },
   },
   gemini: {
     type: "openai-compatible",
     baseURL: "https://generativelanguage.googleapis.com/v1beta/openai/",
     apiKeyEnv: "GOOGLE_API_KEY",
+    quirks: { efforts: ["low", "medium", "high"] },
   },
   ollama: {
     type: "openai-compatible",
@@ -45,7 +48,7 @@ export const PRESETS: Readonly<Record<string, ProviderInput>> = {
     type: "openai-compatible",
     baseURL: `https://${AZURE_PLACEHOLDER_HOST}/openai/v1`,
     apiKeyEnv: "AZURE_OPENAI_API_KEY",
-    quirks: { maxCompletionTokens: true },
+    quirks: { maxCompletionTokens: true, efforts: [...OPENAI_EFFORTS] },
   },
   anthropic: { type: "anthropic", apiKeyEnv: "ANTHROPIC_API_KEY" },
   // The newest model that Codex 0.166.0 requests through the public Responses API.

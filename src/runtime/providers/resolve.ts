@@ -6,6 +6,8 @@ import { defined } from "../../base/values.ts";
 import type { DemianConfig, ProviderConfig } from "../config/schema.ts";
 import type { ProviderChoice } from "../session-types.ts";
 import type { Env } from "../state-dir.ts";
+import type { Effort } from "./effort.ts";
+import { type ModelFacts, mergeFacts } from "./models/facts.ts";
 import { createProvider } from "./registry.ts";
 import type { ProviderContext } from "./registry-types.ts";
 import type { ResolvedProvider } from "./types.ts";
@@ -14,6 +16,8 @@ export interface ResolveOptions extends Partial<Omit<ProviderContext, "key">> {
   env: Env;
   /** Overrides the configured model. */
   model?: string;
+  /** Overrides the configured effort. */
+  effort?: Effort;
 }
 
 /** Throws `CodedError` with what is missing and how to set it. Makes no requests. */
@@ -26,16 +30,14 @@ export function resolveProvider(
   const model = options.model ?? config.model;
   const made = createProvider(config, { ...options, key, model: model ?? "" });
   if (model === undefined) throw modelMissing(key);
-  const named = { key, type: config.type, model };
+  const effort = options.effort ?? config.effort;
+  const named = { key, type: config.type, model, ...defined({ effort }) };
   if ("external" in made) return { ...named, ...made };
   return {
     ...named,
     ...made,
-    ...defined({
-      contextTokens: config.contextTokens,
-      maxTokens: config.maxTokens,
-      temperature: config.temperature,
-    }),
+    facts: mergeFacts(readModelConfig(config, model), defined({ contextTokens: config.contextTokens })),
+    ...defined({ maxTokens: config.maxTokens, temperature: config.temperature }),
   };
 }
 
@@ -65,6 +67,10 @@ function findConfig(key: string, providers: DemianConfig["providers"]): Provider
   const guess = pickNearest(key, names);
   const hint = guess === undefined ? `known: ${names.join(", ")}` : `did you mean ${guess}?`;
   throw new CodedError("unknown_provider", `no provider "${key}"; ${hint}`);
+}
+
+function readModelConfig({ models = {} }: ProviderConfig, model: string): ModelFacts | undefined {
+  return Object.hasOwn(models, model) ? models[model] : undefined;
 }
 
 function modelMissing(key: string): CodedError {

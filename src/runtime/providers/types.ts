@@ -1,6 +1,9 @@
 // The contract of a model provider: one request, one answer. The agent loop owns the history.
 import type { ExternalRuntime } from "../external/types.ts";
 import type { AssistantMessage, Message, ToolCall } from "../messages.ts";
+import type { Effort } from "./effort.ts";
+import type { ModelFacts } from "./models/facts.ts";
+import type { ListModels } from "./models/list.ts";
 
 export interface Provider {
   /** The type in the configuration: "openai-compatible", "anthropic", … */
@@ -12,8 +15,8 @@ export interface Provider {
    * a `done` event that has the stop reason "error" and the text so far. `done` is emitted exactly once, last.
    */
   stream?(request: ChatRequest): AsyncIterable<ChatStreamEvent>;
-  /** The model's context window according to the vendor's model list. Never rejects. */
-  contextTokens?(model: string, signal: AbortSignal): Promise<number | undefined>;
+  /** The models of the account. Absent: the vendor has no list. */
+  listModels?: ListModels;
 }
 
 /** A tool as described to the model. */
@@ -29,6 +32,10 @@ export interface ChatRequest {
   model: string;
   maxTokens?: number;
   temperature?: number;
+  /** Absent: the vendor's default. */
+  effort?: Effort;
+  /** What is known about the model. */
+  facts?: ModelFacts;
   signal: AbortSignal;
   /** The root session, also for sub-agents: the key of vendors' prompt caches. */
   rootSessionId?: string;
@@ -69,7 +76,7 @@ export interface TokenUsage {
   cacheReadTokens?: number;
   cacheWriteTokens?: number;
   reasoningTokens?: number;
-  /** As reported by the vendor. */
+  /** As reported by the vendor, else computed from the model's price. */
   costUsd?: number;
 }
 
@@ -121,13 +128,15 @@ interface Resolved {
   key: string;
   type: string;
   model: string;
+  /** Chosen for the session, else configured. Absent: the vendor's default. */
+  effort?: Effort;
 }
 
 /** A model, driven by our loop, tools and history. */
 export interface NativeProvider extends Resolved {
   provider: Provider;
-  /** The configured context window. */
-  contextTokens?: number;
+  /** As configured for this model. */
+  facts?: ModelFacts;
   maxTokens?: number;
   temperature?: number;
 }

@@ -1,12 +1,13 @@
 // bash: runs a command in the workspace, in the sandbox, with limits on time and output.
-
-import { constants } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { defined } from "../../base/values.ts";
+import type { JobOrder } from "../jobs/jobs.ts";
 import type { CommandResult } from "../sandbox/types.ts";
+import { describeEnd } from "./bash-end.ts";
 import { LiveOutput } from "./bash-live.ts";
 import { defineTool } from "./define.ts";
+import { requireJobs } from "./jobs.ts";
 import { type CappedOutput, getOutputDirectory, OutputCollector } from "./output.ts";
 import { type ToolContext, ToolError, type ToolResult } from "./types.ts";
 
@@ -31,6 +32,10 @@ const BashInput = z.strictObject({
     .max(MAX_TIMEOUT_MS)
     .optional()
     .describe(`Timeout in ms (default ${DEFAULT_TIMEOUT_MS}, max ${MAX_TIMEOUT_MS}).`),
+  background: z
+    .boolean()
+    .optional()
+    .describe("Return at once; for servers and watchers. tail_job shows the output, kill_job ends it."),
   description: z
     .string()
     .optional()
@@ -41,23 +46,25 @@ export const bashTool = defineTool({
   name: "bash",
   description: [
     "Runs a bash command in the workspace and returns its output (stdout and stderr combined) and exit code.",
-    "Each call starts a new shell: the directory and variables are not kept, and background processes end with the call.",
+    "Each call starts a new shell: the directory and variables are not kept, and processes started with & end with the call.",
     "In the sandbox only the workspace and /tmp are writable, /tmp starts empty on each call, and .git and .env files are protected.",
     "Use the file tools to read and change files, and grep and glob to search.",
   ].join(" "),
   input: BashInput,
   metadata: { sideEffect: "process", defaultDecision: "ask" },
-  plan: async ({ command, workdir }, context) => {
+  plan: async ({ command, workdir, background }, context) => {
     const cwd = await findDirectory(workdir ?? ".", context);
     return {
-      title: `bash: ${formatTitle(command)}`,
+      title: `bash${background ? " in the background" : ""}: ${formatTitle(command)}`,
       command,
       cwd,
       targets: [{ kind: "command", command, cwd }],
     };
   },
-  execute: async ({ command, timeoutMs = DEFAULT_TIMEOUT_MS }, { cwd }, context) => {
+  execute: async ({ command, timeoutMs: limit, background }, { cwd }, context) => {
     const { sandbox, signal, env, callId, workspace } = context;
+    if (background) return startJob({ command, cwd: cwd ?? workspace.root, env, timeoutMs: limit }, context);
+    const timeoutMs = limit ?? DEFAULT_TIMEOUT_MS;
     const collector = new OutputCollector({ directory: getOutputDirectory(workspace.root), callId });
     const live = new LiveOutput((text) => context.progress(text));
     const output = (chunk: Buffer) => {
@@ -81,6 +88,12 @@ export const bashTool = defineTool({
     }
   },
 });
+
+function startJob(order: JobOrder, context: ToolContext): ToolResult {
+  const { id } = requireJobs(context).start(order);
+  const content = `started job ${id}; it ends with the session`;
+  return { ok: true, content, metadata: { sandbox: context.sandbox.adapter ?? "none", job: id } };
+}
 
 async function findDirectory(workdir: string, { workspace }: ToolContext): Promise<string> {
   const located = await workspace.locate(workdir);
@@ -113,21 +126,4 @@ function toResult(result: CommandResult, output: CappedOutput, timeoutMs: number
       ...defined({ outputFile }),
     },
   };
-}
-
-const EXCEEDED = {
-  processes: "ended: it started too many processes; the user's limit is sandbox.maxProcesses",
-  memory: "ended: it used too much memory; the user's limit is sandbox.maxMemoryMb",
-};
-
-function describeEnd(result: CommandResult, timeoutMs: number): string {
-  const { code, signal, timedOut, aborted, exceeded } = result;
-  if (exceeded !== undefined) return EXCEEDED[exceeded];
-  if (timedOut)
-    return `timed out after ${timeoutMs} ms and was killed; set a larger timeoutMs if it needs longer`;
-  if (aborted) return "aborted";
-  if (code === undefined) return `killed by ${signal ?? "an unknown signal"}`;
-  // A shell reports 128 + n for a command killed by signal n.
-  const name = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
-  return name === undefined ? `exit code ${code}` : `exit code ${code}: ${name}`;
 }

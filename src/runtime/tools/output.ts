@@ -133,7 +133,7 @@ export class OutputCollector {
 }
 
 /** The last bytes of a stream, in a ring buffer. */
-class Tail {
+export class Tail {
   readonly #ring: Buffer;
   #total = 0;
 
@@ -176,7 +176,7 @@ export function trimPartialEnd(bytes: Buffer): Buffer {
 }
 
 /** Drops a partial UTF-8 character at the beginning. */
-function trimPartialStart(bytes: Buffer): Buffer {
+export function trimPartialStart(bytes: Buffer): Buffer {
   let skip = 0;
   while (skip < 3 && ((bytes[skip] ?? 0) & 0xc0) === 0x80) skip += 1;
   return bytes.subarray(skip);

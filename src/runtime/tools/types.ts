@@ -1,9 +1,11 @@
 // The tool interface: tools are the only way to touch the workspace or start a process.
 import type { Delegator, PlannedInvocation } from "../delegation/types.ts";
+import type { Jobs } from "../jobs/jobs.ts";
 import type { Decision, PermissionTarget } from "../permissions/types.ts";
 import type { TokenUsage } from "../providers/types.ts";
 import type { Sandbox } from "../sandbox/types.ts";
 import type { FileChange, Workspace } from "../workspace/types.ts";
+import type { PlanStep } from "./todo.ts";
 
 export type SideEffect = "none" | "workspace" | "process" | "network" | "external";
 
@@ -56,10 +58,14 @@ export interface ToolContext {
   dryRun: boolean;
   /** Shows output while the tool runs. */
   progress(text: string): void;
+  /** Shows the agent's list of steps; it replaces the last one. */
+  showPlan(steps: readonly PlanStep[]): void;
   /** Saves output that is too long for the model; returns the file name for the model. */
   keepOutput(text: string | Buffer): Promise<string>;
   /** Asks the user a question, if the client supports it. Undefined: it does not, or there was no answer. */
   question?(question: UserQuestion): Promise<string | undefined>;
+  /** Commands in the background; main agent only. */
+  jobs?: Jobs;
   /** Only if this agent may delegate. */
   delegator?: Delegator;
 }

@@ -7,6 +7,7 @@ import { CodedError, readErrno } from "../../base/coded-error.ts";
 import { StallDetector } from "../../base/outbox.ts";
 import { RateLimit } from "../../base/rate-limit.ts";
 import { type Caller, shutdownError } from "../../sessions/index.ts";
+import { AcpDoor } from "./acp-door.ts";
 import { oversizeError } from "./body.ts";
 import { ChangeFeed } from "./changes.ts";
 import { dispatch } from "./dispatch.ts";
@@ -110,6 +111,26 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
       else refuse(incoming, outgoing, unmet, { isLast: true, as: 417 });
     }),
   );
+
+  const acp = context.acp === undefined ? undefined : new AcpDoor(context.acp, log);
+  server.on("upgrade", (incoming, socket, head) => void upgrade(incoming, socket as Socket, head));
+
+  /** The same checks as for a request with a token; a refused client gets a reply, as in HTTP. */
+  async function upgrade(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    socket.on("error", () => socket.destroy());
+    try {
+      const fault = dismissed.signal.aborted
+        ? shutdownError()
+        : findRefusal(incoming, options.place(), options.token, "token");
+      if (fault !== undefined) throw fault;
+      if (acp === undefined) throw new CodedError("not_found", "this daemon accepts no WebSockets");
+      const { isAgent } = await findCaller(socket);
+      acp.accept(incoming, socket, head, acp.check(incoming, isAgent));
+    } catch (error) {
+      if (refusals.allow(Date.now())) log.info("http.refused", { code: readErrno(error), method: "GET" });
+      replyAndClose(socket, toErrorReply(error, log));
+    }
+  }
 
   /** Handles a request after the earlier ones on its connection were answered. Oversize requests are refused unread. */
   function inTurn(
@@ -218,6 +239,7 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
     dismiss() {
       dismissed.abort(shutdownError());
       streams.close();
+      acp?.close();
     },
     async close() {
       clearInterval(checking);

@@ -22,6 +22,15 @@ export interface HttpContext {
   log: Log;
   web: WebDoor;
   control: DaemonControl;
+  /** Absent: there are no WebSockets. */
+  acp?: AcpProgram | undefined;
+}
+
+/** `blemees acp`, to be started for a connection. */
+export interface AcpProgram {
+  command: string;
+  args: readonly string[];
+  env: NodeJS.ProcessEnv;
 }
 
 /** What clients can do to the daemon itself. */

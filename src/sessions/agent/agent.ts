@@ -29,7 +29,7 @@ import type { Extras } from "./extras.ts";
 import { muteAfterEnd } from "./run-sink.ts";
 import { startOrder } from "./start-order.ts";
 import { StderrRate } from "./stderr-rate.ts";
-import { type CallAbout, ToolCalls } from "./tool-calls.ts";
+import { type CallAbout, type OpenCalls, ToolCalls } from "./tool-calls.ts";
 
 export interface AgentParts {
   backend: Backend;
@@ -100,6 +100,10 @@ export class Agent {
     return this.#run?.isBusy === true;
   }
 
+  get canSteer(): boolean {
+    return this.#run?.canSteer === true;
+  }
+
   /** What the running agent can be set to. */
   offers(): Offers | undefined | Promise<Offers | undefined> {
     return this.#run?.offers?.();
@@ -127,6 +131,12 @@ export class Agent {
         return void this.#give(effect);
       case "rewind":
         return void this.#rewind(effect);
+      case "steer":
+        this.#steer(effect);
+        break;
+      case "take_back":
+        this.#takeBack(effect.message_id);
+        break;
       case "pause":
         if (effect.isPaused) this.#run?.pause();
         else this.#run?.resume();
@@ -172,18 +182,18 @@ export class Agent {
   }
 
   /** Continues with the agent of an earlier daemon. Its reports go to the returned sink. */
-  adopt(run: Run, { generation, hasInit }: Pick<AdoptedRun, "generation" | "hasInit">): BackendSink {
+  adopt(
+    run: Run,
+    { generation, hasInit }: Pick<AdoptedRun, "generation" | "hasInit">,
+    calls: OpenCalls,
+  ): BackendSink {
     this.#hasInit = hasInit;
     this.#asker = this.#makeAsker(generation, () => run);
     this.#calls.open(generation);
     this.#connect(run);
+    this.#calls.continue(calls);
     this.#keepPlace(run);
     return this.#sink((why) => this.#onExit(generation, why));
-  }
-
-  continueCalls(calls: readonly ToolCall[], returned: ReadonlySet<string>): void {
-    this.#calls.ignore(returned);
-    for (const call of calls) this.#calls.start(call);
   }
 
   /** Leaves it to another daemon. Resolves when that can take it over. */
@@ -247,6 +257,7 @@ export class Agent {
       },
       ending,
       used: (used) => report({ kind: "used", ...used }),
+      steered: (message_id, how) => report({ kind: "steered", message_id, how }),
       turnStarted: () => report({ kind: "turn_started" }),
       stderr: (line) => {
         for (const shown of this.#stderr.take(line)) report({ kind: "stderr", line: shown });
@@ -312,6 +323,18 @@ export class Agent {
       job_id,
       outcome: outcome ?? { reason: `${backend.name} cannot forget turns` },
     });
+  }
+
+  #steer({ message, message_id }: RunEffect & { kind: "steer" }): void {
+    const run = this.#run;
+    if (run?.steer === undefined) this.#parts.report({ kind: "steered", message_id, how: "returned" });
+    else callAndRecord(run, "steer", [message, message_id], () => run.steer?.(message, message_id));
+  }
+
+  #takeBack(message_id: string): void {
+    const run = this.#run;
+    if (run?.takeBack === undefined) this.#parts.report({ kind: "kept", message_id });
+    else callAndRecord(run, "take_back", [message_id], () => run.takeBack?.(message_id));
   }
 
   async #adjust({ job_id, change, options }: RunEffect & { kind: "adjust" }): Promise<void> {

@@ -1,6 +1,6 @@
 // What the earlier daemon knew of an adopted agent: learned from the reports and calls that are repeated. Everything here
 // is stored already; only facts about what is still open are kept.
-import type { Ask, BackendSink, ToolCall } from "../../backends/types.ts";
+import type { Ask, BackendSink, Steered, ToolCall } from "../../backends/types.ts";
 import type { RecordedCall } from "../../base/runs/record.ts";
 import type { TurnUse } from "../../protocol/budget.ts";
 import type { AgentEvent, ResultEvent } from "../../protocol/events.ts";
@@ -19,6 +19,8 @@ export class Past implements BackendSink {
   readonly withdrawals = new Map<string, string>();
   /** These were answered. */
   readonly answered = new Set<string>();
+  /** Messages for the running turn, with the agent. */
+  readonly steers = new Set<string>();
 
   readonly #seen: (event: AgentEvent) => void;
 
@@ -35,6 +37,7 @@ export class Past implements BackendSink {
       this.turn = { ...this.turn, isInterrupted: true };
     else if (name === "answer") this.noteAnswer(String(args[0]));
     else if (name === "return_tool") this.calls.delete(String(args[0]));
+    else if (name === "steer") this.steers.add(String(args[1]));
   }
 
   noteAnswer(native_id: string): void {
@@ -51,6 +54,11 @@ export class Past implements BackendSink {
 
   used(used: Pick<TurnUse, "usage" | "cost_usd">): void {
     if (this.turn !== undefined) this.turn = { ...this.turn, used: { ...used, at_ms: Date.now() } };
+  }
+
+  steered(message_id: string, how: Steered): void {
+    this.steers.delete(message_id);
+    if (how === "next") this.turn ??= createTurn("", Date.now(), "user");
   }
 
   turnStarted(): void {

@@ -13,6 +13,7 @@ export function muteAfterEnd(sink: BackendSink): BackendSink {
     event: alive((event) => sink.event(event)),
     ending: alive(() => sink.ending?.()),
     used: alive((used) => sink.used?.(used)),
+    steered: alive((message_id, how) => sink.steered?.(message_id, how)),
     turnStarted: alive(() => sink.turnStarted()),
     stderr: alive((line) => sink.stderr(line)),
     authFailed: alive((message) => sink.authFailed(message)),

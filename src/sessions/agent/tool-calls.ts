@@ -11,6 +11,14 @@ export interface CallAbout {
   signal: AbortSignal;
 }
 
+/** Of an adopted agent. */
+export interface OpenCalls {
+  /** Without a result. */
+  readonly calls: Iterable<ToolCall>;
+  /** These get the result of the earlier daemon. */
+  readonly returned: ReadonlySet<string>;
+}
+
 export interface ToolCallsParts {
   /** Never rejects. */
   run(call: ToolCall, about: CallAbout): Promise<ToolOutcome>;
@@ -37,9 +45,10 @@ export class ToolCalls {
     this.#ignored = new Set();
   }
 
-  /** Calls of an adopted agent whose results are being repeated. */
-  ignore(native_ids: ReadonlySet<string>): void {
-    this.#ignored = native_ids;
+  /** The agent of an earlier daemon. */
+  continue({ calls, returned }: OpenCalls): void {
+    this.#ignored = returned;
+    for (const call of calls) this.start(call);
   }
 
   start(call: ToolCall): void {

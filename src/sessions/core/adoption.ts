@@ -5,6 +5,7 @@ import { findAskingSince } from "./budget.ts";
 import type { AdoptedRun } from "./inputs.ts";
 import { closeTurn } from "./restore.ts";
 import { getQueue, isBusy, type Turn } from "./state.ts";
+import { toSteers } from "./steering.ts";
 import type { Step } from "./step.ts";
 import { createTurn, TURN_CUT } from "./turn.ts";
 import { beginTurn, setTurn } from "./turn-steps.ts";
@@ -17,10 +18,20 @@ const NOT_GIVEN = "the daemon stopped before the agent received the message; sen
 
 export function onAdopted(
   step: Step,
-  { generation, isBusy: isBusyNow, hasInit, open, toRepeat, isGone, ...turns }: AdoptedRun,
+  { generation, isBusy: isBusyNow, hasInit, open, toRepeat, isGone, steers = [], ...turns }: AdoptedRun,
 ): void {
   const gone = defined({ isGone });
-  const run = { generation, isUp: true, hasInit, isBusy: isBusyNow, isPaused: false, toRepeat, ...gone };
+  const given = steers.length > 0 ? { steers: toSteers(step.state, steers) } : {};
+  const run = {
+    generation,
+    isUp: true,
+    hasInit,
+    isBusy: isBusyNow,
+    isPaused: false,
+    toRepeat,
+    ...gone,
+    ...given,
+  };
   const owner = { left_at_ms: step.at_ms, isAwaited: true } as const; // mutation: clients-may-reconnect
   step.set({ run, phase: { name: "ready" }, owner, requests: open });
   step.emit({ kind: "set_timer", name: "reconnect", ms: RECONNECT_MS });

@@ -25,10 +25,13 @@ import {
   isAsking,
   isClosing,
   isRepeating,
+  isSteering,
+  isUnstored,
   isWaitingQuota,
   type SessionState,
   type Write,
 } from "./state.ts";
+import { askBack, explainQueued, findSteerable, giveSteers } from "./steering.ts";
 import type { Step } from "./step.ts";
 import { beginTurn, forgetTurn, setTurn } from "./turn-steps.ts";
 
@@ -48,18 +51,13 @@ export function findNextMessage(state: SessionState): QueuedMessage | undefined 
   if (isClosing(state) || state.around.isQuiet || getTurn(state) !== undefined || isAsking(state))
     return undefined;
   if (isRepeating(state)) return undefined; // mutation: repeated-before-delivered
+  if (isSteering(state)) return undefined; // mutation: steers-are-settled-first
   if (state.budget?.hold !== undefined) return undefined; // mutation: budgets-hold-the-queue
   // Stopped by the user: only a new message from the user restarts it.
   const [first] = getQueue(state.row);
   if (first === undefined || state.row.stopped_at_ms !== undefined) return undefined;
   if (isWaitingQuota(state)) return undefined; // mutation: limits-hold-the-queue
   return isUnstored(state, first.message_id) ? undefined : first; // mutation: only-stored-is-delivered
-}
-
-function isUnstored({ writes }: SessionState, message_id: string): boolean {
-  return writes.some((write) => {
-    return write.for === "enqueue" && write.message_id === message_id && write.isRepeated !== true;
-  });
 }
 
 export function onEnqueue(step: Step, job_id: string, input: NewInput): void {
@@ -70,7 +68,8 @@ export function onEnqueue(step: Step, job_id: string, input: NewInput): void {
       replyRepeated(step, job_id, known);
       return;
     }
-    step.set({ row: enqueue(row, input, step.at_ms).row });
+    const for_turn = input.steer === true ? findSteerable(step.state) : undefined;
+    step.set({ row: enqueue(row, { ...input, ...defined({ for_turn }) }, step.at_ms).row });
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     step.refuse(job_id, error);
@@ -84,7 +83,8 @@ export function onEnqueue(step: Step, job_id: string, input: NewInput): void {
     stopped_at_ms: input.kind === "user" ? stopped_at_ms : undefined,
     archived_at_ms,
   });
-  step.write({ for: "enqueue", job_id, message_id, ...before });
+  const note = input.steer === undefined ? undefined : explainQueued(step.state, input.steer);
+  step.write({ for: "enqueue", job_id, message_id, ...before, ...defined({ note }) });
 }
 
 export function onCancel(step: Step, job_id: string, message_id: string): void {
@@ -96,6 +96,7 @@ export function onCancel(step: Step, job_id: string, message_id: string): void {
     step.refuse(job_id, notWaitingFailure(step.state, message_id));
     return;
   }
+  if (askBack(step, job_id, message_id)) return;
   step.set({ row: markCancelled(row, message_id).row });
   step.write({ for: "cancel", job_id, entry, ...defined({ follower }) });
 }
@@ -140,7 +141,7 @@ function replyRepeated(step: Step, job_id: string, known: InputRecord | undefine
   } else step.reply(job_id, { input: known, position: findPlace(step.state, message_id), repeated: true });
 }
 
-function onEnqueued(step: Step, { job_id, message_id }: Write & { for: "enqueue" }): void {
+function onEnqueued(step: Step, { job_id, message_id, note }: Write & { for: "enqueue" }): void {
   const input = findRecord(step.state, message_id);
   if (input === undefined) {
     // It was cancelled since, and its record has already been dropped.
@@ -148,7 +149,9 @@ function onEnqueued(step: Step, { job_id, message_id }: Write & { for: "enqueue"
     return;
   }
   step.emit({ kind: "input_changed", input });
-  step.reply(job_id, { input, position: findPlace(step.state, message_id), repeated: false });
+  const position = findPlace(step.state, message_id);
+  step.reply(job_id, { input, position, repeated: false, ...defined({ note }) });
+  giveSteers(step);
   retryNow(step);
 }
 
@@ -171,7 +174,7 @@ function onCancelled(step: Step, job_id: string, message_id: string): void {
   dropEmptyWait(step);
 }
 
-function notWaitingFailure(state: SessionState, message_id: string): Failure {
+export function notWaitingFailure(state: SessionState, message_id: string): Failure {
   const known = findRecord(state, message_id);
   const why = known === undefined ? "is not known" : `is ${known.state} already`;
   return {
@@ -216,6 +219,7 @@ function give(step: Step, { turn_id, entry, job_id }: Write & { for: "handover" 
   }
   const whose = job_id === undefined ? { entry } : { job_id };
   step.emit({ kind: "give", turn_id, message: entry.message, ...whose });
+  giveSteers(step);
 }
 
 export interface NotTaken {

@@ -30,6 +30,9 @@ export type RunEffect =
     }
   | { kind: "pause"; isPaused: boolean }
   | { kind: "rewind"; job_id: string; turns: readonly string[] }
+  /** Adds a message to the running turn. */
+  | { kind: "steer"; message: UserMessage; message_id: string }
+  | { kind: "take_back"; message_id: string }
   /** `job_id`, `entry`: where the message came from, for the outcome. */
   | { kind: "give"; turn_id: string; message: UserMessage; job_id?: string; entry?: QueuedMessage };
 
@@ -68,7 +71,7 @@ export type Reply =
   | undefined
   | boolean
   | Rewound
-  | { input: InputRecord; position: number; repeated: boolean }
+  | { input: InputRecord; position: number; repeated: boolean; note?: string }
   | { input: InputRecord };
 
 export type OtherEffect =

@@ -19,6 +19,11 @@ export function failInput(step: Step, entry: QueuedMessage, { code, message }: F
   step.emit({ kind: "input_failed", message_id: entry.message_id, error: { code, message } });
 }
 
+/** It is part of the running turn. */
+export function tellSteered(step: Step, record: InputRecord, entry: QueuedMessage): void {
+  tell(step, "input_delivered", record, { entry, steered: true });
+}
+
 /** The text goes with the first of merged wakes. */
 export function tellDelivered(step: Step, record: InputRecord, entry: QueuedMessage): void {
   const isFirst = record.message_id === entry.message_id;
@@ -29,7 +34,7 @@ export function tell(
   step: Step,
   category: string,
   input: InputRecord,
-  { entry, merged_into }: { entry?: QueuedMessage; merged_into?: string } = {},
+  { entry, merged_into, steered }: { entry?: QueuedMessage; merged_into?: string; steered?: true } = {},
 ): void {
   const { message_id, kind, turn_id, error } = input;
   step.publish({
@@ -46,6 +51,7 @@ export function tell(
         turn_id,
         error,
         merged_into,
+        steered,
         attachments: (entry && countAttachments(entry.message)) || undefined,
       }),
     },

@@ -1,6 +1,6 @@
 // Everything that can happen to a session. Inputs carry their time and ids, so replaying a list of them always yields
 // the same state.
-import type { Ask, Ended, Rewound } from "../../backends/types.ts";
+import type { Ask, Ended, Rewound, Steered } from "../../backends/types.ts";
 import type { TurnUse } from "../../protocol/budget.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
@@ -39,6 +39,9 @@ export type RunInput =
   /** What the turn has used so far. */
   | ({ readonly kind: "used" } & Pick<TurnUse, "usage" | "cost_usd">)
   | { readonly kind: "turn_started" }
+  | { readonly kind: "steered"; readonly message_id: string; readonly how: Steered }
+  /** The agent does not give back what it was given for its turn. */
+  | { readonly kind: "kept"; readonly message_id: string }
   | { readonly kind: "stderr"; readonly line: string }
   | { readonly kind: "auth_failed"; readonly message: string }
   | { readonly kind: "busy"; readonly isBusy: boolean }
@@ -64,6 +67,8 @@ export interface AdoptedRun {
   readonly turn?: Turn;
   /** The agent was given a message that has led to nothing yet; `repeated` follows. */
   readonly isGiven: boolean;
+  /** Messages for its turn that it has, or is given again, without a known outcome. */
+  readonly steers?: readonly string[];
   /** How many inputs `repeated` follow. */
   readonly toRepeat: number;
   /** It has ended meanwhile: `ended` follows, after the rest of its output. */

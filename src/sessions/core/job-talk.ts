@@ -4,7 +4,7 @@ import { become, finishJob, refuseJob } from "./job-moves.ts";
 import type { DeliverJob, SendJob, WarmJob } from "./jobs.ts";
 import { busyError, unknownSessionError, waitingError } from "./refusals.ts";
 import { startRun } from "./run-steps.ts";
-import { isAsking, isClosing, isRepeating, isUnattended } from "./state.ts";
+import { isAsking, isClosing, isRepeating, isSteering, isUnattended } from "./state.ts";
 import type { Step } from "./step.ts";
 import { beginTurn } from "./turn-steps.ts";
 
@@ -23,7 +23,7 @@ export function send(step: Step, job: SendJob): void {
     refuseJob(step, job, waitingError(waiting));
     return;
   }
-  if (isAsking(state) || isRepeating(state)) {
+  if (isAsking(state) || isRepeating(state) || isSteering(state)) {
     refuseJob(step, job, busyError());
     return;
   }

@@ -29,6 +29,10 @@ export interface NewInput {
   kind: QueuedMessage["kind"];
   /** Goes to the front. */
   isFirst?: boolean;
+  /** For the running turn; false: its agent takes messages only between turns. */
+  steer?: boolean;
+  /** The turn that it is for. */
+  for_turn?: string;
   /** Skips the size check: it was in this queue a moment ago. */
   isForced?: boolean;
   key?: string;
@@ -71,13 +75,13 @@ export function enqueue<R extends QueueRow>(
 ): { row: R; record: InputRecord } {
   const queue = row.queue ?? [];
   if (input.isForced !== true) checkRoom(row.session_id, queue, input);
-  const { kind, message, message_id, from, brief, key } = input;
+  const { kind, message, message_id, from, brief, key, for_turn } = input;
   const entry: QueuedMessage = {
     message_id,
     kind,
     message,
     queued_at_ms: nowMs,
-    ...defined({ from, brief }),
+    ...defined({ from, brief, for_turn }),
   };
   const record: InputRecord = {
     message_id,
@@ -85,12 +89,21 @@ export function enqueue<R extends QueueRow>(
     state: "queued",
     queued_at_ms: nowMs,
     ...(key === undefined ? {} : { key, hash: hashValue(message) }),
+    ...defined({ for_turn }),
   };
   const next = {
-    queue: input.isFirst === true ? [entry, ...queue] : [...queue, entry],
+    queue: queue.toSpliced(findPlace(queue, input), 0, entry),
     inputs: boundRecords([...(row.inputs ?? []), record]),
   };
   return { row: { ...row, ...next }, record };
+}
+
+/** Those for the running turn come before all others, in the order in which they were sent. */
+function findPlace(queue: readonly QueuedMessage[], { isFirst, for_turn }: NewInput): number {
+  if (isFirst === true) return 0;
+  if (for_turn === undefined) return queue.length;
+  const after = queue.findIndex((entry) => entry.for_turn !== for_turn);
+  return after === -1 ? queue.length : after;
 }
 
 function checkRoom(session_id: string, queue: readonly QueuedMessage[], { kind, message }: NewInput): void {

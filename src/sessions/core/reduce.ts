@@ -27,6 +27,7 @@ import {
   onStopped,
 } from "./run-steps.ts";
 import { getQueue, getTurn, isBusy, isClosing, isUnneeded, type SessionState, type Write } from "./state.ts";
+import { onKept, onSteered } from "./steered.ts";
 import { Step } from "./step.ts";
 import { onAuthFailed, onEvent, onOwnTurn, onTaken } from "./turn-steps.ts";
 
@@ -73,6 +74,11 @@ const TAKE: { [K in Happening["kind"]]: (step: Step, input: Taken<K>) => void } 
     onOwnTurn(step);
     endIfOver(step);
   },
+  steered: (step, { message_id, how }) => {
+    onSteered(step, message_id, how);
+    endIfOver(step);
+  },
+  kept: (step, { message_id }) => onKept(step, message_id),
   stderr: (step, { line }) => step.publish({ type: "blemeesd.stderr", line }),
   auth_failed: (step, { message }) => onAuthFailed(step, message),
   busy: (step, { isBusy: isBusyNow }) => onBusy(step, isBusyNow),

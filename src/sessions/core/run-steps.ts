@@ -3,6 +3,7 @@ import type { Ended } from "../../backends/types.ts";
 import type { RunEffect } from "./effects.ts";
 import type { CoreRow, Failure, InterruptingPhase, RunFacts, Surroundings } from "./state.ts";
 import { isBusy, isClosing, isUnattended } from "./state.ts";
+import { releaseSteers } from "./steered.ts";
 import type { Step } from "./step.ts";
 import { TURN_CUT } from "./turn.ts";
 import { cutTurn, getRestPhase, publishError, setTurn, wakeOnceMore } from "./turn-steps.ts";
@@ -89,6 +90,7 @@ export function onEnded(step: Step, generation: string, why: Ended): void {
 function loseRun(step: Step, message: string): void {
   const { run } = step.state;
   if (run === undefined) return;
+  releaseSteers(step);
   const code = run.isGone === true ? ({ code: "server_restarted" } as const) : {};
   step.emit({ kind: "orphan", generation: run.generation, message, ...code });
   const calmed = run.isBusy ? { calmed_at_ms: step.at_ms } : {};

@@ -74,8 +74,16 @@ export interface RunFacts {
   readonly isPaused: boolean;
   /** Calls of an earlier daemon that are still to be repeated; nothing new is given to the agent before that. */
   readonly toRepeat?: number;
+  /** Messages for the running turn that it was given, until it reports what became of them. */
+  readonly steers?: readonly Steer[];
   /** It ended while no daemon was running; its output is being read to the end. */
   readonly isGone?: true;
+}
+
+/** `cancels`: calls that wait for the agent to give it back. */
+export interface Steer {
+  readonly message_id: string;
+  readonly cancels: readonly string[];
 }
 
 /**
@@ -150,6 +158,7 @@ export type Write = { readonly write_id: string } & (
       readonly message_id: string;
       readonly stopped_at_ms?: number;
       readonly archived_at_ms?: number;
+      readonly note?: string;
       /** A duplicate of a message whose own write is still in flight. */
       readonly isRepeated?: true;
     }
@@ -204,14 +213,26 @@ export function isRepeating({ run }: SessionState): boolean {
   return (run?.toRepeat ?? 0) > 0 || run?.isGone === true;
 }
 
+/** Messages for a turn are with the agent, which may begin the next one with them. */
+export function isSteering({ run }: SessionState): boolean {
+  return (run?.steers ?? []).length > 0;
+}
+
+/** The queue has it, and the disk does not yet. */
+export function isUnstored({ writes }: SessionState, message_id: string): boolean {
+  return writes.some((write) => {
+    return write.for === "enqueue" && write.message_id === message_id && write.isRepeated !== true;
+  });
+}
+
 /** A request is waiting for an answer, or its answer is being delivered. */
 export function isAsking({ requests }: SessionState): boolean {
   return requests.length > 0;
 }
 
-/** Work that must not be cut off: a turn, a request, background work. */
+/** Work that must not be cut off: a turn, a request, background work, a message that may become a turn. */
 export function isEngaged(state: SessionState): boolean {
-  return getTurn(state) !== undefined || isAsking(state) || isBusy(state);
+  return getTurn(state) !== undefined || isAsking(state) || isBusy(state) || isSteering(state);
 }
 
 /** A message is queued, or the turn it started is running. */

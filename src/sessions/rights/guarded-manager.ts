@@ -145,7 +145,7 @@ export class GuardedManager implements Manager {
 
   async input(order: InputOrder): ReturnType<Manager["input"]> {
     if (!this.#caller.isAgent) return this.#inner.input(order);
-    const { session_id, now } = order;
+    const { session_id, now, steer } = order;
     await this.#rights.require(this.#caller, "send", session_id);
     const relations = await this.#rights.listRelations(this.#caller, session_id);
     if (!relations.includes("parent")) {
@@ -154,7 +154,8 @@ export class GuardedManager implements Manager {
     }
     // The quote names the child.
     const from = this.#rights.requireOwnSession(this.#caller, `send messages to session ${session_id}`);
-    if (now === true) await this.#rights.require(this.#caller, "interrupt", session_id);
+    // Both change what the parent's turn is about.
+    if (now === true || steer === true) await this.#rights.require(this.#caller, "interrupt", session_id);
     const child = (await this.#rights.find(from)) ?? { session_id: from };
     return this.#inner.input({ ...order, from, message: quoteForParent(child, order.message) });
   }

@@ -59,19 +59,28 @@ export async function searchHistory(parts: SearchParts, order: SearchOrder): Pro
   const hits: SearchHit[] = [];
   let unindexed = 0;
   let isMore = true;
-  for (let read = 0; isMore && hits.length < limit && read < MAX_READ; ) {
-    const wanted = Math.min(limit - hits.length, MAX_READ - read);
-    const reply = await findTexts({ terms, roles, ...filter, place, limit: wanted });
-    unindexed = reply.unindexed;
-    read += reply.found.length;
-    isMore = reply.found.length === wanted;
-    for (const { role, id } of reply.found) place.before[role] = id;
-    const texts = await Promise.all(reply.found.map((one) => readHit(parts.store, one, patterns)));
+  // The index knows words, not their order: it may find many texts without the phrase. Asking it again costs more than
+  // reading a text.
+  const isFound = terms.every(({ words }) => words.length === 1);
+  let found: Candidate[] = [];
+  for (let read = 0; hits.length < limit && read < MAX_READ; ) {
+    if (found.length === 0) {
+      if (!isMore) break;
+      const wanted = read === 0 && isFound ? Math.min(limit, MAX_READ) : MAX_READ - read;
+      const reply = await findTexts({ terms, roles, ...filter, place, limit: wanted });
+      ({ found, unindexed } = reply);
+      isMore = found.length === wanted;
+    }
+    const next = found.slice(0, limit - hits.length);
+    found = found.slice(next.length);
+    read += next.length;
+    for (const { role, id } of next) place.before[role] = id;
+    const texts = await Promise.all(next.map((one) => readHit(parts.store, one, patterns)));
     for (const hit of texts) if (hit !== undefined && !isRepeated(hit, hits)) hits.push(hit);
   }
   return {
     hits: await describeSessions(hits, parts.store),
-    ...(isMore && { next: formatPlace(place) }),
+    ...((isMore || found.length > 0) && { next: formatPlace(place) }),
     ...(unindexed > 0 && { unindexed }),
   };
 }

@@ -1,13 +1,13 @@
 // A daemon session for the session screen: events come from the view source, actions go over HTTP.
 import { defined } from "../../base/values.ts";
-import type { AgentCommand, FilesReply } from "../../client/http/types.ts";
+import type { AgentCommand, FilesReply, InputBody } from "../../client/http/types.ts";
 import type { HttpClient } from "../../client/http.ts";
 import type { ChangesPort } from "../../client/view/change-source.ts";
 import type { ViewPort } from "../../client/view/port.ts";
 import { openSource, type Source } from "../../client/view/source.ts";
 import type { Answer, RequestRow, ViewInput } from "../../client/view/types.ts";
 import { FRAME_MS } from "../app.ts";
-import type { DriverCommand, Picker, SessionDriver } from "../types.ts";
+import type { Delivery, DriverCommand, Picker, SessionDriver } from "../types.ts";
 import { answerRequest } from "./answer-request.ts";
 import { createDaemonCommands } from "./commands.ts";
 import { createSettingCommands, createSettingPickers } from "./settings.ts";
@@ -62,8 +62,9 @@ class DaemonSession implements SessionDriver {
     });
   }
 
-  async send(text: string, { isNow = false } = {}): Promise<void> {
-    await this.#http.input(this.session_id, { text, ...(isNow ? { now: true } : {}) });
+  async send(text: string, how: Delivery = "queue"): Promise<string | undefined> {
+    const { note } = await this.#http.input(this.session_id, { text, ...toDelivery(how) });
+    return note;
   }
 
   async interrupt(): Promise<void> {
@@ -103,4 +104,9 @@ class DaemonSession implements SessionDriver {
   #say(text: string, level: "info" | "warn"): void {
     this.#source?.addLine({ kind: "local", level, text, at_ms: Date.now() });
   }
+}
+
+function toDelivery(how: Delivery): Pick<InputBody, "now" | "delivery"> {
+  if (how === "now") return { now: true };
+  return how === "steer" ? { delivery: how } : {};
 }

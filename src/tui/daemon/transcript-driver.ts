@@ -56,9 +56,10 @@ class TranscriptDriver implements SessionDriver {
     void this.#read();
   }
 
-  async send(text: string): Promise<void> {
+  async send(text: string): Promise<undefined> {
     const session_id = await adopt(this.#http, this.#transcript, text);
     if (!this.#isClosed) this.#onContinued(session_id);
+    return undefined;
   }
 
   async loadEarlier(): Promise<boolean> {

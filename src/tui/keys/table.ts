@@ -9,6 +9,7 @@ export type KeyPlace = "any" | "chat" | "empty" | "choices" | "question" | "text
 const ROWS = [
   ["send", ["enter"], "chat", "send the message; queued while a turn is running"],
   ["send_now", ["ctrl-s"], "chat", "send now, interrupting the turn"],
+  ["steer", ["ctrl-t"], "chat", "send to the running turn, without interrupting it"],
   [
     "newline",
     ["alt-enter", "ctrl-j", "shift-enter"],

@@ -14,8 +14,9 @@ const MOST_COMPLETIONS = 6;
 export function queueLines({ view: { queue } }: SessionUi, columns: number): Line[] {
   const shown = queue.slice(-MOST_QUEUED);
   const hidden = queue.length - shown.length;
-  return shown.map(({ message, kind, from }, at) => {
-    const who = kind === "wake" ? `wake${from === undefined ? "" : ` from ${toSafeLine(from)}`}` : "queued";
+  return shown.map(({ message, kind, from, for_turn }, at) => {
+    const own = for_turn === undefined ? "queued" : "for this turn";
+    const who = kind === "wake" ? `wake${from === undefined ? "" : ` from ${toSafeLine(from)}`}` : own;
     const isLast = at === shown.length - 1;
     const more = at === 0 && hidden > 0 ? ` (+${hidden} more)` : "";
     const key = isLast && kind === "user" ? "  Ctrl-X edit" : "";
@@ -24,6 +25,24 @@ export function queueLines({ view: { queue } }: SessionUi, columns: number): Lin
     const cut = text.length > room ? `${text.slice(0, room - 1)}…` : text;
     return [createPiece(`${who}${more}: `, STYLE.warn), createPiece(cut), createPiece(key, STYLE.dim)];
   });
+}
+
+const STEP_SIGNS = { completed: "[x]", in_progress: "[>]", pending: "[ ]" } as const;
+
+/** The agent's steps that are not done, in up to `most` rows; none if all are. */
+export function drawPlan({ view: { plan = [] } }: SessionUi, most: number): Line[] {
+  const open = plan.filter(({ status }) => status !== "completed");
+  if (open.length === 0 || most < 1) return [];
+  const shown = open.slice(0, open.length > most ? Math.max(1, most - 1) : most);
+  const head = `plan ${plan.length - open.length}/${plan.length} `;
+  const lines = shown.map(({ text, status }, at): Line => {
+    const style = status === "in_progress" ? STYLE.accent : STYLE.dim;
+    const words = `${STEP_SIGNS[status]} ${toSafeLine(text)}`;
+    return [createPiece(at === 0 ? head : " ".repeat(head.length), STYLE.dim), createPiece(words, style)];
+  });
+  const hidden = open.length - shown.length;
+  if (hidden === 0 || most === 1) return lines;
+  return [...lines, [createPiece(`${" ".repeat(head.length)}… ${hidden} more`, STYLE.dim)]];
 }
 
 /** In chat: the pending requests and the key that opens them. */
@@ -156,6 +175,7 @@ function chatHints(ui: SessionUi, { canGoBack, pickers, hasChanges }: HintContex
   return [
     ...(isWaiting ? ([["Ctrl-N", "answer"]] as const) : []),
     ...(isWaiting ? [] : ([["Enter", isRunning ? "queue" : "send"]] as const)),
+    ...(isRunning && !isWaiting && !empty ? ([["Ctrl-T", "steer"]] as const) : []),
     ...(isRunning ? ([["Ctrl-C", "interrupt"]] as const) : []),
     ...(canGoBack ? ([["Esc", "list"]] as const) : []),
     ...(ui.feed.focus === undefined ? [] : ([["Enter", "unfold"]] as const)),

@@ -8,6 +8,7 @@ import { moveRow } from "../composer/layout.ts";
 import { type Action, findAction } from "../keys/table.ts";
 import { openPicker } from "../picker/picker.ts";
 import type { Input } from "../screen-types.ts";
+import type { Delivery } from "../types.ts";
 import { onAnyKey } from "./any-key.ts";
 import { toChord } from "./chord.ts";
 import { onCompletionKey } from "./completion.ts";
@@ -63,9 +64,11 @@ function onEmptyKey(ui: SessionUi, action: Action, context: UiContext): Step {
 function onChatKey(ui: SessionUi, action: Action, input: Input, context: UiContext): Step {
   switch (action) {
     case "send":
-      return send(ui, false, context);
+      return send(ui, "queue", context);
     case "send_now":
-      return send(ui, true, context);
+      return send(ui, "now", context);
+    case "steer":
+      return send(ui, "steer", context);
     case "newline":
       return step(applyEdit(ui, { kind: "text", text: "\n" }));
     case "older":
@@ -88,7 +91,7 @@ function applyEdit(ui: SessionUi, input: Input): SessionUi {
   return { ...ui, editor, history: isChanged ? leaveHistory(ui.history) : ui.history };
 }
 
-function send(ui: SessionUi, isNow: boolean, context: UiContext): Step {
+function send(ui: SessionUi, how: Delivery, context: UiContext): Step {
   const { editor } = ui;
   if (editor.cursor === editor.text.length && editor.text.endsWith("\\")) {
     return step({ ...ui, editor: insert(backspace(editor), "\n") });
@@ -112,10 +115,10 @@ function send(ui: SessionUi, isNow: boolean, context: UiContext): Step {
     return submit(ui, { kind: "command", name: word, rest: text.slice(word.length).trim() });
   }
   // Sending now interrupts the turn, which withdraws its requests, like `sm send --now`.
-  const isInTheWay = getWaiting(ui).length > 0 && !(isNow && isTurnRunning(ui));
+  const isInTheWay = getWaiting(ui).length > 0 && !(how === "now" && isTurnRunning(ui));
   if (isInTheWay) return step(showNotice(ui, "warn", explainGate(ui)));
   const message = word === "" && text.startsWith("/") ? ` ${text}` : text;
-  return submit({ ...ui, history: remember(ui.history, message) }, { kind: "send", text: message, isNow });
+  return submit({ ...ui, history: remember(ui.history, message) }, { kind: "send", text: message, how });
 }
 
 function showPicker(ui: SessionUi, picker: UiContext["pickers"][number]): Step {

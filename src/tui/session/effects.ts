@@ -20,8 +20,10 @@ export async function runEffect(
     dispatch({ kind: "report", level, text, at_ms: Date.now() });
   try {
     switch (effect.kind) {
-      case "send":
-        return await driver.send(effect.text, { isNow: effect.isNow });
+      case "send": {
+        const note = await driver.send(effect.text, effect.how);
+        return note === undefined ? undefined : tell(note, "info");
+      }
       case "interrupt":
         return await driver.interrupt();
       case "respond":

@@ -14,7 +14,7 @@ import type { FeedLayout } from "../rows/types.ts";
 import { cutLine, measureLine } from "../rows/wrap.ts";
 import type { Look } from "../screen-types.ts";
 import { drawLine, drawRule } from "../theme.ts";
-import { drawCompletions, drawHintLines, drawWaiting, queueLines } from "./bottom.ts";
+import { drawCompletions, drawHintLines, drawPlan, drawWaiting, queueLines } from "./bottom.ts";
 import { drawComposer } from "./composer-block.ts";
 import { drawSessionHeader, formatClock } from "./header.ts";
 import { highlightMatches } from "./highlight-matches.ts";
@@ -96,7 +96,8 @@ function bottomBlock(ui: SessionUi, options: SessionFrameOptions, room: number):
   const head = hasRule ? [drawLine(modeRule(ui, row), columns, look)] : [];
   if (row !== undefined)
     return drawRequestBlock(ui, row, { look, head, room, card: toRequestCard(row, ui.view.session) });
-  const extra = rows >= 10 ? [...queueLines(ui, columns), ...drawCompletions(ui)] : [];
+  const most = rows >= 30 ? 6 : rows >= 20 ? 3 : 0;
+  const extra = rows >= 10 ? [...drawPlan(ui, most), ...queueLines(ui, columns), ...drawCompletions(ui)] : [];
   const lines = [...extra, ...drawWaiting(ui)].map((line) => drawLine(line, columns, look));
   const left = Math.max(
     1,

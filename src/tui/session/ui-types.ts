@@ -8,7 +8,7 @@ import type { History } from "../composer/history.ts";
 import type { PickerState } from "../picker/picker.ts";
 import type { FeedLayout } from "../rows/types.ts";
 import type { Input, Size } from "../screen-types.ts";
-import type { DriverCommand, Picker, PickerOption } from "../types.ts";
+import type { Delivery, DriverCommand, Picker, PickerOption } from "../types.ts";
 
 import type { CompletionState } from "./completion.ts";
 
@@ -115,7 +115,7 @@ export type UiEvent =
   | { kind: "picker"; key: string; options?: readonly PickerOption[]; message?: string };
 
 export type Effect =
-  | { kind: "send"; text: string; isNow: boolean }
+  | { kind: "send"; text: string; how: Delivery }
   | { kind: "interrupt" }
   | { kind: "respond"; row: RequestRow; answer: Answer }
   | { kind: "whole"; row: RequestRow }

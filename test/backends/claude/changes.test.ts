@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toFileChange as changeOf } from "../../../src/backends/claude/changes.ts";
 
-const toFileChange = (tool: string, input: unknown) => changeOf(tool, input, () => false);
+const NO_DISK = { exists: () => false, readText: () => undefined };
+const toFileChange = (tool: string, input: unknown) => changeOf(tool, input, NO_DISK);
 
 const edit = (old_string: string, new_string: string, more: object = {}) =>
   toFileChange("Edit", { file_path: "/f", old_string, new_string, ...more });
@@ -22,6 +23,32 @@ describe("what a tool would change", () => {
     expect(change).toEqual({ path: "/f", kind: "update", diff });
   });
 
+  const FILE = "one\ntwo\nthree\nfour\nfive\nsix\nfive\n";
+  const inFile = (...edits: object[]) => {
+    const disk = { exists: () => true, readText: () => FILE };
+    return changeOf("MultiEdit", { file_path: "/f", edits }, disk)?.diff;
+  };
+
+  test("an edit that fits the file is shown as whole lines, with those around it and their numbers", () => {
+    const thr = { old_string: "hre", new_string: "HRE" };
+    expect(inFile(thr)).toBe("@@ -1,5 +1,5 @@\n one\n two\n-three\n+tHREe\n four\n five");
+    expect(changeOf("Edit", { file_path: "/f", ...thr }, { ...NO_DISK, readText: () => FILE })?.diff).toBe(
+      inFile(thr),
+    );
+    // As Claude applies it: a line that is removed leaves no empty one.
+    expect(inFile({ old_string: "two", new_string: "" })).toBe("@@ -1,4 +1,3 @@\n one\n-two\n three\n four");
+    const after = inFile(thr, { old_string: "tHREe", new_string: "3" });
+    expect(after).toBe("@@ -1,5 +1,5 @@\n one\n two\n-three\n+3\n four\n five");
+  });
+
+  test("an edit without exactly one place in the file is shown as it was sent", () => {
+    expect(inFile({ old_string: "five", new_string: "5" })).toBe("@@\n-five\n+5");
+    expect(inFile({ old_string: "seven", new_string: "7" })).toBe("@@\n-seven\n+7");
+    expect(inFile({ old_string: "two", new_string: "2", replace_all: true })).toMatch(
+      /^@@ every occurrence @@/,
+    );
+  });
+
   test("an edit that looks for nothing makes the file", () => {
     expect(edit("", "a\n")).toEqual({ path: "/f", kind: "add", diff: "@@\n+a" });
     expect(edit("", "a")?.diff).toBe("@@\n+a\n\\ No newline at end of file");
@@ -33,7 +60,7 @@ describe("what a tool would change", () => {
     ["", "@@ the whole file, empty @@"],
   ])("a file that is written: %j", (content, diff) => {
     expect(toFileChange("Write", { file_path: "/f", content })).toEqual({ path: "/f", kind: "add", diff });
-    const there = changeOf("Write", { file_path: "/f", content }, (path) => path === "/f");
+    const there = changeOf("Write", { file_path: "/f", content }, { ...NO_DISK, exists: () => true });
     expect(there).toEqual({ path: "/f", kind: "overwrite", diff });
   });
 

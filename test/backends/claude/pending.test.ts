@@ -8,7 +8,12 @@ import { type Answer, DECISIONS, RequestPayload } from "../../../src/protocol/re
 import { openPending } from "./pending-channel.ts";
 
 const settings = { userSettings: "/u", projectSettings: "/p", localSettings: "/l", gitIgnore: "/g" };
-const PLACE: Place = { cwd: "/cwd", configDir: "/config", settings, exists: () => false };
+const PLACE: Place = {
+  cwd: "/cwd",
+  configDir: "/config",
+  settings,
+  disk: { exists: () => false, readText: () => undefined },
+};
 
 interface Heard {
   asks: Ask[];

@@ -16,7 +16,12 @@ function listen(configDir = mkdtempSync(join(root, "config-"))) {
   const asks: Ask[] = [];
   const refused: string[] = [];
   const { pending, take } = openPending({
-    place: () => ({ cwd: "/cwd", configDir, settings, exists: () => false }),
+    place: () => ({
+      cwd: "/cwd",
+      configDir,
+      settings,
+      disk: { exists: () => false, readText: () => undefined },
+    }),
     ask: (ask) => asks.push(ask),
     withdrawn: () => undefined,
     write: async (line) => void refused.push(line),

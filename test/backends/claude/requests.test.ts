@@ -20,7 +20,7 @@ const PLACE: Place = {
     projectSettings: `${CWD}/.claude/settings.json`,
     localSettings: `${CWD}/.claude/settings.local.json`,
   },
-  exists: (path) => path.endsWith("old.txt"),
+  disk: { exists: (path) => path.endsWith("old.txt"), readText: () => undefined },
 };
 
 /** All requests of a recorded conversation. */
@@ -268,6 +268,13 @@ describe("answers", () => {
 });
 
 describe("what the user reads", () => {
+  test("the name of the file is no reason, what a command is for is one", () => {
+    const edit = { file_path: "/w/app.ts", old_string: "a", new_string: "b" };
+    expect(asked("Edit", edit, { description: "app.ts" }).ask.payload).not.toHaveProperty("reason");
+    expect(asked("Edit", edit, { description: "fix it" }).ask.payload.reason).toBe("fix it");
+    expect(asked("Bash", { command: "ls" }, { description: "list" }).ask.payload.reason).toBe("list");
+  });
+
   test("a long command is cut in the title only, and a title is one line", () => {
     const command = `echo a\n${"b".repeat(1000)}`;
     const { payload } = asked("Bash", { command }).ask;

@@ -11,10 +11,12 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
   type SessionUpdate,
+  type Stream,
 } from "@agentclientprotocol/sdk";
 import { expect, vi } from "vitest";
 import { asObject } from "../../../src/base/values.ts";
 import { PATIENT } from "../../support/patience.ts";
+import { Validator } from "./validator.ts";
 
 export class Editor {
   readonly agent: ClientContext;
@@ -27,24 +29,27 @@ export class Editor {
   stderr = "";
   onPermission: (request: RequestPermissionRequest) => Promise<RequestPermissionResponse> = () => never();
   onElicitation: () => CreateElicitationResponse = () => ({ action: "cancel" });
-  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #validator = new Validator("v1");
+  readonly #end: () => Promise<number | null>;
 
-  constructor(child: ChildProcessWithoutNullStreams) {
-    this.#child = child;
-    child.stderr.on("data", (chunk) => {
-      this.stderr += chunk;
-    });
-    const stream = ndJsonStream(
-      Writable.toWeb(child.stdin),
-      Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
-    );
+  /** At the other end of a program, or of any other stream of messages. */
+  constructor(to: ChildProcessWithoutNullStreams | { stream: Stream }) {
+    const stream = "stream" in to ? to.stream : streamOf(to);
     const tap = new TransformStream<AnyMessage, AnyMessage>({
       transform: (message, controller) => {
         this.frames.push(message);
+        this.#validator.received(message);
         controller.enqueue(message);
       },
     });
-    this.agent = client({ name: "editor" })
+    const sent = new TransformStream<AnyMessage, AnyMessage>({
+      transform: (message, controller) => {
+        this.#validator.sent(message);
+        controller.enqueue(message);
+      },
+    });
+    void sent.readable.pipeTo(stream.writable).catch(() => undefined);
+    const connection = client({ name: "editor" })
       .onNotification("session/update", ({ params }) => void this.accepted.push(params))
       .onRequest("session/request_permission", ({ params, signal }) => {
         this.permissions.push(params);
@@ -56,7 +61,23 @@ export class Editor {
         this.elicitations.push(params);
         return this.onElicitation();
       })
-      .connect({ writable: stream.writable, readable: stream.readable.pipeThrough(tap) }).agent;
+      .connect({ writable: sent.writable, readable: stream.readable.pipeThrough(tap) });
+    this.agent = connection.agent;
+    if ("stream" in to) {
+      this.#end = async () => {
+        connection.close();
+        return 0;
+      };
+      return;
+    }
+    to.stderr.on("data", (chunk) => {
+      this.stderr += chunk;
+    });
+    this.#end = async () => {
+      to.stdin.end();
+      if (to.exitCode === null && to.signalCode === null) await once(to, "exit");
+      return to.exitCode;
+    };
   }
 
   initialize(clientCapabilities = {}) {
@@ -95,17 +116,20 @@ export class Editor {
     await vi.waitFor(() => expect(this.permissions).toHaveLength(count), PATIENT);
   }
 
-  /** Every update that was sent is valid by the schema of the SDK. */
+  /** Every frame of the agent is valid by the published schema, and the SDK accepted every update. */
   expectValid(): void {
+    expect(this.#validator.faults).toEqual([]);
     const sent = this.frames.filter((frame) => "method" in frame && frame.method === "session/update");
     expect(this.accepted).toHaveLength(sent.length);
   }
 
-  async close(): Promise<number | null> {
-    this.#child.stdin.end();
-    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "exit");
-    return this.#child.exitCode;
+  close(): Promise<number | null> {
+    return this.#end();
   }
+}
+
+export function streamOf({ stdin, stdout }: ChildProcessWithoutNullStreams): Stream {
+  return ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout) as ReadableStream<Uint8Array>);
 }
 
 export function select(optionId: string): RequestPermissionResponse {

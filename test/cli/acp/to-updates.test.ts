@@ -59,7 +59,7 @@ describe("texts", () => {
       ["msg_1"],
     );
     expect(updates).toEqual([
-      { sessionUpdate: "user_message_chunk", content: text("theirs") },
+      { sessionUpdate: "user_message_chunk", content: text("theirs"), messageId: "msg_2" },
       { sessionUpdate: "user_message_chunk", content: text("by the owner of the socket") },
     ]);
   });

@@ -53,6 +53,38 @@ describe("settings", () => {
     expect(place.model.requests[0]?.body).toMatchObject({ model: "huge" });
   });
 
+  test("m lists what the account can use, with context and price", async () => {
+    place.model.models.list = {
+      data: [
+        { id: "wide", context_length: 131_072, pricing: { prompt: "0.000003", completion: "0.000015" } },
+      ],
+    };
+    const at = await open();
+    expect(await at.picker("m").load()).toEqual([
+      { value: "small", label: "small", detail: "configured for local", isCurrent: true },
+      { value: "wide", label: "wide", detail: "131.1k context · $3 / $15 per million" },
+    ]);
+  });
+
+  test("e sets the effort of the next message, and it stays with the next provider", async () => {
+    place.model.script(chatReply("ok"), chatReply("ok"));
+    const at = await open();
+    expect(at.driver.settings()).not.toContain(expect.stringContaining("effort"));
+    await expect(at.picker("e").choose("hihg")).rejects.toThrow('no effort "hihg"; did you mean high?');
+    await at.picker("e").choose("high");
+    await at.notice(/model small, effort high, agent build/);
+    await at.driver.send("hi");
+    await at.turns(1);
+    await at.picker("p").choose("other");
+    expect(at.driver.settings()).toContain("effort high (interactive)");
+    await at.driver.send("hi");
+    await at.turns(2);
+    expect(place.model.requests.map(({ body }) => body)).toEqual([
+      expect.objectContaining({ model: "small", reasoning_effort: "high" }),
+      expect.objectContaining({ model: "large", reasoning_effort: "high" }),
+    ]);
+  });
+
   test("a provider without a model waits for one", async () => {
     place.model.script(chatReply("ok"));
     const at = await open();

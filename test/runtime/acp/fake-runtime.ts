@@ -1,6 +1,7 @@
 // A runtime whose turns are functions of the test: it emits events, asks and stores messages like the real one.
 
 import { CodedError } from "../../../src/base/coded-error.ts";
+import { defined } from "../../../src/base/values.ts";
 import { AgentRegistry } from "../../../src/runtime/agents/registry.ts";
 import type { AgentDefinition } from "../../../src/runtime/agents/types.ts";
 import { DemianConfig } from "../../../src/runtime/config/schema.ts";
@@ -69,6 +70,7 @@ export class FakeRuntimes {
           problem: "set ANTHROPIC_API_KEY",
         },
       ],
+      listModels: async () => [],
       openSession: async (session) => this.#open(session),
       close: async () => {
         this.closedRuntimes += 1;
@@ -88,6 +90,7 @@ export class FakeRuntimes {
       agent: order.agent ?? "build",
       provider: order.provider ?? "local",
       model: order.model ?? "small",
+      ...defined({ effort: order.effort }),
     };
     const history = new History(order, order.history);
     let running: { abort: AbortController; done: Promise<unknown> } | undefined;
@@ -138,13 +141,20 @@ export class FakeRuntimes {
       get model() {
         return chosen.model;
       },
+      get effort() {
+        return "effort" in chosen ? chosen.effort : undefined;
+      },
       sandbox: "off",
+      jobs: { list: () => [], kill: () => Promise.reject(new Error("no job")) },
+      runCommand: () => Promise.resolve({ output: "", end: "exit code 0", isGood: true }),
+      addNote: () => undefined,
       get plan() {
         return fakes.plan;
       },
       get history() {
         return history.messages;
       },
+      steer: async () => "returned",
       run(input) {
         const abort = new AbortController();
         input.signal?.addEventListener("abort", () => abort.abort());

@@ -208,6 +208,6 @@ describe("demian acp", () => {
       "tool",
       "user",
     ]);
-    expect(JSON.stringify(messages)).toMatch(/heron.*one.*interrupted/);
+    expect(JSON.stringify(messages)).toMatch(/heron.*one.*Not finished/);
   });
 });

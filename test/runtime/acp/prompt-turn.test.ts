@@ -61,7 +61,7 @@ describe("session/prompt", () => {
     "a client that announced %j gets no method that ACP does not have, and notices go to stderr",
     async (capabilities) => {
       const acp = await Harness.start({ capabilities: { _meta: null, ...capabilities } });
-      const mcpServers = [{ name: "files", command: "x", args: [], env: [] }];
+      const mcpServers = [{ type: "sse" as const, name: "files", url: "http://127.0.0.1:1", headers: [] }];
       const opened = await acp.agent.request("session/new", { cwd: acp.cwd, mcpServers });
       const { sessionId } = opened as { sessionId: string };
       acp.fakes.script = async (turn) => {
@@ -222,5 +222,20 @@ describe("session/prompt", () => {
     expect((await acp.prompt(sessionId, "/context")).stopReason).toBe("end_turn");
     const said = textsOf(acp.ofKind(sessionId, "agent_message_chunk"));
     expect(said).toMatch(/```text\ncontext of fake m: about 7 of 100 tokens \(7 %\)\n {2}system prompt/);
+  });
+
+  test("/name names a session, which is listed by its name", async () => {
+    const acp = await Harness.start();
+    const { sessionId } = await acp.open();
+    await acp.prompt(sessionId, "one");
+    await acp.prompt(sessionId, "/name the parser");
+    expect(acp.ofKind(sessionId, "session_info_update").at(-1)).toMatchObject({ title: "the parser" });
+    await acp.prompt(sessionId, "/name");
+    expect(textsOf(acp.ofKind(sessionId, "agent_message_chunk"))).toMatch(
+      /Named the parser\.Its name is the parser\./,
+    );
+    await expect(acp.prompt(sessionId, `/name ${"x".repeat(101)}`)).rejects.toMatchObject({ code: -32602 });
+    const { sessions } = await acp.agent.request("session/list", { cwd: acp.cwd });
+    expect(sessions).toMatchObject([{ sessionId, title: "the parser" }]);
   });
 });

@@ -68,10 +68,10 @@ describe("session/new", () => {
     });
   });
 
-  test("reports that MCP servers are not supported, as a notice where the client shows those", async () => {
+  test("reports MCP servers with a transport that is not supported, as a notice where the client shows those", async () => {
     const plain = await Harness.start();
     const showing = await Harness.start({ capabilities: { session: { notices: {} } } });
-    const mcpServers = [{ name: "files", command: "x", args: [], env: [] }];
+    const mcpServers = [{ type: "sse" as const, name: "files", url: "http://127.0.0.1:1", headers: [] }];
     for (const acp of [plain, showing]) await acp.agent.request("session/new", { cwd: acp.cwd, mcpServers });
     const notice = await plain.frame(({ method }) => method === "_demian/notice");
     expect(notice.params).toMatchObject({
@@ -115,8 +115,8 @@ describe("modes and models", () => {
     });
     expect(models.currentModelId).toBe("local/small");
     expect(models.availableModels.map(({ modelId }) => modelId)).toEqual(["local/small", "big/vendor/large"]);
-    expect(valuesOf(configOptions)).toEqual({ mode: "build", model: "local/small" });
-    expect(configOptions?.map(({ category }) => category)).toEqual(["mode", "model"]);
+    expect(valuesOf(configOptions)).toEqual({ mode: "build", model: "local/small", effort: "default" });
+    expect(configOptions?.map(({ category }) => category)).toEqual(["mode", "model", "thought_level"]);
   });
 
   test("change between prompts by every method, and the client is notified", async () => {
@@ -126,20 +126,26 @@ describe("modes and models", () => {
     expect(acp.ofKind(sessionId, "current_mode_update").at(-1)).toMatchObject({ currentModeId: "plan" });
     await acp.agent.request("session/set_model", { sessionId, modelId: "big/vendor/large" });
     const told = acp.ofKind(sessionId, "config_option_update").at(-1)?.configOptions;
-    expect(valuesOf(told)).toEqual({ mode: "plan", model: "big/vendor/large" });
+    expect(valuesOf(told)).toEqual({ mode: "plan", model: "big/vendor/large", effort: "default" });
     const { configOptions } = await acp.agent.request("session/set_config_option", {
       sessionId,
       configId: "model",
       value: "big/other",
     });
-    expect(valuesOf(configOptions)).toEqual({ mode: "plan", model: "big/other" });
+    expect(valuesOf(configOptions)).toEqual({ mode: "plan", model: "big/other", effort: "default" });
+    const changed = await acp.agent.request("session/set_config_option", {
+      sessionId,
+      configId: "effort",
+      value: "high",
+    });
+    expect(valuesOf(changed.configOptions)).toMatchObject({ effort: "high" });
     let used: unknown;
     acp.fakes.script = async (turn) => {
       used = { ...turn.session };
       return undefined;
     };
     await acp.prompt(sessionId, "go");
-    expect(used).toEqual({ agent: "plan", provider: "big", model: "other" });
+    expect(used).toEqual({ agent: "plan", provider: "big", model: "other", effort: "high" });
   });
 
   test.each([
@@ -148,7 +154,8 @@ describe("modes and models", () => {
     ["session/set_model", { modelId: "local/" }, -32602],
     ["session/set_model", {}, -32602],
     ["session/set_model", { modelId: "locked/claude" }, -32000],
-    ["session/set_config_option", { configId: "effort", value: "high" }, -32602],
+    ["session/set_config_option", { configId: "effort", value: "huge" }, -32602],
+    ["session/set_config_option", { configId: "mood", value: "high" }, -32602],
   ])("%s %j is refused with %i and changes nothing", async (method, params, code) => {
     const acp = await Harness.start();
     const { sessionId } = await acp.open();

@@ -6,7 +6,18 @@ import { buildSystemPrompt } from "../../../src/runtime/agents/system-prompt.ts"
 import type { RegistrySource } from "../../../src/runtime/agents/types.ts";
 import { DemianConfig } from "../../../src/runtime/config/schema.ts";
 
-const toolNames = ["read_file", "write_file", "edit_file", "apply_patch", "bash", "grep", "glob"];
+const toolNames = [
+  "read_file",
+  "write_file",
+  "edit_file",
+  "apply_patch",
+  "bash",
+  "grep",
+  "glob",
+  "todo",
+  "tail_job",
+  "kill_job",
+];
 const CLAUDE_CODE_READS = ["claudecode.Read", "claudecode.Grep", "claudecode.Glob"];
 const source: RegistrySource = { scope: "user", path: "/home/u/.demian/config.json", trusted: true };
 
@@ -26,9 +37,20 @@ function registry(agents: Record<string, object>) {
 describe("built-in agents", () => {
   test("build sees all tools, reads freely, asks for the rest and never touches secrets", () => {
     const build = BUILTIN_AGENTS.find(({ name }) => name === "build");
-    expect(build?.tools.visible).toEqual(toolNames);
+    expect(build?.tools.visible).toEqual([...toolNames, "mcp__*"]);
     const decision = (tool: string) => build?.permissions.find((rule) => rule.tool === tool)?.decision;
-    expect(toolNames.map(decision)).toEqual(["allow", "ask", "ask", "ask", "ask", "allow", "allow"]);
+    expect(toolNames.map(decision)).toEqual([
+      "allow",
+      "ask",
+      "ask",
+      "ask",
+      "ask",
+      "allow",
+      "allow",
+      "allow",
+      "allow",
+      "allow",
+    ]);
     const denied = build?.permissions.flatMap((rule) =>
       rule.decision === "deny" ? [rule.match?.pathGlob] : [],
     );

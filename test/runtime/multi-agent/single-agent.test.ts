@@ -37,6 +37,9 @@ describe("17: single-agent mode", () => {
       "bash",
       "grep",
       "glob",
+      "todo",
+      "tail_job",
+      "kill_job",
     ]);
     expect(wire(team.main, 0)).not.toMatch(/delegate_agent|sub agent|reviewer/);
     expect(wire(team.main, 1)).toContain('has no tool \\"delegate_agent\\"');

@@ -59,7 +59,7 @@ describe("the order", () => {
     });
   });
 
-  test("of the other file tools hold for a patch too, but what is allowed to them is not allowed to it", () => {
+  test("2: denials of the other file tools hold for a patch too; what is allowed to them is not", () => {
     const target = { kind: "path", access: "write", lexical: "gen/a.ts", real: "gen/a.ts" } as const;
     const match = { pathGlob: "gen/**" };
     for (const tool of ["edit_file", "write_file"]) {

@@ -33,6 +33,7 @@ function contextOf(sandbox: Sandbox, more: Partial<ToolContext> = {}): ToolConte
     signal: new AbortController().signal,
     mayRead: () => true,
     progress: (text) => void live.push(text),
+    showPlan: () => undefined,
     keepOutput: () => Promise.reject(new Error("the tool keeps its output itself")),
     ...more,
   };

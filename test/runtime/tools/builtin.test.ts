@@ -2,8 +2,19 @@
 import { expect, test } from "vitest";
 import { createBuiltinTools } from "../../../src/runtime/tools/builtin.ts";
 
-test("there are seven, files first", () => {
-  const names = ["read_file", "write_file", "edit_file", "apply_patch", "bash", "grep", "glob"];
+test("there are ten, files first", () => {
+  const names = [
+    "read_file",
+    "write_file",
+    "edit_file",
+    "apply_patch",
+    "bash",
+    "grep",
+    "glob",
+    "todo",
+    "tail_job",
+    "kill_job",
+  ];
   expect(createBuiltinTools().map(({ name }) => name)).toEqual(names);
 });
 
@@ -23,5 +34,16 @@ test("what only looks is allowed by default, what changes something asks", () =>
     ({ metadata }) => `${metadata.sideEffect} ${metadata.defaultDecision}`,
   );
   const [look, change] = ["none allow", "workspace ask"];
-  expect(decisions).toEqual([look, change, change, change, "process ask", look, look]);
+  expect(decisions).toEqual([
+    look,
+    change,
+    change,
+    change,
+    "process ask",
+    look,
+    look,
+    look,
+    look,
+    "process allow",
+  ]);
 });

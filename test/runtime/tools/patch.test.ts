@@ -1,11 +1,11 @@
 // The text of patches: what is parsed, and where chunks apply.
 import { describe, expect, test } from "vitest";
 import { applyChunks } from "../../../src/runtime/tools/patch/apply.ts";
-import { type Chunk, parsePatch } from "../../../src/runtime/tools/patch/parse.ts";
+import { type PatchChunk, parsePatch } from "../../../src/runtime/tools/patch/parse.ts";
 
 const wrap = (...lines: string[]) => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
 
-function chunksOf(...lines: string[]): Chunk[] {
+function chunksOf(...lines: string[]): PatchChunk[] {
   const [file] = parsePatch(wrap("*** Update File: a", ...lines));
   return file?.kind === "update" ? file.chunks : [];
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Sandbox } from "../../../src/runtime/sandbox/types.ts";
 import { getOutputDirectory, keepOutput } from "../../../src/runtime/tools/output.ts";
+import type { PlanStep } from "../../../src/runtime/tools/todo.ts";
 import type { ToolContext, ToolDefinition, ToolPlan, ToolResult } from "../../../src/runtime/tools/types.ts";
 import { openWorkspace } from "../../../src/runtime/workspace/open.ts";
 import type { Workspace } from "../../../src/runtime/workspace/types.ts";
@@ -17,6 +18,7 @@ const SANDBOX: Sandbox = {
 export class Bench {
   readonly root: string;
   readonly workspace: Workspace;
+  readonly plans: (readonly PlanStep[])[] = [];
 
   static async open(): Promise<Bench> {
     const root = realpathSync(mkdtempSync(join(tmpdir(), "demian-tools-")));
@@ -53,6 +55,7 @@ export class Bench {
       dryRun: false,
       mayRead: () => true,
       progress: () => undefined,
+      showPlan: (steps) => void this.plans.push(steps),
       keepOutput: (output) =>
         keepOutput({ directory: getOutputDirectory(this.root), callId: "call_1" }, output),
     };

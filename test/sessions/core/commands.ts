@@ -22,7 +22,9 @@ const what = fc.constantFrom(
   ] as const),
 );
 const OVER = { hold: "used up", over: "used up" };
-const of = fc.constantFrom("start", "stop", "interrupt", "give", "rewind", "ledger", "timer");
+const of = fc.constantFrom(
+  ...(["start", "stop", "interrupt", "give", "rewind", "steer", "back", "ledger", "timer"] as const),
+);
 
 const COMMAND: fc.Arbitrary<Command> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant("disk" as const), isGood }) },
@@ -30,6 +32,8 @@ const COMMAND: fc.Arbitrary<Command> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("open" as const), client, resume: is, options: is }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("send" as const), client }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("enqueue" as const), wake: is, first: is }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("steer" as const), can: isGood }) },
+  { weight: 1, arbitrary: fc.constant({ do: "own_turn" as const }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("cancel" as const), which: fc.nat(3) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("leave" as const), client }) },
   {

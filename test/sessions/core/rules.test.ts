@@ -13,7 +13,7 @@ import { endings, seek } from "./rules.ts";
 const core = { reduce, restore, toRow };
 const SEQUENCES = size("CORE_SEQUENCES", 4_000);
 /** Known to pass through every phase, so that a transition that is not seen is never taken. */
-const SEED = 7;
+const SEED = 5;
 const LIMIT_MS = 600_000;
 // The picture in the docs is drawn from this table.
 const DRAWN = Object.entries(PHASES).flatMap(([name, { next }]) => next.map((to) => `${name} -> ${to}`));

@@ -5,7 +5,8 @@ import type { AdoptedRun, Happening } from "../../../src/sessions/core/inputs.ts
 
 export type Item =
   | { kind: "said"; happening: Happening }
-  | { kind: "call"; call: "send" | "interrupt"; turn_id?: string };
+  | { kind: "call"; call: "send" | "interrupt"; turn_id?: string }
+  | { kind: "call"; call: "steer"; message_id: string };
 
 export interface Continued {
   run: Omit<AdoptedRun, "generation" | "open" | "stored">;
@@ -54,6 +55,7 @@ export class RunLog {
       if (item.kind === "call" && item.call === "send") turn = { turn_id: item.turn_id ?? "" };
       if (item.kind !== "said") continue;
       if (item.happening.kind === "turn_started") turn ??= {};
+      if (item.happening.kind === "steered" && item.happening.how === "next") turn ??= {};
       if (isResult(item.happening)) turn = undefined;
     }
     return turn;
@@ -74,7 +76,8 @@ export class RunLog {
         hasInit: past.hasInit,
         ...(turn === undefined ? {} : { turn }),
         isGiven: left.some((item) => item.kind === "call" && item.call === "send"),
-        toRepeat: left.filter(({ kind }) => kind === "call").length,
+        steers: [...past.steers, ...left.flatMap((item) => findSteer(item))],
+        toRepeat: left.filter((item) => item.kind === "call" && item.call !== "steer").length,
       },
       left,
     };
@@ -88,9 +91,14 @@ export class RunLog {
 
 function tell(past: Past, item: Item): void {
   if (item.kind === "call")
-    past.called({ n: 0, at: 0, at_ms: 0, session_id: "s", name: item.call, args: [] });
+    past.called({ n: 0, at: 0, at_ms: 0, session_id: "s", name: item.call, args: ["", ...findSteer(item)] });
   else if (item.happening.kind === "event") past.event(item.happening.event);
   else if (item.happening.kind === "turn_started") past.turnStarted();
+  else if (item.happening.kind === "steered") past.steered(item.happening.message_id, item.happening.how);
+}
+
+function findSteer(item: Item): string[] {
+  return item.kind === "call" && item.call === "steer" ? [item.message_id] : [];
 }
 
 function isResult(happening: Happening): boolean {

@@ -85,6 +85,13 @@ const FAULTS: [string, Record<string, string>][] = [
   ],
   ["a turn begins although the budget is used up", { "budgets-hold-the-queue": "" }],
   ["a message is delivered before its limit is reset", { "limits-hold-the-queue": "" }],
+  [
+    "a message is given to its turn before it is stored",
+    { "steers-are-stored-first": "for_turn === turn_id && !given.has(message_id)," },
+  ],
+  ["a message is given to its turn twice", { "steers-are-given-once": "" }],
+  ["a message that its turn has taken stays in the queue", { "steers-leave-the-queue": "" }],
+  ["a message is delivered while another may become a turn", { "steers-are-settled-first": "" }],
   ["an idle agent whose clients do not come back runs forever", { "idle-agents-are-not-kept": "" }],
 ];
 

@@ -35,6 +35,8 @@ export type Command =
   | { do: "leave"; client: string }
   | { do: "interrupt"; client: string | undefined }
   | { do: "enqueue"; wake: boolean; first: boolean }
+  /** For the running turn. `can`: the agent takes messages during turns. */
+  | { do: "steer"; can: boolean }
   | { do: "cancel"; which: number }
   | { do: "rest" | "halt" | "rewind" | "rename" | "archive" | "store" | "repeat" }
   | { do: "close"; if: "always" | "abandoned" | "idle" | "owner" | "shutdown" }
@@ -74,6 +76,8 @@ type Outcome =
   | { kind: "interrupt"; generation: string }
   | { kind: "give"; effect: Effect & { kind: "give" } }
   | { kind: "rewind"; job_id: string; turns: readonly string[] }
+  | { kind: "steer"; message_id: string }
+  | { kind: "back"; message_id: string }
   | { kind: "ledger"; job_id: string }
   | { kind: "timer"; name: TimerName };
 
@@ -95,6 +99,7 @@ interface Shown {
 interface LastInput {
   wake: boolean;
   first: boolean;
+  steer?: boolean;
   message_id?: string;
 }
 
@@ -204,6 +209,9 @@ export class World {
       }
       case "enqueue":
         this.#enqueue(command);
+        break;
+      case "steer":
+        this.#enqueue({ wake: false, first: false, steer: command.can });
         break;
       case "cancel": {
         const queue = this.state.row.queue ?? [];
@@ -484,6 +492,14 @@ export class World {
         this.#log.add({ kind: "call", call: "send", turn_id: effect.turn_id });
         this.#outcomes.push({ kind: "give", effect });
         break;
+      case "steer":
+        this.#checkSteered(effect.message_id);
+        this.#log.add({ kind: "call", call: "steer", message_id: effect.message_id });
+        this.#outcomes.push({ kind: "steer", message_id: effect.message_id });
+        break;
+      case "take_back":
+        this.#outcomes.push({ kind: "back", message_id: effect.message_id });
+        break;
       case "publish":
         this.#pending.push({ frame: effect.frame });
         break;
@@ -536,6 +552,31 @@ export class World {
         break;
       default:
     }
+  }
+
+  /** A message for a turn is given to its agent once, in that turn, when it is stored, and stays in the queue. */
+  #checkSteered(message_id: string): void {
+    const entry = this.#disk.queue?.find((one) => one.message_id === message_id);
+    if (entry === undefined) throw new Error(`${message_id} is given to a turn, and not stored`);
+    if (entry.for_turn !== this.#core.toRow(this.state).turn?.turn_id)
+      throw new Error(`${message_id} is given to another turn than it is for`);
+    if ((this.#taken.get(message_id) ?? 0) > 0) throw new Error(`${message_id} is given twice`);
+    if (this.#outcomes.some((one) => one.kind === "steer" && one.message_id === message_id))
+      throw new Error(`${message_id} is given to a turn twice`);
+  }
+
+  /** The agent takes a message into its turn, or begins one with it if the turn is over; or it does not. */
+  #steered(message_id: string, isGood: boolean): void {
+    if (this.#alive === undefined) return;
+    const how = !isGood ? "returned" : this.#log.turn === undefined ? "next" : "taken";
+    if (how !== "returned") this.#noteSteered(message_id);
+    this.#report({ kind: "steered", message_id, how });
+  }
+
+  #noteSteered(message_id: string): void {
+    if (this.#cancelled.has(message_id)) throw new Error(`${message_id} was called off`);
+    this.#taken.set(message_id, (this.#taken.get(message_id) ?? 0) + 1);
+    this.#reached.add(message_id);
   }
 
   /** A parent is notified once, when everything is done. */
@@ -609,11 +650,18 @@ export class World {
     }
   }
 
-  #enqueue({ wake, first, message_id = this.#id("m") }: LastInput & { message_id?: string }): void {
+  #enqueue({ wake, first, steer, message_id = this.#id("m") }: LastInput & { message_id?: string }): void {
     this.#lastInput = { wake, first, message_id };
     const job_id = this.#id("j");
     const kind = wake ? "wake" : "user";
-    const input = { message_id, kind, message: { role: "user", content: "x" }, isFirst: first } as const;
+    const message = { role: "user", content: "x" } as const;
+    const input = {
+      message_id,
+      kind,
+      message,
+      isFirst: first,
+      ...(steer === undefined ? {} : { steer }),
+    } as const;
     this.#ask(job_id, { kind: "enqueue", job_id, input }, message_id);
   }
 
@@ -727,6 +775,20 @@ export class World {
         const [first] = next.turns;
         const outcome = isGood && first !== undefined ? { first } : { reason: "no" };
         this.take({ kind: "rewound", job_id: next.job_id, outcome });
+        break;
+      }
+      case "steer":
+        this.#steered(next.message_id, isGood);
+        break;
+      case "back": {
+        const given = this.#outcomes.find(
+          (one) => one.kind === "steer" && one.message_id === next.message_id,
+        );
+        if (given === undefined) break;
+        if (isGood) {
+          this.#outcomes = this.#outcomes.filter((one) => one !== given);
+          this.#steered(next.message_id, false);
+        } else this.take({ kind: "kept", message_id: next.message_id });
         break;
       }
       case "ledger":
@@ -860,8 +922,12 @@ export class World {
     });
     for (const item of left) {
       this.#log.add(item);
-      this.take(item.kind === "call" ? { kind: "repeated", call: item.call } : item.happening);
+      if (item.kind === "said") this.take(item.happening);
+      else if (item.call !== "steer") this.take({ kind: "repeated", call: item.call });
     }
+    // The agent still has them.
+    for (const { message_id } of this.state.run?.steers ?? [])
+      this.#outcomes.push({ kind: "steer", message_id });
     this.#tellRequests();
     if (isGone) this.#endUnseen();
     else this.#checkSurvived(turn, stored);

@@ -180,7 +180,7 @@ test("while a turn runs a message is queued, and can be taken back; one sent now
   await vi.waitFor(() => expect(last("queue")?.queue).toHaveLength(1), PATIENT);
   await driver.cancelQueued(last("queue")?.queue[0]?.message_id ?? "");
   await vi.waitFor(() => expect(last("queue")?.queue).toEqual([]), PATIENT);
-  await driver.send("hello now", { isNow: true });
+  await driver.send("hello now", "now");
   await http.wait(session_id);
   await vi.waitFor(() => expect(last("session")?.session.last_result?.text).toContain("hello now"), PATIENT);
 });

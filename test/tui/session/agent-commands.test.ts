@@ -30,7 +30,7 @@ test("are completed, and sent to the agent as they are written", () => {
     .press(...typed("/"))
     .event({ kind: "agent_commands", commands: AGENTS });
   at.press(...typed("com"), ...keys("tab"), ...typed("the tests"), ...keys("enter"));
-  expect(at.effects.at(-1)).toEqual({ kind: "send", text: "/compact the tests", isNow: false });
+  expect(at.effects.at(-1)).toEqual({ kind: "send", text: "/compact the tests", how: "queue" });
 });
 
 test("a list that comes late does not move the selection, or open a list that was closed", () => {

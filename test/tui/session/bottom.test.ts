@@ -1,7 +1,7 @@
 // Notices at the bottom of the session screen are complete if two rows are enough.
 import { describe, expect, test } from "vitest";
 import { measureWidth } from "../../../src/base/width.ts";
-import { keys, Player } from "../support/ui.ts";
+import { keys, liveView, Player } from "../support/ui.ts";
 
 const LONG =
   "the provider openai has no key: set OPENAI_API_KEY, or name another variable in providers.openai.apiKeyEnv";
@@ -41,4 +41,31 @@ test("why something cannot be chosen is read to its end below the list", () => {
   const at = rows.findIndex((row) => row.startsWith("! "));
   expect(joined(rows.slice(at, at + 2))).toBe(`! ${LONG}`);
   expect(rows).toHaveLength(24);
+});
+
+describe("the agent's steps", () => {
+  const plan = [
+    { text: "read", status: "completed" },
+    { text: "write", status: "in_progress" },
+    ...Array.from({ length: 8 }, (_, at) => ({ text: `test ${at}`, status: "pending" }) as const),
+  ] as const;
+  const rowsOf = (rows: number, steps: typeof plan | readonly [(typeof plan)[0]] = plan) => {
+    const view = liveView({ plan: steps });
+    return new Player({ view, size: { columns: 80, rows } }).frame().rows.map((row) => row.trimEnd());
+  };
+
+  test("stay above the composer until all are done, the current one first", () => {
+    expect(rowsOf(24).filter((row) => /plan|\[.\]|more/.test(row))).toEqual([
+      "plan 1/10 [>] write",
+      "          [ ] test 0",
+      "          … 7 more",
+    ]);
+    expect(rowsOf(24, [plan[0]]).join("\n")).not.toContain("plan");
+  });
+
+  test("have more room on a high screen, and none on a low one", () => {
+    expect(rowsOf(40).filter((row) => /\[.\]/.test(row))).toHaveLength(5);
+    expect(rowsOf(16).join("\n")).not.toContain("plan");
+    expect(rowsOf(16)).toHaveLength(16);
+  });
 });

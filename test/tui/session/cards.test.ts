@@ -30,7 +30,7 @@ function claude(tool_name: string, input: object, ...permission_suggestions: obj
       projectSettings: `${CWD}/.claude/settings.json`,
       localSettings: `${CWD}/.claude/settings.local.json`,
     },
-    exists: () => true,
+    disk: { exists: () => true, readText: () => undefined },
   };
   const body = { subtype: "can_use_tool", tool_name, input, tool_use_id: "t1", permission_suggestions };
   const found = toClaudeAsk({ request_id: "r1", body }, place);

@@ -26,7 +26,7 @@ describe("@file", () => {
     expect(player.ui.editor.text).toBe("see @src/app.ts ");
     expect(player.effects.some(({ kind }) => kind === "send")).toBe(false);
     player.press(...keys("enter"));
-    expect(player.effects.at(-1)).toEqual({ kind: "send", text: "see @src/app.ts", isNow: false });
+    expect(player.effects.at(-1)).toEqual({ kind: "send", text: "see @src/app.ts", how: "queue" });
   });
 
   test("Down selects, Tab takes, and a directory lists what is in it", () => {
@@ -84,6 +84,6 @@ describe("/command", () => {
 
   test("Enter without a selection sends what was typed", () => {
     const player = new Player({ commands }).press(...typed("/com"), ...keys("enter"));
-    expect(player.effects).toEqual([{ kind: "send", text: "/com", isNow: false }]);
+    expect(player.effects).toEqual([{ kind: "send", text: "/com", how: "queue" }]);
   });
 });

@@ -77,7 +77,7 @@ describe("folding", () => {
 
   test("Enter with something written sends it, whatever is marked", () => {
     const player = new Player({ view }).press(...keys("tab"), ...typed("x"), ...keys("enter"));
-    expect(player.effects).toEqual([{ kind: "send", text: "x", isNow: false }]);
+    expect(player.effects).toEqual([{ kind: "send", text: "x", how: "queue" }]);
   });
 });
 

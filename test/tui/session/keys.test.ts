@@ -63,7 +63,7 @@ describe("commands and pickers", () => {
 
   test("what is no command of the screen goes to the agent", () => {
     const player = new Player({ commands }).press(...typed("/review"), ...keys("enter"));
-    expect(player.effects).toEqual([{ kind: "send", text: "/review", isNow: false }]);
+    expect(player.effects).toEqual([{ kind: "send", text: "/review", how: "queue" }]);
   });
 
   test("while a turn runs only some commands work", () => {
@@ -87,7 +87,7 @@ describe("commands and pickers", () => {
 
   test("after a leading space even a command is a message, and keeps the space", () => {
     const player = new Player({ commands }).press(...typed(" /compact"), ...keys("enter"));
-    expect(player.effects).toEqual([{ kind: "send", text: " /compact", isNow: false }]);
+    expect(player.effects).toEqual([{ kind: "send", text: " /compact", how: "queue" }]);
   });
 
   test("a picker opens only while nothing is written", () => {

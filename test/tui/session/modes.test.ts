@@ -14,7 +14,7 @@ function asked(...requests: (typeof ASKED)[]): Player {
 describe("chat", () => {
   test("sends what is written and is empty then", () => {
     const player = new Player().press(...typed("hello"), ...keys("enter"));
-    expect(player.effects).toEqual([{ kind: "send", text: "hello", isNow: false }]);
+    expect(player.effects).toEqual([{ kind: "send", text: "hello", how: "queue" }]);
     expect(player.ui.editor.text).toBe("");
   });
 
@@ -23,7 +23,16 @@ describe("chat", () => {
     const view = liveView({ requests: [ASKED], turn: { started_at_ms: 1 } });
     const player = new Player({ view: { ...view, session: { ...aView(), ...view.session, turn } } });
     player.press(...keys("escape"), ...typed("stop that"), ...keys("ctrl-s"));
-    expect(player.effects).toEqual([{ kind: "send", text: "stop that", isNow: true }]);
+    expect(player.effects).toEqual([{ kind: "send", text: "stop that", how: "now" }]);
+  });
+
+  test("a message for the running turn is shown as such until the turn has it", () => {
+    const view = liveView({ turn: { started_at_ms: 1 } });
+    const player = new Player({ view }).press(...typed("not that"), ...keys("ctrl-t"));
+    expect(player.effects).toEqual([{ kind: "send", text: "not that", how: "steer" }]);
+    const message = { role: "user", content: "not that" } as const;
+    const entry = { message_id: "m", kind: "user", message, queued_at_ms: 1, for_turn: "t" } as const;
+    expect(new Player({ view: { ...view, queue: [entry] } }).screen()).toContain("for this turn: not that");
   });
 
   test("while a request waits it sends nothing, keeps the text and says which key helps", () => {
@@ -261,7 +270,7 @@ describe("approval", () => {
     expect(player.screen()).toMatch(/ignored: the request .* is closed/);
     player.now_ms += 2_000;
     player.press(...typed("!"), ...keys("enter"));
-    expect(player.effects).toEqual([{ kind: "send", text: "draft!", isNow: false }]);
+    expect(player.effects).toEqual([{ kind: "send", text: "draft!", how: "queue" }]);
   });
 
   test("a user who interrupts the turn of a request may type at once", () => {

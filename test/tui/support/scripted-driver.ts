@@ -54,12 +54,12 @@ export class ScriptedDriver implements SessionDriver {
     this.#frame({ type: "agent.notice", level: "info", category: "ready", text: "the script is ready" });
   }
 
-  async send(text: string): Promise<void> {
+  async send(text: string): Promise<undefined> {
     this.told.sent.push(text);
     if (text === "fail") throw new Error("the daemon said no");
-    if (text === "lost") return this.#tell({ kind: "link", state: "lost" });
-    if (text === "live") return this.#tell({ kind: "link", state: "live" });
-    if (text.startsWith("queue ")) return this.#enqueue(text);
+    if (text === "lost") return void this.#tell({ kind: "link", state: "lost" });
+    if (text === "live") return void this.#tell({ kind: "link", state: "live" });
+    if (text.startsWith("queue ")) return void this.#enqueue(text);
     this.#frame({ type: "agent.user_echo", message: { role: "user", content: text } });
     this.#frame({
       type: "agent.notice",
@@ -68,6 +68,7 @@ export class ScriptedDriver implements SessionDriver {
       data: { started_at_ms: Date.now() },
     });
     this.#play(text);
+    return undefined;
   }
 
   async interrupt(): Promise<void> {

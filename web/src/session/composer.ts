@@ -1,11 +1,15 @@
 // The message composer. A message never answers a request: while one is pending, sending is disabled. Drafts are kept per
 // session and survive a reload.
 import { html, LitElement, nothing, type PropertyValues } from "lit";
+import type { InputBody } from "../../../src/client/http/types.ts";
 import type { App } from "../app-types.ts";
 import { AgentCommands } from "./commands.ts";
 import { COMPLETION_ID, Completer, completionList } from "./completer.ts";
 import { type Picture, readPictures, toInput } from "./images.ts";
 import { maySend } from "./may-send.ts";
+
+/** Absent: the message is queued. */
+type Delivery = Pick<InputBody, "now" | "delivery">;
 
 const DRAFT = "blemees.draft.";
 const MAX_ROWS = 12;
@@ -128,7 +132,8 @@ export class ComposerElement extends LitElement {
           ${
             this.isWorking
               ? html`<button type="button" class="quiet" title="Stop the turn (Shift+X)" @click=${() => this.#dispatch("interrupt")}>Interrupt</button>
-                  <button type="button" ?disabled=${cannotNow} title="Stop the turn and send this message (Ctrl+Enter)" @click=${() => void this.#send(true)}>Send now</button>`
+                  <button type="button" ?disabled=${cannotNow} title="Stop the turn and send this message (Ctrl+Enter)" @click=${() => void this.#send({ now: true })}>Send now</button>
+                  <button type="button" ?disabled=${cannot} title="Add this message to the running turn (Alt+Enter)" @click=${() => void this.#send({ delivery: "steer" })}>Steer</button>`
               : nothing
           }
           <button type="submit" class="primary" ?disabled=${cannot}>${this.isWorking ? "Queue" : "Send"}</button>
@@ -213,7 +218,7 @@ export class ComposerElement extends LitElement {
 
   readonly #onSubmit = (event: Event): void => {
     event.preventDefault();
-    void this.#send(false);
+    void this.#send({});
   };
 
   readonly #onInput = (event: Event): void => {
@@ -231,9 +236,9 @@ export class ComposerElement extends LitElement {
     // Enter that ends an IME composition; Safari reports it only by key code.
     if (event.isComposing || event.keyCode === 229) return;
     if (this.#completer.isOpen && this.#complete(event)) return;
-    if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+    if (event.key === "Enter" && !event.shiftKey && (!event.altKey || this.isWorking)) {
       event.preventDefault();
-      if (!event.repeat) void this.#send((event.ctrlKey || event.metaKey) && this.isWorking);
+      if (!event.repeat) void this.#send(this.#readDelivery(event));
     } else if (event.key === "Escape") {
       (event.currentTarget as HTMLElement).blur();
     } else if (
@@ -297,9 +302,15 @@ export class ComposerElement extends LitElement {
     else sessionStorage.setItem(DRAFT + this.sessionId, text);
   }
 
-  async #send(isNow: boolean): Promise<void> {
+  #readDelivery({ altKey, ctrlKey, metaKey }: KeyboardEvent): Delivery {
+    if (!this.isWorking) return {};
+    if (altKey) return { delivery: "steer" };
+    return ctrlKey || metaKey ? { now: true } : {};
+  }
+
+  async #send(how: Delivery): Promise<void> {
     const { sessionId, text, pictures } = this;
-    if (!this.#maySend(isNow)) return;
+    if (!this.#maySend(how.now === true)) return;
     this.isSending = true;
     this.problem = "";
     this.#recall = undefined;
@@ -307,7 +318,8 @@ export class ComposerElement extends LitElement {
     this.text = "";
     this.pictures = [];
     try {
-      await this.app.api.input(sessionId, { ...toInput(text, pictures), ...(isNow ? { now: true } : {}) });
+      const { note } = await this.app.api.input(sessionId, { ...toInput(text, pictures), ...how });
+      if (note !== undefined) this.app.notify("info", note);
       if (sessionStorage.getItem(DRAFT + sessionId) === text) sessionStorage.removeItem(DRAFT + sessionId);
       this.dispatchEvent(new CustomEvent("composer-sent", { bubbles: true }));
     } catch (error) {

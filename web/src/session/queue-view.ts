@@ -11,6 +11,7 @@ export function queueView(
   return html`<ol class="queue" aria-label="Queued messages">
     ${queue.map(
       (message) => html`<li class="queued">
+        ${message.for_turn === undefined ? nothing : html`<span class="queued-for">for this turn</span>`}
         <span class="queued-text">${sanitizeLine(queuedText(message))}</span>
         <button class="queued-cancel quiet" type="button" aria-label="Cancel this message" @click=${() => cancel(message)}>Cancel</button>
       </li>`,

@@ -4,8 +4,7 @@ import type { JsonObject } from "../../../base/json.ts";
 import type { RpcErrorBody, RpcId } from "../../../base/jsonrpc.ts";
 import { asObject, asText, defined } from "../../../base/values.ts";
 import type { Choice, RequestPayload, RequestType } from "../../../protocol/requests.ts";
-import type { Ask, ToolCall } from "../../types.ts";
-import type { ThreadRunParts } from "./keep.ts";
+import type { Ask, BackendSink, ToolCall } from "../../types.ts";
 import { askCommand, askLegacyCommand } from "./request-commands.ts";
 import { askElicitation } from "./request-elicitations.ts";
 import { askFileChange, askLegacyFileChange } from "./request-files.ts";
@@ -53,9 +52,21 @@ const METHOD_NOT_FOUND = -32601;
 
 export const TOOL_CALL = "item/tool/call";
 
+/** The run that takes a request. */
+interface Taker {
+  state: CodexState;
+  sink: Pick<BackendSink, "ask" | "toolCalled">;
+  lease: {
+    server: {
+      respond(id: RpcId, result: unknown): Promise<void>;
+      respondError(id: RpcId, error: RpcErrorBody): void;
+    };
+  };
+}
+
 /** `late`: the error for a request of a turn that has ended. */
 export function takeRequest(
-  { state, sink, lease: { server } }: Pick<ThreadRunParts, "state" | "sink" | "lease">,
+  { state, sink, lease: { server } }: Taker,
   request: ServerRequest,
   late: RpcErrorBody | undefined,
 ): void {

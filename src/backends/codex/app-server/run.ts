@@ -16,9 +16,10 @@ import { Inbox } from "../../inbox.ts";
 import type { SnapshotKeeper } from "../../keeper.ts";
 import { RunEnd } from "../../run-end.ts";
 import { toTraces } from "../../traces.ts";
-import type { Ended, Rewound, Run, RunTraces, SendAbout, ToolOutcome } from "../../types.ts";
+import type { Ended, Rewound, Run, RunTraces, SendAbout, Steered, ToolOutcome } from "../../types.ts";
 import { adjustThread, readOffers } from "./adjust.ts";
 import { toNativeAnswer, toToolResult } from "./answers.ts";
+import { DeadTurns } from "./dead-turns.ts";
 import { toInput } from "./input.ts";
 import { askToStop, isAnswered, leaveThreads, listRunning, listTurns, tidyUp } from "./interrupt.ts";
 import { keepThread, type ThreadRunParts } from "./keep.ts";
@@ -28,9 +29,10 @@ import { findPendingAsk, noteAnswered, refuseAsks, takeRequest } from "./request
 import { askThread, rewindThread } from "./rewind.ts";
 import type { Incoming } from "./router.ts";
 import type { CodexPendingAsk, CodexReport } from "./state.ts";
+import { CodexSteers } from "./steers.ts";
 import { learnFromThread, takeNewThreads } from "./subagents.ts";
 import { closeOpenItems, onStarted, translate } from "./translate.ts";
-import { CodexTurn } from "./turn.ts";
+import { busyError, CodexTurn } from "./turn.ts";
 
 const RESULT_LIMIT_MS = 2000;
 const PING_LIMIT_MS = 2000;
@@ -45,16 +47,18 @@ export class CodexRun implements Run, AppServerResident {
   readonly #pressure: Backpressure;
   readonly #end: RunEnd;
   readonly #keeper: SnapshotKeeper | undefined;
-  /** Abandoned turns that Codex still runs, by id. */
-  readonly #dead = new Map<string, CodexTurn>();
-  /** The same, before their ids are known. */
-  readonly #unnamed = new Set<CodexTurn>();
+  readonly #dead: DeadTurns;
+  readonly #steers: CodexSteers;
+  readonly canSteer = true;
   #turn: CodexTurn | undefined;
 
   constructor(parts: ThreadRunParts) {
     this.#parts = parts;
     this.#server = parts.lease.server;
-    for (const turnId of parts.dead ?? []) this.#dead.set(turnId, new CodexTurn(turnId));
+    this.#dead = new DeadTurns(parts.dead);
+    const { lane, state, sink } = parts;
+    const steered = (message_id: string, how: Steered) => sink.steered?.(message_id, how);
+    this.#steers = new CodexSteers({ lane, threadId: state.threadId, steered });
     this.#inbox = new Inbox({
       deliver: (message) => this.#handle(message),
       place: () => this.#server.readBefore,
@@ -64,8 +68,8 @@ export class CodexRun implements Run, AppServerResident {
     this.#end = new RunEnd(parts);
     this.#keeper = keepThread(parts, {
       inbox: this.#inbox,
-      isIdle: () => !this.isBusy && this.#unnamed.size === 0,
-      dead: () => [...this.#dead.keys()],
+      isIdle: () => !this.isBusy && !this.#dead.hasUnnamed,
+      dead: () => this.#dead.ids,
     });
   }
 
@@ -90,8 +94,7 @@ export class CodexRun implements Run, AppServerResident {
   async send(message: UserMessage, { turn_id, agoMs = 0 }: SendAbout = {}): Promise<void> {
     const input = toInput(message);
     if (this.#end.hasBegun) throw new CodedError("backend_crashed", "codex has ended; resume the session");
-    if (this.#turn !== undefined)
-      throw new CodedError("session_busy", "Codex runs a turn; wait for its agent.result or interrupt it");
+    if (this.#turn !== undefined) throw busyError();
     const turn = new CodexTurn(undefined, agoMs);
     this.#turn = turn;
     try {
@@ -111,6 +114,10 @@ export class CodexRun implements Run, AppServerResident {
         message: toMessage(error),
       });
     }
+  }
+
+  steer(message: UserMessage, message_id: string): void {
+    this.#steers.add(this.#end.hasBegun ? undefined : this.#turn, message, message_id);
   }
 
   async adjust(change: SettingsChange, options: Record<string, unknown>): Promise<void> {
@@ -202,14 +209,15 @@ export class CodexRun implements Run, AppServerResident {
     this.#keeper?.touch();
     const { method, params } = message;
     const turnId = asString(params["turnId"]) ?? asString(asObject(params["turn"])["id"]) ?? "";
-    if (method === "turn/started" && params["threadId"] === state.threadId) this.#nameOldest(turnId);
+    if (method === "turn/started" && params["threadId"] === state.threadId) this.#dead.nameOldest(turnId);
     const isLate = this.#dead.has(turnId);
+    this.#steers.see(message);
     if (message.kind === "request") takeRequest(this.#parts, message, isLate ? TOO_LATE : undefined);
     else {
       // The state also follows a dead turn, but nothing is emitted.
       const reports = translate(state, message);
       this.#reports(isLate ? reports.filter(({ kind }) => kind === "withdrawn") : reports);
-      if (method === "turn/completed") this.#bury(turnId);
+      if (method === "turn/completed") this.#dead.bury(turnId);
     }
     this.#claimNewThreads();
   }
@@ -266,43 +274,32 @@ export class CodexRun implements Run, AppServerResident {
     if (this.#turn === undefined) {
       this.#turn = new CodexTurn(turnId);
       this.#parts.sink.turnStarted();
-    } else this.#turn.id ??= turnId;
+    } else {
+      this.#turn.id ??= turnId;
+      this.#steers.send(this.#turn);
+    }
   }
 
   async #startTurn(turn: CodexTurn, input: JsonObject[], turn_id: string | undefined): Promise<void> {
     const name = defined({ clientUserMessageId: turn_id });
     const result = await askThread(this.#parts, "turn/start", { input, ...this.#parts.turnParams, ...name });
     const id = asString(asObject(asObject(result)["turn"])["id"]);
-    if (id !== undefined) this.#name(turn, id);
-  }
-
-  #name(turn: CodexTurn, id: string): void {
-    turn.id ??= id;
-    if (this.#unnamed.delete(turn)) this.#dead.set(id, new CodexTurn(id));
-  }
-
-  /** The first turn that starts after one without an id is that one. */
-  #nameOldest(turnId: string): void {
-    const [oldest] = this.#unnamed;
-    if (oldest !== undefined) this.#name(oldest, turnId);
-  }
-
-  #bury(turnId: string): void {
-    this.#dead.get(turnId)?.end();
-    this.#dead.delete(turnId);
+    if (id === undefined) return;
+    this.#dead.name(turn, id);
+    if (this.#turn === turn) this.#steers.send(turn);
   }
 
   /** A message to a thread with a running turn would be added to that turn. */
   async #leaveDeadTurn(): Promise<void> {
     const { threads, threadId } = this.#parts.state;
     const turnId = threads.get(threadId)?.turnId ?? "";
-    const dead = this.#dead.get(turnId);
+    const dead = this.#dead.find(turnId);
     if (dead !== undefined) {
       const running = () => (this.#dead.has(turnId) ? [{ threadId, turnId }] : []);
       await askToStop(this.#parts.lane, running, () => !this.#server.isAlive);
       await waitAtMost(RESULT_LIMIT_MS, Promise.race([dead.over, this.#end.gone]));
     }
-    if (!this.#dead.has(turnId) && this.#unnamed.size === 0) return;
+    if (!this.#dead.has(turnId) && !this.#dead.hasUnnamed) return;
     throw new Error("codex is still running the interrupted turn; close the session and resume it");
   }
 
@@ -333,13 +330,10 @@ export class CodexRun implements Run, AppServerResident {
   /** It does not obey. Its turn ends now; further output of it is ignored. */
   async #abandon(turn: CodexTurn, isAlone: boolean): Promise<void> {
     turn.isAbandoned = true;
-    this.#unnamed.add(turn);
-    if (turn.id !== undefined) this.#name(turn, turn.id);
-    for (const { turnId } of listRunning(this.#parts.state)) {
-      if (!this.#dead.has(turnId)) this.#dead.set(turnId, new CodexTurn(turnId));
-    }
+    this.#dead.add(turn);
+    for (const { turnId } of listRunning(this.#parts.state)) this.#dead.addId(turnId);
     // A late approval could still run the command.
-    for (const turnId of this.#dead.keys()) this.#reports(refuseAsks(this.#parts, turnId, TOO_LATE));
+    for (const turnId of this.#dead.ids) this.#reports(refuseAsks(this.#parts, turnId, TOO_LATE));
     this.#reports(closeOpenItems(this.#parts.state));
     this.#tellResult(turn, "interrupted");
     this.#end.isWanted = true;
@@ -358,7 +352,10 @@ export class CodexRun implements Run, AppServerResident {
   }
 
   #endTurn(turn: CodexTurn): void {
-    if (this.#turn === turn) this.#turn = undefined;
+    if (this.#turn === turn) {
+      this.#turn = undefined;
+      this.#steers.endTurn();
+    }
     this.#pressure.turnOver();
     turn.end();
   }

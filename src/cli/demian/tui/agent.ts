@@ -65,6 +65,14 @@ export class LocalAgent implements Run {
     this.#turn = this.#runTurn(this.#session, input);
   }
 
+  readonly canSteer = true;
+
+  steer(message: UserMessage, message_id: string): void {
+    const text = readText(message, "\n");
+    const steering = this.#session?.steer({ text }) ?? Promise.resolve("returned" as const);
+    void steering.then((how) => this.#sink?.steered?.(message_id, how));
+  }
+
   async interrupt(): Promise<void> {
     await this.#session?.abort();
     await this.#turn;

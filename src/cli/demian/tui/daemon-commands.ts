@@ -21,12 +21,15 @@ export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): re
   return createCommands({
     choices,
     say,
+    thinking: () => "the session has not started",
     agents: () => formatSubAgents(runtime, choices.main).join("\n"),
     stop: async () => say("no task is running"),
     compact: () => Promise.resolve(formatCompactReport(undefined)),
+    rename: () =>
+      Promise.reject(new CodedError("no_session", "no session yet; your first message starts it")),
     context: () => Promise.resolve("nothing yet: your first message starts the session"),
     usePlan: () => Promise.reject(new CodedError("no_plan", explainNoPlan("press p"))),
-  });
+  }).filter(({ name }) => name !== "/effort");
 }
 
 export function createSessionCommands(session: SessionDriver, http: HttpClient): readonly DriverCommand[] {

@@ -8,9 +8,9 @@ import type { Answer, RequestRow, ViewInput } from "../../../client/view/types.t
 import { USE_PLAN } from "../../../runtime/acp/commands.ts";
 import type { Runtime } from "../../../runtime/session-types.ts";
 import { createSessionDriver } from "../../../tui/daemon/session-driver.ts";
-import type { DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
+import type { Delivery, DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
 import { readTyped } from "../chat-commands.ts";
-import { Choices, PICKER_KEYS } from "../choices.ts";
+import { Choices, EFFORT_KEY, PICKER_KEYS } from "../choices.ts";
 import type { Order } from "../order.ts";
 import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings } from "../settings.ts";
@@ -62,7 +62,7 @@ export class DaemonDriver implements SessionDriver {
   #late: Late | undefined;
   #spawning: Promise<void> | undefined;
   /** Keeps messages in order while the session is spawned. */
-  #line: Promise<void> = Promise.resolve();
+  #line: Promise<unknown> = Promise.resolve();
   #remembering: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -105,7 +105,9 @@ export class DaemonDriver implements SessionDriver {
   }
 
   get pickers(): readonly Picker[] {
-    return this.#late === undefined && !this.isSpawning ? this.#choices.pickers : [];
+    if (this.#late !== undefined || this.isSpawning) return [];
+    // The daemon's session has the effort of its configuration.
+    return this.#choices.pickers.filter(({ key }) => key !== EFFORT_KEY);
   }
 
   start(listener: (inputs: readonly ViewInput[]) => void): void {
@@ -129,17 +131,21 @@ export class DaemonDriver implements SessionDriver {
     return this.#spawning;
   }
 
-  async send(text: string, how: { isNow?: boolean } = {}): Promise<void> {
+  async send(text: string, how: Delivery = "queue"): Promise<string | undefined> {
     const typed = readTyped(text);
-    if (typed.kind === "empty") return;
+    if (typed.kind === "empty") return undefined;
     if (typed.kind === "unknown") throw new CodedError("unknown_command", typed.message);
     if (typed.kind === "command" && (this.#late === undefined || typed.name !== USE_PLAN)) {
       throw new CodedError("unknown_command", KEEPS);
     }
-    const sent = this.#line.then(() => this.#late?.driver.send(text, how) ?? this.begin(text));
+    const sent = this.#line.then(async () => {
+      if (this.#late !== undefined) return this.#late.driver.send(text, how);
+      await this.begin(text);
+      return undefined;
+    });
     this.#line = sent;
     try {
-      await sent;
+      return await sent;
     } finally {
       // Messages queued after a failed one fail with it; the next one is tried.
       if (this.#line === sent) this.#line = Promise.resolve();

@@ -1,7 +1,6 @@
 // Driver for a session in this process: a runtime session (agent.ts) on the session core (local-session.ts), with
 // commands and pickers to change its settings.
 
-import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
@@ -10,26 +9,30 @@ import type { Answer, RequestRow, ViewInput } from "../../../client/view/types.t
 import { formatContextReport } from "../../../runtime/context/report-text.ts";
 import type { UserContentPart } from "../../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../../runtime/session-types.ts";
-import type { DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
+import type { Delivery, DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
 import { createCommands, formatCompactReport } from "../chat-actions.ts";
 import { readTyped } from "../chat-commands.ts";
 import { Choices, PICKER_KEYS } from "../choices.ts";
+import { type Conversation, describeContinued, renameConversation } from "../conversation.ts";
 import { isGood } from "../once.ts";
 import type { Order } from "../order.ts";
 import { CARRY_OUT, explainNoPlan, explainPlan } from "../plan-messages.ts";
 import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings, toSessionChoice } from "../settings.ts";
 import { describeTeam, formatSubAgents } from "../sub-agents.ts";
+import { Thoughts } from "../thoughts.ts";
 import { type Extras, LocalAgent } from "./agent.ts";
 import { createFileSearch } from "./find-files.ts";
 import { LocalSession } from "./local-session.ts";
 import { suggestProviders } from "./provider-hints.ts";
+import { replayHistory } from "./replay.ts";
 import { BACKEND } from "./translate.ts";
 
 export interface LocalDriverOptions {
   runtime: Runtime;
   settings: Settings;
   order: Order;
+  conversation: Conversation;
   /** Attached to the first message. */
   parts: readonly UserContentPart[];
   /** Shown at the start. */
@@ -39,7 +42,7 @@ export interface LocalDriverOptions {
 }
 
 export class LocalDriver implements SessionDriver {
-  readonly session_id = `ses_${randomUUID()}`;
+  readonly session_id: string;
   readonly title: string;
   readonly requestFocus = "modal";
   readonly endsWithScreen = true;
@@ -47,6 +50,7 @@ export class LocalDriver implements SessionDriver {
   readonly findFiles: NonNullable<SessionDriver["findFiles"]>;
   readonly #options: LocalDriverOptions;
   readonly #agent: LocalAgent;
+  readonly #thoughts = new Thoughts();
   readonly #local: LocalSession;
   readonly #choices: Choices;
   #inputs: Batches<ViewInput> | undefined;
@@ -62,11 +66,13 @@ export class LocalDriver implements SessionDriver {
   #closing: Promise<void> | undefined;
 
   constructor(options: LocalDriverOptions) {
-    const { runtime, settings, parts } = options;
+    const { runtime, settings, parts, conversation } = options;
     this.#options = options;
+    this.session_id = conversation.id;
     this.#extras = parts.length === 0 ? {} : { parts };
     this.findFiles = createFileSearch(runtime.cwd);
-    this.title = `${BACKEND} · ${basename(runtime.cwd)}`;
+    const { name } = conversation;
+    this.title = [BACKEND, basename(runtime.cwd), ...(name === undefined ? [] : [name])].join(" · ");
     this.#agent = new LocalAgent({
       session: () => this.#openOnce(),
       takeExtras: () => {
@@ -76,6 +82,7 @@ export class LocalDriver implements SessionDriver {
       },
       onReport: (report) => {
         this.#report = report;
+        if (this.#session !== undefined) conversation.endTurn(this.#session, report);
       },
     });
     this.#local = new LocalSession({
@@ -102,9 +109,11 @@ export class LocalDriver implements SessionDriver {
     this.commands = createCommands({
       choices: this.#choices,
       say: (text) => this.#say("info", text),
+      thinking: () => this.#thoughts.format(),
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: () => this.interrupt(),
       compact: () => this.#compact(),
+      rename: async (name) => renameConversation(conversation, name),
       context: async () => formatContextReport((await this.#openOnce()).context()),
       usePlan: (text) => this.#usePlan(text),
     });
@@ -125,7 +134,9 @@ export class LocalDriver implements SessionDriver {
     this.#inputs = createBatches(listener, (inputs) => inputs);
     this.#inputs.push([{ kind: "link", state: "live" }]);
     this.#ready = this.#local.open().then(() => this.#introduce());
+    this.#replay();
     this.#say("info", `${this.settings().join(" · ")}\n${PICKER_KEYS}`);
+    this.#options.conversation.onProblem((problem) => this.#say("warn", problem));
     for (const warning of warnings) this.#say("warn", warning);
     if (runtime.config.agentMode === "multi-agent") {
       this.#say("info", `multi-agent: ${describeTeam(runtime, this.#choices.main)}`);
@@ -137,11 +148,11 @@ export class LocalDriver implements SessionDriver {
     });
   }
 
-  async send(text: string, { isNow = false } = {}): Promise<void> {
+  async send(text: string, how: Delivery = "queue"): Promise<string | undefined> {
     const typed = readTyped(text);
-    if (typed.kind === "empty") return;
+    if (typed.kind === "empty") return undefined;
     if (typed.kind === "unknown") throw new CodedError("unknown_command", typed.message);
-    await this.#send(typed.kind === "message" ? typed.text : text.trim(), { isNow });
+    return this.#send(typed.kind === "message" ? typed.text : text.trim(), { how });
   }
 
   /** Also clears the queue, as in the plain chat. */
@@ -212,17 +223,20 @@ export class LocalDriver implements SessionDriver {
   }
 
   async #open(): Promise<DemianSession> {
-    const { runtime, order } = this.#options;
+    const { runtime, order, conversation } = this.#options;
     await this.#ready;
     const session = await runtime.openSession({
-      sessionId: this.session_id,
+      ...conversation.order,
       ...toSessionChoice(this.#choices.settings),
       yes: order.yes,
       dryRun: order.dryRun,
       ...defined({ transcript: order.transcript }),
       ask: (prompt, signal) => this.#agent.permission(prompt, signal),
       question: (question, signal) => this.#agent.question(question, signal),
-      onEvent: (event) => this.#agent.see(event),
+      onEvent: (event) => {
+        this.#thoughts.see(event);
+        this.#agent.see(event);
+      },
     });
     if (session.sandbox === "none") {
       this.#say("warn", "commands are refused because no sandbox works here; run `demian doctor`");
@@ -230,7 +244,10 @@ export class LocalDriver implements SessionDriver {
     return session;
   }
 
-  async #send(text: string, { isNow = false, ...extras }: Extras & { isNow?: boolean }): Promise<void> {
+  async #send(
+    text: string,
+    { how = "queue", ...extras }: Extras & { how?: Delivery },
+  ): Promise<string | undefined> {
     if (this.#closing !== undefined) throw new CodedError("session_closed", "the session is closed");
     if (this.#choices.lacksModel) {
       throw new CodedError("no_model", "no model selected; press m with an empty line, or use /model NAME");
@@ -239,9 +256,10 @@ export class LocalDriver implements SessionDriver {
     try {
       await this.#openOnce();
       await this.#ready;
+      if (this.#session !== undefined) this.#options.conversation.begin(text, this.#session);
       const before = this.#extras;
       this.#extras = { ...before, ...extras };
-      await this.#local.send(text, isNow).catch((error: unknown) => {
+      return await this.#local.send(text, how).catch((error: unknown) => {
         // They belong to this message, which was not queued.
         this.#extras = before;
         throw error;
@@ -249,6 +267,19 @@ export class LocalDriver implements SessionDriver {
     } finally {
       this.#sending -= 1;
     }
+  }
+
+  /** The earlier messages of a conversation that continues. */
+  #replay(): void {
+    const { conversation } = this.#options;
+    if (conversation.before === undefined) return;
+    const { events, omitted } = replayHistory(conversation.history);
+    if (omitted > 0) this.#say("info", `${omitted} earlier messages are not shown; the model has them`);
+    const { session_id } = this;
+    this.#inputs?.push(
+      events.map((event) => ({ kind: "frame", seq: null, frame: { ...event, session_id } })),
+    );
+    this.#say("info", describeContinued(conversation));
   }
 
   async #turnEnded(): Promise<void> {

@@ -17,6 +17,7 @@ import {
   type Subscriber,
 } from "../../../sessions/index.ts";
 import { createMemoryStore } from "../../../store/index.ts";
+import type { Delivery } from "../../../tui/types.ts";
 
 export interface LocalSessionOptions {
   session_id: string;
@@ -83,12 +84,19 @@ export class LocalSession {
   }
 
   /** Allowed while a request is pending, unlike in the manager: the message waits for the turn to end. */
-  async send(text: string, isNow: boolean): Promise<void> {
+  async send(text: string, how: Delivery): Promise<string | undefined> {
     if (this.#live === undefined) throw new CodedError("session_closed", "the session is not open");
     const turn_id = this.#live.row.turn?.turn_id;
-    await this.#live.enqueue({ message: { role: "user", content: text }, kind: "user", isFirst: isNow });
+    const { note } = await this.#live.enqueue({
+      message: { role: "user", content: text },
+      kind: "user",
+      isFirst: how === "now",
+      ...(how === "steer" ? { steer: true } : {}),
+    });
     // Not the turn that this message started.
-    if (isNow && turn_id !== undefined && this.#live?.row.turn?.turn_id === turn_id) await this.interrupt();
+    if (how === "now" && turn_id !== undefined && this.#live?.row.turn?.turn_id === turn_id)
+      await this.interrupt();
+    return note;
   }
 
   async interrupt(): Promise<void> {

@@ -21,5 +21,7 @@ export async function runOnScreen({ io, ...options }: LocalDriverOptions & { io:
     await driver.close();
     const path = getTranscriptPath(driver.session_id);
     if (driver.hasTalked && existsSync(join(runtime.cwd, path))) io.stderr.write(`transcript: ${path}\n`);
+    if (driver.hasTalked && options.conversation.isStored)
+      io.stderr.write(`continue with: demian --resume=${options.conversation.id}\n`);
   }
 }

@@ -73,6 +73,8 @@ export class EventTranslator {
         return this.#calls.findParent(event) === undefined ? [toContextUsage(event)] : [];
       case "context.compacted":
         return [...this.#toUsageAfterCompaction(event), ...this.#toNotices(event)];
+      case "plan.updated":
+        return this.#calls.findParent(event) === undefined ? [toPlanNotice(event)] : [];
       case "tool.requested":
         return [this.#toToolUse(event)];
       case "tool.started":
@@ -249,6 +251,11 @@ function toEcho({ text, images = 0 }: EventOf<"user.message">): AgentEvent {
   const pictures = Array.from({ length: images }, () => ({ type: "image" }));
   const content = images === 0 ? text : [{ type: "text", text }, ...pictures];
   return { type: "agent.user_echo", backend: BACKEND, message: { role: "user", content } };
+}
+
+function toPlanNotice({ steps }: EventOf<"plan.updated">): AgentEvent {
+  const plan = steps.map(({ text: step, status }) => ({ step, status }));
+  return createNotice("plan", { data: { plan } });
 }
 
 function toContextUsage({ estimatedTokens, limitTokens }: EventOf<"context.compiled">): AgentEvent {

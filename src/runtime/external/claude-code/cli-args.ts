@@ -34,6 +34,7 @@ const ROWS: readonly FlagRow[] = [
     without: "answers appear only when complete",
   },
   { flag: "--model", value: ({ model }) => model },
+  { flag: "--effort", value: ({ effort }) => effort, without: "its default effort is used" },
   { flag: "--max-turns", value: ({ maxTurns }) => String(maxTurns), isHidden: true },
   {
     flag: "--max-budget-usd",

@@ -2,6 +2,7 @@
 
 import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
+import { type Effort, pickNearestEffort } from "../../providers/effort.ts";
 import type { ClaudeCodeConfig } from "../../providers/registry-types.ts";
 import type { ProviderFailure } from "../../providers/types.ts";
 import { getStateDir } from "../../state-dir.ts";
@@ -184,14 +185,14 @@ class ClaudeTurn {
     signal: AbortSignal,
   ): ClaudeOrder {
     const { config, executable } = this.#parts;
-    const { systemPrompt, model, cwd, maxTurns, unreadable, question } = this.#turn;
+    const { systemPrompt, model, effort, cwd, maxTurns, unreadable, question } = this.#turn;
     const { permissionMode, allowSubagents, useBareMode } = config;
     return {
       ...{ prompt, images, systemPrompt, model, cwd, maxTurns, unreadable, permissionMode, signal },
       tools: listOfferedTools({ allowSubagents, permissionMode, canAsk: question !== undefined }),
       env: this.#env,
       canUseTool: (request, requestSignal) => bridge.canUseTool(request, requestSignal),
-      ...defined({ resume, executable }),
+      ...defined({ resume, executable, effort: toClaudeEffort(effort) }),
       ...(useBareMode ? { bare: true } : {}),
       ...defined({ maxBudgetUsd: this.#leftUsd }),
     };
@@ -244,4 +245,10 @@ const emptyReport = () => ({ text: "", turns: 0, usage: createUsage() });
 function toFailure(error: unknown): { failure?: ProviderFailure } {
   if (!(error instanceof CodedError) || error.code !== "auth") return {};
   return { failure: { kind: "auth", message: error.message } };
+}
+
+const CLAUDE_EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
+
+function toClaudeEffort(effort: Effort | undefined): string | undefined {
+  return effort === undefined ? undefined : pickNearestEffort(effort, CLAUDE_EFFORTS);
 }

@@ -159,7 +159,7 @@ class SdkRun {
       strictMcpConfig: true,
       includePartialMessages: true,
       ...defined({ maxBudgetUsd, resume, pathToClaudeCodeExecutable: executable }),
-      ...(bare === true ? { extraArgs: { bare: null } } : {}),
+      extraArgs: { ...(bare === true ? { bare: null } : {}), ...defined({ effort: order.effort }) },
       canUseTool: async (tool_name, input, about) => {
         // In the form of the control protocol, whose values the SDK passes on unchecked.
         const request = toToolRequest({

@@ -19,6 +19,8 @@ export interface ClaudeOrder {
   /** Appended to Claude Code's own system prompt. */
   systemPrompt: string;
   model: string;
+  /** Absent: its default. */
+  effort?: string;
   /** Absolute, with symbolic links resolved. */
   cwd: string;
   maxTurns: number;

@@ -12,8 +12,9 @@ import type { AssistantMessage, Message, ToolMessage, UserContentPart, UserMessa
 import type { EchoMemory } from "../echo-memory.ts";
 import { inputToObject, nameToIdentifier } from "../settle.ts";
 import { type ChatRequest, ProviderError } from "../types.ts";
+import { toThinking } from "./thinking.ts";
 
-/** The API requires a limit; every current model supports this one. */
+/** The API requires a limit. Models that allow less say so in the vendor's list. */
 const DEFAULT_MAX_TOKENS = 32_000;
 const CACHE = { cache_control: { type: "ephemeral" as const } };
 const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
@@ -30,12 +31,15 @@ export function buildRequest(
 ): MessageCreateParams {
   const system = toSystem(request.messages);
   const tools = toTools(request.tools, system.length === 0);
+  const maxTokens =
+    request.maxTokens ?? Math.min(DEFAULT_MAX_TOKENS, request.facts?.outputTokens ?? DEFAULT_MAX_TOKENS);
   return {
     model: request.model,
-    max_tokens: request.maxTokens ?? DEFAULT_MAX_TOKENS,
+    max_tokens: maxTokens,
     ...(system.length === 0 ? {} : { system }),
     messages: markForCache(toMessages(request.messages, thoughts)),
     ...(tools.length === 0 ? {} : { tools }),
+    ...toThinking(request, maxTokens),
     stream,
   };
 }

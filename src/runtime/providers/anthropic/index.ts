@@ -5,7 +5,7 @@ import { filterSecrets, getKeyEnv, requireKey } from "../credentials.ts";
 import { EchoMemory } from "../echo-memory.ts";
 import { answerFailure } from "../failure.ts";
 import { guardFetch } from "../guarded-fetch.ts";
-import { fetchContextWindow } from "../model-list.ts";
+import { createModelList } from "../models/list.ts";
 import { endRefused, postJson } from "../post.ts";
 import { readAnswer } from "../read-answer.ts";
 import type { AnthropicConfig, ProviderContext } from "../registry-types.ts";
@@ -54,10 +54,12 @@ export function createAnthropicProvider(config: AnthropicConfig, context: Provid
 
   return {
     ...createRetryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry }),
-    contextTokens: (model, signal) => {
-      const { href } = withPath(base, `/models/${encodeURIComponent(model)}`);
-      return fetchContextWindow({ send, url: href, headers, model, signal });
-    },
+    listModels: createModelList({
+      url: `${withPath(base, "/models").href}?limit=1000`,
+      account: [apiKey],
+      request: (url, signal) => send(url, { headers, signal }),
+      env: context.env,
+    }),
   };
 }
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { type Env, getStateDir, readStateFile, writeStateFile } from "../../state-dir.ts";
 import { EchoMemory } from "../echo-memory.ts";
 import { guardFetch } from "../guarded-fetch.ts";
+import { createModelList } from "../models/list.ts";
 import { endRefused, postJson, type Reply } from "../post.ts";
 import { readAnswer } from "../read-answer.ts";
 import type { CodexConfig, ProviderContext } from "../registry-types.ts";
@@ -73,8 +74,29 @@ export function createCodexProvider(config: CodexConfig, context: ProviderContex
     return postJson({ send, endpoint, headers, body, signal: request.signal });
   }
 
-  return createRetryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry });
+  /** The vendor lists for a login what its plan includes. */
+  async function requestModels(url: string, signal: AbortSignal): Promise<Response> {
+    const caller = { key, model, fetch: context.fetch, signal, warn: () => undefined };
+    const access = await resolveAccess(options, await login.current(caller), getInstallationId);
+    const { endpoint, headers } = access;
+    const send = guardFetch({ fetch: context.fetch, endpoint, idleTimeoutMs: context.idleTimeoutMs });
+    const listUrl = access.login === undefined ? endpoint.url.replace(/\/responses$/, "/models") : url;
+    return send(listUrl, { headers: { ...headers, accept: "application/json" }, signal });
+  }
+
+  return {
+    ...createRetryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry }),
+    listModels: createModelList({
+      url: `${config.baseURL.replace(/\/+$/, "")}/models?client_version=${CLIENT_VERSION}`,
+      account: [codexHome, config.authStore, String(config.allowApiKeyFallback)],
+      request: requestModels,
+      env,
+    }),
+  };
 }
+
+/** The vendor lists the models that this version of Codex can use; the one whose requests ours resemble. */
+const CLIENT_VERSION = "0.166.0";
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

@@ -28,7 +28,8 @@ const SEALED = "reasoning.encrypted_content";
 export function buildRequest(request: ChatRequest, options: CodexRequestOptions): Record<string, unknown> {
   const { config, installationId } = options;
   const { instructions, rest } = splitInstructions(request.messages);
-  const { effort, summary } = config.responses.reasoning;
+  const { summary } = config.responses.reasoning;
+  const effort = request.effort ?? config.responses.reasoning.effort;
   const include = new Set([...config.responses.include, ...(effort === "none" ? [] : [SEALED])]);
   const cacheKey = config.promptCacheKey === "none" ? undefined : request.rootSessionId;
   const hasTools = request.tools.length > 0;

@@ -6,7 +6,7 @@ import { filterSecrets, getKeyEnv, requireKey } from "../credentials.ts";
 import { EchoMemory } from "../echo-memory.ts";
 import { answerFailure, type Endpoint } from "../failure.ts";
 import { guardFetch } from "../guarded-fetch.ts";
-import { fetchContextWindow } from "../model-list.ts";
+import { createModelList } from "../models/list.ts";
 import { endRefused, postJson } from "../post.ts";
 import { AZURE_PLACEHOLDER_HOST } from "../presets.ts";
 import { readAnswer } from "../read-answer.ts";
@@ -42,14 +42,12 @@ export function createOpenAIProvider(config: OpenAIConfig, context: ProviderCont
 
   return {
     ...createRetryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry }),
-    contextTokens: (model, signal) =>
-      fetchContextWindow({
-        send,
-        url: endpoint.url.replace("/chat/completions", "/models"),
-        headers,
-        model,
-        signal,
-      }),
+    listModels: createModelList({
+      url: endpoint.url.replace("/chat/completions", "/models"),
+      account: Object.values(headers),
+      request: (url, signal) => send(url, { headers, signal }),
+      env: context.env,
+    }),
   };
 }
 

@@ -1,8 +1,9 @@
 // Builds a Chat Completions request from the subset that all vendors share, minus what a quirk omits.
 
 import { parseSummary } from "../../context/summary.ts";
-import type { AssistantMessage, Message, UserMessage } from "../../messages.ts";
+import type { AssistantMessage, UserMessage } from "../../messages.ts";
 import type { EchoMemory } from "../echo-memory.ts";
+import { EFFORTS, pickNearestEffort } from "../effort.ts";
 import type { OpenAIConfig } from "../registry-types.ts";
 import { inputToObject, nameToIdentifier } from "../settle.ts";
 import { type ChatRequest, ProviderError } from "../types.ts";
@@ -28,29 +29,37 @@ export interface OpenAIRequestOptions {
 
 export function buildRequest(request: ChatRequest, options: OpenAIRequestOptions): Record<string, unknown> {
   const { quirks, stream } = options;
+  const { effort, facts } = request;
   const hasTools = request.tools.length > 0 && !quirks.omitTools;
   const limit = quirks.maxCompletionTokens ? "max_completion_tokens" : "max_tokens";
   return {
     model: request.model,
-    messages: toMessages(request.messages, options),
+    messages: toMessages(request, options),
     ...(hasTools ? { tools: request.tools.map(toTool) } : {}),
     ...(hasTools && !quirks.omitToolChoice ? { tool_choice: "auto" } : {}),
     ...(request.temperature === undefined || quirks.omitTemperature
       ? {}
       : { temperature: request.temperature }),
     ...(request.maxTokens === undefined || quirks.omitMaxTokens ? {} : { [limit]: request.maxTokens }),
+    ...(effort === undefined || facts?.reasoning === false
+      ? {}
+      : { reasoning_effort: pickNearestEffort(effort, quirks.efforts ?? EFFORTS) }),
+    ...(request.rootSessionId === undefined || !quirks.promptCacheKey
+      ? {}
+      : { prompt_cache_key: request.rootSessionId }),
     ...(stream ? { stream: true } : {}),
     ...(stream && !quirks.omitStreamOptions ? { stream_options: { include_usage: true } } : {}),
   };
 }
 
-function toMessages(messages: readonly Message[], options: OpenAIRequestOptions): Record<string, unknown>[] {
+function toMessages(request: ChatRequest, options: OpenAIRequestOptions): Record<string, unknown>[] {
+  const { messages } = request;
   const last = messages.findLastIndex(({ role }) => role === "user");
   const wire = messages.flatMap((message, index): Wire[] => {
     if (message.role === "system") {
       return [{ role: options.quirks.developerRole ? "developer" : "system", content: message.content }];
     }
-    if (message.role === "user") return [toUser(message, index === last, options)];
+    if (message.role === "user") return [toUser(message, index === last, request, options)];
     if (message.role === "tool") {
       return [{ role: "tool", tool_call_id: message.toolCallId, content: message.content }];
     }
@@ -76,13 +85,17 @@ function joinSummary(messages: readonly Wire[]): Wire[] {
 function toUser(
   message: UserMessage,
   isLast: boolean,
+  { model, facts }: ChatRequest,
   { quirks, providerKey }: OpenAIRequestOptions,
 ): Record<string, unknown> {
   const { content } = message;
-  if (typeof content === "string" || !quirks.noImages) return { role: "user", content };
+  const acceptsImages = !quirks.noImages && facts?.images !== false;
+  if (typeof content === "string" || acceptsImages) return { role: "user", content };
   const hasImages = content.some(({ type }) => type === "image_url");
   if (hasImages && isLast) {
-    const text = `the provider ${providerKey} does not accept images (providers.${providerKey}.quirks.noImages); send text, or choose another provider`;
+    const text = quirks.noImages
+      ? `the provider ${providerKey} does not accept images (providers.${providerKey}.quirks.noImages); send text, or choose another provider`
+      : `${model} does not accept images; send text, choose another model, or correct providers.${providerKey}.models`;
     throw new ProviderError({ kind: "bad_request", message: text });
   }
   const texts = content.map((part) => (part.type === "text" ? part.text : "[image omitted]"));

@@ -1,5 +1,5 @@
 // Applies the chunks of a patch to the text of one file. Pure.
-import { type Chunk, patchError } from "./parse.ts";
+import { type PatchChunk, patchError } from "./parse.ts";
 
 /** How lines are compared, from exact to lax. */
 const SAME: readonly ((a: string, b: string) => boolean)[] = [
@@ -9,7 +9,7 @@ const SAME: readonly ((a: string, b: string) => boolean)[] = [
 ];
 
 /** Throws `bad_patch`. Line ends of the file are kept. */
-export function applyChunks(path: string, text: string, chunks: readonly Chunk[]): string {
+export function applyChunks(path: string, text: string, chunks: readonly PatchChunk[]): string {
   const isCrlf = /\r\n/.test(text) && !/(^|[^\r])\n/.test(text);
   const lines = (isCrlf ? text.replaceAll("\r\n", "\n") : text).split("\n");
   const hasEnd = lines.at(-1) === "";
@@ -33,7 +33,7 @@ export function applyChunks(path: string, text: string, chunks: readonly Chunk[]
 }
 
 /** The index of the chunk's first line. */
-function findChunk(path: string, lines: readonly string[], chunk: Chunk, at: number): number {
+function findChunk(path: string, lines: readonly string[], chunk: PatchChunk, at: number): number {
   const from = chunk.header === undefined ? at : findHeader(path, lines, chunk, at) + 1;
   const wanted = chunk.lines.flatMap(({ kind, text }) => (kind === "add" ? [] : [text]));
   // Only new lines: after the header, or at the end.
@@ -59,7 +59,7 @@ function findChunk(path: string, lines: readonly string[], chunk: Chunk, at: num
 function findHeader(
   path: string,
   lines: readonly string[],
-  { header = "", line }: Chunk,
+  { header = "", line }: PatchChunk,
   at: number,
 ): number {
   for (const isSame of SAME) {

@@ -1,16 +1,16 @@
 // Parses a patch in the "*** Begin Patch" format, which many models know.
 import { ToolError } from "../types.ts";
 
-export interface ChunkLine {
+export interface PatchLine {
   kind: "context" | "delete" | "add";
   text: string;
 }
 
 /** Consecutive lines of a file, changed in one place. */
-export interface Chunk {
+export interface PatchChunk {
   /** After `@@`: a line above the chunk. */
   header?: string;
-  lines: ChunkLine[];
+  lines: PatchLine[];
   /** It is at the end of the file. */
   isAtEnd: boolean;
   /** Line of the patch, from 1. */
@@ -20,14 +20,14 @@ export interface Chunk {
 export type PatchFile =
   | { kind: "add"; path: string; line: number; content: string }
   | { kind: "delete"; path: string; line: number }
-  | { kind: "update"; path: string; line: number; moveTo?: string; chunks: Chunk[] };
+  | { kind: "update"; path: string; line: number; moveTo?: string; chunks: PatchChunk[] };
 
 const BEGIN = "*** Begin Patch";
 const END = "*** End Patch";
 const END_OF_FILE = "*** End of File";
 const FILE = /^\*\*\* (Add|Update|Delete) File: (.+)$/;
 const MOVE = /^\*\*\* Move to: (.+)$/;
-const KINDS: Readonly<Record<string, ChunkLine["kind"]>> = { " ": "context", "-": "delete", "+": "add" };
+const KINDS: Readonly<Record<string, PatchLine["kind"]>> = { " ": "context", "-": "delete", "+": "add" };
 const MAX_FILES = 200;
 
 /** Throws `bad_patch`. */
@@ -94,8 +94,8 @@ class PatchReader {
     return content.length === 0 ? "" : `${content.join("\n")}\n`;
   }
 
-  #readChunks(): Chunk[] {
-    const chunks: Chunk[] = [];
+  #readChunks(): PatchChunk[] {
+    const chunks: PatchChunk[] = [];
     for (let text = this.#peek(); text !== undefined; text = this.#peek()) {
       if (isMark(text) && text.trimEnd() !== END_OF_FILE) break;
       this.#at += 1;
@@ -112,7 +112,7 @@ class PatchReader {
     return chunks.map(trimBlankEnd).filter(({ lines }) => lines.length > 0);
   }
 
-  #toLine(text: string): ChunkLine {
+  #toLine(text: string): PatchLine {
     // Models leave out the space of an empty line.
     if (text === "") return { kind: "context", text: "" };
     const kind = KINDS[text[0] ?? ""];
@@ -136,7 +136,7 @@ function isHeader(header: string): boolean {
 }
 
 /** Blank lines after a change separate it from the next file. */
-function trimBlankEnd(chunk: Chunk): Chunk {
+function trimBlankEnd(chunk: PatchChunk): PatchChunk {
   const last = chunk.lines.findLastIndex(({ kind, text }) => kind !== "context" || text !== "");
   return { ...chunk, lines: chunk.lines.slice(0, last + 1) };
 }

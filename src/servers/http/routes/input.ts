@@ -19,7 +19,7 @@ export const INPUT_ROUTES: readonly Route[] = [
     path: "/sessions/{id}/input",
     name: "send_input",
     summary:
-      "Queues a message for the agent: delivered once, in order, when the agent is free. Refused with `pending_structured_request` while the agent waits for an answer; `data` has the oldest request.",
+      'Queues a message for the agent: delivered once, in order, when the agent is free; with `delivery: "steer"` added to the running turn. Refused with `pending_structured_request` while the agent waits for an answer; `data` has the oldest request.',
     body: { name: "InputBody", schema: InputBody },
     asker: "the sender",
     keyed: true,
@@ -40,7 +40,13 @@ export const INPUT_ROUTES: readonly Route[] = [
       if (message === undefined) {
         throw new CodedError("invalid_message", "body: /text: required, expected string (or /message)");
       }
-      const order = { message, now: body.now, key: chooseKey(key, body.idempotency_key), from: asker };
+      const steer = body.delivery === "steer" ? true : undefined;
+      if (steer && body.now === true)
+        throw new CodedError(
+          "invalid_message",
+          "body: /now: interrupts the turn that /delivery would steer; send one",
+        );
+      const order = { message, now: body.now, steer, key: chooseKey(key, body.idempotency_key), from: asker };
       const reply = await manager.input({ session_id: param("id"), ...defined(order) });
       return { status: reply.repeated ? 200 : 201, body: reply };
     },

@@ -2,6 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Conversation } from "../../../../src/cli/demian/conversation.ts";
+import { SessionStore } from "../../../../src/runtime/conversations/store.ts";
 import { gate } from "../../../support/gate.ts";
 import {
   bash,
@@ -205,7 +207,7 @@ describe("while a task runs", () => {
     await at.driver.send("first");
     await at.until((view) => entries(view, "text")[0]);
     await at.driver.send("later");
-    await at.driver.send("now", { isNow: true });
+    await at.driver.send("now", "now");
     await at.turns(3);
     expect(entries(at.view, "user").map(({ text }) => text)).toEqual(["first", "now", "later"]);
     expect(entries(at.view, "result").map(({ subtype }) => subtype)).toEqual([
@@ -330,5 +332,44 @@ describe("several agents", () => {
     expect(told).toEqual(["subagent_started", "subagent_finished"]);
     await at.command("/agents");
     await at.notice(/writer +Writes small files/);
+  });
+});
+
+describe("a conversation that continues", () => {
+  test("shows its messages, the call that was not finished, and sends them with the next message", async () => {
+    const store = new SessionStore(world.env);
+    const id = store.newId();
+    const now = new Date().toISOString();
+    const stored = { cwd: world.workspace, agent: "build", provider: "local", model: "small" };
+    const meta = { ...stored, title: "one", createdAt: now, updatedAt: now };
+    const record = await store.create(id, meta, () => undefined);
+    record.append({ role: "user", content: "one" });
+    record.append({ role: "assistant", content: "first" });
+    record.append({ role: "user", content: "two" });
+    const toolCalls = [{ id: "call_0", name: "bash", input: { command: "make" } }];
+    record.append({ role: "assistant", content: "", toolCalls });
+    record.close();
+    const conversation = Conversation.resume(world.env, { id, ...meta });
+    place.model.script(bash("true"), chatReply("third"));
+    const at = await open({ conversation, order: { yes: true } });
+    await at.notice(/continuing one: 5 messages, last used \ds ago/);
+    expect(at.view.entries.map(({ kind }) => kind).slice(0, 6)).toEqual([
+      "user",
+      "text",
+      "result",
+      "user",
+      "tool",
+      "result",
+    ]);
+    expect(entries(at.view, "tool")).toMatchObject([{ name: "bash", title: "make", status: "failed" }]);
+    expect(entries(at.view, "result").map(({ subtype }) => subtype)).toEqual(["success", "interrupted"]);
+    await at.driver.send("three");
+    await at.turns(3);
+    // The model gave its new call the id of the old one.
+    expect(entries(at.view, "tool").map(({ status }) => status)).toEqual(["failed", "done"]);
+    expect(messagesOf(place.model, 1).filter(({ role }) => role !== "system")).toHaveLength(8);
+    await at.command("/name", "mine");
+    await conversation.close();
+    expect(await store.list()).toMatchObject([{ id, name: "mine", title: "one", turns: 1 }]);
   });
 });

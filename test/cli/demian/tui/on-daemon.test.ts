@@ -34,6 +34,7 @@ describe("a session of the daemon", () => {
     agent: { value: "plan", source: "flag" },
     provider: { value: "other", source: "saved" },
     model: { value: model, source: "config" },
+    effort: { value: "", source: "config" },
   });
 
   test("gets the settings on the screen: agent, provider and model, and its directory and mode", () => {

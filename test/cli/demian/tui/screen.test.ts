@@ -63,8 +63,7 @@ describe.skipIf(tmuxVersion() === undefined)("on the screen", () => {
     await screen.until(/Hello there\.[\s\S]*✓ done/);
     await send(screen, "/exit");
     expect(await screen.ended()).toBe(0);
-    // tmux has pushed the beginning of the line off the screen.
-    expect(screen.screen()).toMatch(/^\S*\.jsonl\n/);
+    expect(screen.screen()).toMatch(/^continue with: demian --resume=ses_\S+\n/);
     expect(world.transcript().at(-1)).toMatchObject({ type: "session.ended", reason: "closed" });
     expect(screen.ask("#{alternate_on}")).toBe("0");
   });
@@ -91,7 +90,7 @@ describe.skipIf(tmuxVersion() === undefined)("on the screen", () => {
     screen.press("Down", "Enter");
     await screen.until("provider other (interactive) · model large (config)");
     screen.press("m");
-    await screen.until(/─ model ─/);
+    await screen.until(/> ✓ large/);
     await send(screen, "huge");
     await screen.until("model huge (interactive)");
     screen.press("a");

@@ -1,5 +1,6 @@
 // The local driver without a screen: the real runtime with a model on loopback, and the real view.
 import { afterAll, afterEach, beforeEach } from "vitest";
+import { Conversation } from "../../../../src/cli/demian/conversation.ts";
 import type { Order } from "../../../../src/cli/demian/order.ts";
 import { resolveSettings, type Settings } from "../../../../src/cli/demian/settings.ts";
 import { LocalDriver } from "../../../../src/cli/demian/tui/local-driver.ts";
@@ -15,6 +16,7 @@ export interface StageOptions {
   order?: Partial<Order>;
   parts?: readonly UserContentPart[];
   warnings?: readonly string[];
+  conversation?: Conversation;
 }
 
 export class Stage {
@@ -30,12 +32,14 @@ export class Stage {
   readonly command: Watcher["command"];
   readonly picker: Watcher["picker"];
 
-  private constructor(runtime: Runtime, order: Order, { parts = [], warnings = [] }: StageOptions) {
+  private constructor(runtime: Runtime, order: Order, options: StageOptions) {
+    const { parts = [], warnings = [] } = options;
     this.runtime = runtime;
     this.driver = new LocalDriver({
       runtime,
       settings: resolveSettings(runtime, order, {}),
       order,
+      conversation: options.conversation ?? Conversation.unstored(),
       parts,
       warnings,
       onChosen: (settings) => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { EventTranslator, toResultEvents } from "../../../../src/cli/demian/tui/translate.ts";
 import { AgentEvent } from "../../../../src/protocol/events.ts";
 import type { EventBody, InvocationFields, TurnEnd } from "../../../../src/runtime/events.ts";
+import { viewOf } from "../../../client/view/view-inputs.ts";
 import { findNoticeFault } from "../../../support/notice-fault.ts";
 
 type Frame = Record<string, unknown>;
@@ -169,6 +170,20 @@ describe("other events", () => {
     expect(frames).toHaveLength(words === undefined ? 0 : 1);
     if (words !== undefined) expect(frames[0]?.["text"]).toMatch(words);
   });
+});
+
+test("the list of steps is a plan, which the view keeps; a sub-agent's is not shown", () => {
+  const steps = [{ text: "write", status: "in_progress" }] as const;
+  const [frame, ...others] = framesOf(
+    { type: "plan.updated", steps },
+    { type: "plan.updated", steps, parentCallId: "call_1", agentPath: ["critic"] },
+  );
+  expect(frame).toMatchObject({
+    category: "plan",
+    data: { plan: [{ step: "write", status: "in_progress" }] },
+  });
+  expect(others).toEqual([]);
+  expect(viewOf([frame as Frame & { type: string }]).plan).toEqual(steps);
 });
 
 describe("the end of a turn", () => {

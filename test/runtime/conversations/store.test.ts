@@ -1,12 +1,20 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { SessionMeta } from "../../../src/runtime/acp/record.ts";
-import { SessionStore } from "../../../src/runtime/acp/store.ts";
+import type { SessionMeta } from "../../../src/runtime/conversations/record.ts";
+import { SessionStore } from "../../../src/runtime/conversations/store.ts";
 import type { Message } from "../../../src/runtime/messages.ts";
-import { temporary } from "./harness.ts";
+import { temporary } from "../acp/harness.ts";
 
 const META: SessionMeta = {
   cwd: "/w",
@@ -80,7 +88,7 @@ describe("the resume store", () => {
         toolCallId: "c2",
         name: "grep",
         isError: true,
-        content: expect.stringMatching(/interrupted/),
+        content: expect.stringMatching(/Not finished/),
       },
     ]);
     expect(readFileSync(session.history, "utf8").trimEnd().split("\n")).toHaveLength(4);
@@ -129,6 +137,33 @@ describe("the resume store", () => {
     await store.prune(Date.now() + 2 * dayMs);
     expect(store.has(id)).toBe(false);
     expect(await store.list()).toMatchObject([{ title: "something" }]);
+  });
+
+  test("those of terminals go after 90 days without use, unless they have a name", async () => {
+    const { store } = await kept([]);
+    const kinds = [{ title: "client" }, { title: "named", name: "n" }, { title: "terminal" }] as const;
+    for (const [index, meta] of kinds.entries()) {
+      const source = index === 0 ? {} : { source: "terminal" as const };
+      const record = await store.create(store.newId(), META, () => undefined);
+      record.update({ ...meta, ...source });
+      record.close();
+    }
+    const titles = async () => (await store.list()).map(({ title }) => title).sort();
+    await store.prune(Date.now() + 89 * 86_400_000);
+    expect(await titles()).toEqual(["client", "named", "terminal"]);
+    await store.prune(Date.now() + 91 * 86_400_000);
+    expect(await titles()).toEqual(["client", "named"]);
+  });
+
+  test("those of a directory are found under each of its names", async () => {
+    const { store, record } = await kept([]);
+    const directory = temporary();
+    const link = join(temporary(), "link");
+    symlinkSync(directory, link);
+    record.update({ title: "t", cwd: link });
+    expect(await store.listIn(directory)).toHaveLength(1);
+    expect(await store.listIn(link)).toHaveLength(1);
+    expect(await store.listIn(temporary())).toEqual([]);
   });
 
   test("a failed write is reported once, and repeated when possible", async () => {

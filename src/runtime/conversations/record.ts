@@ -3,6 +3,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { toMessage } from "../../base/coded-error.ts";
+import type { DemianConfig } from "../config/schema.ts";
 import type { Message } from "../messages.ts";
 
 export interface SessionMeta {
@@ -10,7 +11,15 @@ export interface SessionMeta {
   agent: string;
   provider: string;
   model: string;
+  /** The start of the first message. */
   title?: string;
+  /** Given by the user. */
+  name?: string;
+  /** The conversation is, or was last, in a terminal. */
+  source?: "terminal";
+  agentMode?: DemianConfig["agentMode"];
+  /** Messages of the user that were answered, or ended otherwise. */
+  turns?: number;
   /** Total so far, if the provider reports it. */
   costUsd?: number;
   /** ISO 8601. */

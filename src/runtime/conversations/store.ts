@@ -1,4 +1,4 @@
-// Stored sessions: $XDG_STATE_HOME/demian/sessions/<id>/{meta.json, history.jsonl, lock}. Outside the workspace and
+// Stored conversations, of terminals and of ACP clients: $XDG_STATE_HOME/demian/sessions/<id>/{meta.json, history.jsonl, lock}. Outside the workspace and
 // readable by the user only, because a history contains files and command output.
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -10,14 +10,17 @@ import { mapBounded } from "../../base/map-bounded.ts";
 import { ensurePrivateDir } from "../../base/private-file.ts";
 import { completeToolCalls } from "../history.ts";
 import type { Message } from "../messages.ts";
-import { takeLock } from "../process-lock.ts";
-import { type Env, getStateDir } from "../state-dir.ts";
+import { findLockHolder, takeLock } from "../process-lock.ts";
+import { type Env, getStateDir, resolveRealPath } from "../state-dir.ts";
 import { HISTORY_FILE, META_FILE, type SessionMeta, SessionRecord } from "./record.ts";
 
 /** Only our own ids are used in paths. */
 const SESSION_ID = /^ses_[A-Za-z0-9_-]{16,40}$/;
 const PARALLEL_READS = 16;
-const EMPTY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
+const EMPTY_MS = DAY_MS;
+/** Conversations of terminals without a name; clients of ACP delete theirs. */
+const FORGOTTEN_MS = 90 * DAY_MS;
 
 export interface StoredSession extends SessionMeta {
   id: string;
@@ -90,13 +93,33 @@ export class SessionStore {
       );
   }
 
-  /** Removes sessions that have been empty for a day: clients create one just by connecting. */
+  /** Those of a directory, however it is named; the newest first. */
+  async listIn(cwd: string): Promise<StoredSession[]> {
+    const real = await resolveRealPath(cwd);
+    const same = await mapBounded(await this.list(), PARALLEL_READS, async (session) =>
+      session.cwd === cwd || (await resolveRealPath(session.cwd)) === real ? session : undefined,
+    );
+    return same.filter((session) => session !== undefined);
+  }
+
+  /** The process that has it open. */
+  findHolder(id: string): number | undefined {
+    return this.has(id) ? findLockHolder(join(this.#directory, id, "lock")) : undefined;
+  }
+
+  /**
+   * Removes sessions that have been empty for a day, because clients create one just by connecting, and those of terminals
+   * that have no name and were not used for 90 days.
+   */
   async prune(nowMs: number): Promise<void> {
     const ids = (await readdir(this.#directory).catch(toEmptyList)).filter((id) => SESSION_ID.test(id));
     await mapBounded(ids, PARALLEL_READS, async (id) => {
       const meta = readMeta(await readFile(join(this.#directory, id, META_FILE), "utf8").catch(() => ""));
-      if (meta === undefined || meta.title !== undefined) return;
-      if (nowMs - Date.parse(meta.updatedAt) < EMPTY_MS) return;
+      if (meta === undefined) return;
+      const isWanted = meta.name !== undefined || meta.source !== "terminal";
+      if (meta.title !== undefined && isWanted) return;
+      const limitMs = meta.title === undefined ? EMPTY_MS : FORGOTTEN_MS;
+      if (nowMs - Date.parse(meta.updatedAt) < limitMs) return;
       // In use by another process.
       await this.remove(id).catch(() => undefined);
     });
@@ -144,8 +167,16 @@ function readMeta(text: string): SessionMeta | undefined {
   if (!isObject(value)) return undefined;
   const fields = ["cwd", "agent", "provider", "model", "createdAt", "updatedAt"];
   if (!fields.every((field) => typeof value[field] === "string")) return undefined;
-  const { title, ...rest } = value as unknown as SessionMeta;
-  return { ...rest, ...(typeof title === "string" ? { title } : {}) };
+  const { title, name, source, agentMode, turns, ...rest } = value as unknown as SessionMeta;
+  const isMode = agentMode === "single-agent" || agentMode === "multi-agent";
+  return {
+    ...rest,
+    ...(typeof title === "string" ? { title } : {}),
+    ...(typeof name === "string" ? { name } : {}),
+    ...(source === "terminal" ? { source } : {}),
+    ...(isMode ? { agentMode } : {}),
+    ...(Number.isSafeInteger(turns) ? { turns: Number(turns) } : {}),
+  };
 }
 
 function readHistory(text: string): { messages: Message[]; lostLines: number; isTorn: boolean } {
