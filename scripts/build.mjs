@@ -1,4 +1,4 @@
-// Builds dist/: a bundle per program (for a quick start), the worker threads, the client library with its types, the
+// Builds dist/: a bundle per program (for a quick start), the worker threads, the libraries with their types, the
 // dashboard (build-web.mjs) and the licences of bundled packages (notices.mjs).
 //   node scripts/build.mjs [--quiet]
 import { spawnSync } from "node:child_process";
@@ -77,6 +77,16 @@ const bundles = await Promise.all([
     entryPoints: { client: "src/client/index.ts" },
     outExtension: { ".js": ".mjs" },
     sourcemap: true,
+  }),
+  build({
+    ...common,
+    format: "esm",
+    entryPoints: { demian: "src/runtime/index.ts" },
+    outExtension: { ".js": ".mjs" },
+    // Bundled CommonJS packages need it for Node's own modules.
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
   }),
 ]);
 writeFileSync(join(root, "dist/package.json"), '{ "type": "commonjs" }\n');

@@ -1,7 +1,13 @@
 // Changes of a session's view as lines, for `sm tail -f` and `blemees wire`. Pure. The agent's text has a bar and its
 // actions are cut to one row, so that nothing it writes can imitate our own output or a request.
 import { sanitize, sanitizeLine } from "../base/sanitize.ts";
-import { computeWorkedMs, formatNotice, formatTool, formatToolStatus } from "../client/view/format.ts";
+import {
+  computeWorkedMs,
+  formatCost,
+  formatNotice,
+  formatTool,
+  formatToolStatus,
+} from "../client/view/format.ts";
 import type { Entry, NoticeEntry, RequestEntry, ResultEntry, ToolEntry } from "../client/view/types.ts";
 import type { EntryChange } from "../client/view.ts";
 import { drawBarLines, truncate } from "./bar.ts";
@@ -110,7 +116,7 @@ function resultLine(entry: ResultEntry, columns: number): EntryLine {
   const facts = [
     ...(worked === undefined ? [] : [`${(worked / 1000).toFixed(1)} s`]),
     ...(usage === undefined ? [] : [`${usage.input_tokens ?? 0} tokens in, ${usage.output_tokens ?? 0} out`]),
-    ...(cost_usd === undefined ? [] : [`$${cost_usd.toFixed(2)}`]),
+    ...(cost_usd === undefined ? [] : [formatCost(cost_usd)]),
   ];
   return oneLine(`✓ done${facts.length === 0 ? "" : `: ${facts.join(", ")}`}`, columns, "green");
 }

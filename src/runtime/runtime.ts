@@ -94,6 +94,7 @@ class LoadedRuntime implements Runtime {
   readonly tools = new ToolRegistry();
   readonly agents: Runtime["agents"];
   readonly providers: readonly ProviderChoice[];
+  readonly commands: Runtime["commands"];
   readonly #order: RuntimeOrder;
   readonly #instructions: Contributions["instructions"];
   readonly #sessions = new Set<DemianSession>();
@@ -103,6 +104,7 @@ class LoadedRuntime implements Runtime {
   constructor(order: RuntimeOrder, cwd: string, loaded: LoadedConfig, files?: Contributions) {
     this.#order = order;
     this.cwd = cwd;
+    this.commands = files?.commands ?? [];
     this.#projectServers = loaded.projectServers;
     // Trust is checked for each source, so its problems may be found twice.
     this.warnings = [...new Set([...loaded.warnings, ...(files?.warnings ?? [])])];

@@ -7,6 +7,7 @@ import type { Jobs } from "./jobs/jobs.ts";
 import type { McpControl, McpOrder } from "./mcp/types.ts";
 import type { Message, UserContentPart } from "./messages.ts";
 import type { Asker } from "./permissions/types.ts";
+import type { PromptCommand } from "./prompts.ts";
 import type { Effort } from "./providers/effort.ts";
 import type { ListedModel } from "./providers/models/facts.ts";
 import type { ProviderFailure, ResolvedProvider, TokenUsage } from "./providers/types.ts";
@@ -26,6 +27,8 @@ export interface Runtime {
   readonly warnings: readonly string[];
   readonly agents: AgentRegistry;
   readonly tools: ToolRegistry;
+  /** Own slash commands. */
+  readonly commands: readonly PromptCommand[];
   /** Providers to choose from, with their default model. */
   readonly providers: readonly ProviderChoice[];
   /** Models that the account of this provider can use, with what is known about them. Never rejects. */

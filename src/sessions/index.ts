@@ -4,7 +4,7 @@ export type { McpConfig } from "./agent/extras.ts";
 export { AUDIT_NAME } from "./audit/audit.ts";
 export { readAudit } from "./audit/read-audit.ts";
 export type { PriceTable } from "./budget/rates.ts";
-export type { Checkpoints } from "./checkpoints/checkpoints.ts";
+export { type CheckpointParts, Checkpoints } from "./checkpoints/checkpoints.ts";
 export { shutdownError } from "./core/refusals.ts";
 export { FileFinder } from "./files/file-finder.ts";
 export { type HubOptions, SessionHub } from "./hub.ts";

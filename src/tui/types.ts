@@ -39,6 +39,11 @@ export interface SessionDriver {
   readonly pickers: readonly Picker[];
   /** Files of the working directory whose names match, for completion after `@`; absent if it cannot be known. */
   findFiles?(match: string): Promise<Pick<FilesReply, "files" | "reason">>;
+  /**
+   * Takes an image for the next message, by the path that was pasted, or from the clipboard. Returns the label that stands for
+   * it in the text. Absent if messages cannot have images.
+   */
+  attach?(path: string | undefined): Promise<string>;
   /** The agent's own slash commands, for completion; absent if they cannot be known. */
   agentCommands?(): Promise<readonly AgentCommand[]>;
   /** What the turns changed in the repository; absent if it cannot be known. */

@@ -5,7 +5,7 @@ import { cutToWidth, measureWidth } from "../../base/width.ts";
 import type { Action, FilterState, SessionView } from "../../client/index.ts";
 import { findTightest, toBudgetLines } from "../../client/view/budget.ts";
 import { getActiveMs } from "../../client/view/fleet.ts";
-import { formatAge, formatState, formatTokens } from "../../client/view/format.ts";
+import { formatAge, formatState, formatTokens, formatCost as formatUsd } from "../../client/view/format.ts";
 import { formatTable, type Style } from "../output.ts";
 import { shortenIds } from "./find.ts";
 
@@ -204,7 +204,7 @@ export function formatAction(action: Action): string {
 }
 
 export function formatCost(cost: number | undefined): string {
-  return cost === undefined ? "-" : `$${cost.toFixed(2)}`;
+  return cost === undefined ? "-" : formatUsd(cost);
 }
 
 /** Its cost, and the limit that is used up most, with a bar. */

@@ -1,5 +1,6 @@
 // What the slash commands do, on the screen and in the plain chat.
 import { CodedError } from "../../base/coded-error.ts";
+import { expandPrompt, type PromptCommand } from "../../runtime/prompts.ts";
 import type { CompactReport } from "../../runtime/session-types.ts";
 import type { DriverCommand } from "../../tui/types.ts";
 import { CHAT_COMMANDS } from "./chat-commands.ts";
@@ -13,6 +14,11 @@ export interface CommandActions {
   /** What the model is given. */
   context(): Promise<string>;
   usePlan(text: string): Promise<void>;
+  /** Lists background commands, or ends one. */
+  jobs(word: string): Promise<string>;
+  /** Attaches an image to the next message. Returns its label. */
+  attach(path: string | undefined): Promise<string>;
+  undo(order: { force?: boolean }): Promise<string>;
   /** What the model thought. */
   thinking(): string;
   /** Lists the sub-agents. */
@@ -52,6 +58,24 @@ export function createCommands(deeds: CommandActions): readonly DriverCommand[] 
   });
 }
 
+/** Own commands send a message; built-in ones of the same name win. */
+export function createOwnCommands(
+  commands: readonly PromptCommand[],
+  send: (text: string) => Promise<void>,
+): readonly DriverCommand[] {
+  return commands
+    .filter(({ name }) => CHAT_COMMANDS.every((known) => known.name !== `/${name}`))
+    .map((command) => ({
+      name: `/${command.name}`,
+      summary: command.description ?? `own command (${command.scope})`,
+      isAlways: true,
+      run: async (rest: string) => {
+        const text = expandPrompt([command], `/${command.name} ${rest}`);
+        if (text !== undefined) await send(text);
+      },
+    }));
+}
+
 /** The result of /compact, shown in the feed. */
 export function formatCompactReport(report: CompactReport | undefined): string {
   if (report === undefined) return "nothing to compact yet";
@@ -77,6 +101,13 @@ function createActions(deeds: CommandActions): Readonly<Record<string, (word: st
     "/agent": (word) => (word === "" ? ask("a") : choices.agent(word)),
     "/thinking": async () => say(deeds.thinking()),
     "/agents": async () => say(deeds.agents()),
+    "/jobs": async (word) => say(await deeds.jobs(word)),
+    "/image": async (word) =>
+      say(`${await deeds.attach(word === "" ? undefined : word)} is sent with your next message`),
+    "/undo": async (word) => {
+      if (word !== "" && word !== "force") throw new CodedError("bad_command", "use /undo or /undo force");
+      say(await deeds.undo(word === "force" ? { force: true } : {}));
+    },
     "/use-plan": (word) => deeds.usePlan(word),
   };
 }

@@ -13,6 +13,14 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
   { name: "/stop", usage: "/stop", summary: "stop the running task", isForRunning: true },
   { name: "/compact", usage: "/compact", summary: "summarize older messages to free up context" },
   { name: "/context", usage: "/context", summary: "show what the model is given and what it costs" },
+  {
+    name: "/jobs",
+    usage: "/jobs [kill N]",
+    summary: "list background commands, or end one",
+    isForRunning: true,
+  },
+  { name: "/undo", usage: "/undo [force]", summary: "undo the file changes of the last turn" },
+  { name: "/image", usage: "/image [PATH]", summary: "attach an image, or the one in the clipboard" },
   { name: "/name", usage: "/name [NAME]", summary: "name this conversation, to resume it by name" },
   { name: "/provider", usage: "/provider [KEY]", summary: "switch the provider" },
   { name: "/model", usage: "/model [NAME]", summary: "switch the model" },
@@ -35,12 +43,16 @@ export type Typed =
   | { kind: "empty" }
   | { kind: "message"; text: string }
   | { kind: "command"; name: string; word: string | undefined }
+  /** `!command` */
+  | { kind: "shell"; command: string }
   /** `isNear`: a misspelled command, or one with arguments that it does not take. */
   | { kind: "unknown"; message: string; isNear: boolean };
 
-/** A path such as /etc/hosts is a message, and so is any line that starts with a space. */
+/** A path such as /etc/hosts is a message, and so is any text that starts with a space. */
 export function readTyped(text: string): Typed {
   if (text.trim() === "") return { kind: "empty" };
+  const shell = /^!\s*(\S[\s\S]*)$/.exec(text.trimEnd())?.[1];
+  if (shell !== undefined) return { kind: "shell", command: shell };
   const [, said, rest = ""] = /^(\/[a-z][a-z-]*)(?:\s+([\s\S]*))?$/.exec(text.trimEnd()) ?? [];
   if (said === undefined) return { kind: "message", text: text.trim() };
   const name = ALIASES[said] ?? said;

@@ -7,16 +7,19 @@ import { defined } from "../../base/values.ts";
 import { findMainAgent } from "../../runtime/agents/from-config.ts";
 import { formatContextReport } from "../../runtime/context/report-text.ts";
 import type { UserContentPart } from "../../runtime/messages.ts";
+import { expandPrompt } from "../../runtime/prompts.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../runtime/session-types.ts";
 import type { DriverCommand } from "../../tui/types.ts";
 import { truncate } from "../bar.ts";
 import { formatUsageLines } from "../program.ts";
+import { Attachments } from "./attachments.ts";
 import { createCommands, formatCompactReport } from "./chat-actions.ts";
 import { CHAT_COMMANDS, readTyped } from "./chat-commands.ts";
 import { Choices } from "./choices.ts";
 import { ProviderPrompt } from "./choose-provider.ts";
 import { type Conversation, recallConversation, renameConversation } from "./conversation.ts";
 import { EXIT_CODES, type Io, type Stop } from "./io.ts";
+import { runJobsCommand } from "./jobs-text.ts";
 import { isGood, showReport } from "./once.ts";
 import type { Order } from "./order.ts";
 import { askQuestion, createAsker } from "./permission.ts";
@@ -24,9 +27,12 @@ import { CARRY_OUT, explainNoPlan, explainPlan } from "./plan-messages.ts";
 import { Progress } from "./progress.ts";
 import type { Screen } from "./screen.ts";
 import { formatPlace, formatSettings, type Settings, toSessionChoice } from "./settings.ts";
+import { formatShellOutput } from "./shell-text.ts";
 import { describeTeam, formatSubAgents } from "./sub-agents.ts";
 import { Terminal } from "./terminal.ts";
 import { Thoughts } from "./thoughts.ts";
+import type { TurnCheckpoints } from "./tui/checkpoints.ts";
+import { formatUndo, noteUndo } from "./undo-text.ts";
 import { formatUsage } from "./usage-text.ts";
 
 export interface ChatOptions {
@@ -54,6 +60,7 @@ export class Chat {
   readonly #commands: readonly DriverCommand[];
   #session: DemianSession | undefined;
   #parts: readonly UserContentPart[];
+  #checkpoints: Promise<TurnCheckpoints> | undefined;
   /** The settings that were saved last. */
   #remembered: Settings | undefined;
   /** The first choice was made, and the session is open. */
@@ -76,7 +83,9 @@ export class Chat {
       screen,
       env: io.env,
       complete: (line) =>
-        CHAT_COMMANDS.flatMap(({ name }) => (line !== "" && name.startsWith(line) ? [`${name} `] : [])),
+        [...CHAT_COMMANDS.map(({ name }) => name), ...runtime.commands.map(({ name }) => `/${name}`)].flatMap(
+          (name) => (line !== "" && name.startsWith(line) ? [`${name} `] : []),
+        ),
     });
     this.#choices = new Choices({
       runtime,
@@ -95,6 +104,9 @@ export class Chat {
       thinking: () => this.#thoughts.format(),
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: async () => screen.note("· no task is running"),
+      jobs: (word) => runJobsCommand(this.#session, word),
+      undo: (order) => this.#undo(order),
+      attach: (path) => this.#attach(path),
       compact: async () => formatCompactReport(this.#session?.compact()),
       rename: async (name) => renameConversation(options.conversation, name),
       context: async () => (this.#session === undefined ? "" : formatContextReport(this.#session.context())),
@@ -113,6 +125,7 @@ export class Chat {
       unlisten();
       this.#terminal.close();
       await this.#session?.close();
+      await (await this.#checkpoints)?.close();
     }
   }
 
@@ -176,9 +189,12 @@ export class Chat {
   async #step(): Promise<void> {
     const text = await this.#message();
     if (text === undefined) return;
+    const own = expandPrompt(this.#options.runtime.commands, text);
     const typed = readTyped(text);
+    if (typed.kind === "unknown" && own !== undefined) return this.#turn(own);
     if (typed.kind === "unknown") this.#options.screen.error(`✗ ${sanitizeLine(typed.message)}`);
     if (typed.kind === "message") await this.#turn(typed.text);
+    if (typed.kind === "shell") await this.#attempt(() => this.#runShell(typed.command));
     if (typed.kind === "command") {
       const { name, word } = typed;
       await this.#attempt(() => this.#command(name, word));
@@ -206,29 +222,36 @@ export class Chat {
 
   async #turn(text: string, usePlan = false): Promise<void> {
     const { screen } = this.#options;
-    const session = this.#session;
-    if (session === undefined) return;
+    const checkpoints = await this.#loadCheckpoints();
     const parts = this.#parts;
     this.#parts = [];
+    const { conversation } = this.#options;
+    const report = await this.#whileRunning(async (session) => {
+      const extras = { ...(parts.length === 0 ? {} : { parts }), ...(usePlan ? { usePlan } : {}) };
+      conversation.begin(text, session);
+      const ended = await checkpoints.record(() => session.run({ text, ...extras }));
+      conversation.endTurn(session, ended);
+      return ended;
+    });
+    if (report === undefined) return;
+    await showReport(report, screen, this.#progress);
+    await this.#remember(report);
+    if (report.plan !== undefined) screen.note(`· ${explainPlan("/provider")}`);
+    screen.note(`· ${formatUsage(report)}`);
+  }
+
+  /** A turn or a command of the user: lines typed meanwhile are commands for it, or queued. */
+  async #whileRunning<T>(run: (session: DemianSession) => Promise<T>): Promise<T | undefined> {
+    const session = this.#session;
+    if (session === undefined) return undefined;
     this.#isRunning = true;
     const unwatch = this.#terminal.watch({
       line: (line) => this.#onLineDuringTask(line),
       interrupt: () => this.#interrupt(),
-      end: () => screen.note("· end of input; exiting when this task is done"),
+      end: () => this.#options.screen.note("· end of input; exiting when this task is done"),
     });
     try {
-      this.#options.conversation.begin(text, session);
-      const report = await session.run({
-        text,
-        ...(parts.length === 0 ? {} : { parts }),
-        ...(usePlan ? { usePlan } : {}),
-      });
-      unwatch();
-      this.#options.conversation.endTurn(session, report);
-      await showReport(report, screen, this.#progress);
-      await this.#remember(report);
-      if (report.plan !== undefined) screen.note(`· ${explainPlan("/provider")}`);
-      screen.note(`· ${formatUsage(report)}`);
+      return await run(session);
     } finally {
       unwatch();
       this.#isRunning = false;
@@ -245,17 +268,53 @@ export class Chat {
   #onLineDuringTask(line: string): void {
     const { screen } = this.#options;
     const typed = readTyped(line);
+    const isOwn = expandPrompt(this.#options.runtime.commands, line) !== undefined;
     // A late answer to a prompt that is gone.
     if (typed.kind === "empty" || /^\s*[yna]\s*$/i.test(line)) return;
-    if (typed.kind === "unknown") screen.error(`✗ ${sanitizeLine(typed.message)}`);
-    if (typed.kind === "message") {
-      this.#terminal.queue(typed.text);
+    if (typed.kind === "unknown" && !isOwn) screen.error(`✗ ${sanitizeLine(typed.message)}`);
+    if (typed.kind === "message" || typed.kind === "shell" || (typed.kind === "unknown" && isOwn)) {
+      this.#terminal.queue(line.trim());
       screen.note("· queued until this task is done; /stop stops it and clears the queue");
     }
     if (typed.kind !== "command") return;
     if (typed.name === "/exit") this.#leave(0);
     else if (typed.name === "/stop") this.#abort();
-    else screen.note("· a task is running: /stop or /exit");
+    else if (typed.name === "/jobs") void this.#attempt(() => this.#command("/jobs", typed.word));
+    else screen.note("· a task is running: /stop, /jobs or /exit");
+  }
+
+  async #runShell(command: string): Promise<void> {
+    const { screen } = this.#options;
+    const result = await this.#whileRunning((session) =>
+      session.runCommand({ command, signal: this.#leaving.signal }),
+    );
+    if (result !== undefined) screen.say(formatShellOutput(result.output, result.end));
+  }
+
+  async #attach(path: string | undefined): Promise<string> {
+    const { runtime, io } = this.#options;
+    const attachments = new Attachments(runtime, io.env);
+    const label = await attachments.add(path);
+    this.#parts = [...this.#parts, ...attachments.take(label)];
+    return label;
+  }
+
+  async #undo(order: { force?: boolean }): Promise<string> {
+    const checkpoints = await this.#loadCheckpoints();
+    const reply = await checkpoints.undo(order);
+    if (reply.done) this.#session?.addNote(noteUndo(reply));
+    return formatUndo(reply);
+  }
+
+  /** Loaded with the first turn. */
+  #loadCheckpoints(): Promise<TurnCheckpoints> {
+    const { io, runtime, screen } = this.#options;
+    const { id = "" } = this.#session ?? {};
+    const warn = (text: string): void => screen.warn(`! ${text}`);
+    this.#checkpoints ??= import("./tui/checkpoints.ts").then(
+      ({ TurnCheckpoints: create }) => new create(id, { cwd: runtime.cwd, env: io.env, warn }),
+    );
+    return this.#checkpoints;
   }
 
   async #command(name: string, word = ""): Promise<void> {

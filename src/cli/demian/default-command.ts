@@ -3,6 +3,7 @@ import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import { loadImagePart } from "../../runtime/images.ts";
+import { expandPrompt } from "../../runtime/prompts.ts";
 import type { Runtime } from "../../runtime/session-types.ts";
 import { type Arguments, readTextFlag, UsageError } from "../command.ts";
 import { Chat } from "./chat.ts";
@@ -103,6 +104,7 @@ async function run({
       const { runOnScreen } = await import("./tui/on-screen.ts");
       return await runOnScreen({
         io,
+        env: io.env,
         runtime,
         settings,
         order,
@@ -119,7 +121,8 @@ async function run({
     };
     const talk = { io, screen, runtime, settings, order, conversation, parts };
     if (isChat) return await new Chat({ ...talk, onChosen }).run();
-    return await runOnce({ ...talk, text, isJson });
+    const sent = expandPrompt(runtime.commands, text) ?? text;
+    return await runOnce({ ...talk, text: sent, isJson });
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== "missing_key") throw error;
     const others = "select another one with --provider; `demian list-providers` shows which are ready";

@@ -18,6 +18,7 @@ const MEANING: Readonly<Record<Trustable["kind"], string>> = {
   config:
     "If trusted, its hooks run as programs with your permissions, and its agents may read files without asking and use any of your providers.",
   agent: "If trusted, it may read files without asking and use any of your providers.",
+  command: "If trusted, /NAME sends its text as a message of yours. It cannot change permissions.",
   instructions:
     "The model gets them unless you refuse them. They cannot change permissions. If trusted, demian no longer mentions them.",
   tool: "If trusted, its code is loaded into demian and runs with your full permissions, outside the sandbox.",

@@ -21,6 +21,8 @@ export function makeToolTitle(input: unknown, cwd: string | undefined): string {
   const text =
     findText(input, MAIN_FIELDS, cwd) ||
     changedPaths(input["changes"], cwd) ||
+    patchedPaths(input["patch"]) ||
+    countSteps(input["steps"]) ||
     findText(input, DESCRIPTION_FIELDS, cwd) ||
     joinQuestions(input["questions"]);
   return text === "" ? shortJson(input) : oneLine(text);
@@ -65,6 +67,20 @@ function changedPaths(changes: unknown, cwd: string | undefined): string {
     .filter((path) => typeof path === "string")
     .map((path) => toRelative(path, cwd))
     .join(", ");
+}
+
+/** The files of a "*** Begin Patch". */
+function patchedPaths(patch: unknown): string {
+  const lines =
+    typeof patch === "string" ? patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm) : [];
+  return [...lines].map(([, path = ""]) => path.trim()).join(", ");
+}
+
+/** Of a list of steps: "1 of 3 done". */
+function countSteps(steps: unknown): string {
+  const all = asObjects(steps).filter(({ status }) => typeof status === "string");
+  const done = all.filter(({ status }) => status === "completed");
+  return all.length === 0 ? "" : `${done.length} of ${all.length} done`;
 }
 
 function shortJson(value: object): string {

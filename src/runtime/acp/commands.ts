@@ -1,5 +1,6 @@
 // Slash commands.
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
+import type { PromptCommand } from "../prompts.ts";
 
 export const COMPACT = "/compact";
 export const CONTEXT = "/context";
@@ -20,6 +21,13 @@ export const AVAILABLE_COMMANDS: readonly AvailableCommand[] = [
     input: { hint: "what to do with it" },
   },
 ];
+
+/** The user's own. A built-in one of the same name wins. */
+export function toAvailableCommands(commands: readonly PromptCommand[]): AvailableCommand[] {
+  return commands
+    .filter(({ name }) => AVAILABLE_COMMANDS.every((known) => known.name !== name))
+    .map(({ name, description = "Own command" }) => ({ name, description, input: { hint: "arguments" } }));
+}
 
 /** The text after the command; undefined if the text is not this command. */
 export function readArguments(text: string, command: string): string | undefined {

@@ -16,12 +16,21 @@ import { checkName, makeTitle } from "../conversations/title.ts";
 import type { RuntimeEvent } from "../events.ts";
 import { formatJobEnd } from "../jobs/jobs.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
+import { expandPrompt } from "../prompts.ts";
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
 import { toPromptResponse } from "./answer.ts";
 import { askForm, buildPermissionRequest, readPermissionAnswer } from "./ask.ts";
 import { isFromSubAgent } from "./children.ts";
 import { type Choices, listChoices } from "./choices.ts";
-import { AVAILABLE_COMMANDS, COMPACT, CONTEXT, NAME, readArguments, USE_PLAN } from "./commands.ts";
+import {
+  AVAILABLE_COMMANDS,
+  COMPACT,
+  CONTEXT,
+  NAME,
+  readArguments,
+  toAvailableCommands,
+  USE_PLAN,
+} from "./commands.ts";
 import { promptRunningError, toRequestError } from "./errors.ts";
 import { NOTICE, supportsNotification } from "./extensions.ts";
 import { Outbound } from "./outbound.ts";
@@ -250,7 +259,8 @@ export class AcpSession {
     const planText = readArguments(input.text, USE_PLAN);
     let report: TurnReport;
     try {
-      const turn = planText === undefined ? input : { ...input, text: planText, usePlan: true };
+      const own = { ...input, text: expandPrompt(this.runtime.commands, input.text) ?? input.text };
+      const turn = planText === undefined ? own : { ...input, text: planText, usePlan: true };
       report = await this.#session.run({ ...turn, signal });
     } catch (error) {
       throw toRequestError(error);
@@ -323,7 +333,7 @@ export class AcpSession {
       description,
       ...(hint !== undefined && { input: { hint } }),
     }));
-    const availableCommands = [...own, ...prompts];
+    const availableCommands = [...own, ...toAvailableCommands(this.runtime.commands), ...prompts];
     const text = JSON.stringify(availableCommands);
     if (text === this.#commands) return;
     this.#commands = text;

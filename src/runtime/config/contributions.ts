@@ -5,6 +5,7 @@ import { quoteShellWord } from "../../base/shell-word.ts";
 import { type FileAgent, readAgentFile } from "../agents/files.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import { findInstructions, type InstructionFile } from "../instructions/find.ts";
+import { type PromptCommand, readPromptCommand } from "../prompts.ts";
 import { createBuiltinTools } from "../tools/builtin.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import { joinNames } from "./fewer.ts";
@@ -39,6 +40,8 @@ export interface Contributions {
   /** The user's, then the project's. agents/from-config.ts checks the names they use. */
   agents: readonly FileAgent[];
   tools: readonly RegisteredTool[];
+  /** Own slash commands. */
+  commands: readonly PromptCommand[];
   /** The user's, then the project's from the root of the repository down. */
   instructions: readonly InstructionFile[];
   warnings: string[];
@@ -50,10 +53,14 @@ export async function loadContributions(order: ContributionsOrder): Promise<Cont
   const found = order.config.instructions.enabled ? await findInstructions(order) : { files: [], faults: [] };
   const read = await Promise.all(
     (await listScopes(order)).map(async (scope) => {
-      const [tools, agents] = await Promise.all([readScope(scope, "tool"), readScope(scope, "agent")]);
-      warnings.push(...tools.faults, ...agents.faults);
+      const [tools, agents, commands] = await Promise.all([
+        readScope(scope, "tool"),
+        readScope(scope, "agent"),
+        readScope(scope, "command"),
+      ]);
+      warnings.push(...tools.faults, ...agents.faults, ...commands.faults);
       const instructions = found.files.filter((file) => file.scope.name === scope.name);
-      return { scope, tools: tools.files, agents: agents.files, instructions };
+      return { scope, tools: tools.files, agents: agents.files, commands: commands.files, instructions };
     }),
   );
   warnings.push(...found.faults);
@@ -68,7 +75,9 @@ export async function loadContributions(order: ContributionsOrder): Promise<Cont
     tools.push(...(await loadTools(modules, order, { scope, trust, taken: tools }, warnings)));
   const agents: FileAgent[] = [];
   const instructions: InstructionFile[] = [];
-  for (const { scope, agents: files, instructions: texts, trust } of trusted) {
+  const commands: PromptCommand[] = [];
+  for (const { scope, agents: files, commands: prompts, instructions: texts, trust } of trusted) {
+    commands.push(...(await readCommands(prompts, trust, warnings)));
     instructions.push(...chooseInstructions(texts, scope, trust, warnings));
     const fresh = await readAgents(files, order, { trust, tools }, warnings);
     const strange = fresh.filter(({ source }) => !source.trusted).map(({ name }) => name);
@@ -78,7 +87,7 @@ export async function loadContributions(order: ContributionsOrder): Promise<Cont
       );
     agents.push(...fresh);
   }
-  return { agents, tools, instructions, warnings };
+  return { agents, tools, commands: keepFirst(commands), instructions, warnings };
 }
 
 /** Everything of a project and the code of the user need trust. */
@@ -86,14 +95,16 @@ function listFiles({
   scope,
   tools,
   agents,
+  commands,
   instructions,
 }: {
   scope: Scope;
   tools: ScopeFile[];
   agents: ScopeFile[];
+  commands: ScopeFile[];
   instructions: InstructionFile[];
 }): Trusted[] {
-  return scope.name === "project" ? [...tools, ...agents, ...instructions] : tools;
+  return scope.name === "project" ? [...tools, ...agents, ...commands, ...instructions] : tools;
 }
 
 /** Data, like agents: a project's are used with a warning until they are trusted, and not at all if they are refused. */
@@ -193,6 +204,36 @@ function describeState(state: TrustState, trust: TrustRecords, module: ScopeFile
   const { decision, decidedAtMs = 0 } = findRecord(trust, module) ?? {};
   const day = new Date(decidedAtMs).toISOString().slice(0, 10);
   return `changed since you ${decision === "refused" ? "refused" : "trusted"} it (${day})`;
+}
+
+/** A project's are words that the user sends without reading them, so they need trust. */
+async function readCommands(
+  files: readonly ScopeFile[],
+  trust: TrustRecords,
+  warnings: string[],
+): Promise<PromptCommand[]> {
+  const commands: PromptCommand[] = [];
+  for (const file of files) {
+    const refusal = file.scope.name === "user" ? undefined : explainCommandRefusal(file, trust);
+    if (refusal !== undefined && refusal !== "") warnings.push(`${file.path} is not used: ${refusal}`);
+    const command = refusal === undefined ? await readPromptCommand(file, warnings) : undefined;
+    if (command !== undefined) commands.push(command);
+  }
+  return commands;
+}
+
+/** Empty: the user refused it, which needs no warning. */
+function explainCommandRefusal(file: ScopeFile, trust: TrustRecords): string | undefined {
+  const state = getTrust(trust, file);
+  if (state === "refused") return "";
+  if (file.isWritableByOthers) return "it is writable by everyone; run chmod go-w on it";
+  if (state === "trusted") return undefined;
+  return `it is a command that ${describeState(state, trust, file)}. To use it, ${explainHowToTrust(file.path)}`;
+}
+
+/** The user's command wins over one of the project with the same name. */
+function keepFirst(commands: readonly PromptCommand[]): PromptCommand[] {
+  return commands.filter(({ name }, at) => commands.findIndex((one) => one.name === name) === at);
 }
 
 async function readAgents(

@@ -23,7 +23,7 @@ export interface Scope {
   trustDirectory: string;
 }
 
-export type Contributed = "agent" | "tool";
+export type Contributed = "agent" | "tool" | "command";
 
 export interface ScopeFile extends FileBytes {
   kind: Contributed;
@@ -42,6 +42,7 @@ const FOLDERS: Readonly<
   Record<Contributed, { folder: string; extension: string; maxBytes: number; mistaken: readonly string[] }>
 > = {
   agent: { folder: "agents", extension: ".md", maxBytes: 256 * 1024, mistaken: [".markdown", ".mdx"] },
+  command: { folder: "commands", extension: ".md", maxBytes: 64 * 1024, mistaken: [".markdown", ".mdx"] },
   tool: {
     folder: "tools",
     extension: ".mjs",

@@ -57,14 +57,16 @@ async function listScope(
   const own = isProject
     ? await readProjectBytes(place.cwd).catch((error: unknown) => void faults.push(toMessage(error)))
     : undefined;
-  const [agents, tools] = await Promise.all([
+  const [agents, commands, tools] = await Promise.all([
     isProject ? readScope(scope, "agent") : { files: [], faults: [] },
+    isProject ? readScope(scope, "command") : { files: [], faults: [] },
     readScope(scope, "tool"),
   ]);
   const isTrustedByConfig = !isProject && userTools;
   const present = [
     ...(own === undefined ? [] : [{ ...own, kind: "config" as const }]),
     ...agents.files,
+    ...commands.files,
     ...tools.files,
     ...instructions,
   ].map((file): Trustable => {
@@ -82,7 +84,10 @@ async function listScope(
     };
   });
   const gone = await listGoneFiles(trust, present, scope);
-  return { files: [...present, ...gone], faults: [...faults, ...agents.faults, ...tools.faults] };
+  return {
+    files: [...present, ...gone],
+    faults: [...faults, ...agents.faults, ...commands.faults, ...tools.faults],
+  };
 }
 
 async function listGoneFiles(

@@ -11,7 +11,7 @@ export const killJobTool = defineTool({
   name: "kill_job",
   description: "Ends a background command that bash started, with all its processes.",
   input: Input,
-  metadata: { sideEffect: "process", defaultDecision: "allow" },
+  metadata: { sideEffect: "process", defaultDecision: "ask" },
   plan: ({ job }) =>
     Promise.resolve({ title: `kill_job: ${job}`, targets: [{ kind: "other", key: "kill_job" }] }),
   async execute({ job }, _, context) {

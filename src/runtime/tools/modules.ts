@@ -2,11 +2,11 @@
 // loaded only when trusted; its input and output are bounded here.
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import { toMessage } from "../../base/coded-error.ts";
+import { CodedError, toMessage } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
 import { DECISIONS } from "../permissions/types.ts";
 import { removeNulls } from "./define.ts";
-import { callModule, type ModuleExecute } from "./module-call.ts";
+import { callModule, type ModuleContext, type ModuleExecute } from "./module-call.ts";
 import { loadModule, type ModuleBytes } from "./module-load.ts";
 import { TOOL_NAME } from "./registry.ts";
 import type { SideEffect, ToolDefinition } from "./types.ts";
@@ -31,19 +31,48 @@ const Exported = z.looseObject({
     .optional(),
 });
 
+/** A tool as its author writes it: in `tools/NAME.mjs`, or for `createTool` of the library. */
+export interface ToolModule<Input = unknown> {
+  /** a-z, 0-9 and _ */
+  name: string;
+  description: string;
+  /** JSON Schema of an object. It is sent to the model, and each input is checked against it. */
+  inputSchema: { type: "object"; [key: string]: unknown };
+  metadata?: {
+    /** What it touches besides its answer; default: "external". */
+    sideEffect?: SideEffect;
+    /** A tool may refuse itself; only the user can allow it. */
+    defaultDecision?: "ask" | "deny";
+  };
+  /** Returns a text, or `{ ok, content }`. May be async; what it throws is reported to the model. */
+  execute(input: Input, context: ModuleContext): unknown;
+}
+
 /** Runs the module's code. Rejects with the reason; ignored fields are added to `warnings`. */
 export async function loadToolModule(module: ModuleBytes, warnings: string[]): Promise<ToolDefinition> {
   const exported = await loadModule(module);
   if (typeof exported !== "object" || exported === null)
     throw new Error("it has no default export: `export default { name, description, inputSchema, execute }`");
+  // A grant holds for one version of the code.
+  return toDefinition(exported, module.sha256.slice(0, 16), (why) => warnings.push(`${module.path}: ${why}`));
+}
+
+/** For a program that embeds the runtime. Calls are asked about, like those of any tool. Throws if it is not a tool. */
+export function createTool<Input>(tool: ToolModule<Input>): ToolDefinition {
+  return toDefinition(tool, "embedded", (why) => {
+    throw new CodedError("bad_tool", why);
+  });
+}
+
+function toDefinition(exported: object, version: string, warn: (why: string) => void): ToolDefinition {
   const checked = Exported.safeParse(exported);
   if (!checked.success)
-    throw new Error(`its default export is not a tool: ${explainIssues(checked.error.issues)}`);
+    throw new CodedError("bad_tool", `not a tool: ${explainIssues(checked.error.issues)}`);
   const { name, description, metadata = {} } = checked.data;
   // The user's rules decide whether it may run, not the tool.
   if (metadata.defaultDecision === "allow")
-    warnings.push(
-      `${module.path}: "defaultDecision" is ignored: a tool may not allow itself. To allow it, add { "tool": "${name}", "decision": "allow" } to \`permissions\` in your configuration`,
+    warn(
+      `"defaultDecision" is ignored: a tool may not allow itself. To allow it, add { "tool": "${name}", "decision": "allow" } to \`permissions\` in your configuration`,
     );
   const inputSchema = copySchema(checked.data.inputSchema);
   const schema = createChecker(inputSchema);
@@ -65,11 +94,7 @@ export async function loadToolModule(module: ModuleBytes, warnings: string[]): P
     plan: async (input) => {
       const text = toStableJson(input);
       const title = `${name}: ${text.length > MAX_TITLE ? `${text.slice(0, MAX_TITLE)}…` : text}`;
-      // A grant holds for one version of the code.
-      return {
-        title,
-        targets: [{ kind: "other", key: `${module.sha256.slice(0, 16)} ${toGrantKey(text)}` }],
-      };
+      return { title, targets: [{ kind: "other", key: `${version} ${toGrantKey(text)}` }] };
     },
     execute: (input, _plan, context) => callModule(name, execute, input, context),
   };

@@ -18,6 +18,7 @@ const LONG_PASTE_LINES = 6;
 const LONG_PASTE_CHARACTERS = 1000;
 /** A longer recalled text is shown as a placeholder too, because every key lays out all visible text. */
 const LONG_TEXT_CHARACTERS = 10_000;
+const IMAGE_LABEL = /^\[image \d+: [^\n]*\]$/;
 const FIRST_MARK = 0x100000;
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const MARKS = /[\u{100000}-\u{10fffd}]/gu;
@@ -35,6 +36,7 @@ export function expandText({ text, pastes }: Editor): string {
 export function formatMark({ pastes }: Editor, mark: string): string | undefined {
   const paste = pastes.get(mark);
   if (paste === undefined) return undefined;
+  if (IMAGE_LABEL.test(paste)) return paste;
   const lines = paste.split("\n").length;
   return lines > 1 ? `[pasted ${lines} lines]` : `[pasted ${paste.length} characters]`;
 }
@@ -61,6 +63,11 @@ export function insert(editor: Editor, text: string): Editor {
 export function paste(editor: Editor, pasted: string): Editor {
   const isLong = pasted.length > LONG_PASTE_CHARACTERS || pasted.split("\n").length >= LONG_PASTE_LINES;
   return isLong || pasted.search(MARKS) >= 0 ? insertMark(editor, pasted) : insert(editor, pasted);
+}
+
+/** Inserts the label of an image, which moves and deletes as one. */
+export function insertLabel(editor: Editor, label: string): Editor {
+  return insertMark(editor, label);
 }
 
 function insertMark(editor: Editor, pasted: string): Editor {

@@ -19,6 +19,7 @@ const ROWS = [
   ["older", ["up"], "chat", "line above; then earlier messages"],
   ["newer", ["down"], "chat", "line below; then back to the draft"],
   ["complete", ["tab"], "chat", "complete a /command or an @file"],
+  ["attach", ["ctrl-v"], "chat", "attach the image in the clipboard (or paste the path of an image file)"],
   ["uncork", ["ctrl-x"], "chat", "move the newest queued message back to the composer"],
   ["interrupt", ["ctrl-c"], "any", "interrupt the turn; twice: quit"],
   ["escape", ["escape"], "any", "close the open panel, otherwise see the bottom line"],

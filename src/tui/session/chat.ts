@@ -20,8 +20,15 @@ import type { Effect, SessionUi, Step, UiContext } from "./ui-types.ts";
 const LEAVE_COMMANDS: readonly string[] = ["/exit", "/quit"];
 const HELP_COMMAND = "/help";
 
+/** One line that ends like the name of an image. */
+const IMAGE_PATH = /^[^\n]{1,4096}\.(png|jpe?g|gif|webp)['"]?\s*$/i;
+
 export function onChatInput(ui: SessionUi, input: Input, context: UiContext): Step {
-  if (input.kind === "paste") return step(applyEdit(ui, input));
+  if (input.kind === "paste") {
+    if (context.hasImages === true && IMAGE_PATH.test(input.text))
+      return step(ui, { kind: "attach", path: input.text });
+    return step(applyEdit(ui, input));
+  }
   const chord = toChord(input);
   const completed = input.kind === "key" ? onCompletionKey(ui, chord) : undefined;
   if (completed !== undefined) return completed;
@@ -77,6 +84,9 @@ function onChatKey(ui: SessionUi, action: Action, input: Input, context: UiConte
       return step(moveVertically(ui, 1, context));
     case "complete":
       return step(ui.editor.text.startsWith("/") ? ui : toggleFold(ui, context));
+    case "attach":
+      if (context.hasImages === true) return step(ui, { kind: "attach" });
+      return step(showNotice(ui, "info", "messages of this session cannot have images"));
     case "uncork":
       return takeBackQueued(ui);
     default:

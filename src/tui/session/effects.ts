@@ -43,6 +43,10 @@ export async function runEffect(
         const { files = [], reason } = (await driver.findFiles?.(effect.query)) ?? {};
         return dispatch({ kind: "files", query: effect.query, files, ...defined({ message: reason }) });
       }
+      case "attach": {
+        const label = await driver.attach?.(effect.path);
+        return label === undefined ? undefined : dispatch({ kind: "attached", label });
+      }
       case "load_commands":
         return dispatch({ kind: "agent_commands", commands: (await driver.agentCommands?.()) ?? [] });
       case "command":
@@ -84,6 +88,8 @@ function onFailure(effect: Effect, message: string, dispatch: (event: UiEvent) =
     dispatch({ kind: "send_failed", text: effect.text, message, at_ms });
   } else if (effect.kind === "respond") {
     dispatch({ kind: "respond_failed", request_id: effect.row.request_id, message, at_ms });
+  } else if (effect.kind === "attach" && effect.path !== undefined) {
+    dispatch({ kind: "not_attached", text: effect.path });
   } else if (effect.kind === "load_commands") {
     // Our own commands are listed without them.
   } else if (effect.kind === "find_files") {

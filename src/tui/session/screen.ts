@@ -169,6 +169,7 @@ class SessionScreen implements Screen {
       endsWithScreen,
       canGoBack: this.#canGoBack,
       hasChanges: this.#driver.changes !== undefined,
+      hasImages: this.#driver.attach !== undefined,
       hasFiles: this.#driver.findFiles !== undefined,
       hasAgentCommands: this.#driver.agentCommands !== undefined,
     };

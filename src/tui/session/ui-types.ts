@@ -112,6 +112,9 @@ export type UiEvent =
   | { kind: "files"; query: string; files: readonly FoundFile[]; message?: string }
   | { kind: "agent_commands"; commands: readonly AgentCommand[] }
   | { kind: "cancelled"; text: string; at_ms: number }
+  | { kind: "attached"; label: string }
+  /** A pasted path was no image: it is text. */
+  | { kind: "not_attached"; text: string }
   | { kind: "picker"; key: string; options?: readonly PickerOption[]; message?: string };
 
 export type Effect =
@@ -123,6 +126,8 @@ export type Effect =
   | { kind: "earlier"; kept_from?: number }
   | { kind: "command"; name: string; rest: string }
   | { kind: "find_files"; query: string }
+  /** Without a path: from the clipboard. */
+  | { kind: "attach"; path?: string }
   | { kind: "load_picker"; key: string }
   | { kind: "choose"; key: string; value: string; label: string }
   | { kind: "leave"; code: number }
@@ -150,6 +155,8 @@ export interface UiContext {
   endsWithScreen: boolean;
   canGoBack: boolean;
   hasChanges: boolean;
+  /** Messages can have images. */
+  hasImages?: boolean;
   /** Files can be completed. */
   hasFiles: boolean;
   /** The agent's own commands can be completed. */

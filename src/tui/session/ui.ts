@@ -1,5 +1,5 @@
 // The reducer of the session screen: (state, event) → state and effects. Pure.
-import { insert, isEmpty, moveTo, putText, setText } from "../composer/editor.ts";
+import { insert, insertLabel, isEmpty, moveTo, paste, putText, setText } from "../composer/editor.ts";
 import { fillPicker } from "../picker/picker.ts";
 import type { Input } from "../screen-types.ts";
 import { onChatInput } from "./chat.ts";
@@ -49,6 +49,10 @@ export function reduce(ui: SessionUi, event: UiEvent, context: UiContext): Step 
       return step(showEntry(ui, event.entry));
     case "cancelled":
       return step(putBack(advanceTime(ui, event.at_ms), event.text));
+    case "attached":
+      return step({ ...ui, editor: insertLabel(ui.editor, event.label) });
+    case "not_attached":
+      return step({ ...ui, editor: paste(ui.editor, event.text) });
     case "files":
       return step(fillFiles(ui, event));
     case "agent_commands":

@@ -155,6 +155,8 @@ const TURNS = { limit_of: "max_turns", limit: 9, used: 9, reserved: 0, holder: "
 test("the cost has a bar for the limit that is used up most, and says what is not known", () => {
   const text = (more: Partial<SessionView>) =>
     formatSessionTable([aView(more)], Infinity, NOW).map((line) => line.text)[1];
+  // Not as if it were free.
+  expect(text({ cost_usd: 0.002 })).toContain("<$0.01");
   expect(text({ cost_usd: 1.5, budgets: [MONEY] })).toContain("$1.50 ▓▓░░░░░░ 30%");
   expect(text({ cost_usd: 1.5, budgets: [MONEY, TURNS] })).toContain("$1.50 ▓▓▓▓▓▓▓▓ 100%");
   const unknown = aView({ budgets: [{ ...MONEY, is_unpriced: true }] });

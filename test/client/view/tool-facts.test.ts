@@ -18,6 +18,8 @@ test.each([
   [{ filePath: "/other/a.ts" }, "/other/a.ts"],
   [{ title: "Editing files", changes: [{ path: "/w/a" }, { path: "/w/b" }] }, "a, b"],
   [{ description: "explore\n the code" }, "explore the code"],
+  [{ patch: "*** Begin Patch\n*** Add File: a\n+x\n*** Delete File: b\n*** End Patch" }, "a, b"],
+  [{ steps: [{ status: "completed" }, { status: "pending" }] }, "1 of 2 done"],
   [{ a: 1 }, '{"a":1}'],
   ["git status", "git status"],
   [{}, ""],

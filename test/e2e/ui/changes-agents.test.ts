@@ -94,6 +94,11 @@ describe.skipIf(!hasBrowser)("changes by the real agents", () => {
         "modified kept.txt turn 2 +1 −0",
       ]),
     );
+    // Also one that the agent runs but does not offer.
+    const model = page.locator('.session-settings label:has(span:text-is("Model")) select');
+    await waitsFor(async () =>
+      expect(await model.inputValue()).toBe((await machine.http.settings(id)).model?.current),
+    );
     await picture(page, `${agent}-light`);
     await page.emulateMedia({ colorScheme: "dark" });
     await picture(page, `${agent}-dark`);

@@ -56,6 +56,7 @@ export class FakeRuntimes {
     return {
       cwd: order.cwd,
       config: DemianConfig.parse({}),
+      commands: [],
       warnings: [],
       agents,
       tools: new ToolRegistry(),

@@ -60,6 +60,7 @@ export class Places {
     const {
       agents: files,
       tools,
+      commands,
       instructions,
       warnings,
     } = await loadContributions({
@@ -69,7 +70,7 @@ export class Places {
     const { agents: registry, warnings: told } = createAgentRegistry({ config, sources, files, toolNames });
     const settled = settleDefaultAgent(loaded, registry);
     const all = [...warnings, ...told, ...settled.warnings];
-    return { agents: files, tools, instructions, registry, config: settled.config, warnings: all };
+    return { agents: files, tools, commands, instructions, registry, config: settled.config, warnings: all };
   }
 
   remove(): void {

@@ -44,6 +44,6 @@ test("what only looks is allowed by default, what changes something asks", () =>
     look,
     look,
     look,
-    "process allow",
+    "process ask",
   ]);
 });

@@ -69,12 +69,13 @@ class SettingsElement extends LitElement {
     const options = isKnown
       ? values
       : [{ value: current, name: current === "" ? "unknown" : current }, ...values];
+    // Not `value` of the select: it is set before the options, and is blank if its option is new.
     return html`<label>
       <span>${LABELS[name]}</span>
-      <select .value=${live(current)} ?disabled=${this.isBusy} @change=${(event: Event) => void this.#set(name, event.currentTarget as HTMLSelectElement)}>
+      <select ?disabled=${this.isBusy} @change=${(event: Event) => void this.#set(name, event.currentTarget as HTMLSelectElement)}>
         ${options.map(
           (option) =>
-            html`<option value=${option.value} ?selected=${option.value === current}>${sanitizeLine(option.name ?? option.value)}</option>`,
+            html`<option value=${option.value} .selected=${live(option.value === current)}>${sanitizeLine(option.name ?? option.value)}</option>`,
         )}
       </select>
     </label>`;

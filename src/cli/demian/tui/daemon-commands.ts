@@ -24,6 +24,9 @@ export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): re
     thinking: () => "the session has not started",
     agents: () => formatSubAgents(runtime, choices.main).join("\n"),
     stop: async () => say("no task is running"),
+    jobs: () => Promise.resolve("background commands are listed by the session that runs them"),
+    undo: () => Promise.reject(new CodedError("no_session", "there is nothing to undo yet")),
+    attach: () => Promise.reject(new CodedError("bad_image", "with --daemon, messages cannot have images")),
     compact: () => Promise.resolve(formatCompactReport(undefined)),
     rename: () =>
       Promise.reject(new CodedError("no_session", "no session yet; your first message starts it")),

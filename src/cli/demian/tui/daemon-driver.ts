@@ -45,6 +45,8 @@ interface Late {
 }
 
 const KEEPS = "a daemon session keeps its provider, model and agent; run `demian --daemon` for a new one";
+const NO_SHELL =
+  "`!` runs commands only without --daemon; use your own shell (to send it as text, start with a space)";
 /** How long leaving waits for a slow daemon. */
 const LEAVE_MS = 3_000;
 
@@ -135,6 +137,7 @@ export class DaemonDriver implements SessionDriver {
     const typed = readTyped(text);
     if (typed.kind === "empty") return undefined;
     if (typed.kind === "unknown") throw new CodedError("unknown_command", typed.message);
+    if (typed.kind === "shell") throw new CodedError("no_shell", NO_SHELL);
     if (typed.kind === "command" && (this.#late === undefined || typed.name !== USE_PLAN)) {
       throw new CodedError("unknown_command", KEEPS);
     }

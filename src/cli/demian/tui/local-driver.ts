@@ -5,15 +5,20 @@ import { basename } from "node:path";
 import { CodedError, toMessage } from "../../../base/coded-error.ts";
 import { defined } from "../../../base/values.ts";
 import { type Batches, createBatches } from "../../../client/view/batches.ts";
+import type { ChangesPort } from "../../../client/view/change-source.ts";
 import type { Answer, RequestRow, ViewInput } from "../../../client/view/types.ts";
+import type { UndoBody, UndoReply } from "../../../protocol/changes.ts";
 import { formatContextReport } from "../../../runtime/context/report-text.ts";
 import type { UserContentPart } from "../../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../../runtime/session-types.ts";
+import type { Env } from "../../../runtime/state-dir.ts";
 import type { Delivery, DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
-import { createCommands, formatCompactReport } from "../chat-actions.ts";
+import { Attachments } from "../attachments.ts";
+import { createCommands, createOwnCommands, formatCompactReport } from "../chat-actions.ts";
 import { readTyped } from "../chat-commands.ts";
 import { Choices, PICKER_KEYS } from "../choices.ts";
 import { type Conversation, describeContinued, renameConversation } from "../conversation.ts";
+import { runJobsCommand } from "../jobs-text.ts";
 import { isGood } from "../once.ts";
 import type { Order } from "../order.ts";
 import { CARRY_OUT, explainNoPlan, explainPlan } from "../plan-messages.ts";
@@ -21,12 +26,15 @@ import type { Kept } from "../prepare.ts";
 import { formatPlace, formatSettings, type Settings, toSessionChoice } from "../settings.ts";
 import { describeTeam, formatSubAgents } from "../sub-agents.ts";
 import { Thoughts } from "../thoughts.ts";
+import { formatUndo, noteUndo } from "../undo-text.ts";
 import { type Extras, LocalAgent } from "./agent.ts";
+import { buildCheckpointPlace } from "./checkpoints.ts";
 import { createFileSearch } from "./find-files.ts";
 import { LocalSession } from "./local-session.ts";
 import { suggestProviders } from "./provider-hints.ts";
 import { replayHistory } from "./replay.ts";
 import { BACKEND } from "./translate.ts";
+import { UserShell } from "./user-shell.ts";
 
 export interface LocalDriverOptions {
   runtime: Runtime;
@@ -37,6 +45,8 @@ export interface LocalDriverOptions {
   parts: readonly UserContentPart[];
   /** Shown at the start. */
   warnings: readonly string[];
+  /** The user's environment. */
+  env: Env;
   /** Saves settings that worked. */
   onChosen(settings: Settings): Promise<Kept | undefined>;
 }
@@ -53,6 +63,7 @@ export class LocalDriver implements SessionDriver {
   readonly #thoughts = new Thoughts();
   readonly #local: LocalSession;
   readonly #choices: Choices;
+  readonly #attachments: Attachments;
   #inputs: Batches<ViewInput> | undefined;
   #ready: Promise<void> | undefined;
   #session: DemianSession | undefined;
@@ -61,6 +72,7 @@ export class LocalDriver implements SessionDriver {
   /** Messages on their way to the queue. */
   #sending = 0;
   #report: TurnReport | undefined;
+  readonly #shell = new UserShell((level, text) => this.#say(level, text));
   #remembered: Settings | undefined;
   #remembering: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -70,6 +82,7 @@ export class LocalDriver implements SessionDriver {
     this.#options = options;
     this.session_id = conversation.id;
     this.#extras = parts.length === 0 ? {} : { parts };
+    this.#attachments = new Attachments(runtime, options.env);
     this.findFiles = createFileSearch(runtime.cwd);
     const { name } = conversation;
     this.title = [BACKEND, basename(runtime.cwd), ...(name === undefined ? [] : [name])].join(" · ");
@@ -90,6 +103,7 @@ export class LocalDriver implements SessionDriver {
       backend: this.#agent.backend,
       name: this.title,
       cwd: runtime.cwd,
+      checkpoints: buildCheckpointPlace(runtime.cwd, options.env),
       push: (input) => this.#inputs?.push([input]),
       onResult: () => {
         this.#remembering = this.#turnEnded();
@@ -106,17 +120,24 @@ export class LocalDriver implements SessionDriver {
         this.#say("info", text);
       },
     });
-    this.commands = createCommands({
+    const commands = createCommands({
       choices: this.#choices,
       say: (text) => this.#say("info", text),
       thinking: () => this.#thoughts.format(),
       agents: () => formatSubAgents(runtime, this.#choices.main).join("\n"),
       stop: () => this.interrupt(),
       compact: () => this.#compact(),
+      jobs: (word) => runJobsCommand(this.#session, word),
+      undo: (order) => this.#undo(order),
+      attach: (path) => this.#attachNext(path),
       rename: async (name) => renameConversation(conversation, name),
       context: async () => formatContextReport((await this.#openOnce()).context()),
       usePlan: (text) => this.#usePlan(text),
     });
+    this.commands = [
+      ...commands,
+      ...createOwnCommands(runtime.commands, async (text) => void (await this.#send(text, {}))),
+    ];
   }
 
   /** The transcript is not empty. */
@@ -127,6 +148,15 @@ export class LocalDriver implements SessionDriver {
   /** None while a task is running: their keys are ordinary letters then. */
   get pickers(): readonly Picker[] {
     return this.#isBusy ? [] : this.#choices.pickers;
+  }
+
+  attach(path: string | undefined): Promise<string> {
+    return this.#attachments.add(path);
+  }
+
+  get changes(): ChangesPort {
+    const { list, file } = this.#local.changes;
+    return { list, file, undo: (order) => this.#undoTurns(order) };
   }
 
   start(listener: (inputs: readonly ViewInput[]) => void): void {
@@ -152,11 +182,16 @@ export class LocalDriver implements SessionDriver {
     const typed = readTyped(text);
     if (typed.kind === "empty") return undefined;
     if (typed.kind === "unknown") throw new CodedError("unknown_command", typed.message);
+    if (typed.kind === "shell") {
+      await this.#runShell(typed.command);
+      return undefined;
+    }
     return this.#send(typed.kind === "message" ? typed.text : text.trim(), { how });
   }
 
   /** Also clears the queue, as in the plain chat. */
   async interrupt(): Promise<void> {
+    if (this.#shell.stop()) return;
     if (!this.#isBusy) {
       this.#say("info", "no task is running");
       return;
@@ -202,6 +237,7 @@ export class LocalDriver implements SessionDriver {
 
   async #close(): Promise<void> {
     await this.#ready;
+    this.#shell.stop();
     await this.#local.clearQueue();
     const session = await this.#opening?.catch(() => undefined);
     await session?.close();
@@ -256,9 +292,11 @@ export class LocalDriver implements SessionDriver {
     try {
       await this.#openOnce();
       await this.#ready;
+      await this.#shell.idle();
       if (this.#session !== undefined) this.#options.conversation.begin(text, this.#session);
       const before = this.#extras;
-      this.#extras = { ...before, ...extras };
+      const parts = [...(before.parts ?? []), ...this.#attachments.take(text)];
+      this.#extras = { ...before, ...extras, ...(parts.length === 0 ? {} : { parts }) };
       return await this.#local.send(text, how).catch((error: unknown) => {
         // They belong to this message, which was not queued.
         this.#extras = before;
@@ -294,6 +332,34 @@ export class LocalDriver implements SessionDriver {
     if (kept !== undefined) this.#say(kept.isKept ? "info" : "warn", kept.text);
   }
 
+  /** Returns at once: the screen shows the output when the command has ended. */
+  async #runShell(command: string): Promise<void> {
+    this.#assertStandby();
+    const session = await this.#openOnce();
+    this.#assertStandby();
+    this.#shell.run(session, command);
+  }
+
+  /** Without a label in the composer. */
+  async #attachNext(path: string | undefined): Promise<string> {
+    const label = await this.#attachments.add(path);
+    const parts = [...(this.#extras.parts ?? []), ...this.#attachments.take(label)];
+    this.#extras = { ...this.#extras, parts };
+    return label;
+  }
+
+  async #undo(order: { force?: boolean }): Promise<string> {
+    this.#assertStandby();
+    return formatUndo(await this.#undoTurns(order));
+  }
+
+  /** The model is informed with the next message. */
+  async #undoTurns(order: UndoBody): Promise<UndoReply> {
+    const reply = await this.#local.changes.undo({ ...order, files_only: true });
+    if (reply.done) this.#session?.addNote(noteUndo(reply));
+    return reply;
+  }
+
   async #compact(): Promise<string> {
     this.#assertStandby();
     const session = await this.#openOnce();
@@ -310,7 +376,7 @@ export class LocalDriver implements SessionDriver {
   }
 
   get #isBusy(): boolean {
-    return this.#sending > 0 || this.#local.isBusy;
+    return this.#sending > 0 || this.#local.isBusy || this.#shell.isRunning;
   }
 
   #assertStandby(): void {

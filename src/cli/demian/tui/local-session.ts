@@ -5,7 +5,8 @@ import type { Backend } from "../../../backends/types.ts";
 import { CodedError } from "../../../base/coded-error.ts";
 import { silentLog } from "../../../base/log.ts";
 import { createMetrics } from "../../../base/metrics.ts";
-import { asNumber, asObject } from "../../../base/values.ts";
+import { asNumber, asObject, defined } from "../../../base/values.ts";
+import type { ChangesPort } from "../../../client/view/change-source.ts";
 import type { Answer, RequestRow, ViewInput } from "../../../client/view/types.ts";
 import { noObserver } from "../../../observe/index.ts";
 import type { SessionView } from "../../../protocol/views.ts";
@@ -18,6 +19,7 @@ import {
 } from "../../../sessions/index.ts";
 import { createMemoryStore } from "../../../store/index.ts";
 import type { Delivery } from "../../../tui/types.ts";
+import { type CheckpointPlace, pruneCheckpoints } from "./checkpoints.ts";
 
 export interface LocalSessionOptions {
   session_id: string;
@@ -25,6 +27,7 @@ export interface LocalSessionOptions {
   backend: Backend;
   cwd: string;
   push(input: ViewInput): void;
+  checkpoints: CheckpointPlace;
   /** Called after the result of a turn. */
   onResult(): void;
 }
@@ -49,7 +52,8 @@ export class LocalSession {
       limits: { maxSessions: 1, maxSessionsPerClient: 1 },
       ringSize: RING_FRAMES,
       stderrRate: { lines: 0, windowMs: 0 },
-      env: {},
+      env: defined({ PATH: options.checkpoints.env["PATH"] }),
+      checkpoints: options.checkpoints,
       expiryMs: 0,
       family: { limits: { maxChildren: 0, maxDepth: 0, maxSize: 1 }, stallMs: 0 },
       notify: {
@@ -109,6 +113,17 @@ export class LocalSession {
     await this.#sessions.manager.respond({ session_id, request_id, shown_hash, answer, ...by });
   }
 
+  /** What the turns changed in the repository. */
+  get changes(): ChangesPort {
+    const { session_id } = this.#options;
+    const { manager } = this.#sessions;
+    return {
+      list: (query) => manager.changes(session_id, query),
+      file: (query) => manager.fileChanges(session_id, query),
+      undo: (order) => manager.undo(session_id, order),
+    };
+  }
+
   async cancelQueued(message_id: string): Promise<void> {
     await this.#live?.cancel(message_id);
   }
@@ -126,12 +141,14 @@ export class LocalSession {
 
   async close(): Promise<void> {
     const { session_id } = this.#options;
-    const { manager, hub, quiet } = this.#sessions;
+    const { manager, hub, quiet, checkpoints } = this.#sessions;
     if (this.#live !== undefined) {
       await manager.stop(session_id, { tree: false });
       this.#show(await manager.view(session_id));
     }
     await quiet();
+    await checkpoints?.close();
+    await pruneCheckpoints(checkpoints);
     await drain(hub, 0, AbortSignal.abort(), silentLog);
   }
 

@@ -241,7 +241,10 @@ describe("while a task runs", () => {
     await expect(at.command("/agent", "plan")).rejects.toMatchObject(busy);
     // Their keys are letters: "please also …" waits for the task like any other message.
     expect(at.driver.pickers).toEqual([]);
-    expect(at.driver.commands.filter(({ isAlways }) => isAlways).map(({ name }) => name)).toEqual(["/stop"]);
+    expect(at.driver.commands.filter(({ isAlways }) => isAlways).map(({ name }) => name)).toEqual([
+      "/stop",
+      "/jobs",
+    ]);
   });
 
   test("leaving ends it, and closes the session", async () => {

@@ -32,13 +32,14 @@ export class Stage {
   readonly command: Watcher["command"];
   readonly picker: Watcher["picker"];
 
-  private constructor(runtime: Runtime, order: Order, options: StageOptions) {
+  private constructor(runtime: Runtime, order: Order, env: World["env"], options: StageOptions) {
     const { parts = [], warnings = [] } = options;
     this.runtime = runtime;
     this.driver = new LocalDriver({
       runtime,
       settings: resolveSettings(runtime, order, {}),
       order,
+      env,
       conversation: options.conversation ?? Conversation.unstored(),
       parts,
       warnings,
@@ -62,7 +63,7 @@ export class Stage {
   static async open(world: World, options: StageOptions = {}): Promise<Stage> {
     const order: Order = { cwd: world.workspace, flags: {}, yes: false, dryRun: false, ...options.order };
     const runtime = await createRuntime({ cwd: order.cwd, env: world.env, flags: order.flags });
-    return new Stage(runtime, order, options);
+    return new Stage(runtime, order, world.env, options);
   }
 
   get view(): View {
