@@ -14,7 +14,16 @@ const isQuiet = process.argv.includes("--quiet");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const startedMs = Date.now();
 
-const PROGRAMS = ["blemees", "blemeesd", "blemeesctl", "sm", "demian", "demian-cli", "demian-plain"];
+const PROGRAMS = [
+  "blemees",
+  "blemees-claude",
+  "blemeesd",
+  "blemeesctl",
+  "sm",
+  "demian",
+  "demian-cli",
+  "demian-plain",
+];
 /**
  * What the programs load with import(), each in one file, whose compiled code is kept (src/base/code-cache.ts). `mcp` is
  * loaded by demian, for sessions that have MCP servers.

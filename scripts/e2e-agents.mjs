@@ -85,7 +85,7 @@ export const GROUPS = [
         version: "0.3.327",
         module: "sdk.mjs",
         env: "E2E_CLAUDE_SDK",
-        tests: ["test/e2e/demian/claudecode-sdk"],
+        tests: ["test/e2e/demian/claudecode-sdk", "test/e2e/sdk/"],
       },
     ],
   },

@@ -4,6 +4,7 @@ import * as z from "zod";
 import { LOG_LEVELS } from "../base/log.ts";
 import { NOTIFY_EVENTS } from "../protocol/notify.ts";
 import { ON_LIMIT } from "../protocol/quota.ts";
+import { OTEL_KEYS } from "./otel-keys.ts";
 
 export interface ConfigKey {
   /** Without dashes; absent if there is no flag. */
@@ -264,6 +265,7 @@ export const CONFIG_KEYS = {
     check: countOrOff.default(5_000),
     meaning: "Turn events kept per session; 0 is no limit.",
   },
+  ...OTEL_KEYS,
   summary_retention_days: {
     env: "BLEMEESD_SUMMARY_RETENTION_DAYS",
     check: countOrOff.default(730),

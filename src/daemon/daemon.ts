@@ -33,6 +33,7 @@ import { optimizeSooner } from "./optimize-sooner.ts";
 import { createIdentity } from "./orphans.ts";
 import { getRunsDir } from "./places.ts";
 import { findSupervisor } from "./supervisor.ts";
+import { describeCollector } from "./traces.ts";
 import { openWaysIn } from "./ways-in.ts";
 
 const DAY_MS = 86_400_000;
@@ -133,6 +134,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     inputHasCached: (name) => backends.some((one) => one.name === name && one.inputHasCached === true),
     log,
     metrics,
+    ...defined({ traces: describeCollector(config, env, parts.version) }),
     retention: {
       maxAgeMs: config.observe_retention_days * DAY_MS,
       maxToolRows: config.observe_tool_rows,
@@ -154,7 +156,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     ringSize: config.ring_buffer_size,
     traceDir: config.trace_dir,
     stderrRate: { lines: config.stderr_rate_lines, windowMs: config.stderr_rate_window_s * 1000 },
-    env: identity.env,
+    env: config.otel_endpoint === undefined ? identity.env : { ...identity.env, BLEMEES_TRACES: "1" },
     expiryMs: config.request_timeout_s * 1000,
     auditDir: durable ? config.state_dir : undefined,
     findGit: keepFoundGit(env),

@@ -11,6 +11,7 @@ import {
   type Statement,
 } from "../base/sqlite/database.ts";
 import { defined, omitNulls } from "../base/values.ts";
+import { markSent, readUnsent, type Unsent } from "./export/unsent.ts";
 import { prune } from "./retention.ts";
 import type {
   EventRow,
@@ -136,6 +137,15 @@ export class EventsDatabase {
 
   prune(limits: Retention): PruneCounts {
     return prune(this.#db, limits, this.#options.now());
+  }
+
+  /** What a collector has not got yet. */
+  unsent(limit: number): Unsent {
+    return readUnsent(this.#db, { limit, lastId: this.#lastId });
+  }
+
+  markSent(cursor: number): void {
+    markSent(this.#db, cursor);
   }
 
   close(): void {

@@ -38,6 +38,8 @@ export interface DiskOptions {
   times: DiskTimes;
   /** Above this many buffered rows the oldest are dropped. */
   maxWaiting?: number;
+  /** A batch is in the database. */
+  written?(): void;
 }
 
 export const TIMES: DiskTimes = {
@@ -228,6 +230,7 @@ export class DiskRows implements Rows {
       const { refused } = await this.#options.thread.ask("write", batch);
       this.#writing = [];
       this.#failures = 0;
+      this.#options.written?.();
       this.#counters.rows.add(batch.filter(isEvent).length - refused);
       this.#countLost(refused, "the database rejected them");
     } catch (error) {

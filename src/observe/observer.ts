@@ -11,6 +11,8 @@ import type { SessionRow } from "../protocol/session.ts";
 import { chooseLast, toAction, toActions } from "./actions.ts";
 import { DiskRows, type DiskTimes, TIMES } from "./disk-rows.ts";
 import { limitRow } from "./excerpt.ts";
+import { EXPORTER_TIMES, Exporter, type ExporterTimes } from "./export/exporter.ts";
+import type { ExportOrder } from "./export/post.ts";
 import { MemoryRows } from "./memory-rows.ts";
 import { flushHeld, isObserved, observe } from "./reduce.ts";
 import { observeRequest } from "./requests.ts";
@@ -44,7 +46,9 @@ export interface ObserverOptions {
   /** Whether what a backend reports as input tokens includes those read from the cache. */
   inputHasCached?: (backend: string) => boolean;
   now?: () => number;
-  times?: Partial<DiskTimes & IndexerTimes>;
+  /** The collector of traces. Absent: none. */
+  traces?: Pick<ExportOrder, "url" | "headers" | "version" | "hasContent">;
+  times?: Partial<DiskTimes & IndexerTimes & ExporterTimes>;
   maxWaiting?: number;
 }
 
@@ -61,7 +65,7 @@ const MIN_PAGE = 100;
 
 export function createObserver(options: ObserverOptions): Observer {
   const { path, log, metrics, now = Date.now } = options;
-  const { rows, thread, indexer } = openRows(options);
+  const { rows, thread, indexer, exporter } = openRows(options);
   const states = new Map<string, SessionState>();
   /** Turned into an action on demand. */
   const lasts = new Map<string, EventRow>();
@@ -175,9 +179,13 @@ export function createObserver(options: ObserverOptions): Observer {
       if (isSearched(frame)) indexer?.note(session.session_id, session);
       if (!isObserved(type)) return;
       const { session_id, backend, native_session_id, cwd, project, worktree, turn } = session;
+      const { root, parent, model } = session;
       // The row as it is now: its turn may end before this is looked at.
       seen.push({
-        session: { session_id, backend, native_session_id, cwd, project, worktree, turn },
+        session: {
+          ...{ session_id, backend, native_session_id, cwd, project, worktree, turn },
+          ...{ root, parent, model },
+        },
         frame,
         atMs: now(),
       });
@@ -242,6 +250,7 @@ export function createObserver(options: ObserverOptions): Observer {
       observeSeen();
       if (!isClosed) for (const state of states.values()) keep(flushHeld(state, now()));
       isClosed = true;
+      exporter?.close();
       await Promise.all([rows.close(), indexer?.close()]);
       await thread?.close();
     },
@@ -252,6 +261,18 @@ interface Opened {
   rows: Rows;
   thread?: RestingThread;
   indexer?: Indexer;
+  exporter?: Exporter;
+}
+
+/** Spans per request, and how long the collector may take. */
+const MAX_SPANS = 500;
+const POST_LIMIT_MS = 10_000;
+
+function openExporter(options: ObserverOptions, thread: RestingThread): Exporter | undefined {
+  const { traces, log, metrics } = options;
+  if (traces === undefined) return undefined;
+  const order = { ...traces, limit: MAX_SPANS, timeoutMs: POST_LIMIT_MS };
+  return new Exporter({ thread, order, log, metrics, times: { ...EXPORTER_TIMES, ...options.times } });
 }
 
 function openRows(options: ObserverOptions): Opened {
@@ -260,9 +281,12 @@ function openRows(options: ObserverOptions): Opened {
   const times = { ...TIMES, ...INDEXER_TIMES, ...options.times };
   const searchPath = join(dirname(path), "search.db");
   const thread = new RestingThread({ path, searchPath, workerUrl, log, metrics, times });
-  const rows = new DiskRows({ ...options, path, thread, times });
-  if (history === undefined) return { rows, thread };
-  return { rows, thread, indexer: new Indexer({ path: searchPath, history, thread, log, metrics, times }) };
+  const exporter = openExporter(options, thread);
+  const rows = new DiskRows({ ...options, path, thread, times, written: () => exporter?.note() });
+  exporter?.start();
+  const opened = { rows, thread, ...defined({ exporter }) };
+  if (history === undefined) return opened;
+  return { ...opened, indexer: new Indexer({ path: searchPath, history, thread, log, metrics, times }) };
 }
 
 /** Reads pages until there are enough actions; several rows may be one action. */

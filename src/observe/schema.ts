@@ -54,6 +54,9 @@ export const TURN_COLUMNS = [
   "error_message",
   "raw_payload_json",
   "created_at_ms",
+  "root_session_id",
+  "parent_session_id",
+  "model",
 ] as const satisfies (keyof TurnEvent)[];
 
 /** Conditions of the rows used for statistics; must match their indices. */
@@ -160,6 +163,10 @@ const MIGRATIONS: readonly string[] = [
    ALTER TABLE tool_events ADD COLUMN not_run TEXT;
    ALTER TABLE turn_events ADD COLUMN waited_ms INTEGER;`,
   TURN_USAGE,
+  `ALTER TABLE turn_events ADD COLUMN root_session_id TEXT;
+   ALTER TABLE turn_events ADD COLUMN parent_session_id TEXT;
+   ALTER TABLE turn_events ADD COLUMN model TEXT;
+   CREATE TABLE export_cursor (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), sent INTEGER NOT NULL) STRICT;`,
 ];
 
 export function migrate(db: Database): void {

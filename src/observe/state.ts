@@ -44,6 +44,9 @@ export interface SessionState {
   project?: string;
   thread_id?: string;
   cwd?: string;
+  root?: string;
+  parent?: string;
+  model?: string;
   turn?: { turn_id: string; started_at_ms: number };
   /** How long this turn has waited for answers. */
   waits: WaitClock;
@@ -58,7 +61,9 @@ export interface SessionState {
 
 /** What is read of a session's row. */
 export type ObservedSession = Pick<SessionRow, "session_id" | "backend"> & {
-  [K in "native_session_id" | "cwd" | "project" | "worktree" | "turn"]?: SessionRow[K] | undefined;
+  [K in "native_session_id" | "cwd" | "project" | "worktree" | "turn" | "root" | "parent" | "model"]?:
+    | SessionRow[K]
+    | undefined;
 };
 
 /** Above this the oldest calls are dropped: they never ended. */
@@ -92,6 +97,9 @@ export function isIdle(state: SessionState): boolean {
 export function noteSession(state: SessionState, session: ObservedSession): void {
   if (session.native_session_id !== undefined) state.thread_id = session.native_session_id;
   if (session.cwd !== undefined) state.cwd = session.cwd;
+  if (session.root !== undefined) state.root = session.root;
+  if (session.parent !== undefined) state.parent = session.parent;
+  if (session.model !== undefined) state.model = session.model;
   const project = findProject(session);
   if (project !== undefined) state.project = project;
   if (session.turn !== undefined && session.turn.turn_id !== state.turn?.turn_id) {

@@ -120,6 +120,7 @@ function toTurnRow(
     ...defined({ thread_id: state.thread_id }),
     ...rest,
     created_at_ms,
+    ...defined({ root_session_id: state.root, parent_session_id: state.parent, model: state.model }),
   };
   return { kind: "turn", row };
 }

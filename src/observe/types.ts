@@ -93,6 +93,10 @@ export interface TurnEvent {
   error_message?: string;
   raw_payload_json?: string;
   created_at_ms: number;
+  /** The root of its family, if it is another session. */
+  root_session_id?: string;
+  parent_session_id?: string;
+  model?: string;
 }
 
 export interface RowsFilter {

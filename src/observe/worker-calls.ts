@@ -1,5 +1,6 @@
 // Messages between the daemon and the observability thread: one reply per call, in order.
 import type { MovedAside } from "../base/sqlite/database.ts";
+import type { Exported, ExportOrder } from "./export/post.ts";
 import type { PruneCounts, Retention, Row, RowQuery, StatsOrder, StoredRow, UsageOrder } from "./rows.ts";
 import type { Candidate, FindOrder, IndexedUpTo, IndexOrder } from "./search/types.ts";
 import type { ObservedStats, ObservedUsage } from "./types.ts";
@@ -11,6 +12,8 @@ export interface Ops {
   stats: { order: StatsOrder; reply: ObservedStats };
   usage: { order: UsageOrder; reply: ObservedUsage };
   prune: { order: Retention; reply: PruneCounts };
+  /** Not in order: other calls do not wait for the collector. */
+  export: { order: ExportOrder; reply: Exported };
   /** The rest is about search.db. */
   index: { order: IndexOrder; reply: IndexedUpTo };
   find: { order: FindOrder; reply: Candidate[] };

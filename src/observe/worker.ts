@@ -4,6 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { toMessage } from "../base/coded-error.ts";
 import type { MovedAside } from "../base/sqlite/database.ts";
 import { EventsDatabase } from "./database.ts";
+import { type Exported, type ExportOrder, postSpans } from "./export/post.ts";
 import type { Retention, Row, RowQuery, StatsOrder, UsageOrder } from "./rows.ts";
 import { SearchDatabase } from "./search/database.ts";
 import type { FindOrder, IndexOrder } from "./search/types.ts";
@@ -41,6 +42,30 @@ function serve(): void {
     events ??= await EventsDatabase.open({ path, now: Date.now, onAside });
     return answerWithRepair(events, (database) => answerEvents(database, op, order));
   };
+  const closing = new AbortController();
+  /** Reads and marks in order; other calls are answered while the collector takes its time. */
+  const send = async ({ id, order }: WorkerCall): Promise<void> => {
+    const wanted = order as ExportOrder;
+    try {
+      const batch = await inOrder(() => withEvents((database) => database.unsent(wanted.limit)));
+      if (batch.rows.length > 0) await postSpans(wanted, batch, closing.signal);
+      await inOrder(() => withEvents((database) => database.markSent(batch.cursor)));
+      const value: Exported = { spans: batch.rows.length, hasMore: batch.hasMore };
+      port?.postMessage({ id, value } satisfies WorkerReply);
+    } catch (error) {
+      port?.postMessage({ id, fault: toMessage(error) } satisfies WorkerReply);
+    }
+  };
+  const withEvents = async <T>(use: (database: EventsDatabase) => T): Promise<T> => {
+    if (closing.signal.aborted) throw new Error("the thread is stopping");
+    events ??= await EventsDatabase.open({ path, now: Date.now, onAside });
+    return use(events);
+  };
+  const inOrder = <T>(run: () => Promise<T>): Promise<T> => {
+    const made = last.then(run);
+    last = made.catch(() => undefined);
+    return made;
+  };
   const take = async (call: WorkerCall): Promise<void> => {
     const reply: WorkerReply = { id: call.id };
     try {
@@ -57,6 +82,11 @@ function serve(): void {
     if (call.op === "close") port?.close();
   };
   port?.on("message", (call: WorkerCall) => {
+    if (call.op === "export") {
+      void send(call);
+      return;
+    }
+    if (call.op === "close") closing.abort();
     last = last.then(() => take(call));
   });
 }

@@ -85,6 +85,8 @@ export const SessionRow = z.object({
   archived_at_ms: z.int().optional(),
   /** The session whose agent spawned it. */
   parent: SessionId.optional(),
+  /** The first session of its family, if it is another one. */
+  root: SessionId.optional(),
   /** Spawned by a manager: it lives without an owner, and its agent stays up between turns. */
   managed: z.boolean().optional(),
   budget: Budget.optional(),

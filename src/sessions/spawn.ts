@@ -71,6 +71,7 @@ async function spawnOne(order: SpawnOrder, parts: SpawnParts): Promise<Spawned> 
     const placed = made === undefined ? order : placeIn(order, made.cwd);
     const inherited = { cwd: taken?.cwd ?? parent?.cwd, hash: bodyHash(order) };
     let row = spawnRow(backend, { ...placed, session_id }, inherited);
+    if (parent !== undefined) row.root = parent.root ?? parent.session_id;
     if (taken !== undefined) row = continueTranscript(row, taken);
     if (made !== undefined) row.worktree = made.worktree;
     if (row.cwd !== undefined) row.project = await detectProject(row.cwd);

@@ -389,6 +389,7 @@ export class SessionTable {
     // A new conversation does not continue where an earlier one stopped.
     if (!order.resume) delete row.native_session_id;
     const own = stored === undefined && row.parent !== undefined ? await this.#loadKin(row) : kin;
+    if (stored === undefined) Object.assign(row, defined({ root: own.above.at(-1) }));
     const session = new Session(row, { ...this.#context(), backend }, left_at_ms);
     return { session, kin: own, isNew: stored === undefined };
   }

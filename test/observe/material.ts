@@ -50,3 +50,7 @@ export function keptLog(): { log: Log; lines: Line[]; of(event: string): Line[] 
   const log: Log = { debug: keep, info: keep, warn: keep, error: keep, with: () => log };
   return { log, lines, of: (event) => lines.filter((line) => line.event === event) };
 }
+
+/** Takes back the steps of the schema after the usage table, for a file of an earlier version. */
+export const BEFORE_TRACES = `DROP TABLE export_cursor; ALTER TABLE turn_events DROP COLUMN root_session_id;
+  ALTER TABLE turn_events DROP COLUMN parent_session_id; ALTER TABLE turn_events DROP COLUMN model;`;

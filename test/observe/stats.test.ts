@@ -11,7 +11,7 @@ import type { EventRow } from "../../src/observe/rows.ts";
 import { toStats } from "../../src/observe/stats.ts";
 import { rowOf } from "../sessions/fakes.ts";
 import { type Bundle, bundleWorker } from "../store/worker-bundle.ts";
-import { keptLog, tempDir, toolRow, turnRow } from "./material.ts";
+import { BEFORE_TRACES, keptLog, tempDir, toolRow, turnRow } from "./material.ts";
 
 const ALL = { since_ms: 0, limit: 100 };
 
@@ -221,6 +221,7 @@ describe("the database", () => {
     first.write(many);
     first.close();
     const old = await look(path);
+    old.exec(BEFORE_TRACES);
     old.exec("DROP INDEX turn_stats; DROP INDEX call_stats; DROP INDEX request_stats; PRAGMA user_version=1");
     old.exec("ALTER TABLE tool_events DROP COLUMN change_kind; ALTER TABLE tool_events DROP COLUMN not_run");
     old.exec("ALTER TABLE turn_events DROP COLUMN waited_ms; DROP TABLE turn_usage");

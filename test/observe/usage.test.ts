@@ -13,7 +13,7 @@ import { mergeSlices, type TurnUsage } from "../../src/observe/usage.ts";
 import { sliceRows } from "../../src/observe/usage-table.ts";
 import { USAGE_GROUPS } from "../../src/protocol/usage-report.ts";
 import { rowOf } from "../sessions/fakes.ts";
-import { tempDir, turnRow } from "./material.ts";
+import { BEFORE_TRACES, tempDir, turnRow } from "./material.ts";
 
 const HOUR_MS = 3_600_000;
 const BASE_MS = Date.parse("2026-03-28T12:00:00Z");
@@ -204,7 +204,7 @@ test("a file of an earlier version is filled from the turns that it has", async 
   events.close();
   const options = { path, now: Date.now, onRecovery: () => undefined, isShared: true };
   const old = await openDatabase({ ...options, prepare: () => undefined });
-  old.exec("DROP TABLE turn_usage; PRAGMA user_version=3");
+  old.exec(`${BEFORE_TRACES} DROP TABLE turn_usage; PRAGMA user_version=3`);
   closeDatabase(old);
   const { slices, recorded_since_ms } = (await open(path)).usage({ ...ALL, by: "agent", unstored: [] });
   expect(recorded_since_ms).toBe(BASE_MS);

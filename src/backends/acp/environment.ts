@@ -7,9 +7,14 @@ import type { Environment } from "../types.ts";
 import type { AcpSpec } from "./spec.ts";
 
 /** Varies by session, so it cannot be in the environment of a shared process. */
-const OF_ONE_SESSION = "BLEMEES_SESSION_ID";
+const OF_ONE_SESSION = ["BLEMEES_SESSION_ID", "TRACEPARENT"] as const;
 
-const REMOVED: ReadonlySet<string> = new Set([...SET_BY_CLAUDE, ...SET_BY_CODEX, RUN_MARKER, OF_ONE_SESSION]);
+const REMOVED: ReadonlySet<string> = new Set([
+  ...SET_BY_CLAUDE,
+  ...SET_BY_CODEX,
+  RUN_MARKER,
+  ...OF_ONE_SESSION,
+]);
 
 export interface Identity {
   /** The session's identity and how it reaches the daemon. */

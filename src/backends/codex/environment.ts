@@ -5,9 +5,9 @@ import { SET_BY_CODEX } from "../agent-variables.ts";
 import type { Environment } from "../types.ts";
 
 /** Varies by session, so it cannot be in the environment of a shared process. */
-const OF_ONE_SESSION = "BLEMEES_SESSION_ID";
+const OF_ONE_SESSION = ["BLEMEES_SESSION_ID", "TRACEPARENT"] as const;
 
-const REMOVED: ReadonlySet<string> = new Set([...SET_BY_CODEX, RUN_MARKER, OF_ONE_SESSION]);
+const REMOVED: ReadonlySet<string> = new Set([...SET_BY_CODEX, RUN_MARKER, ...OF_ONE_SESSION]);
 
 /** Of a shared process. */
 export function buildProcessEnvironment(

@@ -1,10 +1,7 @@
 // `blemees acp`: the daemon's sessions for editors that speak the Agent Client Protocol.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { defined } from "../../base/values.ts";
 import { defineFlag, readTextFlag } from "../command.ts";
-import type { BlemeesCommand, BlemeesContext } from "./command.ts";
-import { connectIfRunning } from "./start-daemon.ts";
+import type { BlemeesCommand } from "./command.ts";
+import { startApart } from "./start-apart.ts";
 
 export const ACP: BlemeesCommand = {
   name: "acp",
@@ -37,15 +34,3 @@ export const ACP: BlemeesCommand = {
     return 0;
   },
 };
-
-/**
- * Starts the daemon, if none is running, from a process that ends at once. Editors end all descendants of their agents, and
- * the daemon with everyone's sessions must not be one.
- */
-async function startApart({ socket }: BlemeesContext): Promise<void> {
-  if ((await connectIfRunning(defined({ socket }))) !== undefined) return;
-  const program = process.argv[1] ?? "";
-  const args = [program, "status", ...(socket === undefined ? [] : ["--socket", socket])];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
-  await once(child, "exit"); // if it failed, connecting says why
-}

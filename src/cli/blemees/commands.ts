@@ -4,6 +4,7 @@ import { ACP } from "./acp.ts";
 import { AUDIT } from "./audit.ts";
 import { BUDGET } from "./budget.ts";
 import { DIFF, UNDO } from "./changes.ts";
+import { CLAUDE } from "./claude.ts";
 import type { BlemeesContext } from "./command.ts";
 import { INTERRUPT, NAME, QUEUE, RM, STOP } from "./control.ts";
 import { DAEMON } from "./daemon.ts";
@@ -42,5 +43,5 @@ export const GROUPS: readonly Group<BlemeesContext>[] = [
   { title: "Control", commands: [INTERRUPT, STOP, RESUME, SET, UNDO, RM, QUEUE, BUDGET] },
   { title: "Order", commands: [NAME, LABEL, ARCHIVE, UNARCHIVE] },
   { title: "Work in repositories", commands: [WORKTREES, PR] },
-  { title: "Other", commands: [ACP, MCP, DAEMON, DOCTOR, WIRE] },
+  { title: "Other", commands: [ACP, CLAUDE, MCP, DAEMON, DOCTOR, WIRE] },
 ];

@@ -1,13 +1,13 @@
 // The blemees/1 dialect: the same session as Claude Code's own events under `claude.*`. A session opened by a blemees/1
 // client keeps every native event (`native_events`), so its projection is exact; one opened by a blemees/2 client is
-// converted from its agent.* frames (claude-view.ts).
+// converted from its agent.* frames (protocol/wire/claude-view.ts).
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { ERRORS, type ErrorEntry, isErrorCode } from "../../protocol/errors.ts";
 import { INBOUND, OPEN_FIELDS, PROTOCOL } from "../../protocol/wire/blemees1.ts";
 import type { Outbound } from "../../protocol/wire/blemees2-outbound.ts";
+import { toClaudeFrame } from "../../protocol/wire/claude-view.ts";
 import type { DaemonFacts } from "../types.ts";
 import { checkFrame } from "./check.ts";
-import { toClaudeFrame } from "./claude-view.ts";
 import type { Dialect } from "./dialect.ts";
 
 const BACKEND = "claude";

@@ -1,8 +1,12 @@
 // Input of a backend for starting a session's agent.
 
 import type { StartOrder } from "../../backends/types.ts";
+import { makeTraceparent } from "../../base/trace-ids.ts";
 import { defined } from "../../base/values.ts";
 import type { SessionRow } from "../../protocol/session.ts";
+
+/** Set if traces are exported. */
+const TRACES = "BLEMEES_TRACES";
 
 type How = Pick<StartOrder, "resume" | "options" | "generation" | "env" | "log" | "mcp" | "tools">;
 
@@ -16,6 +20,10 @@ export function startOrder(row: SessionRow, how: How): StartOrder {
     // It answers for others only if its process proves who it is.
     ...defined({ own_process: may_answer }),
     ...how,
-    env: { ...how.env, BLEMEES_SESSION_ID: session_id },
+    env: {
+      ...how.env,
+      BLEMEES_SESSION_ID: session_id,
+      ...(how.env[TRACES] === undefined ? {} : { TRACEPARENT: makeTraceparent(row) }),
+    },
   };
 }

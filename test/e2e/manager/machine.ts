@@ -55,7 +55,8 @@ export class Machine {
     trust(join(home, "claude"), this.cwd);
     writeFileSync(join(home, "codex/config.toml"), codexConfigToml(responses.url));
     // As after npm install -g.
-    for (const name of ["sm", "blemees"]) symlinkSync(join(ROOT, `dist/${name}.js`), join(home, "bin", name));
+    for (const name of ["sm", "blemees", "blemees-claude"])
+      symlinkSync(join(ROOT, `dist/${name}.js`), join(home, "bin", name));
     // Codex runs its commands in a login shell, and /etc/profile may reset the PATH.
     writeFileSync(join(home, ".profile"), 'PATH="$HOME/bin:$PATH"\n');
     symlinkSync(claudeProgram(), join(home, "bin/claude"));

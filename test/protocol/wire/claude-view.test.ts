@@ -1,6 +1,6 @@
 // agent.* frames as the Claude Code events that a blemees/1 client knows.
 import { expect, test } from "vitest";
-import { toClaudeFrame } from "../../../src/servers/socket/claude-view.ts";
+import { toClaudeFrame } from "../../../src/protocol/wire/claude-view.ts";
 
 const head = { session_id: "s", seq: 7, backend: "claude" };
 

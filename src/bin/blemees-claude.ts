@@ -1,0 +1,8 @@
+#!/usr/bin/env node
+// `blemees claude` as one executable, for programs that take the path of claude.
+import { fileURLToPath } from "node:url";
+import { start } from "./start.ts";
+
+// What starts itself again, as to start the daemon, must start blemees.
+process.argv.splice(1, 1, fileURLToPath(new URL("./blemees.js", import.meta.url)), "claude");
+void start("blemees", import.meta.url, () => import("../cli/blemees/main.ts"));
