@@ -14,6 +14,7 @@ import { meterOthers } from "./bench/proc.mjs";
 import { PROFILES, profile } from "./bench/profile.mjs";
 import { readCommit, readRecords, writeRecord } from "./bench/records.mjs";
 import { formatTable } from "./bench/table.mjs";
+import { runTasks } from "./bench/tasks/index.mjs";
 import { prepareTools } from "./bench/tools.mjs";
 import { Workbench } from "./bench/workbench.mjs";
 import { prepare } from "./prepare.mjs";
@@ -22,6 +23,7 @@ const DAEMON = join(import.meta.dirname, "../dist/blemeesd.js");
 const names = (/** @type {object} */ measures) => Object.keys(measures).join(", ");
 const HELP = `Usage: npm run bench -- [--quick] [--all | --curves | --only NAME...] [--record] [--json FILE] [--no-fail]
        npm run bench -- --guard
+       npm run bench -- --tasks
        npm run bench -- --profile NAME
 Example: npm run bench -- --quick --only latency
 
@@ -36,6 +38,7 @@ Example: npm run bench -- --quick --only latency
   --no-cc       agent, reader and timer in Node even where a C compiler exists
   --daemon FILE measure this blemeesd.js, and the programs beside it, instead of dist/
   --guard       only check that no ratio to the relay is much worse than the recorded one
+  --tasks       instead, 20 coding tasks by demian, opencode and codex on a scripted model: requests, tokens, time
   --profile NAME  instead of measuring, show where the daemon spends its time under a load:
                 ${names(PROFILES)}
 `;
@@ -59,6 +62,10 @@ async function main() {
     });
     if (options.profile !== undefined) {
       process.stdout.write(await profile(context("profile"), options.profile));
+      return 0;
+    }
+    if (options.tasks) {
+      process.stdout.write(await runTasks(context("tasks")));
       return 0;
     }
     const machine = { node: process.versions.node, cores: availableParallelism(), tools: tools.kind };
@@ -92,6 +99,7 @@ function readOptions() {
         daemon: { type: "string" },
         "no-cc": { type: "boolean" },
         guard: { type: "boolean" },
+        tasks: { type: "boolean" },
         profile: { type: "string" },
         help: { type: "boolean", short: "h" },
       },

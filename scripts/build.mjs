@@ -25,8 +25,8 @@ const PROGRAMS = [
   "demian-plain",
 ];
 /**
- * What the programs load with import(), each in one file, whose compiled code is kept (src/base/code-cache.ts). `mcp` is
- * loaded by demian, for sessions that have MCP servers.
+ * What the programs load with import(), each in one file, whose compiled code is kept (src/base/code-cache.ts). `mcp` and
+ * `html` are loaded by demian, for sessions with MCP servers and for the first web page.
  */
 const CODE = {
   blemeesd: "src/daemon/main.ts",
@@ -34,6 +34,7 @@ const CODE = {
   wire: "src/cli/wire/main.ts",
   demian: "src/cli/demian/program.ts",
   mcp: "src/runtime/mcp/sdk.ts",
+  html: "src/runtime/web/html.ts",
 };
 const WORKERS = { "store-worker": "src/store/worker.ts", "observe-worker": "src/observe/worker.ts" };
 const common = {
@@ -75,7 +76,7 @@ const bundles = await Promise.all([
     },
     footer: { js: "})" },
     write: false,
-    plugins: [loadCode("/", ["mcp"])],
+    plugins: [loadCode("/", ["mcp", "html"])],
     // 150 kB that demian does not use.
     alias: { "@modelcontextprotocol/client/_shims": "./src/runtime/mcp/no-validator.ts" },
   }).then(deferBuiltins),

@@ -104,6 +104,21 @@ export const GROUPS = [
       },
     ],
   },
+  {
+    // The official test server of MCP, for demian's client.
+    directory: ".e2e/mcp",
+    npmOptions: ["--ignore-scripts"],
+    agents: [
+      {
+        name: "the test server of MCP",
+        package: "@modelcontextprotocol/server-everything",
+        version: "2026.8.31",
+        module: "dist/index.js",
+        env: "E2E_MCP_EVERYTHING",
+        tests: ["test/e2e/demian/mcp-everything"],
+      },
+    ],
+  },
 ];
 
 /** opencode's names: for this system, for older processors (-baseline) and for musl; npm takes what fits. */

@@ -63,6 +63,8 @@ async function requestAndRun(turn: Turn): Promise<End | undefined> {
   if (before.blocked) return endBlocked(before.reason);
   turn.requests += 1;
   const response = await askModel(services, turn.requests, memory, signal);
+  if (memory.foldUsage !== undefined) addUsage(turn.usage, memory.foldUsage);
+  delete memory.foldUsage;
   countUsage(turn, response);
   const { calls, end } = await acceptAnswer(turn, response);
   // Before checking `end`: every call in the history needs a result, even if the turn was aborted meanwhile.

@@ -6,6 +6,7 @@ import { defined } from "../base/values.ts";
 import { deriveContextPolicy } from "./context/budget.ts";
 import { type CompiledContext, type ContextView, compileContext } from "./context/compact.ts";
 import { estimateText } from "./context/estimate.ts";
+import { writeSummary } from "./context/write-summary.ts";
 import { SecretStream } from "./hooks/builtin/secret-stream.ts";
 import { findFactsByName, findListed } from "./providers/models/available.ts";
 import { computeCost, type ModelFacts, mergeFacts } from "./providers/models/facts.ts";
@@ -15,6 +16,7 @@ import {
   type NativeProvider,
   ProviderError,
   type ProviderFailure,
+  type TokenUsage,
   type ToolSpec,
 } from "./providers/types.ts";
 import type { NativeServices } from "./services.ts";
@@ -24,6 +26,8 @@ export interface ModelMemory {
   view?: ContextView;
   /** Known limits of the current model. */
   room?: KnownRoom;
+  /** Of a summary that the model wrote; not yet in the turn's total. */
+  foldUsage?: TokenUsage;
 }
 
 interface KnownRoom {
@@ -38,6 +42,7 @@ interface KnownRoom {
 /** Shorter requests fit every model, so the vendor's model list is not fetched for them. */
 const ASK_LIST_FROM_TOKENS = 6000;
 const LIST_LIMIT_MS = 3000;
+const SUMMARY_LIMIT_MS = 120_000;
 /** Size limit after the provider rejected a request as too long. */
 const AFTER_OVERFLOW = 0.7;
 
@@ -93,27 +98,32 @@ async function send(
     tools: offered.length,
     stream,
   });
-  const request: ChatRequest = {
-    messages,
-    tools: offered,
-    model: provider.model,
-    ...defined({
-      maxTokens: provider.maxTokens,
-      temperature: provider.temperature,
-      effort: provider.effort,
-    }),
-    facts,
-    signal,
-    rootSessionId: services.sessionId,
-    onWarning: (message) => emit({ type: "warning", message }),
-    onRetry: (notice) => emit({ type: "provider.retry", provider: provider.key, ...notice }),
-  };
+  const request = buildRequest(services, { messages, tools: offered, facts }, signal);
   try {
     const response = stream ? await streamAnswer(services, request) : await provider.provider.chat(request);
     return withCost(response, facts);
   } catch (error) {
     return toFailedResponse(toFailure(error, signal));
   }
+}
+
+function buildRequest(
+  { provider, sessionId, emit }: NativeServices,
+  { messages, tools, facts }: Pick<ChatRequest, "messages" | "tools"> & { facts: ModelFacts },
+  signal: AbortSignal,
+): ChatRequest {
+  const { maxTokens, temperature, effort } = provider;
+  return {
+    messages,
+    tools,
+    model: provider.model,
+    ...defined({ maxTokens, temperature, effort }),
+    facts,
+    signal,
+    rootSessionId: sessionId,
+    onWarning: (message) => emit({ type: "warning", message }),
+    onRetry: (notice) => emit({ type: "provider.retry", provider: provider.key, ...notice }),
+  };
 }
 
 /** The vendor's own figure takes precedence. */
@@ -140,11 +150,49 @@ async function compile(
     memory.room = { ...memory.room, list: "requested", listed: findListed(models, provider.model) };
     compiled = previewContext(services, tools, memory);
   }
+  if (compiled.compacted !== undefined && compiled.compacted.dropped > 0)
+    compiled = { ...compiled, ...(await summarize(services, tools, memory, compiled, signal)) };
   memory.view = compiled.view;
   const { compacted, limitTokens, messages, estimatedTokens } = compiled;
   if (compacted !== undefined && compacted.dropped > 0)
     emit({ type: "context.compacted", ...compacted, manual: false });
   emit({ type: "context.compiled", estimatedTokens, messages: messages.length, limitTokens });
+  return compiled;
+}
+
+/** The fold with the model's own summary; with the mechanical one if there is none. */
+async function summarize(
+  services: NativeServices,
+  tools: readonly ToolSpec[],
+  memory: ModelMemory,
+  compiled: CompiledContext,
+  signal: AbortSignal,
+): Promise<CompiledContext> {
+  const { limits, history, systemPrompt: system, provider, emit } = services;
+  const { view } = memory;
+  // Without a previous request there is none to continue.
+  if (view === undefined || limits.context.compression !== "model") return compiled;
+  const facts = findFacts(provider, memory.room);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(SUMMARY_LIMIT_MS)]);
+  const written = await writeSummary({
+    ...{ system, history: history.messages, view, compiled },
+    maxTokens: limits.context.summaryTargetTokens,
+    ask: async (messages) =>
+      withCost(
+        await provider.provider.chat(buildRequest(services, { messages, tools, facts }, limit)),
+        facts,
+      ),
+  });
+  const { usage, model } = written.response ?? {};
+  if (usage !== undefined) {
+    emit({ type: "model.usage", ...usage, ...defined({ model }) });
+    memory.foldUsage = usage;
+  }
+  if ("compiled" in written) return written.compiled;
+  if (!signal.aborted) {
+    const message = `${provider.model} did not summarize the conversation (${written.problem}); a summary by rule is used`;
+    emit({ type: "warning", message });
+  }
   return compiled;
 }
 

@@ -5,7 +5,6 @@ import { realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CodedError, toMessage } from "../base/coded-error.ts";
-import { pickNearest } from "../base/nearest.ts";
 import { ensurePrivateDir } from "../base/private-file.ts";
 import { defined } from "../base/values.ts";
 import { createAgentRegistry, findMainAgent, settleDefaultAgent } from "./agents/from-config.ts";
@@ -13,8 +12,8 @@ import { joinParts, listPromptParts } from "./agents/system-prompt.ts";
 import type { AgentDefinition, RegistrySource } from "./agents/types.ts";
 import { buildCommandEnv, buildOpenEnv } from "./command-env.ts";
 import { type Contributions, loadContributions } from "./config/contributions.ts";
-import { limitWarnings } from "./config/fewer.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
+import { findMisspelledNames } from "./config/misspelled.ts";
 import { deriveContextPolicy } from "./context/budget.ts";
 import { renderCatalog } from "./delegation/catalog.ts";
 import { createDelegateTool } from "./delegation/delegate-tool.ts";
@@ -33,7 +32,6 @@ import { createHub } from "./mcp/open.ts";
 import { createPermissionGate, type PermissionGate } from "./permissions/gate.ts";
 import { listWritableDirs } from "./permissions/grantable.ts";
 import { type GrantStore, openGrants } from "./permissions/grants.ts";
-import { findUnknownTools } from "./permissions/unknown-tools.ts";
 import { settleRenewals } from "./providers/codex/refresh.ts";
 import type { Effort } from "./providers/effort.ts";
 import { findFactsByName, listModels } from "./providers/models/available.ts";
@@ -56,6 +54,7 @@ import { getHomeDir, getProjectDir, getStateDir } from "./state-dir.ts";
 import { createBuiltinTools } from "./tools/builtin.ts";
 import { getOutputDirectory, keepOutput } from "./tools/output.ts";
 import { ToolRegistry } from "./tools/registry.ts";
+import { createSkillTool } from "./tools/skill.ts";
 import type { ToolDefinition } from "./tools/types.ts";
 import { openTranscript } from "./transcript.ts";
 import { openWorkspace } from "./workspace/open.ts";
@@ -110,7 +109,11 @@ class LoadedRuntime implements Runtime {
     this.warnings = [...new Set([...loaded.warnings, ...(files?.warnings ?? [])])];
     this.#instructions = files?.instructions ?? [];
     this.warnings.push(...limitInstructions(this.#instructions).warnings);
-    for (const tool of order.isAlone === true ? [] : createBuiltinTools()) this.tools.register(tool, BUILTIN);
+    const { allow } = loaded.config.webFetch;
+    for (const tool of order.isAlone === true ? [] : createBuiltinTools(allow))
+      this.tools.register(tool, BUILTIN);
+    if (files !== undefined && files.skills.length > 0)
+      this.tools.register(createSkillTool(files.skills), BUILTIN);
     for (const tool of order.tools ?? []) {
       if (tool.name === DELEGATE_TOOL || !this.tools.register(tool, EMBEDDED))
         this.warnings.push(warnNameTaken("tool", tool.name));
@@ -136,28 +139,12 @@ class LoadedRuntime implements Runtime {
       ...listEmbeddedProviders(order),
       ...listProviderChoices(loaded.config.providers, order.env),
     ];
-    this.warnings.push(...this.#findMisspelledNames());
-  }
-
-  /** Reports settings that refer to nothing, before they matter. */
-  #findMisspelledNames(): string[] {
-    const { permissions, agents, defaultProvider } = this.config;
-    const tools = this.tools.list().map(({ tool }) => tool.name);
-    const keys = this.providers.map(({ key }) => key);
-    const guess = pickNearest(defaultProvider, keys);
-    const hint = guess === undefined ? "" : `; did you mean "${guess}"?`;
-    return [
-      ...limitWarnings(findUnknownTools(permissions, tools, "permissions"), "permissions"),
-      ...Object.entries(agents).flatMap(([name, agent]) =>
-        limitWarnings(
-          findUnknownTools(agent.permissions, tools, `agents.${name}.permissions`),
-          `agents.${name}`,
-        ),
-      ),
-      ...(keys.includes(defaultProvider)
-        ? []
-        : [`defaultProvider: there is no provider "${defaultProvider}"${hint}`]),
-    ];
+    this.warnings.push(
+      ...findMisspelledNames(this.config, {
+        tools: this.tools.list().map(({ tool }) => tool.name),
+        providers: this.providers.map(({ key }) => key),
+      }),
+    );
   }
 
   listModels(key: string, signal: AbortSignal): Promise<readonly ListedModel[]> {

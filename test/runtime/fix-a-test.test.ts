@@ -76,7 +76,7 @@ test("a failing check is read, run, fixed and run again, with a request before e
   expect(last.messages.map(({ role }) => role).join(" ")).toBe(
     "system user assistant tool assistant tool assistant tool assistant tool",
   );
-  expect(last.tools).toHaveLength(6);
+  expect(last.tools).toHaveLength(10);
 
   await session.close();
   const lines = place.read(`.demian/transcripts/${session.id}/session.jsonl`).trim().split("\n");

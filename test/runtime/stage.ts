@@ -39,6 +39,8 @@ export interface StageOptions {
   dryRun?: boolean;
   streaming?: boolean;
   facts?: ModelFacts;
+  /** The model also writes the summaries of folds. */
+  writesSummaries?: true;
 }
 
 export class Stage {
@@ -67,6 +69,7 @@ export class Stage {
       streaming: { enabled: options.streaming ?? true },
       ...options.config,
     });
+    if (options.writesSummaries !== true) config.context.main.compression = "deterministic";
     const provider = {
       key: "script",
       type: "scripted",

@@ -139,9 +139,10 @@ class Session:
     def view(self) -> t.SessionView:
         return self._client._read("GET", _path(self.id))
 
-    def send(self, text: str, now: bool = False) -> t.InputReply:
-        """Queues a message; `now` interrupts the running turn."""
-        reply: t.InputReply = self._client._write("POST", _path(self.id, "input"), {"text": text, "now": now})
+    def send(self, text: str, now: bool = False, steer: bool = False) -> t.InputReply:
+        """Queues a message. `now` interrupts the running turn; `steer` adds it to that turn, if its agent can."""
+        body: Dict[str, Any] = {"text": text, "now": now, "delivery": "steer" if steer else "queue"}
+        reply: t.InputReply = self._client._write("POST", _path(self.id, "input"), body)
         self._message_id = reply["input"]["message_id"]
         return reply
 

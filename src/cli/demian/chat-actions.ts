@@ -13,6 +13,8 @@ export interface CommandActions {
   rename(name: string): Promise<string>;
   /** What the model is given. */
   context(): Promise<string>;
+  /** The MCP servers of the session. */
+  mcp(word: string): Promise<string>;
   usePlan(text: string): Promise<void>;
   /** Lists background commands, or ends one. */
   jobs(word: string): Promise<string>;
@@ -95,6 +97,7 @@ function createActions(deeds: CommandActions): Readonly<Record<string, (word: st
     "/compact": async () => say(await deeds.compact()),
     "/name": async (word) => say(await deeds.rename(word)),
     "/context": async () => say(await deeds.context()),
+    "/mcp": async (word) => say(await deeds.mcp(word)),
     "/provider": (word) => (word === "" ? ask("p") : choices.provider(word)),
     "/model": (word) => (word === "" ? ask("m") : choices.model(word)),
     "/effort": (word) => (word === "" ? ask("e") : choices.effort(word)),

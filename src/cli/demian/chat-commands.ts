@@ -14,6 +14,11 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
   { name: "/compact", usage: "/compact", summary: "summarize older messages to free up context" },
   { name: "/context", usage: "/context", summary: "show what the model is given and what it costs" },
   {
+    name: "/mcp",
+    usage: "/mcp [refresh]",
+    summary: "show MCP servers and tools, or connect and list them again",
+  },
+  {
     name: "/jobs",
     usage: "/jobs [kill N]",
     summary: "list background commands, or end one",

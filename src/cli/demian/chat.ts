@@ -6,6 +6,7 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { defined } from "../../base/values.ts";
 import { findMainAgent } from "../../runtime/agents/from-config.ts";
 import { formatContextReport } from "../../runtime/context/report-text.ts";
+import { answerMcpCommand } from "../../runtime/mcp/report.ts";
 import type { UserContentPart } from "../../runtime/messages.ts";
 import { expandPrompt } from "../../runtime/prompts.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../runtime/session-types.ts";
@@ -110,6 +111,7 @@ export class Chat {
       compact: async () => formatCompactReport(this.#session?.compact()),
       rename: async (name) => renameConversation(options.conversation, name),
       context: async () => (this.#session === undefined ? "" : formatContextReport(this.#session.context())),
+      mcp: async (word) => answerMcpCommand(this.#session ?? {}, word),
       usePlan: (text) => this.#sendPlan(text),
     });
   }

@@ -48,7 +48,10 @@ async function findUndecided(
     if ((await explainNoTrust(place)) !== undefined) return [];
     const { config } = await loadConfig({ ...place, ...defined({ configPath }) });
     const userTools = trust?.userTools === true || config.trust.userTools;
-    const { files, faults } = await listTrustables(place, { userTools });
+    const { files, faults } = await listTrustables(place, {
+      userTools,
+      instructions: config.instructions.enabled,
+    });
     for (const fault of faults) output.note(`! ${sanitizeLine(fault)}`);
     return files.filter(
       ({ state, scope, isTrustedByConfig }) =>

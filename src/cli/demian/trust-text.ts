@@ -21,6 +21,7 @@ const MEANING: Readonly<Record<Trustable["kind"], string>> = {
   command: "If trusted, /NAME sends its text as a message of yours. It cannot change permissions.",
   instructions:
     "The model gets them unless you refuse them. They cannot change permissions. If trusted, demian no longer mentions them.",
+  skill: "If trusted, the model can load it. It tells the model what to do; it cannot change permissions.",
   tool: "If trusted, its code is loaded into demian and runs with your full permissions, outside the sandbox.",
 };
 

@@ -60,16 +60,18 @@ async function findTrustables(
   { io, output }: DemianContext,
 ): Promise<Trustable[]> {
   const { configPath } = readOrder(given, io.cwd);
-  const userTools = await loadConfig({
+  const settings = await loadConfig({
     ...place,
     ...defined({ configPath }),
   })
-    .then(({ config }) => config.trust.userTools)
+    .then(({ config: { trust, instructions } }) => {
+      return { userTools: trust.userTools, instructions: instructions.enabled };
+    })
     .catch((error: unknown) => {
       output.note(`! ${sanitizeLine(toMessage(error))}`);
-      return false;
+      return { userTools: false };
     });
-  const { files, faults } = await listTrustables(place, { userTools });
+  const { files, faults } = await listTrustables(place, settings);
   for (const fault of faults) output.note(`! ${sanitizeLine(fault)}`);
   return files;
 }

@@ -4,12 +4,14 @@ import type { PromptCommand } from "../prompts.ts";
 
 export const COMPACT = "/compact";
 export const CONTEXT = "/context";
+export const MCP = "/mcp";
 export const NAME = "/name";
 export const USE_PLAN = "/use-plan";
 
 export const AVAILABLE_COMMANDS: readonly AvailableCommand[] = [
   { name: "compact", description: "Replace the conversation so far with a summary" },
   { name: "context", description: "Show what the model is given and what it costs" },
+  { name: "mcp", description: "Show the MCP servers and their tools", input: { hint: "refresh" } },
   {
     name: "name",
     description: "Name this conversation, to find and resume it",

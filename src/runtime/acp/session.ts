@@ -15,6 +15,7 @@ import type { SessionRecord } from "../conversations/record.ts";
 import { checkName, makeTitle } from "../conversations/title.ts";
 import type { RuntimeEvent } from "../events.ts";
 import { formatJobEnd } from "../jobs/jobs.ts";
+import { answerMcpCommand } from "../mcp/report.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
 import { expandPrompt } from "../prompts.ts";
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
@@ -26,6 +27,7 @@ import {
   AVAILABLE_COMMANDS,
   COMPACT,
   CONTEXT,
+  MCP,
   NAME,
   readArguments,
   toAvailableCommands,
@@ -253,6 +255,8 @@ export class AcpSession {
     if (command === COMPACT) return this.#compact();
     if (command === CONTEXT)
       return this.#reply(`\`\`\`text\n${formatContextReport(this.#session.context())}\n\`\`\``);
+    const mcpWord = input.parts.length === 0 ? readArguments(input.text, MCP) : undefined;
+    if (mcpWord !== undefined) return this.#reply(await this.#describeMcp(mcpWord));
     const name = readArguments(command, NAME);
     if (name !== undefined) return this.#rename(name);
     this.#setTitle(input.text);
@@ -267,6 +271,8 @@ export class AcpSession {
     } finally {
       await this.#settle();
     }
+    const { record } = this.#options;
+    record?.update({ turns: (record.meta.turns ?? 0) + 1 });
     return toPromptResponse(report, signal.aborted);
   }
 
@@ -292,6 +298,11 @@ export class AcpSession {
         ? "There is not enough to compact yet."
         : `Compacted ${report.dropped} messages into a summary: about ${report.beforeTokens} tokens, now ${report.afterTokens}.`;
     return this.#reply(text);
+  }
+
+  async #describeMcp(word: string): Promise<string> {
+    const text = await answerMcpCommand(this.#session, word).catch(toMessage);
+    return `\`\`\`text\n${text}\n\`\`\``;
   }
 
   async #rename(text: string): Promise<PromptResponse> {

@@ -10,6 +10,7 @@ import type { AgentConfig, DemianConfig } from "../config/schema.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import { MCP_PREFIX } from "../mcp/names.ts";
 import { findUnknownTools } from "../permissions/unknown-tools.ts";
+import { SKILL_TOOL } from "../tools/skill.ts";
 import { BUILTIN_AGENTS } from "./builtin.ts";
 import type { FileAgent } from "./files.ts";
 import { AgentRegistry } from "./registry.ts";
@@ -151,9 +152,9 @@ function findFault({ name, config }: Candidate, order: AgentRegistryOrder): Faul
   return undefined;
 }
 
-/** What a server offers is known only when it is connected. */
+/** Tools that exist only in some sessions. What a server offers is known when it is connected. */
 function isKnownLater(tool: string): boolean {
-  return tool === DELEGATE_TOOL || tool.startsWith(MCP_PREFIX);
+  return tool === DELEGATE_TOOL || tool === SKILL_TOOL || tool.startsWith(MCP_PREFIX);
 }
 
 function formatGuess(word: string, known: readonly string[]): string {

@@ -6,8 +6,10 @@ import { type FileAgent, readAgentFile } from "../agents/files.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import { findInstructions, type InstructionFile } from "../instructions/find.ts";
 import { type PromptCommand, readPromptCommand } from "../prompts.ts";
+import { readSkills, type Skill } from "../skills/read.ts";
 import { createBuiltinTools } from "../tools/builtin.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
+import { SKILL_TOOL } from "../tools/skill.ts";
 import { joinNames } from "./fewer.ts";
 import type { DemianConfig } from "./schema.ts";
 import {
@@ -40,6 +42,7 @@ export interface Contributions {
   /** The user's, then the project's. agents/from-config.ts checks the names they use. */
   agents: readonly FileAgent[];
   tools: readonly RegisteredTool[];
+  skills: readonly Skill[];
   /** Own slash commands. */
   commands: readonly PromptCommand[];
   /** The user's, then the project's from the root of the repository down. */
@@ -53,14 +56,22 @@ export async function loadContributions(order: ContributionsOrder): Promise<Cont
   const found = order.config.instructions.enabled ? await findInstructions(order) : { files: [], faults: [] };
   const read = await Promise.all(
     (await listScopes(order)).map(async (scope) => {
-      const [tools, agents, commands] = await Promise.all([
+      const [tools, agents, commands, skills] = await Promise.all([
         readScope(scope, "tool"),
         readScope(scope, "agent"),
         readScope(scope, "command"),
+        readScope(scope, "skill"),
       ]);
-      warnings.push(...tools.faults, ...agents.faults, ...commands.faults);
+      warnings.push(...tools.faults, ...agents.faults, ...commands.faults, ...skills.faults);
       const instructions = found.files.filter((file) => file.scope.name === scope.name);
-      return { scope, tools: tools.files, agents: agents.files, commands: commands.files, instructions };
+      return {
+        scope,
+        tools: tools.files,
+        agents: agents.files,
+        commands: commands.files,
+        skills: skills.files,
+        instructions,
+      };
     }),
   );
   warnings.push(...found.faults);
@@ -87,7 +98,8 @@ export async function loadContributions(order: ContributionsOrder): Promise<Cont
       );
     agents.push(...fresh);
   }
-  return { agents, tools, commands: keepFirst(commands), instructions, warnings };
+  const skills = await readSkills(trusted, warnings);
+  return { agents, tools, skills, commands: keepFirst(commands), instructions, warnings };
 }
 
 /** Everything of a project and the code of the user need trust. */
@@ -95,16 +107,18 @@ function listFiles({
   scope,
   tools,
   agents,
+  skills,
   commands,
   instructions,
 }: {
   scope: Scope;
   tools: ScopeFile[];
   agents: ScopeFile[];
+  skills: ScopeFile[];
   commands: ScopeFile[];
   instructions: InstructionFile[];
 }): Trusted[] {
-  return scope.name === "project" ? [...tools, ...agents, ...commands, ...instructions] : tools;
+  return scope.name === "project" ? [...tools, ...agents, ...commands, ...skills, ...instructions] : tools;
 }
 
 /** Data, like agents: a project's are used with a warning until they are trusted, and not at all if they are refused. */
@@ -159,7 +173,7 @@ async function loadTools(
   warnings: string[],
 ): Promise<RegisteredTool[]> {
   const loaded: RegisteredTool[] = [];
-  const reserved = [...createBuiltinTools().map(({ name }) => name), DELEGATE_TOOL, ...toolNames];
+  const reserved = [...createBuiltinTools().map(({ name }) => name), SKILL_TOOL, DELEGATE_TOOL, ...toolNames];
   for (const module of modules) {
     const { path } = module;
     const refusal = explainRefusal(module, trust, scope.name === "user" && config.trust.userTools);
@@ -243,7 +257,13 @@ async function readAgents(
   warnings: string[],
 ): Promise<FileAgent[]> {
   const names = tools.map(({ tool }) => tool.name);
-  const known = [...createBuiltinTools().map(({ name }) => name), DELEGATE_TOOL, ...toolNames, ...names];
+  const known = [
+    ...createBuiltinTools().map(({ name }) => name),
+    SKILL_TOOL,
+    DELEGATE_TOOL,
+    ...toolNames,
+    ...names,
+  ];
   const projectTools = tools.flatMap(({ tool, source }) => (source.scope === "project" ? [tool.name] : []));
   const agents: FileAgent[] = [];
   for (const file of files) {

@@ -44,6 +44,8 @@ const TIGHTENS: Readonly<Record<string, Tightens>> = {
   agentMode: towards("multi-agent", "single-agent"),
   maxTurns: atMost,
   "streaming.enabled": either,
+  // Fewer requests.
+  "context.main.compression": towards("model", "deterministic"),
   "sandbox.mode": towards("off", "workspace-write", "read-only"),
   "sandbox.network": towards("inherit", "deny"),
   "sandbox.allowEnvOnly": towards(true, false),
@@ -151,7 +153,7 @@ function keepTight(
 function findRule(key: string): Tightens | undefined {
   if (key === "context.main.maxContextTokens")
     return (value, base) => atMost(value, base ?? UNKNOWN_BUDGET_TOKENS);
-  // Budgets: all are numbers, except two with a single valid value, which is always equal.
+  // Budgets: all are numbers, except one with a single valid value, which is always equal.
   if (/^context\.(main|subAgent)\.(?!compression$|memoryScope$)/.test(key)) return atMost;
   return Object.hasOwn(TIGHTENS, key) ? TIGHTENS[key] : undefined;
 }

@@ -4,14 +4,13 @@ import * as z from "zod";
 import { HOOK_EVENTS } from "../hooks/types.ts";
 import { DECISIONS } from "../permissions/types.ts";
 import { EFFORTS } from "../providers/effort.ts";
-import { DEFAULT_PROCESSES, DEFAULT_TEMPORARY_MB, SANDBOX_MODES } from "../sandbox/types.ts";
 import { ClaudeCode, Codex } from "./login-providers.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { modelSettings, tokens } from "./model-settings.ts";
+import { Sandbox, WebFetch } from "./reach.ts";
 
 const decision = z.enum(DECISIONS);
 const ratio = z.number().gt(0).max(1);
-const places = z.array(z.string().regex(/^(\/|~\/)[^\0]*$/, "expected a path that begins with / or ~/"));
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, "expected a name of letters, digits, _ and -");
 
 export const PermissionRule = z.strictObject({
@@ -209,9 +208,9 @@ const MainContext = z.strictObject({
     .describe("Cut older tool results to this length when space is short."),
   reserveForImagesTokens: z.int().min(0).default(4000).describe("Minimum to reserve if there are images."),
   compression: z
-    .literal("deterministic")
-    .default("deterministic")
-    .describe("How to summarize: by rule, without a model."),
+    .enum(["model", "deterministic"])
+    .default("model")
+    .describe("Who writes the summary: the model, or rules without a model."),
   keepRawDelegateResults: z
     .int()
     .min(0)
@@ -276,47 +275,7 @@ export const DemianConfig = z.strictObject({
     .describe("The provider of new sessions: a key of `providers`."),
   maxTurns: z.int().min(1).default(25).describe("Maximum model requests per user message."),
   streaming: z.strictObject({ enabled: z.boolean().default(true).describe("Stream answers.") }).prefault({}),
-  sandbox: z
-    .strictObject({
-      mode: z.enum(SANDBOX_MODES).default("workspace-write").describe("Sandbox mode for commands."),
-      network: z
-        .enum(["inherit", "deny"])
-        .default("inherit")
-        .describe("Whether commands can use the network."),
-      allowEnvOnly: z
-        .boolean()
-        .default(false)
-        .describe("Run commands without a sandbox if none works here. Otherwise they are refused."),
-      writableGit: z.boolean().default(false).describe("Let commands write to `.git`."),
-      writable: places.default([]).describe("More directories that commands may write to. They must exist."),
-      readable: places
-        .default([])
-        .describe(
-          "More files and directories of your home directory that commands may read. They must exist.",
-        ),
-      env: z
-        .array(z.string().regex(/^[A-Za-z_]\w*$/, "expected the name of a variable"))
-        .default([])
-        .describe("More environment variables that commands get, by name."),
-      maxProcesses: z
-        .int()
-        .min(16)
-        .max(1_000_000)
-        .default(DEFAULT_PROCESSES)
-        .describe("Maximum processes and threads of a command."),
-      maxMemoryMb: z
-        .int()
-        .min(64)
-        .optional()
-        .describe("Maximum memory of a command, in MiB. Default: three quarters of the machine's."),
-      maxTemporaryMb: z
-        .int()
-        .min(1)
-        .max(1_000_000)
-        .default(DEFAULT_TEMPORARY_MB)
-        .describe("Maximum size of a command's `/tmp`, in MiB. It is in memory."),
-    })
-    .prefault({}),
+  sandbox: Sandbox.prefault({}),
   persistentGrants: z
     .strictObject({
       enabled: z.boolean().default(true).describe('Remember "always" answers after the session.'),
@@ -366,6 +325,7 @@ export const DemianConfig = z.strictObject({
   trust: Trust.prefault({}),
   providers: z.record(name, ProviderConfig).default({}).describe("Model providers; see below."),
   agents: z.record(name, AgentConfig).default({}).describe("Your own agents; see below."),
+  webFetch: WebFetch.prefault({}),
   mcpServers: McpServers.default({}).describe("MCP servers; see below."),
 });
 export type DemianConfig = z.infer<typeof DemianConfig>;

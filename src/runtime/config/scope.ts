@@ -1,4 +1,4 @@
-// The directories of agents and tools: `~/.demian` of the user and `.demian` of the project. Lists and reads their
+// The directories of agents, tools and skills: `~/.demian` of the user and `.demian` of the project. Lists and reads their
 // files; agents/files.ts and tools/module-load.ts interpret them.
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
@@ -23,7 +23,7 @@ export interface Scope {
   trustDirectory: string;
 }
 
-export type Contributed = "agent" | "tool" | "command";
+export type Contributed = "agent" | "tool" | "skill" | "command";
 
 export interface ScopeFile extends FileBytes {
   kind: Contributed;
@@ -39,7 +39,10 @@ export interface ScopeFiles {
 }
 
 const FOLDERS: Readonly<
-  Record<Contributed, { folder: string; extension: string; maxBytes: number; mistaken: readonly string[] }>
+  Record<
+    Contributed,
+    { folder: string; extension: string; maxBytes: number; mistaken: readonly string[]; inner?: string }
+  >
 > = {
   agent: { folder: "agents", extension: ".md", maxBytes: 256 * 1024, mistaken: [".markdown", ".mdx"] },
   command: { folder: "commands", extension: ".md", maxBytes: 64 * 1024, mistaken: [".markdown", ".mdx"] },
@@ -49,6 +52,8 @@ const FOLDERS: Readonly<
     maxBytes: 1024 * 1024,
     mistaken: [".js", ".cjs", ".ts", ".mts"],
   },
+  // A directory each, with other files.
+  skill: { folder: "skills", extension: "", maxBytes: 64 * 1024, mistaken: [".md"], inner: "SKILL.md" },
 };
 const MAX_FILES = 100;
 
@@ -72,7 +77,7 @@ export async function listScopes({ cwd, env }: ScopePlace): Promise<Scope[]> {
 }
 
 export async function readScope(scope: Scope, kind: Contributed): Promise<ScopeFiles> {
-  const { folder, extension, maxBytes, mistaken } = FOLDERS[kind];
+  const { folder, extension, maxBytes, mistaken, inner = "" } = FOLDERS[kind];
   const found: ScopeFiles = { files: [], faults: [] };
   const directory = await findRealFolder(scope, join(scope.root, folder), found.faults);
   if (directory === undefined) return found;
@@ -87,7 +92,7 @@ export async function readScope(scope: Scope, kind: Contributed): Promise<ScopeF
   const wrong = names.filter((name) => mistaken.includes(extname(name)));
   found.faults.push(
     ...limitWarnings(
-      wrong.map((name) => `${join(directory, name)} is not loaded: the name must end in ${extension}`),
+      wrong.map((name) => `${join(directory, name)} is not loaded: ${explainName(kind)}`),
       directory,
     ),
   );
@@ -98,7 +103,7 @@ export async function readScope(scope: Scope, kind: Contributed): Promise<ScopeF
     );
   for (const name of chosen.slice(0, MAX_FILES)) {
     try {
-      const path = await findRealFile(scope, join(directory, name));
+      const path = await findRealFile(scope, join(directory, name, inner));
       const file = await readBoundedFile(path, { maxBytes, followsLinks: false });
       if (scope.name === "project" && (await realpath(path)) !== path) throw new Error(`${path} was moved`);
       if (file !== undefined) found.files.push({ ...file, kind, scope, stem: basename(name, extension) });
@@ -107,6 +112,11 @@ export async function readScope(scope: Scope, kind: Contributed): Promise<ScopeF
     }
   }
   return found;
+}
+
+function explainName(kind: Contributed): string {
+  const { extension, inner } = FOLDERS[kind];
+  return inner === undefined ? `the name must end in ${extension}` : `a skill is a directory with ${inner}`;
 }
 
 export async function readScopeTrust(scope: Scope, place: ScopePlace): Promise<TrustRecords> {
@@ -128,10 +138,10 @@ export async function readContributionStamp(place: ScopePlace): Promise<string> 
   const files = await Promise.all(
     scopes.flatMap(({ root, trustDirectory }) => [
       [getTrustPath(trustDirectory)],
-      ...Object.values(FOLDERS).map(async ({ folder }) => {
+      ...Object.values(FOLDERS).map(async ({ folder, inner = "" }) => {
         const directory = join(root, folder);
         const names = await readdir(directory).catch(() => []);
-        return names.slice(0, 2 * MAX_FILES).map((name) => join(directory, name));
+        return names.slice(0, 2 * MAX_FILES).map((name) => join(directory, name, inner));
       }),
     ]),
   );

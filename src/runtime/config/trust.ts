@@ -8,7 +8,7 @@ import { quoteShellWord } from "../../base/shell-word.ts";
 import { withFileLock } from "../file-lock.ts";
 import { readStateFile, writeStateFile } from "../state-dir.ts";
 
-const TRUST_KINDS = ["config", "agent", "tool", "command", "instructions"] as const;
+const TRUST_KINDS = ["config", "agent", "tool", "skill", "command", "instructions"] as const;
 export type TrustKind = (typeof TRUST_KINDS)[number];
 
 const TrustRecord = z.object({

@@ -23,14 +23,23 @@ export interface Trustable {
   isTrustedByConfig: boolean;
 }
 
+export interface TrustSettings {
+  userTools: boolean;
+  /** False: the configuration turns them off, so they need no trust. */
+  instructions?: boolean;
+}
+
 export interface Trustables {
   files: Trustable[];
   /** Files that could not be read. */
   faults: string[];
 }
 
-export async function listTrustables(place: ScopePlace, config: { userTools: boolean }): Promise<Trustables> {
-  const { files: instructions, faults: unusable } = await findInstructions(place);
+export async function listTrustables(place: ScopePlace, config: TrustSettings): Promise<Trustables> {
+  const isUsed = config.instructions !== false;
+  const { files: instructions, faults: unusable } = isUsed
+    ? await findInstructions(place)
+    : { files: [], faults: [] };
   const found = await Promise.all(
     (await listScopes(place)).map(async (scope) => {
       const own =
@@ -57,15 +66,18 @@ async function listScope(
   const own = isProject
     ? await readProjectBytes(place.cwd).catch((error: unknown) => void faults.push(toMessage(error)))
     : undefined;
-  const [agents, commands, tools] = await Promise.all([
-    isProject ? readScope(scope, "agent") : { files: [], faults: [] },
-    isProject ? readScope(scope, "command") : { files: [], faults: [] },
+  const none = { files: [], faults: [] };
+  const [agents, skills, commands, tools] = await Promise.all([
+    isProject ? readScope(scope, "agent") : none,
+    isProject ? readScope(scope, "skill") : none,
+    isProject ? readScope(scope, "command") : none,
     readScope(scope, "tool"),
   ]);
   const isTrustedByConfig = !isProject && userTools;
   const present = [
     ...(own === undefined ? [] : [{ ...own, kind: "config" as const }]),
     ...agents.files,
+    ...skills.files,
     ...commands.files,
     ...tools.files,
     ...instructions,
@@ -86,7 +98,7 @@ async function listScope(
   const gone = await listGoneFiles(trust, present, scope);
   return {
     files: [...present, ...gone],
-    faults: [...faults, ...agents.faults, ...commands.faults, ...tools.faults],
+    faults: [...faults, ...agents.faults, ...skills.faults, ...commands.faults, ...tools.faults],
   };
 }
 

@@ -8,7 +8,14 @@ import { cutAnswer, cutResults, fitResults } from "./cut.ts";
 import { estimateMessage, estimateMessages, estimateText } from "./estimate.ts";
 import { type LedgerPolicy, withLedger } from "./ledger.ts";
 import { findTurnStarts, type Step, toMessages, toSteps } from "./steps.ts";
-import { createSummary, extendSummary, parseSummary, renderSummary, type Summary } from "./summary.ts";
+import {
+  createSummary,
+  extendSummary,
+  parseSummary,
+  renderSummary,
+  type Summary,
+  wrapSummary,
+} from "./summary.ts";
 
 /** `context.main` of the configuration. */
 export interface ContextPolicy extends LedgerPolicy {
@@ -20,6 +27,8 @@ export interface ContextPolicy extends LedgerPolicy {
   maxRawMessages?: number | undefined;
   maxInlineToolResultTokens: number;
   reserveForImagesTokens: number;
+  /** "model": the model writes the summary of a fold (write-summary.ts). */
+  compression?: string;
 }
 
 export interface ContextOrder {
@@ -82,6 +91,26 @@ export function compileContext(order: ContextOrder): CompiledContext {
   const next = { draft: chosen, ...covered, foldAtTokens: Math.min(again, policy.maxContextTokens) };
   const made = { messages: toRequest(system, chosen), estimatedTokens: after, view: next };
   return chosen === whole ? made : { ...made, compacted: createReport(whole, chosen, measure(whole), after) };
+}
+
+/** The messages of the request that left this view. */
+export function renderView(system: string, { draft }: ContextView): Message[] {
+  return toRequest(system, draft);
+}
+
+/** The same context with a summary that the model wrote. */
+export function replaceSummary(system: string, compiled: CompiledContext, written: string): CompiledContext {
+  const { draft } = compiled.view;
+  if (draft.summary === undefined) return compiled;
+  const text = wrapSummary(draft.summary.content, written);
+  const grownTokens = estimateText(text) - estimateText(draft.summary.text);
+  const next = { ...draft, summary: { ...draft.summary, text } };
+  return {
+    ...compiled,
+    messages: toRequest(system, next),
+    estimatedTokens: compiled.estimatedTokens + grownTokens,
+    view: { ...compiled.view, draft: next },
+  };
 }
 
 /** For `/compact`: folds as much as is useful. Undefined: too little, or no gain. */

@@ -74,6 +74,17 @@ export function extendSummary(before: Summary, steps: readonly Step[]): Summary 
   return summary;
 }
 
+/** Marks text that a model wrote as a summary, so that it is recognized like one built by rule. */
+export function wrapSummary({ messages }: Summary, text: string): string {
+  return [HEAD, `${messages} messages. ${NOTE}`, text].join("\n");
+}
+
+/** The first request, which every summary keeps. */
+export function renderFirstRequest({ sections: { asked } }: Summary): string {
+  const [first] = asked.items;
+  return first === undefined || asked.omitted > 0 ? "" : `## ${SECTIONS.asked} first\n- ${first}`;
+}
+
 /** At most `maxTokens` if possible: the oldest lines are dropped first, but the first request stays. */
 export function renderSummary(summary: Summary, maxTokens: number): string {
   const trimmed = structuredClone(summary);

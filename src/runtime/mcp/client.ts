@@ -72,7 +72,10 @@ class SdkClient implements McpClient {
   readonly #transport: Transport;
   /** Tells an HTTP server that it may forget us. */
   readonly #endSession: () => Promise<unknown> = async () => undefined;
+  /** Why the connection ended. */
   #fault: string | undefined;
+  /** It broke a limit: a better reason than the error that follows. */
+  #limitFault: string | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(order: ClientOrder, sdk: typeof import("./sdk.ts")) {
@@ -92,7 +95,10 @@ class SdkClient implements McpClient {
     if ("url" in config) {
       const transport = new sdk.StreamableHTTPClientTransport(new URL(config.url), {
         requestInit: { headers: config.headers ?? {} },
-        fetch: createLimitedFetch((fault) => this.#end(fault)),
+        fetch: createLimitedFetch((fault) => {
+          this.#limitFault = fault;
+          this.#end(fault);
+        }),
       });
       this.#endSession = () => transport.terminateSession().catch(() => undefined);
       this.#transport = transport as Transport;
@@ -165,8 +171,7 @@ class SdkClient implements McpClient {
 
   /** The transport knows best why a request failed: the process is gone, or sent too much. */
   explain(error: unknown): string {
-    const own = this.#transport instanceof StdioTransport ? this.#transport.fault : undefined;
-    const fault = this.#fault ?? own;
+    const fault = this.#transport instanceof StdioTransport ? this.#transport.fault : this.#limitFault;
     if (fault !== undefined) return fault;
     const { status, code } = isObject(error) ? error : {};
     if (code === "REQUEST_TIMEOUT" || code === TIMED_OUT) return "it did not answer in time";
@@ -230,7 +235,11 @@ class SdkClient implements McpClient {
     try {
       return await ask();
     } catch (error) {
-      throw new Error(this.explain(error), { cause: error });
+      const fault = this.explain(error);
+      // The server was restarted, or is gone: the next call connects again.
+      const { status } = isObject(error) ? error : {};
+      if (error instanceof TypeError || typeof status === "number") this.#end(fault);
+      throw new Error(fault, { cause: error });
     }
   }
 }

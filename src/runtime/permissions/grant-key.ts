@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { defined } from "../../base/values.ts";
 import { MCP_PREFIX } from "../mcp/names.ts";
+import { WEB_FETCH } from "../web/name.ts";
 import type { GrantKey, PermissionTarget } from "./types.ts";
 
 /** `demian.bash` is our `bash`; `claudecode.Bash` is Claude Code's `Bash`. */
@@ -50,6 +51,7 @@ export function describeKey(key: GrantKey): string {
     return `starting the agent ${key.agent} with the provider ${key.provider}${until}`;
   }
   if (key.tool.startsWith(MCP_PREFIX)) return `${key.tool} with any input, until its server changes it`;
+  if (key.tool === WEB_FETCH) return `${key.tool} for all pages of ${key.key}`;
   return `${key.tool} for exactly this target`;
 }
 

@@ -9,9 +9,11 @@ import { readFileTool } from "./read-file.ts";
 import { tailJobTool } from "./tail-job.ts";
 import { todoTool } from "./todo.ts";
 import type { ToolDefinition } from "./types.ts";
+import { createWebFetchTool } from "./web-fetch.ts";
 import { writeFileTool } from "./write-file.ts";
 
-export function createBuiltinTools(): ToolDefinition[] {
+/** `webHosts`: hosts that `web_fetch` may read at any address. */
+export function createBuiltinTools(webHosts: readonly string[] = []): ToolDefinition[] {
   return [
     readFileTool,
     writeFileTool,
@@ -20,6 +22,7 @@ export function createBuiltinTools(): ToolDefinition[] {
     bashTool,
     grepTool,
     globTool,
+    createWebFetchTool(webHosts),
     todoTool,
     tailJobTool,
     killJobTool,

@@ -146,11 +146,11 @@ export class Machine {
   }
 
   /** kill -9 of the daemon and its agents, as in a crash of the machine; only the next sm starts it again. */
-  async killDaemon(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+  async killDaemon(signal: NodeJS.Signals = "SIGKILL", areAgentsLeft = false): Promise<void> {
     const { daemon } = await this.json<{ daemon: { pid: number } }>("status", "--no-start");
     process.kill(daemon.pid, signal);
     await vi.waitFor(() => expect(isAlive(daemon.pid)).toBe(false), PATIENT);
-    if (signal === "SIGKILL") killLeft(this.home);
+    if (signal === "SIGKILL" && !areAgentsLeft) killLeft(this.home);
   }
 
   /** Ends the rest and checks that nothing is left: no process, no error in the daemon's log. */

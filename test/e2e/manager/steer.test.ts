@@ -1,5 +1,5 @@
-// Messages for the running turn, with the real agents: the third call of a turn is another one, and on the wire the message
-// is there once.
+// Messages for the running turn, with the real agents, over a kill -9 of the daemon: the third call of a turn is another one,
+// and on the wire the message is there once.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
@@ -33,7 +33,7 @@ interface Agent {
   requests(): readonly unknown[];
 }
 
-/** Sends the message while the second call runs, then lets it end. */
+/** Sends the message while the second call runs, then lets it end, under the next daemon. */
 async function steer({ name, args, text, steer: message, requests }: Agent): Promise<void> {
   const id = await machine.spawn(name, "worker", ...args, text);
   const readEvents = async () => (await machine.http.events(id, { since_seq: 0, limit: 1_000 })).events;
@@ -49,6 +49,8 @@ async function steer({ name, args, text, steer: message, requests }: Agent): Pro
     message,
   );
   expect(sent.input.for_turn).toBe(turn?.turn_id);
+  await machine.killDaemon("SIGKILL", true);
+  expect(await machine.sm("ls")).toMatchObject({ code: 0 });
   writeFileSync(join(machine.cwd, "go"), "");
   const { message_id } = sent.input;
   const { input } = await machine.http.wait(id, { message_id, timeoutMs: PATIENCE_MS });

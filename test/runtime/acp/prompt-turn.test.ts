@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { SessionStore } from "../../../src/runtime/conversations/store.ts";
 import { gate } from "../../support/gate.ts";
 import { errorOf, Harness } from "./harness.ts";
 
@@ -237,5 +239,8 @@ describe("session/prompt", () => {
     await expect(acp.prompt(sessionId, `/name ${"x".repeat(101)}`)).rejects.toMatchObject({ code: -32602 });
     const { sessions } = await acp.agent.request("session/list", { cwd: acp.cwd });
     expect(sessions).toMatchObject([{ sessionId, title: "the parser" }]);
+    expect(await new SessionStore({ XDG_STATE_HOME: join(acp.home, "state") }).list()).toMatchObject([
+      { name: "the parser", title: "one", turns: 1 },
+    ]);
   });
 });

@@ -37,7 +37,8 @@ function registry(agents: Record<string, object>) {
 describe("built-in agents", () => {
   test("build sees all tools, reads freely, asks for the rest and never touches secrets", () => {
     const build = BUILTIN_AGENTS.find(({ name }) => name === "build");
-    expect(build?.tools.visible).toEqual([...toolNames, "mcp__*"]);
+    expect(build?.tools.visible).toEqual([...toolNames, "web_fetch", "skill", "mcp__*"]);
+    expect(build?.permissions).toContainEqual({ tool: "web_fetch", decision: "ask" });
     const decision = (tool: string) => build?.permissions.find((rule) => rule.tool === tool)?.decision;
     expect(toolNames.map(decision)).toEqual([
       "allow",

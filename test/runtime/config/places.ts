@@ -60,6 +60,7 @@ export class Places {
     const {
       agents: files,
       tools,
+      skills,
       commands,
       instructions,
       warnings,
@@ -70,7 +71,16 @@ export class Places {
     const { agents: registry, warnings: told } = createAgentRegistry({ config, sources, files, toolNames });
     const settled = settleDefaultAgent(loaded, registry);
     const all = [...warnings, ...told, ...settled.warnings];
-    return { agents: files, tools, commands, instructions, registry, config: settled.config, warnings: all };
+    return {
+      agents: files,
+      tools,
+      skills,
+      commands,
+      instructions,
+      registry,
+      config: settled.config,
+      warnings: all,
+    };
   }
 
   remove(): void {

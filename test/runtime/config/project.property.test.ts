@@ -111,6 +111,8 @@ const command = (...argv: string[]): PermissionTarget => ({
   resolved: { argv, executable: `/usr/bin/${argv[0]}`, isGrantable: true },
 });
 const CALLS: readonly { tool: string; target: PermissionTarget }[] = TOOLS.flatMap(({ name, metadata }) => {
+  // Ends only what the session was allowed to start.
+  if (name === "kill_job") return [];
   const targets =
     name === "bash"
       ? [command("git", "push"), command("git", "log"), command("ls"), command("rm", "-rf", "x")]

@@ -52,6 +52,9 @@ describe("instructions in a session", () => {
     expect((await place.runtime()).warnings).toEqual([
       expect.stringMatching(/AGENTS\.md contains instructions that you did not write.*demian trust /),
     ]);
+    const where = { cwd: place.cwd, env: place.env };
+    const off = await listTrustables(where, { userTools: false, instructions: false });
+    expect(off.files).toEqual([]);
     await decide("trusted");
     expect((await place.runtime()).warnings).toEqual([]);
     place.write("AGENTS.md", "Use spaces.");

@@ -41,7 +41,9 @@ async function work(context: Change, more: Record<string, unknown> = {}): Promis
   rmSync(join(place.cwd, ".demian"), { recursive: true, force: true });
   place.write("a.txt", `${words("line", 300)}\n`.repeat(2));
   const reviewer = subAgent({ provider: { profile: "b" }, delegation: { invocationDecision: "allow" } });
-  team.configure({ agents: { reviewer }, context, ...more });
+  // A summary that the model writes would take a reply.
+  const ruled = { compression: "deterministic", ...context["main"] };
+  team.configure({ agents: { reviewer }, context: { ...context, main: ruled }, ...more });
   for (const turn of [1, 2, 3, 4]) {
     main.script(hands(`d${turn}`, `task ${turn} ${words("task", 60)}`), chatReply(`answer ${turn}`));
     other.script(
@@ -109,6 +111,7 @@ describe("what is set is used", () => {
 
   test.each<[string, Change]>([
     ["main.minRecentTurns", { main: { minRecentTurns: 2 } }],
+    ["main.compression", { main: { compression: "model" } }],
     ["main.maxRawMessages", { main: { maxRawMessages: 2 } }],
     ["main.ledgerTargetTokens", { main: { ledgerTargetTokens: 10 } }],
     ["subAgent.minRecentTurns", { subAgent: { minRecentTurns: 3 } }],

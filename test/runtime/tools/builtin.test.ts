@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createBuiltinTools } from "../../../src/runtime/tools/builtin.ts";
 
-test("there are ten, files first", () => {
+test("there are eleven, files first", () => {
   const names = [
     "read_file",
     "write_file",
@@ -11,6 +11,7 @@ test("there are ten, files first", () => {
     "bash",
     "grep",
     "glob",
+    "web_fetch",
     "todo",
     "tail_job",
     "kill_job",
@@ -42,6 +43,7 @@ test("what only looks is allowed by default, what changes something asks", () =>
     "process ask",
     look,
     look,
+    "network ask",
     look,
     look,
     "process ask",

@@ -2,7 +2,7 @@
 // commands, `/compact` and `/context`, which are sent as messages.
 import { CodedError } from "../../../base/coded-error.ts";
 import type { HttpClient } from "../../../client/index.ts";
-import { COMPACT, CONTEXT } from "../../../runtime/acp/commands.ts";
+import { COMPACT, CONTEXT, MCP } from "../../../runtime/acp/commands.ts";
 import type { Runtime } from "../../../runtime/session-types.ts";
 import type { DriverCommand, SessionDriver } from "../../../tui/types.ts";
 import { createCommands, formatCompactReport } from "../chat-actions.ts";
@@ -31,17 +31,19 @@ export function createEarlyCommands({ runtime, choices, say }: EarlyOptions): re
     rename: () =>
       Promise.reject(new CodedError("no_session", "no session yet; your first message starts it")),
     context: () => Promise.resolve("nothing yet: your first message starts the session"),
+    mcp: () => Promise.resolve("nothing yet: your first message starts the session"),
     usePlan: () => Promise.reject(new CodedError("no_plan", explainNoPlan("press p"))),
   }).filter(({ name }) => name !== "/effort");
 }
 
 export function createSessionCommands(session: SessionDriver, http: HttpClient): readonly DriverCommand[] {
-  const own = [COMPACT, CONTEXT].map(
+  const own = [COMPACT, CONTEXT, MCP].map(
     (name): DriverCommand => ({
       name,
       summary: CHAT_COMMANDS.find((command) => command.name === name)?.summary ?? "",
       async run(rest) {
-        if (rest.trim() !== "") {
+        const word = rest.trim();
+        if (word !== "" && name !== MCP) {
           throw new CodedError("bad_command", `${name} takes no arguments`);
         }
         const { turn, queued } = await http.session(session.session_id);
@@ -52,7 +54,7 @@ export function createSessionCommands(session: SessionDriver, http: HttpClient):
             `${name} needs an idle session; wait, or press Ctrl-C to interrupt`,
           );
         }
-        await session.send(name);
+        await session.send(word === "" ? name : `${name} ${word}`);
       },
     }),
   );

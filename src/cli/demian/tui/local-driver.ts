@@ -9,6 +9,7 @@ import type { ChangesPort } from "../../../client/view/change-source.ts";
 import type { Answer, RequestRow, ViewInput } from "../../../client/view/types.ts";
 import type { UndoBody, UndoReply } from "../../../protocol/changes.ts";
 import { formatContextReport } from "../../../runtime/context/report-text.ts";
+import { answerMcpCommand } from "../../../runtime/mcp/report.ts";
 import type { UserContentPart } from "../../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../../runtime/session-types.ts";
 import type { Env } from "../../../runtime/state-dir.ts";
@@ -132,6 +133,7 @@ export class LocalDriver implements SessionDriver {
       attach: (path) => this.#attachNext(path),
       rename: async (name) => renameConversation(conversation, name),
       context: async () => formatContextReport((await this.#openOnce()).context()),
+      mcp: async (word) => answerMcpCommand(await this.#openOnce(), word),
       usePlan: (text) => this.#usePlan(text),
     });
     this.commands = [

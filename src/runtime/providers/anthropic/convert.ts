@@ -30,7 +30,7 @@ export function buildRequest(
   stream: boolean,
 ): MessageCreateParams {
   const system = toSystem(request.messages);
-  const tools = toTools(request.tools, system.length === 0);
+  const tools = toTools(request.tools);
   const maxTokens =
     request.maxTokens ?? Math.min(DEFAULT_MAX_TOKENS, request.facts?.outputTokens ?? DEFAULT_MAX_TOKENS);
   return {
@@ -44,17 +44,17 @@ export function buildRequest(
   };
 }
 
-/** Tools precede the system prompt in the cache, so one mark covers both. */
 function toSystem(messages: readonly Message[]): TextBlockParam[] {
   const texts = messages.flatMap((message) => (message.role === "system" ? [message.content] : []));
   const text = texts.filter((part) => part.trim() !== "").join("\n\n");
   return text === "" ? [] : [{ type: "text", text, ...CACHE }];
 }
 
-function toTools(tools: ChatRequest["tools"], isCacheMark: boolean): Tool[] {
+/** They come first and are the same in every session of a project, unlike the system prompt, which names the directory. */
+function toTools(tools: ChatRequest["tools"]): Tool[] {
   return tools.map(({ name, description, inputSchema }, index) => {
     const { $schema: _, ...schema } = inputSchema;
-    const mark = isCacheMark && index === tools.length - 1 ? CACHE : {};
+    const mark = index === tools.length - 1 ? CACHE : {};
     return { name, description, input_schema: { ...schema, type: "object" }, ...mark };
   });
 }

@@ -56,6 +56,7 @@ describe("answers", () => {
           name: "read_file",
           description: "Reads a file.",
           input_schema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+          cache_control: { type: "ephemeral" },
         },
       ],
       stream: true,

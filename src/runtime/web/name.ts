@@ -1,0 +1,2 @@
+// The name of the tool, which describing a grant needs too.
+export const WEB_FETCH = "web_fetch";
