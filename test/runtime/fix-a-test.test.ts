@@ -77,7 +77,8 @@ test("a failing check is read, run, fixed and run again, with a request before e
     "system user assistant tool assistant tool assistant tool assistant tool",
   );
   // The prefix that a provider caches.
-  expect(last.tools).toEqual((model.requests[0]?.body as typeof last).tools);
+  const first = model.requests[0]?.body as typeof last;
+  expect(last.tools).toEqual(first.tools);
 
   await session.close();
   const lines = place.read(`.demian/transcripts/${session.id}/session.jsonl`).trim().split("\n");
