@@ -16,7 +16,7 @@ import { toNotice } from "../protocol/notices.ts";
 import type { Answer } from "../protocol/requests.ts";
 import type { SettingsChange } from "../protocol/settings.ts";
 import type { SinkGate } from "./sink-gate.ts";
-import type { AdoptOrder, Run } from "./types.ts";
+import type { AdoptOrder, Run, ToolOutcome } from "./types.ts";
 
 /** One session of the process. */
 export interface Party {
@@ -160,6 +160,8 @@ function makeApply({ run, order, gate, repeat }: Party, files: RunFiles): (call:
       // Nobody waits for it, but the turn must end.
       sent.catch((error) => gate.event(refusedResult(order.backend, error)));
     } else if (name === "answer") run.answer?.(args[0] as string, args[1] as Answer).catch(() => undefined);
+    else if (name === "return_tool")
+      run.returnTool?.(args[0] as string, args[1] as ToolOutcome).catch(() => undefined);
     else if (name === "interrupt") run.interrupt().catch(() => undefined);
     else if (name === "steer") run.steer?.(args[0] as UserMessage, args[1] as string);
     else if (name === "take_back") run.takeBack?.(args[0] as string);

@@ -16,6 +16,8 @@ export interface Level {
   readonly option: string;
   /** What a child may have, if more: the session has it too, but asks before it uses it. */
   readonly limit?: number;
+  /** How to have less, if the option is not set. */
+  readonly remedy?: string;
   /** By an option of the session, not by the user's configuration of the agent. */
   readonly isSet?: boolean;
 }

@@ -21,6 +21,7 @@ export class SinkGate implements BackendSink {
   authFailed: BackendSink["authFailed"] = (message) => this.#to.authFailed(message);
   calmed: BackendSink["calmed"] = () => this.#to.calmed();
   ask: BackendSink["ask"] = (ask) => this.#to.ask(ask);
+  toolCalled: NonNullable<BackendSink["toolCalled"]> = (call) => this.#to.toolCalled?.(call);
   withdrawn: BackendSink["withdrawn"] = (native_id, reason) => this.#to.withdrawn(native_id, reason);
   nativeId: BackendSink["nativeId"] = (id) => this.#to.nativeId(id);
   ended: BackendSink["ended"] = (why) => this.#to.ended(why);

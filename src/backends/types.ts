@@ -43,7 +43,7 @@ export interface Backend {
    */
   rights?(options: Record<string, unknown>): SessionRights;
   /** What its agents can be given at their start. Absent: nothing. */
-  readonly extras?: { readonly mcp?: boolean } | undefined;
+  readonly extras?: { readonly tools?: boolean; readonly mcp?: boolean } | undefined;
   /** Its runs have `rewind`, as far as is known. Absent: the agent cannot forget turns. */
   readonly canRewind?: boolean;
   /**
@@ -146,8 +146,10 @@ export interface StartOrder {
   started_at_ms?: number;
   /** This run in the ledger of requests. */
   generation: string;
+  /** Tools of the daemon, which the agent calls with `sink.toolCalled`. */
+  tools?: readonly ToolSpec[];
   /** MCP servers that the agent connects to, besides its own. Contains secrets. */
-  mcp?: readonly McpServer[];
+  mcp?: readonly GivenMcpServer[];
   /** The agent gets a process that serves no other session: what it starts proves whose it is. */
   own_process?: boolean;
   /** Added to the environment of the process: its identity and how it reaches the daemon. */
@@ -155,8 +157,28 @@ export interface StartOrder {
   log: Log;
 }
 
+export interface ToolSpec {
+  name: string;
+  description: string;
+  /** JSON Schema. */
+  inputSchema: JsonObject;
+}
+
+/** The agent waits for `Run.returnTool`, or withdraws the call with `sink.withdrawn`. */
+export interface ToolCall {
+  /** The agent's own id, unique among the open calls and requests of this run. */
+  native_id: string;
+  name: string;
+  input: unknown;
+}
+
+export interface ToolOutcome {
+  text: string;
+  isError?: true;
+}
+
 /** A program that the agent starts, or a service. */
-export type McpServer = { name: string } & (
+export type GivenMcpServer = { name: string } & (
   | { command: string; args: string[]; env: Record<string, string> }
   | { url: string; headers: Record<string, string> }
 );
@@ -201,6 +223,7 @@ export interface RunKeeper {
 
 /** What is repeated when a run is adopted: calls, and what a run did on its own when its time was up. */
 export type RecordedName =
+  | "return_tool"
   | "steer"
   | "take_back"
   | "send"
@@ -250,6 +273,8 @@ export interface Run {
    * sent at most once. Absent: this agent never asks.
    */
   answer?(native_id: string, answer: Answer): Promise<boolean>;
+  /** The same for a call of `sink.toolCalled`. Absent: it makes none. */
+  returnTool?(native_id: string, outcome: ToolOutcome): Promise<boolean>;
   /**
    * Removes turns from the agent's conversation: these, oldest first, which are its newest ones. The agent is idle. It is
    * only certain to last once the agent has been stopped with `finish`. Never rejects; bounded in time. Absent: the agent
@@ -335,7 +360,9 @@ export interface BackendSink {
   /** `Run.isBusy` became false without an event. */
   calmed(): void;
   ask(ask: Ask): void;
-  /** The agent withdrew its request (interrupted, decided on its own, …). Unknown ids are ignored. */
+  /** The agent calls one of the daemon's tools (`StartOrder.tools`). */
+  toolCalled?(call: ToolCall): void;
+  /** The agent withdrew its request or its call (interrupted, decided on its own, …). Unknown ids are ignored. */
   withdrawn(native_id: string, reason: string): void;
   /** The agent's own session id, when it becomes known or changes. */
   nativeId(id: string): void;

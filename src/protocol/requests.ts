@@ -150,9 +150,9 @@ export type ResolutionSource = (typeof RESOLUTION_SOURCES)[number];
 
 /**
  * How an answer reached the daemon. `socket`, `http`: the connection. `tui`, `web`: the same, for a person whose client says
- * that it is one of these screens. `policy`: a rule. `expiry`: nobody answered in time.
+ * that it is one of these screens. `tool`: a tool call on the agent's own channel. `policy`: a rule. `expiry`: nobody answered in time.
  */
-export const ANSWER_WAYS = ["socket", "http", "web", "tui", "policy", "expiry"] as const;
+export const ANSWER_WAYS = ["socket", "http", "web", "tui", "tool", "policy", "expiry"] as const;
 export type AnswerWay = (typeof ANSWER_WAYS)[number];
 
 /** Who answered, as the daemon determined it. */

@@ -19,6 +19,7 @@ import type { SessionRunMark, Store } from "../store/types.ts";
 import type { Extras } from "./agent/extras.ts";
 import { Past } from "./agent/past.ts";
 import { startOrder } from "./agent/start-order.ts";
+import type { AdoptedRun } from "./core/inputs.ts";
 import { toWaiting } from "./core/refusals.ts";
 import type { OpenRequest } from "./core/state.ts";
 import { NO_KIN } from "./family/relatives.ts";
@@ -177,7 +178,8 @@ function goLive(adoption: Adoption, { ledger, observer }: AdoptParts): BackendSi
   const { session, row, requests, snapshot, past, run, calls, found } = adoption;
   const { generation } = snapshot;
   for (const request of requests) observer.recall(row, { request });
-  const sink = session.adopt(run, {
+  const returned = calls.flatMap(({ name, args }) => (name === "return_tool" ? [String(args[0])] : []));
+  const adopted: AdoptedRun = {
     generation,
     isBusy: run.isBusy === true,
     hasInit: past.hasInit,
@@ -187,7 +189,8 @@ function goLive(adoption: Adoption, { ledger, observer }: AdoptParts): BackendSi
     isGiven: calls.some(({ name }) => name === "send"),
     toRepeat: calls.filter(concernsSession).length,
     ...(found.hasEnded ? { isGone: true } : {}),
-  });
+  };
+  const sink = session.adopt(run, adopted, { calls: past.calls.values(), returned: new Set(returned) });
   for (const { name, args } of calls) if (name === "answer") past.noteAnswer(String(args[0]));
   if (session.asker !== undefined) ledger.adopt(session.asker, requests, past);
   return sink;

@@ -18,6 +18,7 @@ export type { IdentifyPeer, PeerFacts, PeerProcess } from "./rights/from-table.t
 export { drain } from "./shutdown.ts";
 export { createPublisher, type Publisher } from "./stream/publish.ts";
 export { createSessions, type Sessions, type SystemOptions } from "./system.ts";
+export { callTool, listTools } from "./tools/call.ts";
 export type { Transcripts } from "./transcripts/transcripts.ts";
 export type {
   Attachment,

@@ -11,7 +11,7 @@ import type { Publisher } from "./stream/publish.ts";
 export interface SessionContext
   extends Pick<
     AgentParts,
-    "backend" | "log" | "stderrRate" | "env" | "withRoom" | "prepareWorktree" | "extras"
+    "backend" | "log" | "stderrRate" | "env" | "withRoom" | "prepareWorktree" | "extras" | "callTool"
   > {
   store: Store;
   publisher: Publisher;

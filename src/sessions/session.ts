@@ -13,6 +13,7 @@ import type { QuotaWait } from "../protocol/quota.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { ActivityState, SessionRow } from "../protocol/session.ts";
 import { Agent } from "./agent/agent.ts";
+import type { OpenCalls } from "./agent/tool-calls.ts";
 import { deriveActivity } from "./core/activity.ts";
 import { type BudgetFacts, findBudgetHold } from "./core/budget.ts";
 import type { AdoptedRun, Happening } from "./core/inputs.ts";
@@ -51,9 +52,9 @@ export class Session {
   /** When the agent last produced output, or was released from waiting for an answer. */
   #heardAtMs: number | undefined;
 
-  /** Continues with the agent of an earlier daemon; returns where its reports go. */
-  adopt(run: Run, facts: AdoptedRun): BackendSink {
-    const sink = this.#agent.adopt(run, facts);
+  /** Continues with the agent of an earlier daemon and its calls; returns where its reports go. */
+  adopt(run: Run, facts: AdoptedRun, calls: OpenCalls): BackendSink {
+    const sink = this.#agent.adopt(run, facts, calls);
     this.#take({ kind: "adopted", run: facts });
     return sink;
   }

@@ -29,9 +29,11 @@ import { Policy, type PolicyParts } from "./policy/policy.ts";
 import { QuotaDesk, type QuotaSettings } from "./quota/desk.ts";
 import { recoverSessions } from "./recover.ts";
 import { Ledger } from "./requests/ledger.ts";
+import { toAgentCaller } from "./rights/caller.ts";
 import { createIdentifier, type IdentifyPeer } from "./rights/from-table.ts";
 import { createPublisher } from "./stream/publish.ts";
 import type { SessionTable } from "./table.ts";
+import { callTool, listTools, NO_MANAGER } from "./tools/call.ts";
 import { Transcripts } from "./transcripts/transcripts.ts";
 import { Changes } from "./views/changes.ts";
 import { declareGauges } from "./views/gauges.ts";
@@ -54,6 +56,7 @@ export interface SystemOptions
     | "ratesOf"
     | "checkSpawn"
     | "extras"
+    | "callTool"
   > {
   observer: Observer;
   metrics: Metrics;
@@ -190,7 +193,7 @@ export function createSessions(options: SystemOptions): Sessions {
             reportOverlaps(overlaps.take(files, isLive), { table: hub.table, publisher, changes }),
         });
   const ledger = new Ledger({ store, publisher, log, expiryMs: options.expiryMs, policy, audit });
-  const extras = new Extras({ mcp: options.mcp ?? {}, env: options.notify.env });
+  const extras = new Extras({ mcp: options.mcp ?? {}, env: options.notify.env, listTools });
   const adopted = { runs: new Set<string>(), sessions: new Set<string>() };
   const ratesOf = createRates(options.backends, options.prices);
   const recover = { turnEnded: hooks.onTurnEnd, ratesOf, ...losses };
@@ -223,6 +226,11 @@ export function createSessions(options: SystemOptions): Sessions {
     ratesOf,
     checkSpawn,
     extras,
+    // The caller is known by the agent's own channel.
+    callTool: async (session_id, call, about) => {
+      if (hub.table.row(session_id)?.manager !== true) return NO_MANAGER;
+      return callTool(call, { manager: manager.as(toAgentCaller(session_id)), self: session_id, ...about });
+    },
     inputChanged: (session_id, input) => changes.reportInput(session_id, input),
     // Created below; no agent reports anything before.
     quota: {

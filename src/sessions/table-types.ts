@@ -4,6 +4,7 @@ import type { Log } from "../base/log.ts";
 import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionWorktree } from "../protocol/worktrees.ts";
 import type { Store } from "../store/types.ts";
+import type { AgentParts } from "./agent/agent.ts";
 import type { Extras } from "./agent/extras.ts";
 import type { CloseCondition } from "./core/jobs.ts";
 import type { Rates } from "./core/spending.ts";
@@ -27,6 +28,8 @@ export interface TableOptions {
   env: Record<string, string>;
   /** Directory for input recordings; absent: none. */
   traceDir?: string | undefined;
+  /** Absent: there are no tools. */
+  callTool?: AgentParts["callTool"] | undefined;
   /** What agents get besides their options. Absent: nothing. */
   extras?: Extras | undefined;
   /** Before an agent starts in the worktree of its session. */

@@ -9,6 +9,7 @@ import { defined } from "../base/values.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Kin, RowFilter } from "../store/types.ts";
 import { Extras } from "./agent/extras.ts";
+import { refuseTool } from "./agent/tool-calls.ts";
 import { unknownSessionError } from "./core/refusals.ts";
 import { NO_KIN, Relatives } from "./family/relatives.ts";
 import { noHooks } from "./hooks.ts";
@@ -39,7 +40,7 @@ export class SessionTable {
 
   constructor(options: TableOptions) {
     this.#options = options;
-    this.#extras = options.extras ?? new Extras({ mcp: {}, env: {} });
+    this.#extras = options.extras ?? new Extras({ mcp: {}, env: {}, listTools: () => [] });
     this.#log = options.log;
     this.#startup = options.ready;
     void options.ready.then(
@@ -122,8 +123,8 @@ export class SessionTable {
   }
 
   /** Throws `invalid_message` if its agents cannot be given what the order wants. */
-  checkExtras(backend: Backend, { mcp }: Pick<SpawnOrder, "mcp">): void {
-    if (mcp !== undefined) this.#extras.check(backend, { mcp });
+  checkExtras(backend: Backend, order: Pick<SpawnOrder, "mcp" | "manager">): void {
+    this.#extras.check(backend, order);
   }
 
   /** A backend's name for session managers. One this daemon does not have keeps its own name. */
@@ -349,6 +350,7 @@ export class SessionTable {
     const { hooks = noHooks, inputChanged = () => undefined } = this.#options;
     return {
       ...this.#options,
+      callTool: this.#options.callTool ?? refuseTool,
       hooks,
       inputChanged,
       withRoom: (start: () => Promise<void>) => this.withRoom(start),

@@ -1,14 +1,14 @@
 // The MCP servers of a session in the formats of the agents.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
-import { toAcpServers } from "../../src/backends/acp/mcp-servers.ts";
+import { addOwnTools, toAcpServers } from "../../src/backends/acp/mcp-servers.ts";
 import { writeMcpFile } from "../../src/backends/claude/mcp-file.ts";
 import { withMcpServers } from "../../src/backends/codex/mcp-servers.ts";
-import type { McpServer } from "../../src/backends/types.ts";
+import type { GivenMcpServer } from "../../src/backends/types.ts";
 import { tempDir } from "./temp-dir.ts";
 
 const room = tempDir("mcp-file");
-const SERVERS: McpServer[] = [
+const SERVERS: GivenMcpServer[] = [
   { name: "docs", command: "docs-mcp", args: ["-v"], env: { KEY: "k" } },
   { name: "web", url: "https://w.example/mcp", headers: { Authorization: "h" } },
 ];
@@ -61,10 +61,24 @@ test("an ACP agent gets them with its session", () => {
   ]);
 });
 
+test("an ACP agent gets the daemon's tools from a program that knows its session", () => {
+  const order = { mcp: SERVERS.slice(0, 1), tools: [], env: { BLEMEES_SESSION_ID: "s" } };
+  expect(addOwnTools(order, { daemon: { BLEMEES_SM: "/bin/sm" }, marker: "m:s" })).toEqual([
+    SERVERS[0],
+    {
+      name: "blemees",
+      command: "/bin/sm",
+      args: ["mcp", "--no-start"],
+      env: { BLEMEES_SESSION_ID: "s", BLEMEES_RUN_ID: "m:s" },
+    },
+  ]);
+  expect(addOwnTools({ env: {} }, { daemon: {}, marker: "m" })).toBeUndefined();
+});
+
 test("an ACP agent that cannot use one of them is not started without it", () => {
   expect(() => toAcpServers(place({}))).toThrow(
     "gemini cannot use the MCP server web: it takes only programs",
   );
-  expect(() => toAcpServers(place({ _meta: { demian: {} } }))).toThrow("takes no MCP servers");
+  expect(() => toAcpServers(place({ _meta: { demian: {} } }))).toThrow("connects to no MCP servers");
   expect(toAcpServers(place({ _meta: { demian: {} } }, []))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 // An agent's processes, seen from outside: everything with a marker in its environment.
 import { readdirSync, readFileSync } from "node:fs";
-import { vi } from "vitest";
+import { expect, vi } from "vitest";
 import { PATIENT } from "../support/patience.ts";
 
 export interface Process {
@@ -37,6 +37,10 @@ export function untilRuns(mark: string, words: string): Promise<Process> {
     if (found === undefined) throw new Error(`"${words}" does not run with ${mark}`);
     return found;
   }, PATIENT);
+}
+
+export function untilPidGone(pid: number): Promise<void> {
+  return vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), PATIENT);
 }
 
 /** Waits until none of these processes has a command with this text. */

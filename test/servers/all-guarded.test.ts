@@ -15,9 +15,10 @@ import { runOf, spawn, type World, world } from "../sessions/system.ts";
 /**
  * open: nothing of any session, and the client is not identified. person: people only. refused: not of this session.
  * sight: those
- * that see all sessions only. names: names and states (test/sessions/rights). daemon: counts of the daemon.
+ * that see all sessions only. names: names and states (test/sessions/rights). daemon: counts of the daemon. tool:
+ * the guarded manager decides, and a refusal is a result (test/sessions/tools).
  */
-type Access = "open" | "person" | "sight" | "refused" | "names" | "daemon";
+type Access = "tool" | "open" | "person" | "sight" | "refused" | "names" | "daemon";
 
 const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   health: "open",
@@ -72,6 +73,9 @@ const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   transcript_events: "sight",
   list_worktrees: "person",
   remove_worktree: "person",
+  list_tools: "daemon",
+  call_tool: "tool",
+  mcp: "tool",
   codex_events: "refused",
   codex_pending_requests: "refused",
   codex_respond: "refused",

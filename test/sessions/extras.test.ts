@@ -8,7 +8,8 @@ const mcp = {
   docs: { command: "docs-mcp", args: ["-v"], env: { KEY: `a-\${DOCS_KEY}` } },
   web: { url: "https://web.example/mcp", headers: {} },
 };
-const extras = (env: Record<string, string> = { DOCS_KEY: "s3" }) => new Extras({ mcp, env });
+const extras = (env: Record<string, string> = { DOCS_KEY: "s3" }) =>
+  new Extras({ mcp, env, listTools: () => [] });
 
 test("an agent gets the servers of its session, with secrets from the daemon's environment", async () => {
   const notify = {

@@ -11,6 +11,7 @@ import type {
   RunKeeper,
   SendAbout,
   StartOrder,
+  ToolOutcome,
 } from "../../src/backends/types.ts";
 import { CodedError } from "../../src/base/coded-error.ts";
 import { silentLog } from "../../src/base/log.ts";
@@ -319,6 +320,14 @@ export class FakeRun implements Run {
     return true;
   }
 
+  /** Results of the tools that it called. */
+  readonly returned: { native_id: string; outcome: ToolOutcome }[] = [];
+
+  async returnTool(native_id: string, outcome: ToolOutcome): Promise<boolean> {
+    this.returned.push({ native_id, outcome });
+    return true;
+  }
+
   async rewind(turns: readonly string[]): Promise<Rewound> {
     this.forgotten.push(turns);
     const [first] = turns;
@@ -383,7 +392,7 @@ export class FakeBackend implements Backend {
   readonly options = undefined as unknown as Backend["options"];
   readonly runs: FakeRun[] = [];
   canRewind = true;
-  extras: Backend["extras"] = { mcp: true };
+  extras: Backend["extras"] = { tools: true, mcp: true };
   /** `start` waits for it. */
   slow: Promise<void> | undefined;
   failing: Error | undefined;

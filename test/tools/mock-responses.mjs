@@ -17,6 +17,7 @@
 // | #mock:spawn prompt    | spawn_agent, and does not wait                                             |
 // | #mock:tool name json  | any function with these arguments; one of a namespace: mcp__NAME/function  |
 // | #mock:seq a ;; b ;; c | these directives (without "#mock:") one after the other                    |
+//                         in one of them, $REQUEST is the last request id that the tools before returned
 // | #mock:both a ;; b     | the tools of these directives in one answer                                |
 // | #mock:context         | "N earlier: […]": the user's texts before this one that arrived            |
 // | #mock:image           | says which images arrived                                                  |
@@ -148,7 +149,20 @@ function stepsOf(directive, body) {
   if (name === "seq") return parts().flat();
   if (name === "both") return [() => parts().flatMap(([first]) => first([]).filter(isCall))];
   if (name === "agent") return [() => [spawn(args)], (outputs) => [wait(outputs.at(-1))]];
-  return [() => (REPLIES[name] ?? REPLIES.text)(args, body)];
+  return [(outputs) => (REPLIES[name] ?? REPLIES.text)(fill(args, outputs), body)];
+}
+
+/** "$REQUEST" is the last request that the tools before have named. */
+function fill(args, outputs) {
+  return args.replaceAll(
+    "$REQUEST",
+    () =>
+      outputs
+        .map(outputText)
+        .join(" ")
+        .match(/req_\w+/g)
+        ?.at(-1) ?? "none",
+  );
 }
 
 const REPLIES = {

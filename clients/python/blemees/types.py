@@ -59,6 +59,7 @@ class SpawnBody(TypedDict, total=False):
     on_limit: Literal["wait", "ask", "fail"]
     wakes_parent: bool
     may_answer: bool
+    manager: bool
     mcp: List[str]
     ask: bool
     notify_url: str
@@ -1150,7 +1151,7 @@ class RequestRowAnswer2(TypedDict):
 
 class _RequestRowAnsweredBy(TypedDict):
     actor: str
-    via: Literal["socket", "http", "web", "tui", "policy", "expiry"]
+    via: Literal["socket", "http", "web", "tui", "tool", "policy", "expiry"]
 
 
 class RequestRowAnsweredBy(_RequestRowAnsweredBy, total=False):
@@ -1276,6 +1277,24 @@ class AuditReport(_AuditReport, total=False):
     first_n: int
     last_n: int
     fault: AuditReportFault
+
+
+class ToolsReplyToolsItem(TypedDict):
+    name: str
+    description: str
+    inputSchema: Dict[str, Any]
+
+
+class ToolsReply(TypedDict):
+    tools: List[ToolsReplyToolsItem]
+
+
+class _ToolReply(TypedDict):
+    text: str
+
+
+class ToolReply(_ToolReply, total=False):
+    isError: Literal[True]
 
 
 class _WorktreesReplyWorktreesItem(TypedDict):
@@ -1432,7 +1451,7 @@ class CodexRequestsReplyRequestsItemAnswer2(TypedDict):
 
 class _CodexRequestsReplyRequestsItemAnsweredBy(TypedDict):
     actor: str
-    via: Literal["socket", "http", "web", "tui", "policy", "expiry"]
+    via: Literal["socket", "http", "web", "tui", "tool", "policy", "expiry"]
 
 
 class CodexRequestsReplyRequestsItemAnsweredBy(_CodexRequestsReplyRequestsItemAnsweredBy, total=False):
@@ -1565,7 +1584,7 @@ class CodexRespondReplyRequestAnswer2(TypedDict):
 
 class _CodexRespondReplyRequestAnsweredBy(TypedDict):
     actor: str
-    via: Literal["socket", "http", "web", "tui", "policy", "expiry"]
+    via: Literal["socket", "http", "web", "tui", "tool", "policy", "expiry"]
 
 
 class CodexRespondReplyRequestAnsweredBy(_CodexRespondReplyRequestAnsweredBy, total=False):
@@ -1627,6 +1646,12 @@ class EnterReply(TypedDict):
 
 
 RespondBody = Union[RespondBody1, RespondBody2]
+
+
+ToolInput = Dict[str, Any]
+
+
+McpMessage = Dict[str, Any]
 
 
 ChangeView = Union[ChangeView1, ChangeView2, ChangeView3, ChangeView4, ChangeView5]

@@ -50,7 +50,7 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
   return {
     name,
     options: makeOptions(spec),
-    extras: { mcp: true },
+    extras: { tools: true, mcp: true },
     checkOptions: (block) => checkAcpOptions(spec, block),
     spawnOptions: ({ approvals, ...wish }) => ({ ...wish, ...(approvals ? {} : { approvals }) }),
     ...(spec.isOurs === true ? { account: findAccount } : {}),

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { RpcError } from "../../base/jsonrpc.ts";
 import { asObject, asObjects, asString, asText, defined } from "../../base/values.ts";
 import type { SessionLane } from "../shared-process.ts";
-import type { McpServer } from "../types.ts";
+import type { GivenMcpServer } from "../types.ts";
 import type { Births } from "./births.ts";
 import { toAcpServers } from "./mcp-servers.ts";
 import { type AcpProcess, canLoad, canSession } from "./process.ts";
@@ -33,7 +33,7 @@ export interface Opening {
   meta: JsonObject | undefined;
   wishes: Wishes;
   /** Contain secrets, so they are not kept. */
-  mcp: readonly McpServer[] | undefined;
+  mcp: readonly GivenMcpServer[] | undefined;
   limits: Limits;
   clock: Clock;
   births: Births;

@@ -11,6 +11,7 @@ import type { BackendSink, Run, StartOrder } from "../types.ts";
 import type { Births } from "./births.ts";
 import { buildProcessEnvironment, buildSessionEnvironment, type Identity } from "./environment.ts";
 import type { KeptOpening } from "./keep.ts";
+import { addOwnTools } from "./mcp-servers.ts";
 import { type Opened, type Opening, openAgain, openElsewhere, openNew } from "./open.ts";
 import { type AcpOptions, chooseCwd } from "./options.ts";
 import type { AcpProcess, AcpProcessOrder, AcpProcessParts } from "./process.ts";
@@ -102,7 +103,9 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
     wishes: { ...(spec.isOurs ? {} : chosen), config: { ...spec.config, ...options.config } },
   };
   const lane = server.openLane();
-  const opening = makeOpening(parts, { server, lane }, kept, order, sink);
+  // The commands in a process of its own inherit its environment.
+  const marker = entry.own ? (server.runId ?? identity.marker) : identity.marker;
+  const opening = makeOpening(parts, { server, lane, marker }, kept, order, sink);
   const opened = await open(opening, order);
   const run = makeRun(parts, {
     lease,
@@ -119,8 +122,7 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
     sink,
     order,
     opening: kept,
-    // The commands in a process of its own inherit its environment.
-    marker: entry.own ? (server.runId ?? identity.marker) : identity.marker,
+    marker,
   });
   // Two calls may ask for the same one at once, and an agent may reuse an id.
   if (server.router.findOwner(opened.sessionId) !== undefined)
@@ -149,7 +151,7 @@ export function makeRun(parts: AgentParts, setup: RunSetup): AcpRun {
   const { lease, lane, state, sink, order, opening: kept, marker } = setup;
   const { session_id, generation, log } = order;
   const options = order.options as AcpOptions;
-  const opening = makeOpening(parts, { server: lease.server, lane }, kept, order, sink);
+  const opening = makeOpening(parts, { server: lease.server, lane, marker }, kept, order, sink);
   return new AcpRun({
     name: spec.name,
     lease,
@@ -168,8 +170,8 @@ export function makeRun(parts: AgentParts, setup: RunSetup): AcpRun {
 }
 
 function makeOpening(
-  { spec, limits, clock, births }: AgentParts,
-  place: Pick<Opening, "server" | "lane">,
+  { spec, host, limits, clock, births }: AgentParts,
+  { marker, ...place }: Pick<Opening, "server" | "lane"> & { marker: string },
   kept: KeptOpening,
   order: StartOrder,
   sink: BackendSink,
@@ -181,7 +183,7 @@ function makeOpening(
     limits,
     clock,
     births,
-    mcp: order.mcp,
+    mcp: addOwnTools(order, { daemon: host.env, marker }),
     startedMs: order.began_here ? order.started_at_ms : undefined,
     waiting: (text) => sink.event(toNotice(spec.name, "resume_waits", { text })),
   };

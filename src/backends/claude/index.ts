@@ -27,7 +27,7 @@ export function createClaudeBackend(setup: ClaudeBackendOptions): Backend {
     readsQuota: true,
     reportsCost: true,
     options: ClaudeOptions,
-    extras: { mcp: true },
+    extras: { tools: true, mcp: true },
     checkOptions: (block) => checkClaudeOptions(block),
     // Partial messages show text and tool calls as they happen.
     spawnOptions: ({ approvals, ...wish }) => ({

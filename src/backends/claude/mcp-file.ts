@@ -4,7 +4,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeId } from "../../base/id.ts";
-import type { Environment, McpServer } from "../types.ts";
+import type { Environment, GivenMcpServer } from "../types.ts";
 
 export interface McpFile {
   path: string;
@@ -14,7 +14,7 @@ export interface McpFile {
 
 /** Undefined: there is nothing to write. */
 export async function writeMcpFile(
-  servers: readonly McpServer[] | undefined,
+  servers: readonly GivenMcpServer[] | undefined,
   env: Environment,
 ): Promise<McpFile | undefined> {
   if (servers === undefined) return undefined;
@@ -24,6 +24,6 @@ export async function writeMcpFile(
   return { path, remove: () => rm(path, { force: true }) };
 }
 
-function toEntry({ name, ...server }: McpServer): [string, object] {
+function toEntry({ name, ...server }: GivenMcpServer): [string, object] {
   return [name, { type: "url" in server ? "http" : "stdio", ...server }];
 }

@@ -6,6 +6,7 @@ import { CodedError } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
 import { omitNulls } from "../../base/values.ts";
 import { type ArgRow, optionsToArgv, withoutNul } from "../argv.ts";
+import { SERVER_NAME } from "./tool-server.ts";
 
 export const PERMISSION_MODES = [
   "acceptEdits",
@@ -141,6 +142,8 @@ export function checkClaudeOptions(block: Record<string, unknown>): ClaudeOption
 export interface Launch {
   resume: boolean;
   id: string;
+  /** The daemon's tools are on its control channel. They ask nobody: the session was given them, and limits what they do. */
+  hasTools?: boolean;
 }
 
 /** The arguments, without the program. */
@@ -153,6 +156,7 @@ export function buildClaudeArgv(launch: Launch, options: ClaudeOptions): string[
     ...Object.entries(STREAM_FLAGS).flat(),
     ...optionsToArgv(CLAUDE_ARGS, options, AT),
     ...(options.approvals === true ? Object.entries(PROMPT_FLAGS).flat() : []),
+    ...(launch.hasTools === true ? ["--allowedTools", `mcp__${SERVER_NAME}`] : []),
   ];
 }
 

@@ -49,10 +49,17 @@ const KNOWN: ReadonlySet<string> = new Set([...HARMLESS, ...RATED]);
 const ADDING: ReadonlySet<string> = new Set(["permissions", "model", "env", "enableAllProjectMcpServers"]);
 const ADDING_PERMISSIONS: ReadonlySet<string> = new Set(["allow", "additionalDirectories"]);
 
+const READS_ONLY = 0;
+
 export function readClaudeRights(options: ClaudeOptions): SessionRights {
   const mode = MODES[options.permission_mode ?? "default"];
   const isFree = mode === WIDEST.mode;
-  const { sandbox, network } = ORDINARY;
+  const { network } = ORDINARY;
+  // What is not asked then only reads. If it is not set, the user's configuration may allow more.
+  const isAsking = options.permission_mode !== undefined && mode <= MODES.default;
+  const sandbox = isAsking
+    ? { level: READS_ONLY }
+    : { level: ORDINARY.sandbox, remedy: 'set permission_mode to "default" or "plan"' };
   const option = "permission_mode";
   const { settings, ...code } = omitOptions(options, KNOWN);
   const { mcp_config, agents } = options;
@@ -64,7 +71,7 @@ export function readClaudeRights(options: ClaudeOptions): SessionRights {
         : { level: options.approvals === true ? ORDINARY.approvals : REFUSES, option: "approvals" },
       mode: { level: mode, option, isSet: options.permission_mode !== undefined },
       // No sandbox limits what was approved.
-      sandbox: { level: isFree ? WIDEST.sandbox : sandbox, limit: WIDEST.sandbox, option },
+      sandbox: { ...(isFree ? { level: WIDEST.sandbox } : sandbox), limit: WIDEST.sandbox, option },
       network: { level: isFree ? WIDEST.network : network, limit: WIDEST.network, option },
     },
     roots: listRoots(options, ["cwd", "add_dir"]),

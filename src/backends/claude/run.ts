@@ -8,7 +8,6 @@ import { takeSnapshot } from "../../base/descendants.ts";
 import { formatCrash, formatExit, formatTail } from "../../base/exit-message.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { LineAside } from "../../base/json-lines.ts";
-import type { Log } from "../../base/log.ts";
 import type { FoundRun } from "../../base/runs/adopt.ts";
 import { describeRun } from "../../base/runs/description.ts";
 import type { RunMark } from "../../base/runs/mark.ts";
@@ -20,58 +19,22 @@ import type { Answer } from "../../protocol/requests.ts";
 import type { Offers, SettingsChange } from "../../protocol/settings.ts";
 import { Backpressure } from "../backpressure.ts";
 import { SnapshotKeeper } from "../keeper.ts";
-import type { Ask, BackendSink, Rewound, Run, RunTraces, SendAbout } from "../types.ts";
+import type { Ask, Rewound, Run, RunTraces, SendAbout, ToolOutcome } from "../types.ts";
 import { adjustClaude, readClaudeIntro, toClaudeOffers } from "./adjust.ts";
 import { askUsage } from "./ask-usage.ts";
 import { isAuthFailure } from "./auth-failure.ts";
 import { isBusy } from "./background.ts";
 import { killOrphans } from "./orphans.ts";
-import { Pending, type PendingState } from "./pending.ts";
-import type { Place } from "./requests.ts";
+import { Pending } from "./pending.ts";
 import { rewindTurns, toMessageId } from "./rewind.ts";
-import { type ClaudeReport, type ClaudeState, isTurnActive } from "./state.ts";
+import type { ClaudeRunParts, ClaudeSnapshot } from "./run-parts.ts";
+import { type ClaudeReport, isTurnActive } from "./state.ts";
 import { cancelSteers, noteSteer, toSteerId } from "./steers.ts";
 import { reportAuthFailure } from "./system-frames.ts";
+import { SERVER_NAME, ToolServer } from "./tool-server.ts";
 import { translate } from "./translate.ts";
 import { flushHeld, noteSent } from "./turns.ts";
 import { toUserLine, tryUserLine } from "./user-line.ts";
-
-export interface ClaudeRunParts {
-  state: ClaudeState;
-  sink: BackendSink;
-  log: Log;
-  maxLineBytes: number;
-  speaksControl: boolean;
-  /** Absent: the run cannot be taken over by another daemon. */
-  kept?: KeptRun | undefined;
-  /** State of an adopted run besides the translator's. */
-  before?: Pick<ClaudeSnapshot, "requestCount" | "pending"> | undefined;
-  /** Where claude works, and what is found there now; undefined if it may not ask for permission. */
-  where: Where | undefined;
-  place: (() => Place) | undefined;
-}
-
-export interface Where {
-  cwd: string;
-  /** Git's list of files that are ignored everywhere. */
-  gitIgnore: string;
-}
-
-export interface KeptRun {
-  version: string;
-  session_id: string;
-  generation: string;
-  unrecorded(error: unknown): void;
-}
-
-/** What a later daemon needs to continue an idle run. */
-export interface ClaudeSnapshot {
-  translator: ClaudeState;
-  pending: PendingState;
-  requestCount: number;
-  speaksControl: boolean;
-  where?: Where | undefined;
-}
 
 const READY_LIMIT_MS = 30_000;
 const SETTING_LIMIT_MS = 5_000;
@@ -83,6 +46,7 @@ export class ClaudeRun implements Run {
   readonly #client: ClaudeClient;
   readonly #pressure: Backpressure;
   readonly #pending: Pending;
+  readonly #tools: ToolServer | undefined;
   /** Reports held back while `start` may still fail; undefined afterwards. */
   #early: Array<() => void> | undefined = [];
   #turnOver: Array<() => void> = [];
@@ -101,7 +65,9 @@ export class ClaudeRun implements Run {
       limitName: "max_line_bytes",
       frame: (frame) => this.#takeFrame(frame),
       skipped: (size, reason, aside) => this.#reportSkipped(size, reason, aside),
-      request: (request) => this.#pending.take(request),
+      request: (request) => {
+        if (this.#tools?.take(request) !== true) this.#pending.take(request);
+      },
       errorLine: (line) => this.#emit(() => parts.sink.stderr(line)),
       ended: (exit, expected) => this.#end(exit, expected),
       requestCount: parts.before?.requestCount,
@@ -114,6 +80,12 @@ export class ClaudeRun implements Run {
       withdrawn: (id: string, reason: string) => this.#emit(() => parts.sink.withdrawn(id, reason)),
     };
     this.#pending = new Pending(asks, parts.before?.pending);
+    if (parts.tools === undefined) return;
+    this.#tools = new ToolServer({
+      ...asks,
+      tools: parts.tools,
+      called: (call) => this.#emit(() => parts.sink.toolCalled?.(call)),
+    });
   }
 
   get keeper(): SnapshotKeeper | undefined {
@@ -141,7 +113,8 @@ export class ClaudeRun implements Run {
   async start(order: ChildOrder): Promise<void> {
     await this.#client.start(order);
     if (this.#parts.speaksControl) {
-      const answer = await this.#client.initialize({}, READY_LIMIT_MS);
+      const servers = this.#tools === undefined ? {} : { sdkMcpServers: [SERVER_NAME] };
+      const answer = await this.#client.initialize(servers, READY_LIMIT_MS);
       if (answer?.ok === true) this.#intro = readClaudeIntro(answer.response);
       const { hasEnded, lastLines, exit } = this.#client.process;
       if (hasEnded) {
@@ -203,6 +176,10 @@ export class ClaudeRun implements Run {
 
   answer(native_id: string, answer: Answer): Promise<boolean> {
     return this.#pending.answer(native_id, answer);
+  }
+
+  async returnTool(native_id: string, outcome: ToolOutcome): Promise<boolean> {
+    return (await this.#tools?.give(native_id, outcome)) === true;
   }
 
   async adjust(change: SettingsChange): Promise<void> {
@@ -337,7 +314,10 @@ export class ClaudeRun implements Run {
   #report(report: ClaudeReport): void {
     const { sink } = this.#parts;
     const result = report.kind === "event" && report.event.type === "agent.result" ? report.event : undefined;
-    if (result?.subtype === "interrupted") this.#pending.withdrawAll("the turn was interrupted");
+    if (result?.subtype === "interrupted") {
+      this.#pending.withdrawAll("the turn was interrupted");
+      this.#tools?.withdrawAll();
+    }
     this.#emit(() => {
       if (report.kind === "event") sink.event(report.event);
       else if (report.kind === "turn_started") sink.turnStarted();

@@ -16,7 +16,8 @@ import { DISK } from "./disk.ts";
 import { type McpFile, writeMcpFile } from "./mcp-file.ts";
 import { buildClaudeArgv, type ClaudeOptions, type Launch } from "./options.ts";
 import { getProjectsDir } from "./paths.ts";
-import { ClaudeRun, type ClaudeRunParts, type ClaudeSnapshot, type KeptRun, type Where } from "./run.ts";
+import { ClaudeRun } from "./run.ts";
+import type { ClaudeRunParts, ClaudeSnapshot, KeptRun, Where } from "./run-parts.ts";
 import { findGlobalIgnore, locateSettings } from "./settings-files.ts";
 import { createState } from "./state.ts";
 import { toTranscriptPath } from "./transcript-path.ts";
@@ -35,7 +36,9 @@ export async function startClaude(program: Program, order: StartOrder, sink: Bac
   if (command === undefined) throw notFoundError(program.bin);
   const options = order.options as ClaudeOptions;
   const speaksControl = program.detected?.speaksControl ?? false;
-  if (options.approvals === true && !speaksControl) throw tooOldError(program.detected);
+  if (options.approvals === true && !speaksControl) throw tooOldError(program.detected, "approvals");
+  if (order.tools !== undefined && !speaksControl)
+    throw tooOldError(program.detected, "the tools of a manager");
   const env = buildClaudeEnvironment(program.env, order.env, speaksControl);
   const [launch, where, mcp] = await Promise.all([
     chooseLaunch(order, { options, env, speaksControl }),
@@ -48,12 +51,16 @@ export async function startClaude(program: Program, order: StartOrder, sink: Bac
     log: order.log,
     maxLineBytes: program.maxLineBytes,
     speaksControl,
+    tools: order.tools,
     ...toPlace(where, env),
     kept: toKept(program.runs, order),
   });
   const place = defined({ cwd: options.cwd, run: program.runs && toRunOrder(program.runs, order.log) });
   try {
-    const args = buildClaudeArgv(launch, addMcpConfig(options, mcp));
+    const args = buildClaudeArgv(
+      { ...launch, hasTools: order.tools !== undefined },
+      addMcpConfig(options, mcp),
+    );
     await run.start({ command, args, env, ...place });
   } finally {
     await mcp?.remove();
@@ -85,6 +92,7 @@ export async function adoptClaude(
     log: order.log,
     maxLineBytes: program.maxLineBytes,
     speaksControl,
+    tools: order.tools,
     ...toPlace(where, env),
     kept: toKept(program.runs, order),
   });
@@ -149,12 +157,12 @@ async function realCwd(options: ClaudeOptions): Promise<string> {
   return realpath(cwd).catch(() => cwd);
 }
 
-function tooOldError(detected: DetectedClaude | undefined): CodedError {
+function tooOldError(detected: DetectedClaude | undefined, what: string): CodedError {
   const found =
     detected === undefined ? "this program does not report its version" : `this is ${detected.version}`;
   return new CodedError(
     "spawn_failed",
-    `approvals require Claude Code ${MIN_CLAUDE_VERSION} or newer; ${found}`,
+    `${what} require Claude Code ${MIN_CLAUDE_VERSION} or newer; ${found}`,
   );
 }
 

@@ -62,7 +62,7 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
     },
     options: CodexOptions,
     get extras() {
-      return detector.transport === "mcp-server" ? undefined : { mcp: true };
+      return detector.transport === "mcp-server" ? undefined : { tools: true, mcp: true };
     },
     // Its own configuration decides when it asks; it does by default.
     spawnOptions: ({ approvals, ...wish }) => ({

@@ -13,6 +13,7 @@ import { EVENTS } from "./events.ts";
 import { EXPORT } from "./export.ts";
 import { ALL, CHILDREN, SHOW, STATUS } from "./listing.ts";
 import { ARCHIVE, LABEL, UNARCHIVE } from "./marks.ts";
+import { MCP } from "./mcp.ts";
 import { ADOPT } from "./outside.ts";
 import { POLICY } from "./policy.ts";
 import { PR } from "./pr.ts";
@@ -42,5 +43,5 @@ export const GROUPS: readonly Group<BlemeesContext>[] = [
   { title: "Control", commands: [INTERRUPT, STOP, RESUME, SET, UNDO, RM, QUEUE, BUDGET] },
   { title: "Order", commands: [NAME, LABEL, ARCHIVE, UNARCHIVE] },
   { title: "Work in repositories", commands: [WORKTREES, PR] },
-  { title: "Other", commands: [ACP, CLAUDE, DAEMON, DOCTOR, WIRE] },
+  { title: "Other", commands: [ACP, CLAUDE, MCP, DAEMON, DOCTOR, WIRE] },
 ];

@@ -40,6 +40,7 @@ const PLACES: Readonly<Record<AnswerWay, string>> = {
   web: "in the dashboard",
   socket: "on the socket",
   http: "over HTTP",
+  tool: "with a tool",
   policy: "by a rule",
   expiry: "because nobody answered in time",
 };

@@ -66,6 +66,11 @@ export const SpawnBody = z.strictObject({
   wakes_parent: z.boolean().optional(),
   /** Whether the agent may answer requests of its own descendants (default false). An agent can pass on only its own right. */
   may_answer: z.boolean().optional(),
+  /**
+   * Whether the agent gets the tools `agents_spawn` to `agents_search`, on its own channel (default false). A child gets them only
+   * if its parent has them.
+   */
+  manager: z.boolean().optional(),
   /** MCP servers for the agent: tables `[mcp.NAME]` of the daemon's config file. A child gets only those of its parent. */
   mcp: z.array(McpName).max(16).optional(),
   /** An agent whose child would have more rights than itself: let a person decide instead of refusing (default false). */

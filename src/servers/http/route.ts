@@ -15,6 +15,7 @@ export const PARAMS = {
   file: z.string().min(1).max(200).describe("A file name of the dashboard."),
   message_id: z.string().min(1).max(200).describe("The message id, from the reply to its input."),
   request_id: z.string().min(1).max(200).describe("The request."),
+  tool: z.string().min(1).max(64).describe("The name of a tool."),
   rule_id: RuleId.describe("The policy rule."),
 };
 export type ParamName = keyof typeof PARAMS;

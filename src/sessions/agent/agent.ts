@@ -1,7 +1,16 @@
 // A session's agent process: performs run effects and reports output and outcomes to the core, which decides what they
 // mean.
 
-import type { Backend, BackendSink, Ended, RecordedName, Run, RunTraces } from "../../backends/types.ts";
+import type {
+  Backend,
+  BackendSink,
+  Ended,
+  RecordedName,
+  Run,
+  RunTraces,
+  ToolCall,
+  ToolOutcome,
+} from "../../backends/types.ts";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
 import { endMark } from "../../base/runs/mark.ts";
@@ -20,6 +29,7 @@ import type { Extras } from "./extras.ts";
 import { muteAfterEnd } from "./run-sink.ts";
 import { startOrder } from "./start-order.ts";
 import { StderrRate } from "./stderr-rate.ts";
+import { type CallAbout, type OpenCalls, ToolCalls } from "./tool-calls.ts";
 
 export interface AgentParts {
   backend: Backend;
@@ -31,6 +41,8 @@ export interface AgentParts {
   env: Record<string, string>;
   /** Runs `start` when the session limit allows another agent. */
   withRoom(start: () => Promise<void>): Promise<void>;
+  /** Carries out a call of one of the daemon's tools. Never rejects. */
+  callTool(session_id: string, call: ToolCall, about: CallAbout): Promise<ToolOutcome>;
   /** What the agent gets besides its options; absent: nothing. */
   extras?: Extras | undefined;
   /** Before an agent starts in the worktree of its session. */
@@ -56,6 +68,7 @@ type StartEffect = RunEffect & { kind: "start" };
 export class Agent {
   readonly #parts: AgentParts;
   readonly #stderr: StderrRate;
+  readonly #calls: ToolCalls;
   #run: Run | undefined;
   /** This process in the ledger. */
   #asker: Asker | undefined;
@@ -67,6 +80,11 @@ export class Agent {
   constructor(parts: AgentParts) {
     this.#parts = parts;
     this.#stderr = new StderrRate(parts.stderrRate);
+    this.#calls = new ToolCalls({
+      run: (call, about) => this.#parts.callTool(this.#parts.stream.row.session_id, call, about),
+      giveBack: (native_id, outcome) => this.#returnTool(native_id, outcome),
+      log: parts.log,
+    });
   }
 
   get pid(): number | undefined {
@@ -145,6 +163,7 @@ export class Agent {
     let early: Ended | undefined;
     this.#hasInit = false;
     this.#asker = this.#makeAsker(generation, () => run);
+    this.#calls.open(generation);
     const sink = this.#sink((why) => {
       if (run === undefined) early = why;
       else this.#onExit(generation, why);
@@ -163,10 +182,16 @@ export class Agent {
   }
 
   /** Continues with the agent of an earlier daemon. Its reports go to the returned sink. */
-  adopt(run: Run, { generation, hasInit }: Pick<AdoptedRun, "generation" | "hasInit">): BackendSink {
+  adopt(
+    run: Run,
+    { generation, hasInit }: Pick<AdoptedRun, "generation" | "hasInit">,
+    calls: OpenCalls,
+  ): BackendSink {
     this.#hasInit = hasInit;
     this.#asker = this.#makeAsker(generation, () => run);
+    this.#calls.open(generation);
     this.#connect(run);
+    this.#calls.continue(calls);
     this.#keepPlace(run);
     return this.#sink((why) => this.#onExit(generation, why));
   }
@@ -174,6 +199,8 @@ export class Agent {
   /** Leaves it to another daemon. Resolves when that can take it over. */
   async abandon(): Promise<void> {
     this.#isAbandoned = true;
+    // The next daemon repeats what has no result.
+    this.#calls.close();
     await this.#run?.keeper?.drained();
   }
 
@@ -238,7 +265,10 @@ export class Agent {
       authFailed: (message) => report({ kind: "auth_failed", message }),
       calmed: looked,
       ask: (ask) => report({ kind: "asked", ask }),
-      withdrawn: (native_id, because) => report({ kind: "withdrawn", native_id, because }),
+      toolCalled: (call) => this.#calls.start(call),
+      withdrawn: (native_id, because) => {
+        if (!this.#calls.drop(native_id)) report({ kind: "withdrawn", native_id, because });
+      },
       nativeId: (native_session_id) => report({ kind: "native_id", native_session_id }),
       ended,
     });
@@ -248,6 +278,7 @@ export class Agent {
     const { backend, log, report, stream } = this.#parts;
     const keeper = this.#run?.keeper;
     this.#run = undefined;
+    this.#calls.close();
     // Stored with what its end leads to: a later daemon must not report it again.
     const mark = keeper === undefined ? undefined : endMark(keeper.mark.run_id);
     stream.mark = mark && (() => mark);
@@ -264,6 +295,13 @@ export class Agent {
       this.#parts.log.error("session.stop_failed", { message: toMessage(error) });
     }
     this.#parts.report({ kind: "stopped", generation });
+  }
+
+  async #returnTool(native_id: string, outcome: ToolOutcome): Promise<void> {
+    const run = this.#run;
+    await callAndRecord(run, "return_tool", [native_id, outcome], () =>
+      run?.returnTool?.(native_id, outcome),
+    );
   }
 
   async #interrupt(generation: string): Promise<void> {

@@ -1,20 +1,25 @@
-// What an agent gets from the daemon besides its options: the MCP servers of its session. Clients choose servers by name;
+// What an agent gets from the daemon besides its options: tools for managing other agents, and MCP servers. Clients choose servers by name;
 // their programs, addresses and secrets are in the daemon's configuration, and secrets are read when an agent starts.
-import type { Backend, Environment, McpServer, StartOrder } from "../../backends/types.ts";
+import type { Backend, Environment, GivenMcpServer, StartOrder, ToolSpec } from "../../backends/types.ts";
 import { CodedError } from "../../base/coded-error.ts";
 import type { SessionRow } from "../../protocol/session.ts";
+import type { SpawnOrder } from "../manager-types.ts";
 
 /** A table `[mcp.NAME]`. Values of `env` and `headers` may contain `${VARIABLE}` of the daemon's environment. */
 export type McpConfig =
   | { command: string; args: readonly string[]; env: Readonly<Record<string, string>> }
   | { url: string; headers: Readonly<Record<string, string>> };
 
-export type Wish = Pick<SessionRow, "mcp">;
+export type Wish = Pick<SessionRow, "mcp" | "manager">;
+
+export type Given = Pick<StartOrder, "mcp" | "tools">;
 
 export interface ExtrasParts {
   mcp: Readonly<Record<string, McpConfig>>;
   /** Of the daemon. */
   env: Environment;
+  /** What a manager can call. */
+  listTools(): readonly ToolSpec[];
 }
 
 export class Extras {
@@ -25,20 +30,22 @@ export class Extras {
   }
 
   /** Throws `invalid_message` if a session of this backend cannot have them. */
-  check(backend: Backend, { mcp = [] }: { mcp?: readonly string[] | undefined }): void {
+  check(backend: Backend, { mcp = [], manager }: Pick<SpawnOrder, "mcp" | "manager">): void {
     const unknown = mcp.find((name) => !Object.hasOwn(this.#parts.mcp, name));
     if (unknown !== undefined) throw new CodedError("invalid_message", this.#explainUnknown(unknown));
     if (mcp.length > 0 && backend.extras?.mcp !== true)
       throw new CodedError("invalid_message", `body: /mcp: ${backend.name} takes no MCP servers`);
+    if (manager === true && backend.extras?.tools !== true)
+      throw new CodedError("invalid_message", `body: /manager: ${backend.name} takes no tools of the daemon`);
   }
 
   /** For a start. Throws `spawn_failed`. */
-  give({ mcp = [] }: Wish): Pick<StartOrder, "mcp"> {
-    return mcp.length === 0 ? {} : { mcp: mcp.map((name) => this.#resolve(name)) };
+  give({ mcp = [], manager }: Wish): Given {
+    return { ...this.#toTools(manager), ...toServers(mcp.map((name) => this.#resolve(name))) };
   }
 
   /** For an agent that runs already: without servers that can no longer be used. */
-  giveKept({ mcp = [] }: Wish): Pick<StartOrder, "mcp"> {
+  giveKept({ mcp = [], manager }: Wish): Given {
     const usable = mcp.flatMap((name) => {
       try {
         return [this.#resolve(name)];
@@ -46,10 +53,14 @@ export class Extras {
         return []; // it has been removed; a later start reports it
       }
     });
-    return usable.length === 0 ? {} : { mcp: usable };
+    return { ...this.#toTools(manager), ...toServers(usable) };
   }
 
-  #resolve(name: string): McpServer {
+  #toTools(manager: true | undefined): Pick<StartOrder, "tools"> {
+    return manager === true ? { tools: this.#parts.listTools() } : {};
+  }
+
+  #resolve(name: string): GivenMcpServer {
     const config = Object.hasOwn(this.#parts.mcp, name) ? this.#parts.mcp[name] : undefined;
     if (config === undefined) throw new CodedError("spawn_failed", this.#explainUnknown(name));
     if ("url" in config) return { name, url: config.url, headers: this.#fill(name, config.headers) };
@@ -77,4 +88,8 @@ export class Extras {
     const list = known.length === 0 ? "none is configured" : `configured: ${known.join(", ")}`;
     return `no MCP server "${name}" (${list}); add a table [mcp.${name}] to the daemon's config file`;
   }
+}
+
+function toServers(servers: readonly GivenMcpServer[]): Pick<StartOrder, "mcp"> {
+  return servers.length === 0 ? {} : { mcp: servers };
 }

@@ -1,6 +1,6 @@
 // What the earlier daemon knew of an adopted agent: learned from the reports and calls that are repeated. Everything here
 // is stored already; only facts about what is still open are kept.
-import type { Ask, BackendSink, Steered } from "../../backends/types.ts";
+import type { Ask, BackendSink, Steered, ToolCall } from "../../backends/types.ts";
 import type { RecordedCall } from "../../base/runs/record.ts";
 import type { TurnUse } from "../../protocol/budget.ts";
 import type { AgentEvent, ResultEvent } from "../../protocol/events.ts";
@@ -13,6 +13,8 @@ export class Past implements BackendSink {
   turn: Turn | undefined;
   /** Unanswered requests, by native id. */
   readonly asks = new Map<string, Ask>();
+  /** Calls of the daemon's tools without a result, by native id. */
+  readonly calls = new Map<string, ToolCall>();
   /** The agent no longer waits for these, and why. */
   readonly withdrawals = new Map<string, string>();
   /** These were answered. */
@@ -34,6 +36,7 @@ export class Past implements BackendSink {
     else if (name === "interrupt" && this.turn !== undefined)
       this.turn = { ...this.turn, isInterrupted: true };
     else if (name === "answer") this.noteAnswer(String(args[0]));
+    else if (name === "return_tool") this.calls.delete(String(args[0]));
     else if (name === "steer") this.steers.add(String(args[1]));
   }
 
@@ -70,7 +73,12 @@ export class Past implements BackendSink {
     this.asks.set(native_id, ask);
   }
 
+  toolCalled(call: ToolCall): void {
+    this.calls.set(call.native_id, call);
+  }
+
   withdrawn(native_id: string, reason: string): void {
+    if (this.calls.delete(native_id)) return;
     this.asks.delete(native_id);
     this.withdrawals.set(native_id, reason);
   }

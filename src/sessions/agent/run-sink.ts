@@ -19,6 +19,7 @@ export function muteAfterEnd(sink: BackendSink): BackendSink {
     authFailed: alive((message) => sink.authFailed(message)),
     calmed: alive(() => sink.calmed()),
     ask: alive((ask) => sink.ask(ask)),
+    toolCalled: alive((call) => sink.toolCalled?.(call)),
     withdrawn: alive((native_id, reason) => sink.withdrawn(native_id, reason)),
     nativeId: alive((id) => sink.nativeId(id)),
     ended: alive((why) => {

@@ -8,7 +8,7 @@ import type { SessionRow } from "../../protocol/session.ts";
 /** Set if traces are exported. */
 const TRACES = "BLEMEES_TRACES";
 
-type How = Pick<StartOrder, "resume" | "options" | "generation" | "env" | "log" | "mcp">;
+type How = Pick<StartOrder, "resume" | "options" | "generation" | "env" | "log" | "mcp" | "tools">;
 
 export function startOrder(row: SessionRow, how: How): StartOrder {
   const { session_id, native_session_id, began_here, started_at_ms, may_answer } = row;

@@ -206,6 +206,8 @@ export class Family implements Pick<SessionHooks, "onTurnEnd" | "onRequest"> {
   }
 
   #facts(session_id: string): WakeFacts {
-    return { nowMs: this.#parts.now(), lastAction: this.#parts.lastAction?.(session_id) };
+    const { now, lastAction, row } = this.#parts;
+    const hasTools = row(row(session_id)?.parent ?? "")?.manager === true;
+    return { nowMs: now(), lastAction: lastAction?.(session_id), hasTools };
   }
 }

@@ -21,6 +21,8 @@ export interface WakeFacts {
   lastAction?: Action | undefined;
   /** The parent may answer requests below it. */
   mayAnswer?: boolean;
+  /** The parent has the tools of a manager, so it needs no `sm`. */
+  hasTools?: boolean;
 }
 
 /** Wording for each result. */
@@ -98,7 +100,9 @@ export function toRequestWake(row: SessionRow, request: RequestRow, facts: WakeF
     ...(facts.mayAnswer === true ? answers : []),
     `sm tail ${row.session_id}`,
   ];
-  return wake(row, request_id, { kind: "blocked", words, lines, facts, commands });
+  const look = `agents_look ${JSON.stringify({ id: row.session_id, show: "requests" })}`;
+  const answer = facts.mayAnswer === true ? [`agents_answer ${JSON.stringify({ request_id })}`] : [];
+  return wake(row, request_id, { kind: "blocked", words, lines, facts, commands, tools: [look, ...answer] });
 }
 
 /** The message of the parent's queue. */
@@ -147,9 +151,19 @@ interface Words {
   lines: readonly string[];
   facts: WakeFacts;
   commands: readonly string[];
+  /** Instead of the commands, for a parent that has tools. */
+  tools?: readonly string[];
 }
 
-function wake(row: SessionRow, about: string, { kind, words, lines, facts, commands }: Words): Wake {
+function wake(row: SessionRow, about: string, given: Words): Wake {
+  const {
+    kind,
+    words,
+    lines,
+    facts,
+    tools = [`agents_look {"id":"${row.session_id}","show":"tail"}`],
+  } = given;
+  const commands = facts.hasTools === true ? tools : given.commands;
   const { session_id, backend, cost_usd, turns } = row;
   const name = row.name === undefined ? "" : ` ${JSON.stringify(oneLine(row.name))}`;
   const spent = cost_usd === undefined ? "" : `, $${cost_usd.toFixed(4)} so far`;
@@ -162,7 +176,7 @@ function wake(row: SessionRow, about: string, { kind, words, lines, facts, comma
     ...(lastAction === undefined
       ? []
       : ["Its last action:", `> ${oneLine(lastAction.summary_text)} (${lastAction.status})`]),
-    `For details: ${listCommands(commands)}. ${SM_HINT}`,
+    `For details: ${listCommands(commands)}.${facts.hasTools === true ? "" : ` ${SM_HINT}`}`,
   ].join("\n");
   const isAsking = kind === "blocked";
   // Of quoted text the heading and the first line; of a request all, as it is to be decided.

@@ -22,6 +22,11 @@ export interface Caller {
 /** A caller in this process, such as a screen. */
 export const LOCAL: Caller = { actor: "person", isAgent: false, isProven: true, wire: "socket" };
 
+/** An agent that calls a tool on its own channel: nothing else can write there. */
+export function toAgentCaller(session_id: string): Caller {
+  return { actor: toAgentActor([session_id]), isAgent: true, isProven: true, wire: "tool" };
+}
+
 /** The sessions whose agent it may be; empty for a person, and for an agent that is not known. */
 export function listOwnSessions({ actor }: Pick<Caller, "actor">): readonly string[] {
   return readAgentSessions(actor) ?? [];

@@ -4,6 +4,7 @@ import { isAbsolute, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { LEVELS, type LevelName, type SessionRights, WIDEST } from "../../backends/types.ts";
 import { resolvePath } from "../../base/commands/resolve-path.ts";
+import { defined } from "../../base/values.ts";
 
 /** A session's rights, with what is in its row. */
 export interface RightsOf extends SessionRights {
@@ -21,6 +22,8 @@ export interface Escalation {
   why: string;
   /** The child lacks an option of its parent. */
   isMissing?: true;
+  /** What to do, if that is not to leave the option out. */
+  remedy?: string;
 }
 
 /** The first right of the child that exceeds its parent's. */
@@ -55,7 +58,8 @@ const WIDER: Readonly<Record<LevelName, string>> = {
 function compareLevels(child: RightsOf, parent: RightsOf): Escalation | undefined {
   for (const name of LEVELS) {
     const [wanted, has] = [child.levels[name], parent.levels[name]];
-    if (wanted.level > (has.limit ?? has.level)) return { option: wanted.option, why: WIDER[name] };
+    if (wanted.level > (has.limit ?? has.level))
+      return { option: wanted.option, why: WIDER[name], ...defined({ remedy: wanted.remedy }) };
     // The user's configuration of the agent, which then decides, may allow anything.
     const isOpen = child.backend === parent.backend && has.isSet === true && wanted.isSet !== true;
     if (isOpen && has.level < WIDEST[name]) return lacksOption(has.option, "limits its parent");

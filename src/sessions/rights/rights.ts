@@ -104,11 +104,11 @@ export class Rights {
   }
 
   /** Logs the attempt and returns the error. */
-  refuseEscalation(caller: Caller, { option, why, isMissing }: Escalation): CodedError {
+  refuseEscalation(caller: Caller, { option, why, isMissing, remedy: own }: Escalation): CodedError {
     const { actor, peer_pid } = caller;
     if (this.#logged.allow(Date.now()))
       this.#parts.log.warn("rights.refused", { actor, peer_pid, action: "escalate", target: option });
-    const remedy = isMissing === true ? "set it as its parent has it" : "leave the option out";
+    const remedy = own ?? (isMissing === true ? "set it as its parent has it" : "leave the option out");
     const advice = `${remedy}, or let a person decide (sm spawn --ask)`;
     const what = isMissing === true ? "without" : "with";
     const message = `${actor} may not start a session ${what} ${option}: ${why}; ${advice}`;

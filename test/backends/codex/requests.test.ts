@@ -1,7 +1,12 @@
 // How the user sees each request of Codex, and what each answer sends to Codex.
 import { describe, expect, test } from "vitest";
-import { toNativeAnswer } from "../../../src/backends/codex/app-server/answers.ts";
-import { findPendingAsk, noteAnswered, toAsk } from "../../../src/backends/codex/app-server/requests.ts";
+import { toNativeAnswer, toToolResult } from "../../../src/backends/codex/app-server/answers.ts";
+import {
+  findPendingAsk,
+  noteAnswered,
+  toAsk,
+  withdraw,
+} from "../../../src/backends/codex/app-server/requests.ts";
 import { type CodexState, createState } from "../../../src/backends/codex/app-server/state.ts";
 import { translate } from "../../../src/backends/codex/app-server/translate.ts";
 import type { Ask } from "../../../src/backends/types.ts";
@@ -373,18 +378,27 @@ describe("the first version of the protocol", () => {
   });
 });
 
-describe("refusals", () => {
-  test.each([
-    "item/tool/call",
-    "account/chatgptAuthTokens/refresh",
-    "attestation/generate",
-    "currentTime/read",
-    "brand/new",
-  ])("%s is refused at once, without asking the user", (method) => {
-    const state = fresh();
-    expect(toAsk(state, { id: 0, method, params: {} })).toEqual({
-      refuse: { code: -32601, message: expect.stringMatching(/\w/) },
-    });
-    expect(state.asks.size).toBe(0);
+test("a call of the daemon's tools waits for its result under Codex's id of the call", () => {
+  const state = fresh();
+  const params = { threadId: "t", callId: "call_1", tool: "agents_look", arguments: { id: "x" } };
+  const call = { native_id: "call_1", name: "agents_look", input: { id: "x" } };
+  expect(toAsk(state, { id: 0, method: "item/tool/call", params })).toEqual({ call });
+  expect(withdraw(state, 0)).toMatchObject([{ kind: "withdrawn", native_id: "call_1" }]);
+  expect(toToolResult({ text: "no", isError: true })).toEqual({
+    success: false,
+    contentItems: [{ type: "inputText", text: "no" }],
   });
+});
+
+describe("refusals", () => {
+  test.each(["account/chatgptAuthTokens/refresh", "attestation/generate", "currentTime/read", "brand/new"])(
+    "%s is refused at once, without asking the user",
+    (method) => {
+      const state = fresh();
+      expect(toAsk(state, { id: 0, method, params: {} })).toEqual({
+        refuse: { code: -32601, message: expect.stringMatching(/\w/) },
+      });
+      expect(state.asks.size).toBe(0);
+    },
+  );
 });

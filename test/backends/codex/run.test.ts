@@ -257,7 +257,7 @@ describe("asking", () => {
 
   test("a request that cannot be answered is refused at once, so that nothing stalls", async () => {
     const session = await fakeCodex().start();
-    expect((await say(session, "#request item/tool/call")).join()).toContain("-32601");
+    expect((await say(session, "#request attestation/generate")).join()).toContain("-32601");
     expect((await say(session, "#ask-nobody")).join()).toContain("belongs to no session");
     expect(asks(session.sink)).toEqual([]);
   });

@@ -42,7 +42,7 @@ describe("docs/agent-events.md, Codex", () => {
     expect(names).toEqual(
       expect.arrayContaining(["turn/started", "fs/changed", "warning", "webSearch", "plan", "hookPrompt"]),
     );
-    expect(names).toEqual(expect.arrayContaining(["item/tool/call", "applyPatchApproval"]));
+    expect(names).toEqual(expect.arrayContaining(["attestation/generate", "applyPatchApproval"]));
     expect(missing(names)).toEqual([]);
   });
 

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../../base/json.ts";
 import type { Answer, Decision } from "../../../protocol/requests.ts";
 import { fillForm } from "../../forms.ts";
+import type { ToolOutcome } from "../../types.ts";
 import { readAmendment } from "./request-commands.ts";
 import { readGranted } from "./request-others.ts";
 import type { CodexPendingAsk } from "./state.ts";
@@ -27,6 +28,10 @@ export function toNativeAnswer(ask: CodexPendingAsk, answer: Answer): unknown {
   const reply = REPLIES.get(ask.method);
   if (reply === undefined) return { decision: "decline" };
   return reply(ask.params, "decision" in answer ? answer.decision : "decline", answer);
+}
+
+export function toToolResult({ text, isError }: ToolOutcome): JsonObject {
+  return { success: isError !== true, contentItems: [{ type: "inputText", text }] };
 }
 
 function commandDecision(params: JsonObject, decision: Decision): unknown {

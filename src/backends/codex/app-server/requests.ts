@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../base/json.ts";
 import type { RpcErrorBody, RpcId } from "../../../base/jsonrpc.ts";
 import { asObject, asText, defined } from "../../../base/values.ts";
 import type { Choice, RequestPayload, RequestType } from "../../../protocol/requests.ts";
-import type { Ask } from "../../types.ts";
+import type { Ask, BackendSink, ToolCall } from "../../types.ts";
 import { askCommand, askLegacyCommand } from "./request-commands.ts";
 import { askElicitation } from "./request-elicitations.ts";
 import { askFileChange, askLegacyFileChange } from "./request-files.ts";
@@ -43,7 +43,6 @@ const ASKS: ReadonlyMap<string, (state: CodexState, params: JsonObject) => Asked
 
 /** Refused without asking: we have none of it. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
-  ["item/tool/call", "blemeesd registers no dynamic tools"],
   ["account/chatgptAuthTokens/refresh", "blemeesd keeps no ChatGPT tokens; run `codex login`"],
   ["attestation/generate", "blemeesd cannot attest"],
   ["currentTime/read", "blemeesd serves no clock"],
@@ -51,12 +50,40 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
 
 const METHOD_NOT_FOUND = -32601;
 
+export const TOOL_CALL = "item/tool/call";
+
+/** The run that takes a request. */
+interface Taker {
+  state: CodexState;
+  sink: Pick<BackendSink, "ask" | "toolCalled">;
+  lease: {
+    server: {
+      respond(id: RpcId, result: unknown): Promise<void>;
+      respondError(id: RpcId, error: RpcErrorBody): void;
+    };
+  };
+}
+
+/** `late`: the error for a request of a turn that has ended. */
+export function takeRequest(
+  { state, sink, lease: { server } }: Taker,
+  request: ServerRequest,
+  late: RpcErrorBody | undefined,
+): void {
+  const ask = late === undefined ? toAsk(state, request) : { refuse: late };
+  if ("refuse" in ask) server.respondError(request.id, ask.refuse);
+  else if ("call" in ask) sink.toolCalled?.(ask.call);
+  else if ("reply" in ask) void server.respond(request.id, ask.reply);
+  else sink.ask(ask);
+}
+
 /** A refusal is a JSON-RPC error, which Codex treats as "no". */
 export function toAsk(
   state: CodexState,
   request: ServerRequest,
-): Ask | { refuse: { code: number; message: string } } | { reply: unknown } {
+): Ask | { call: ToolCall } | { refuse: { code: number; message: string } } | { reply: unknown } {
   const { id, method } = request;
+  if (method === TOOL_CALL) return { call: noteToolCall(state, id, asObject(request.params)) };
   const asker = ASKS.get(method);
   if (asker === undefined) {
     const why = REFUSED.get(method) ?? `unknown request ${method}`;
@@ -79,6 +106,14 @@ export function toAsk(
     }),
     ...(path.length > 0 ? { path } : {}),
   };
+}
+
+/** One of the daemon's tools. Its result is an answer like others, so it is kept with the requests. */
+function noteToolCall(state: CodexState, id: RpcId, params: JsonObject): ToolCall {
+  // The ids of requests start at 0 in every process.
+  const native_id = asText(params["callId"]) ?? toNativeId(id);
+  state.asks.set(native_id, { id, native_id, method: TOOL_CALL, params });
+  return { native_id, name: asText(params["tool"]) ?? "", input: params["arguments"] ?? {} };
 }
 
 /** State of a pending request; undefined once it is answered or over. */
@@ -120,7 +155,9 @@ export function refuseAsks(
 /** `serverRequest/resolved`, also sent for requests we answered. */
 export function withdraw(state: CodexState, id: unknown): CodexReport[] {
   if (typeof id !== "string" && typeof id !== "number") return [];
-  const native_id = toNativeId(id);
-  if (!state.asks.delete(native_id)) return [];
+  const found = [...state.asks.values()].find((ask) => ask.id === id);
+  if (found === undefined) return [];
+  const { native_id } = found;
+  state.asks.delete(native_id);
   return [{ kind: "withdrawn", native_id, reason: "Codex no longer waits for it" }];
 }

@@ -16,19 +16,19 @@ import { Inbox } from "../../inbox.ts";
 import type { SnapshotKeeper } from "../../keeper.ts";
 import { RunEnd } from "../../run-end.ts";
 import { toTraces } from "../../traces.ts";
-import type { Ended, Rewound, Run, RunTraces, SendAbout, Steered } from "../../types.ts";
+import type { Ended, Rewound, Run, RunTraces, SendAbout, Steered, ToolOutcome } from "../../types.ts";
 import { adjustThread, readOffers } from "./adjust.ts";
-import { toNativeAnswer } from "./answers.ts";
+import { toNativeAnswer, toToolResult } from "./answers.ts";
 import { DeadTurns } from "./dead-turns.ts";
 import { toInput } from "./input.ts";
 import { askToStop, isAnswered, leaveThreads, listRunning, listTurns, tidyUp } from "./interrupt.ts";
 import { keepThread, type ThreadRunParts } from "./keep.ts";
 import type { AppServer, AppServerResident } from "./process.ts";
 import { readQuota } from "./quota.ts";
-import { findPendingAsk, noteAnswered, refuseAsks, toAsk } from "./requests.ts";
+import { findPendingAsk, noteAnswered, refuseAsks, takeRequest } from "./requests.ts";
 import { askThread, rewindThread } from "./rewind.ts";
 import type { Incoming } from "./router.ts";
-import type { CodexReport } from "./state.ts";
+import type { CodexPendingAsk, CodexReport } from "./state.ts";
 import { CodexSteers } from "./steers.ts";
 import { learnFromThread, takeNewThreads } from "./subagents.ts";
 import { closeOpenItems, onStarted, translate } from "./translate.ts";
@@ -130,13 +130,12 @@ export class CodexRun implements Run, AppServerResident {
     return this.#pressure.interrupt(() => this.#interrupt());
   }
 
-  async answer(native_id: string, answer: Answer): Promise<boolean> {
-    const pending = findPendingAsk(this.#parts.state, native_id);
-    if (pending === undefined || this.#end.hasBegun) return false;
-    const result = toNativeAnswer(pending, answer);
-    noteAnswered(this.#parts.state, native_id);
-    await this.#server.respond(pending.id, result);
-    return true;
+  answer(native_id: string, answer: Answer): Promise<boolean> {
+    return this.#respond(native_id, (ask) => toNativeAnswer(ask, answer));
+  }
+
+  returnTool(native_id: string, outcome: ToolOutcome): Promise<boolean> {
+    return this.#respond(native_id, () => toToolResult(outcome));
   }
 
   rewind(turns: readonly string[]): Promise<Rewound> {
@@ -213,7 +212,7 @@ export class CodexRun implements Run, AppServerResident {
     if (method === "turn/started" && params["threadId"] === state.threadId) this.#dead.nameOldest(turnId);
     const isLate = this.#dead.has(turnId);
     this.#steers.see(message);
-    if (message.kind === "request") this.#ask(message, isLate);
+    if (message.kind === "request") takeRequest(this.#parts, message, isLate ? TOO_LATE : undefined);
     else {
       // The state also follows a dead turn, but nothing is emitted.
       const reports = translate(state, message);
@@ -227,12 +226,13 @@ export class CodexRun implements Run, AppServerResident {
     for (const threadId of takeNewThreads(this.#parts.state)) this.#server.router.claim(threadId, this);
   }
 
-  #ask(request: Incoming & { kind: "request" }, isLate: boolean): void {
-    const { state, sink } = this.#parts;
-    const ask = isLate ? { refuse: TOO_LATE } : toAsk(state, request);
-    if ("refuse" in ask) this.#server.respondError(request.id, ask.refuse);
-    else if ("reply" in ask) void this.#server.respond(request.id, ask.reply);
-    else sink.ask(ask);
+  async #respond(native_id: string, toResult: (ask: CodexPendingAsk) => unknown): Promise<boolean> {
+    const ask = findPendingAsk(this.#parts.state, native_id);
+    if (ask === undefined || this.#end.hasBegun) return false;
+    const result = toResult(ask);
+    noteAnswered(this.#parts.state, native_id);
+    await this.#server.respond(ask.id, result);
+    return true;
   }
 
   #reports(reports: readonly CodexReport[]): void {

@@ -125,7 +125,7 @@ interface Place {
 }
 
 async function openThread({ server, lane }: Place, order: StartOrder, params: JsonObject): Promise<unknown> {
-  if (!order.resume) return begin(lane, params);
+  if (!order.resume) return begin(lane, params, order);
   const threadId = order.native_session_id ?? order.session_id;
   if (server.router.findOwner(threadId) !== undefined) {
     throw new CodedError("spawn_failed", `thread ${threadId} is open in another session of this daemon`);
@@ -136,7 +136,7 @@ async function openThread({ server, lane }: Place, order: StartOrder, params: Js
     return result;
   } catch (error) {
     if (!(error instanceof RpcError)) throw toSpawnError(error);
-    if (NOTHING_THERE.test(error.message) && order.began_here) return begin(lane, params);
+    if (NOTHING_THERE.test(error.message) && order.began_here) return begin(lane, params, order);
     if (/already has an active writer/.test(error.message)) throw inUse(threadId, error);
     throw toSpawnError(error);
   }
@@ -149,9 +149,11 @@ function resumeParams(threadId: string, params: JsonObject): JsonObject {
   return { ...params, threadId, excludeTurns: true };
 }
 
-async function begin(lane: SessionLane, params: JsonObject): Promise<unknown> {
+/** A thread keeps the tools that it was started with. */
+async function begin(lane: SessionLane, params: JsonObject, { tools }: StartOrder): Promise<unknown> {
+  const dynamicTools = tools?.map((tool) => ({ type: "function", ...tool }));
   try {
-    return await lane.request("thread/start", params, OPEN_LIMIT_MS);
+    return await lane.request("thread/start", { ...params, ...defined({ dynamicTools }) }, OPEN_LIMIT_MS);
   } catch (error) {
     throw toSpawnError(error);
   }

@@ -12,6 +12,7 @@ import { REQUEST_ROUTES } from "./requests.ts";
 import { SEARCH_ROUTES } from "./search.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
 import { SETTING_ROUTES } from "./settings.ts";
+import { TOOL_ROUTES } from "./tools.ts";
 import { TRANSCRIPT_ROUTES } from "./transcripts.ts";
 import { USAGE_ROUTES } from "./usage.ts";
 import { WEB_ROUTES } from "./web.ts";
@@ -31,6 +32,7 @@ export const ROUTES: readonly Route[] = [
   ...FILE_ROUTES,
   ...REQUEST_ROUTES,
   ...POLICY_ROUTES,
+  ...TOOL_ROUTES,
   ...WORKTREE_ROUTES,
   ...CODEX_ROUTES,
   ...WEB_ROUTES,
