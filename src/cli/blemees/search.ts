@@ -47,6 +47,7 @@ export const SEARCH: BlemeesCommand = {
   notes: [
     "All words must occur, each at least as a part of one; words in double quotes as a phrase. Newer texts come first, and",
     "what the user wrote before what tools returned. Read on from a hit with: sm events ID --since SEQ",
+    "Sessions that were started outside are not searched; sm all --outside lists them with their first words.",
   ],
   async run(given, context) {
     const { query, lines } = readOrder(given);

@@ -120,7 +120,14 @@ class SearchElement extends LitElement {
   }
 
   #list(app: App, hits: readonly SearchHit[]): TemplateResult {
-    return html`${hits.length === 0 ? html`<p class="empty">Nothing found for “${this.words.trim()}”.</p>` : nothing}
+    return html`${
+      hits.length === 0
+        ? html`<p class="empty">
+              Nothing found for “${this.words.trim()}”. Conversations <a href=${app.href({ name: "outside" })}>started outside</a> are
+              not searched.
+            </p>`
+        : nothing
+    }
       ${splitBySession(hits).map((own) => this.#session(app, own))}
       ${
         this.next === undefined
