@@ -76,7 +76,9 @@ test("a failing check is read, run, fixed and run again, with a request before e
   expect(last.messages.map(({ role }) => role).join(" ")).toBe(
     "system user assistant tool assistant tool assistant tool assistant tool",
   );
-  expect(last.tools).toHaveLength(10);
+  // The prefix that a provider caches.
+  const first = model.requests[0]?.body as typeof last;
+  expect(last.tools).toEqual(first.tools);
 
   await session.close();
   const lines = place.read(`.demian/transcripts/${session.id}/session.jsonl`).trim().split("\n");

@@ -211,7 +211,7 @@ export function formatCost(cost: number | undefined): string {
 function describeCost(view: SessionView): string {
   const tightest = findTightest(view);
   const cost = formatCost(view.cost_usd);
-  return tightest === undefined ? cost : `${cost} ${tightest.bar} ${Math.floor(tightest.share * 100)}%`;
+  return tightest === undefined ? cost : `${cost} ${tightest.bar} ${tightest.percent}`;
 }
 
 export function isWaiting({ pending_requests }: SessionView): boolean {

@@ -17,6 +17,8 @@ export interface BudgetLine {
   level: BudgetLevel;
   /** 0 to 1. */
   share: number;
+  /** `60%`; `≥60%` if some of the use is not known. */
+  percent: string;
   /** Whose it is, what is set aside, and what is not known. */
   notes: string[];
 }
@@ -31,6 +33,7 @@ export function toBudgetLine(view: BudgetView, name: (session_id: string) => str
     bar: drawBar(share),
     level: share >= 1 ? "bad" : share >= NEARLY ? "warn" : "good",
     share,
+    percent: `${unknown && share < 1 ? "≥" : ""}${Math.floor(share * 100)}%`,
     notes: [
       ...(holder === undefined ? [] : [`shared with ${name(holder)}`]),
       ...(reserved > 0 ? [`${formatBudgetAmount(limit_of, reserved)} set aside for descendants`] : []),

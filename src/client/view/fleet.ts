@@ -165,9 +165,9 @@ function rankSession(asked: RequestRow | undefined, session: SessionView): Rank 
   return { rank: isWorking ? 1 : 2, order, started };
 }
 
-/** When the session last did something. */
-export function getActiveMs({ last_event_at_ms, last_active_at_ms }: SessionView): number {
-  return Math.max(last_event_at_ms ?? 0, last_active_at_ms);
+/** When the session last did something. Outside a turn, what an agent sends may only be that the daemon found it again. */
+export function getActiveMs({ turn, last_event_at_ms, last_active_at_ms }: SessionView): number {
+  return turn === undefined ? last_active_at_ms : Math.max(last_event_at_ms ?? 0, last_active_at_ms);
 }
 
 function pickEarlier(a: Rank, b: Rank): Rank {

@@ -177,8 +177,8 @@ function stateCell(session: FleetRow["session"]): Line {
 function budgetCell(session: FleetRow["session"]): Line {
   const tightest = findTightest(session);
   if (tightest === undefined) return [];
-  const { bar, share, level } = tightest;
-  return [createPiece(`${bar} ${Math.floor(share * 100)}%`, LEVELS[level])];
+  const { bar, percent, level } = tightest;
+  return [createPiece(`${bar} ${percent}`, LEVELS[level])];
 }
 
 function nameCell({ session, depth, isWaiting }: FleetRow): Line {

@@ -23,6 +23,7 @@ describe("the table", () => {
     pending_requests: 1,
     family_pending_requests: 3,
     cost_usd: 0.1234,
+    turn: { turn_id: "t", started_at_ms: NOW - 9_000 },
     usage: { input_tokens: 12_000, output_tokens: 500, cache_read_input_tokens: 90_000 },
     project: "/srv/app",
     started_at_ms: NOW - 120_000,
@@ -160,6 +161,7 @@ test("the cost has a bar for the limit that is used up most, and says what is no
   expect(text({ cost_usd: 1.5, budgets: [MONEY] })).toContain("$1.50 ▓▓░░░░░░ 30%");
   expect(text({ cost_usd: 1.5, budgets: [MONEY, TURNS] })).toContain("$1.50 ▓▓▓▓▓▓▓▓ 100%");
   const unknown = aView({ budgets: [{ ...MONEY, is_unpriced: true }] });
+  expect(text(unknown)).toContain("▓▓░░░░░░ ≥30%");
   expect(formatSessionSheet(unknown, Infinity, NOW).join("\n")).toContain(
     "at least $1.50 of $5.00, $1.00 set aside for descendants, some turns have no known price",
   );

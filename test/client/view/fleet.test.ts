@@ -6,6 +6,7 @@ import {
   createFleet,
   type Fleet,
   type FleetInput,
+  getActiveMs,
   listFleetRows,
 } from "../../../src/client/view/fleet.ts";
 import { pending, resolved } from "../request-rows.ts";
@@ -95,6 +96,12 @@ describe("the order", () => {
         ]),
       );
     expect(at(1_000, 5_000)).toEqual(at(5_000, 1_000));
+  });
+
+  test("an agent that is found again by a new daemon has not done anything", () => {
+    const found = session("a", { last_active_at_ms: NOW - 9_000, last_event_at_ms: NOW });
+    expect(getActiveMs(found)).toBe(NOW - 9_000);
+    expect(getActiveMs({ ...found, ...WORKS })).toBe(NOW);
   });
 
   test("every session is shown exactly once, whatever the families are", () => {

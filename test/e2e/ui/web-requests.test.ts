@@ -113,6 +113,29 @@ describe.skipIf(!hasBrowser)("requests, in Chromium", () => {
     await nothingWaits(page);
   });
 
+  test("a choice that remembers something is wholly in sight when a key goes to it, not under the other choices", async () => {
+    const content = Array.from({ length: 400 }, (_, n) => `line ${n}`).join("\n");
+    const permission_suggestions = [{ type: "setMode", mode: "acceptEdits", destination: "session" }];
+    const input = { file_path: "/tmp/new.txt", content };
+    const raw = { tool_name: "Write", input, tool_use_id: "toolu_w", permission_suggestions };
+    const id = await dashboard.spawn(`#ask-raw ${JSON.stringify(raw)}`);
+    for (const viewport of [
+      { width: 1280, height: 800 },
+      { width: 360, height: 640 },
+    ]) {
+      const { page } = await dashboard.look(id, { viewport });
+      await page.waitForSelector(`${choice("accept")}:not([disabled])`);
+      await press(page, "Escape", "a", "2");
+      const covered = await page.locator(":focus").evaluate((button: HTMLElement) => {
+        const { x, top, bottom } = button.getBoundingClientRect();
+        const edges = [top + 4, bottom - 4].map((y) => document.elementFromPoint(x + 20, y));
+        return edges.filter((element) => !button.contains(element)).map((element) => element?.className);
+      });
+      expect(await page.innerText(":focus")).toContain("Accept for this session");
+      expect(covered).toEqual([]);
+    }
+  });
+
   test("two users answer at once: one answer counts, and the other user sees it", async () => {
     const id = await dashboard.spawn("#ask make it");
     const windows = [await dashboard.look(id), await dashboard.look(id)];

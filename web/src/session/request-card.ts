@@ -16,7 +16,7 @@ import { allAskersView, askersView } from "./askers.ts";
 import { detailsView, partView } from "./exact.ts";
 import { describeOutcome } from "./outcome.ts";
 import { questionForm } from "./question-form.ts";
-import { isAllInSight, isInSight, listAncestors } from "./sight.ts";
+import { isAllInSight, isInSight, listAncestors, uncover } from "./sight.ts";
 import "./rule-maker.ts";
 
 /** Choices are disabled this long after the card appears, so that a click meant for something else has no effect. */
@@ -205,6 +205,7 @@ export class RequestElement extends LitElement {
         data-number=${at + 1}
         ?disabled=${cannot}
         @click=${(event: MouseEvent) => this.#onChoice(event, choice)}
+        @focus=${this.#onChoiceFocus}
       >
         <kbd>${option === undefined ? CARD_KEYS[decision].key : at + 1}</kbd><span>${label}</span>
       </button>
@@ -237,6 +238,11 @@ export class RequestElement extends LitElement {
     if (this.#isTooEarly(event)) return;
     this.#take(choice);
   }
+
+  /** By a key: scrolled under a pointer, the choice would not get its click. */
+  readonly #onChoiceFocus = ({ currentTarget }: Event): void => {
+    if (currentTarget instanceof Element && currentTarget.matches(":focus-visible")) uncover(currentTarget);
+  };
 
   /** A key that was pressed elsewhere on the page, where nothing takes text. */
   press(event: KeyboardEvent): void {
