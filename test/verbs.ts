@@ -6,7 +6,7 @@ const VERBS = `
   bind build call cancel cap carry change chart check choose claim classify clear close collect color combine commit compact
   compare compile complete compose compute confirm connect continue convert copy count create cut decide declare
   decode define delete deliver derive describe detect dial diff discard dispatch drain draw drop edit end enqueue ensure
-  estimate evaluate exchange execute expand expire explain extend fail feed fetch fill filter find finish fit
+  estimate evaluate exchange execute expand expire explain extend extract fail feed fetch fill filter find finish fit
   flush fold follow forget format free get give group guard guess halt hand hash highlight hold hurry identify ignore
   import index insert inspect interrupt introduce join judge keep kill learn leave let limit list listen load locate lock
   log look lose make map mark mask match measure merge migrate modernize move mute name narrow nest normalize note notify number

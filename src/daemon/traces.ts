@@ -6,6 +6,8 @@ import type { Config } from "./config.ts";
 type Env = Readonly<Record<string, string | undefined>>;
 
 const PATH = "/v1/traces";
+/** Names of OpenTelemetry's conventions, by the backend. */
+const PROVIDERS = { claude: "anthropic", codex: "openai", "codex-app": "openai" };
 
 /** Undefined: traces are off. Throws if the headers cannot be read. */
 export function describeCollector(
@@ -24,6 +26,7 @@ export function describeCollector(
     headers: readHeaders(env[otel_headers_env] ?? "", otel_headers_env),
     version,
     hasContent: otel_content,
+    providers: PROVIDERS,
   };
 }
 

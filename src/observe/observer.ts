@@ -47,7 +47,7 @@ export interface ObserverOptions {
   inputHasCached?: (backend: string) => boolean;
   now?: () => number;
   /** The collector of traces. Absent: none. */
-  traces?: Pick<ExportOrder, "url" | "headers" | "version" | "hasContent">;
+  traces?: Pick<ExportOrder, "url" | "headers" | "version" | "hasContent" | "providers">;
   times?: Partial<DiskTimes & IndexerTimes & ExporterTimes>;
   maxWaiting?: number;
 }

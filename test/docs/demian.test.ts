@@ -58,7 +58,8 @@ describe("the example of several agents", () => {
 
   test("the configuration and the agent file make the same reviewer, whom the main agent may call", async () => {
     const [config = ""] = examples.filter((text) => text.includes('"agentMode"'));
-    const [, file = ""] = /```markdown\n(.*?)```/s.exec(page) ?? [];
+    const files = [...page.matchAll(/```markdown\n(.*?)```/gs)].map(([, text = ""]) => text);
+    const [file = ""] = files.filter((text) => text.includes("category: reviewer"));
     world.begin("http://127.0.0.1:9");
     writeFileSync(world.configFile, config);
     const env = { CORP_LLM_KEY: "made-up" };

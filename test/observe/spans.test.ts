@@ -19,8 +19,8 @@ const tool: ToolRow = {
   },
 };
 const spanOf = (hasContent: boolean) =>
-  JSON.parse(JSON.stringify(toTraces([tool], { version: "1", hasContent }))).resourceSpans[0].scopeSpans[0]
-    .spans[0];
+  JSON.parse(JSON.stringify(toTraces([tool], { version: "1", hasContent, providers: {} }))).resourceSpans[0]
+    .scopeSpans[0].spans[0];
 
 test("a call has its times, its turn as parent and the trace of its family", () => {
   expect(spanOf(false)).toMatchObject({

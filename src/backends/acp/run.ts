@@ -1,6 +1,5 @@
 // One session of an ACP agent, in a process that may serve others. Frames in, reports out, exactly one result per turn,
 // and its end reported once. translate.ts interprets frames; process.ts is the process.
-
 import { waitAtMost } from "../../base/child.ts";
 import { CodedError, toMessage } from "../../base/coded-error.ts";
 import type { JsonObject } from "../../base/json.ts";
@@ -347,11 +346,10 @@ export class AcpRun implements Run, AcpResident {
   }
 
   #tellResult(turn: AcpTurn, subtype: ResultEvent["subtype"], error?: ResultEvent["error"]): void {
-    const failure = defined({ error });
-    const { name, sink } = this.#parts;
+    const { name: backend, sink } = this.#parts;
     this.#endTurn(turn);
     const { durationMs: duration_ms } = turn;
-    sink.event({ type: "agent.result", backend: name, subtype, duration_ms, ...failure });
+    sink.event({ type: "agent.result", backend, subtype, duration_ms, ...defined({ error }) });
   }
 
   #endTurn(turn: AcpTurn): void {

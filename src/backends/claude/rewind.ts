@@ -4,6 +4,7 @@ import { waitAtMost } from "../../base/child.ts";
 import type { ControlChannel } from "../../base/claude-wire/control.ts";
 import { asText, defined } from "../../base/values.ts";
 import type { Rewound } from "../types.ts";
+import { toMessageId } from "./message-ids.ts";
 
 /** It waits up to 10 s for a turn that is just ending. */
 const LIMIT_MS = 15_000;
@@ -14,12 +15,6 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["stale target", "claude has received messages since that are not part of these turns"],
   ["no preceding assistant", "this version of claude cannot forget its first turn"],
 ]);
-
-/** Undefined for a turn whose id is no UUID. */
-export function toMessageId(turn_id: string | undefined): string | undefined {
-  const parts = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(turn_id ?? "");
-  return parts?.slice(1).join("-");
-}
 
 export async function rewindTurns(
   control: Pick<ControlChannel, "request">,

@@ -3,7 +3,7 @@
 import type { ControlChannel } from "../../base/claude-wire/control.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { asString } from "../../base/values.ts";
-import { toMessageId } from "./rewind.ts";
+import { toMessageId } from "./message-ids.ts";
 import { type ClaudeReport, type ClaudeState, isTurnActive } from "./state.ts";
 
 /** Claude's id for a message; undefined if its own id is not random. */

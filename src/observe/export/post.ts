@@ -7,6 +7,7 @@ export interface ExportOrder {
   headers: Readonly<Record<string, string>>;
   version: string;
   hasContent: boolean;
+  providers: Readonly<Record<string, string>>;
   limit: number;
   timeoutMs: number;
 }

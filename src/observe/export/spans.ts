@@ -47,23 +47,19 @@ type Values = Readonly<Record<string, string | number | undefined>>;
 const INTERNAL = 1;
 const UNSET = 0;
 const FAILED = 2;
-/** Names of the conventions, by the backend. */
-const PROVIDERS: Readonly<Record<string, string>> = {
-  claude: "anthropic",
-  codex: "openai",
-  "codex-app": "openai",
-};
-
 export interface SpanOptions {
   version: string;
   /** Also commands, paths and error texts. */
   hasContent: boolean;
+  /** The conventions' name of a provider, by the backend; others keep their own. */
+  providers: Readonly<Record<string, string>>;
 }
 
 /** The body of a request to a collector. */
-export function toTraces(rows: readonly (TurnRow | ToolRow)[], { version, hasContent }: SpanOptions): object {
+export function toTraces(rows: readonly (TurnRow | ToolRow)[], options: SpanOptions): object {
+  const { version, hasContent } = options;
   const spans = rows.flatMap((one) =>
-    one.kind === "turn" ? toTurnSpans(one, hasContent) : [toToolSpan(one, hasContent)],
+    one.kind === "turn" ? toTurnSpans(one, options) : [toToolSpan(one, hasContent)],
   );
   const service = toAttributes({ "service.name": "blemees", "service.version": version });
   return {
@@ -74,11 +70,14 @@ export function toTraces(rows: readonly (TurnRow | ToolRow)[], { version, hasCon
 }
 
 /** The session itself is a span too, so that turns, child sessions and what agents report have one parent. */
-function toTurnSpans({ session, row, started_at_ms, isFirst }: TurnRow, hasContent: boolean): Span[] {
+function toTurnSpans(
+  { session, row, started_at_ms, isFirst }: TurnRow,
+  { hasContent, providers }: SpanOptions,
+): Span[] {
   const { turn_id, source_provider, created_at_ms } = row;
   const { session_id, parent_session_id } = session;
   const common = {
-    "gen_ai.provider.name": PROVIDERS[source_provider] ?? source_provider,
+    "gen_ai.provider.name": providers[source_provider] ?? source_provider,
     "gen_ai.agent.name": source_provider,
     "gen_ai.conversation.id": session_id,
     "gen_ai.request.model": session.model,

@@ -5,7 +5,7 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { AgentDefinition } from "../agents/types.ts";
 import type { ToolDefinition } from "../tools/types.ts";
 import { type ConnectionPlace, McpConnection } from "./connection.ts";
-import { includesTool, nameTool } from "./names.ts";
+import { isToolVisible, nameTool } from "./names.ts";
 import { createMcpTool } from "./tool.ts";
 import type { McpCommand, McpControl, McpOffer, McpOrder, McpServerStatus } from "./types.ts";
 
@@ -74,14 +74,14 @@ export class McpHub implements McpControl {
   /** In the same order for the same servers. */
   tools(agent: AgentDefinition): ToolDefinition[] {
     return (this.#applied ?? []).flatMap(({ tools }) =>
-      tools.filter(({ name }) => includesTool(agent.tools.visible, name)),
+      tools.filter(({ name }) => isToolVisible(agent.tools.visible, name)),
     );
   }
 
   /** For the system prompt; empty if the agent sees no tool of a server. */
   instructions(agent: AgentDefinition): string {
     const seen = (this.#applied ?? []).filter(({ tools }) =>
-      tools.some(({ name }) => includesTool(agent.tools.visible, name)),
+      tools.some(({ name }) => isToolVisible(agent.tools.visible, name)),
     );
     if (seen.length === 0) return "";
     const notes = seen.flatMap(({ connection, instructions }) =>

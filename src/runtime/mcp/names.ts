@@ -23,7 +23,7 @@ export function nameServer(given: string, taken: ReadonlySet<string>): string {
 }
 
 /** Whether an agent's list of tools includes it: by name, or by `mcp__server__*` and `mcp__*`. */
-export function includesTool(visible: readonly string[], name: string): boolean {
+export function isToolVisible(visible: readonly string[], name: string): boolean {
   return visible.some((pattern) => matchesMcpName(pattern, name));
 }
 

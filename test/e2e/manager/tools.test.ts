@@ -5,17 +5,25 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { SessionView } from "../../../src/client/index.ts";
 import { PATIENT } from "../../support/patience.ts";
+import { startMockChat } from "../../tools/mock-chat.mjs";
+import { configure } from "../demian/repository.ts";
 import { untilPidGone } from "../processes.ts";
 import { Machine } from "./machine.ts";
 
 let machine: Machine;
+let chat: Awaited<ReturnType<typeof startMockChat>>;
 beforeAll(async () => {
   machine = await Machine.create();
+  chat = await startMockChat();
+  await configure(machine.home, chat.url);
 });
 afterEach(async () => {
   expect(await machine.sm("rm", "lead", "--tree", "--yes")).toMatchObject({ code: 0 });
 });
-afterAll(() => machine.close());
+afterAll(async () => {
+  await machine.close();
+  await chat.close();
+});
 
 /** A directive for the child, within one for its parent. */
 const inner = (directive: string) => `\\u0023mock:${directive}`;
@@ -135,3 +143,12 @@ test.each(LEADERS)(
     expect(await readFrames("agent.tool_result")).toHaveLength(2);
   },
 );
+
+test("demian manages by sm mcp, which it starts: the process proves whose it is", async () => {
+  const order = '{"agent":"codex","name":"kid","prompt":"hello"}';
+  const directive = `#mock:tool mcp__blemees__agents_spawn ${order}`;
+  await machine.spawn("demian", "lead", "--manager", "--no-approvals", directive);
+  const kid = await untilIdle("kid");
+  const { session_id } = await machine.view("lead");
+  expect(kid).toMatchObject({ parent: session_id, backend: "codex" });
+});

@@ -347,7 +347,8 @@ test("every option of a backend is rated or known to give no rights", () => {
     });
   expect(harmless(readClaudeRights, ClaudeOptions)).toEqual([
     ...["model", "system_prompt", "append_system_prompt", "effort", "betas"],
-    ...["exclude_dynamic_system_prompt_sections", "max_budget_usd", "json_schema", "fallback_model"],
+    ...["exclude_dynamic_system_prompt_sections", "max_budget_usd", "max_turns"],
+    ...["max_thinking_tokens", "thinking", "json_schema", "fallback_model"],
     ...["session_name", "session_persistence", "include_partial_messages", "user_echo", "include_raw_events"],
     "native_events",
   ]);

@@ -21,7 +21,7 @@ export interface McpOrder extends ChildOrder {
   handshakeMs: number;
 }
 
-export type McpServer = SharedProcess<McpResident, undefined>;
+export type McpProcess = SharedProcess<McpResident, undefined>;
 
 const NAME = "codex";
 const FINISH_MS = 5000;
@@ -30,11 +30,11 @@ const HEADER = "Content-Length:";
 const FRAMING = "codex frames its messages with Content-Length headers; blemeesd reads one message per line";
 
 /** Resolves when codex accepts messages; throws `spawn_failed` with its output. */
-export async function startMcpServer(order: McpOrder): Promise<McpServer> {
+export async function startMcpServer(order: McpOrder): Promise<McpProcess> {
   const { maxLineBytes, log, handshakeMs, ...child } = order;
   let isForeign = false;
   const tell = (what: (run: McpResident) => void) => server.residents.forEach(what);
-  const server: McpServer = new SharedProcess({
+  const server: McpProcess = new SharedProcess({
     name: NAME,
     title: "codex mcp-server",
     router: undefined,
@@ -61,13 +61,13 @@ export async function startMcpServer(order: McpOrder): Promise<McpServer> {
 }
 
 /** "0" for a server that has the tools but names no version. */
-export function readVersion({ intro }: McpServer): string {
+export function readVersion({ intro }: McpProcess): string {
   return asString(asObject(intro["serverInfo"])["version"]) ?? "0";
 }
 
 /** initialize, initialized, and a check for the two tools. `limitMs` applies to each of the two requests. */
 export async function shakeHands(
-  server: Pick<McpServer, "request" | "notify">,
+  server: Pick<McpProcess, "request" | "notify">,
   limitMs: number,
 ): Promise<JsonObject> {
   const clientInfo = { name: "blemeesd", version: "0" };

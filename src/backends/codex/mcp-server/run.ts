@@ -19,7 +19,7 @@ import { type CodexOptions, refuseNewOptions } from "../options.ts";
 import type { CodexProgram } from "../program.ts";
 import { buildMcpArgv, toToolCall } from "./arguments.ts";
 import { REFUSAL, toAsk, toReply } from "./asks.ts";
-import { type McpResident, type McpServer, startMcpServer } from "./process.ts";
+import { type McpProcess, type McpResident, startMcpServer } from "./process.ts";
 import { endTurn, hasAuthError, LOGIN_ADVICE, type TurnEnd } from "./result.ts";
 import { createState, type McpReport, type McpState } from "./state.ts";
 import { translate } from "./translate.ts";
@@ -50,7 +50,7 @@ function findThread({ resume, began_here, session_id, native_session_id }: Start
 }
 
 class McpRun implements Run, McpResident {
-  readonly #server: McpServer;
+  readonly #server: McpProcess;
   readonly #lane: SessionLane;
   readonly #options: CodexOptions;
   readonly #state: McpState;
@@ -58,7 +58,7 @@ class McpRun implements Run, McpResident {
   readonly #pressure: Backpressure;
   #turn: CodexTurn | undefined;
 
-  constructor(server: McpServer, options: CodexOptions, state: McpState, sink: BackendSink) {
+  constructor(server: McpProcess, options: CodexOptions, state: McpState, sink: BackendSink) {
     this.#server = server;
     // Its ids follow those of the handshake.
     this.#lane = server.openLane({ number: 0, count: server.usedIds.count });
