@@ -49,11 +49,14 @@ export function endTurn(state: SessionState, result: JsonObject, nowMs: number):
   const event_type = toEndType(state, result);
   const isKnown = turn !== undefined && turn.turn_id === turn_id;
   const waited = isKnown ? computeWaitedMs(state.waits, nowMs) : 0;
+  const tookMs = isKnown ? nowMs - turn.started_at_ms : undefined;
+  // What an agent reports may leave out the time that it waited for answers.
+  const isWhole = Number(result["duration_ms"]) >= waited;
   const usage = isObject(result["usage"]) ? result["usage"] : {};
   const row: Partial<TurnEvent> & Pick<TurnEvent, "event_type"> = {
     ...defined({ turn_id }),
     event_type,
-    ...toCount("duration_ms", result["duration_ms"] ?? (isKnown ? nowMs - turn.started_at_ms : undefined)),
+    ...toCount("duration_ms", isWhole ? result["duration_ms"] : tookMs),
     ...(waited > 0 ? { waited_ms: waited } : {}),
     ...toCount("time_to_first_token_ms", result["time_to_first_token_ms"]),
     ...toCount("input_tokens", usage["input_tokens"]),

@@ -156,6 +156,15 @@ describe("waiting for an answer", () => {
     expect((turn?.duration_ms ?? 0) - (turn?.waited_ms ?? 0)).toBeLessThan(1_000);
   });
 
+  test("is a part of the turn, also if the agent reports a time without it", () => {
+    const { bench, row } = asked();
+    bench.nowMs += 60_000;
+    bench.answer(row, { decision: "accept" });
+    bench.event({ type: "agent.result", backend: "claude", subtype: "success", duration_ms: 5 });
+    const turn = bench.turns.at(-1);
+    expect(turn?.duration_ms).toBeGreaterThanOrEqual(turn?.waited_ms ?? Number.NaN);
+  });
+
   test("counts once while two requests are pending, and starts again with the next turn", () => {
     const { bench, row } = asked();
     const second = bench.ask({ native_id: "m", request_type: "command", payload: row.payload });
