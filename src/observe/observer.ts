@@ -234,6 +234,7 @@ export function createObserver(options: ObserverOptions): Observer {
     },
     ...(indexer && {
       findTexts: async (order) => ({ found: await indexer.find(order), unindexed: indexer.unindexed }),
+      transcripts: indexer.transcripts,
     }),
     historyPruned() {
       if (!isClosed) void indexer?.sweep();

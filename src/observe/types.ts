@@ -5,7 +5,7 @@ import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Stats } from "../protocol/stats.ts";
 import type { UsageGroupBy } from "../protocol/usage-report.ts";
-import type { Candidate, FindOrder } from "./search/types.ts";
+import type { Candidate, FindOrder, TranscriptIndex } from "./search/types.ts";
 import type { UsageSlice } from "./usage.ts";
 
 /** `phase` is before, while and after the tool runs. */
@@ -154,6 +154,8 @@ export interface Observer {
   usage(query: UsageQuery): Promise<ObservedUsage>;
   /** Texts that have the words of a query. Undefined if no history is kept. */
   findTexts?(order: FindOrder): Promise<{ found: Candidate[]; unindexed: number }>;
+  /** The part of the index that is about conversations from outside. Undefined if no history is kept. */
+  readonly transcripts?: TranscriptIndex;
   /** Old frames were removed from the history. */
   historyPruned(): void;
   /** Removes all rows of the session. */

@@ -2,7 +2,14 @@
 import type { MovedAside } from "../base/sqlite/database.ts";
 import type { Exported, ExportOrder } from "./export/post.ts";
 import type { PruneCounts, Retention, Row, RowQuery, StatsOrder, StoredRow, UsageOrder } from "./rows.ts";
-import type { Candidate, FindOrder, IndexedUpTo, IndexOrder } from "./search/types.ts";
+import type {
+  Candidate,
+  FindOrder,
+  IndexedUpTo,
+  IndexOrder,
+  TranscriptOrder,
+  TranscriptPosition,
+} from "./search/types.ts";
 import type { ObservedStats, ObservedUsage } from "./types.ts";
 
 export interface Ops {
@@ -18,6 +25,8 @@ export interface Ops {
   index: { order: IndexOrder; reply: IndexedUpTo };
   find: { order: FindOrder; reply: Candidate[] };
   positions: { order: undefined; reply: IndexedUpTo[] };
+  index_transcript: { order: TranscriptOrder; reply: undefined };
+  transcripts: { order: undefined; reply: TranscriptPosition[] };
   remove: { order: { session_id: string; before_seq?: number }; reply: undefined };
   tidy: { order: undefined; reply: boolean };
   close: { order: undefined; reply: undefined };

@@ -7,7 +7,7 @@ import { EventsDatabase } from "./database.ts";
 import { type Exported, type ExportOrder, postSpans } from "./export/post.ts";
 import type { Retention, Row, RowQuery, StatsOrder, UsageOrder } from "./rows.ts";
 import { SearchDatabase } from "./search/database.ts";
-import type { FindOrder, IndexOrder } from "./search/types.ts";
+import type { FindOrder, IndexOrder, TranscriptOrder } from "./search/types.ts";
 import type { Op, WorkerCall, WorkerReply, WorkerStart } from "./worker-calls.ts";
 
 const port = parentPort;
@@ -18,7 +18,15 @@ interface Repairable {
   repair(error: unknown): Promise<boolean>;
 }
 
-const SEARCH_OPS: ReadonlySet<Op> = new Set(["index", "find", "positions", "remove", "tidy"]);
+const SEARCH_OPS: ReadonlySet<Op> = new Set<Op>([
+  "index",
+  "find",
+  "positions",
+  "index_transcript",
+  "transcripts",
+  "remove",
+  "tidy",
+]);
 
 /** If a database cannot be opened, every call about it is answered with that fault. */
 function serve(): void {
@@ -129,6 +137,10 @@ function answerSearch(database: SearchDatabase, op: Op, order: unknown): unknown
       return database.find(order as FindOrder);
     case "positions":
       return database.positions();
+    case "index_transcript":
+      return database.indexTranscript(order as TranscriptOrder);
+    case "transcripts":
+      return database.transcripts();
     case "remove":
       return database.remove(order as { session_id: string; before_seq?: number });
     case "tidy":

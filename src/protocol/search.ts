@@ -22,6 +22,8 @@ export const SearchHit = z.strictObject({
   agent: z.string().optional(),
   /** The project's directory. */
   project: z.string().optional(),
+  /** It is no session: the text is in a transcript of `agent`, whose id `session_id` is. */
+  outside: z.literal(true).optional(),
 });
 export type SearchHit = z.infer<typeof SearchHit>;
 
@@ -30,7 +32,7 @@ export const SearchReply = z.strictObject({
   hits: z.array(SearchHit),
   /** Pass it as `after` for the next page, which may be empty. */
   next: z.string().optional(),
-  /** Sessions with history that is not searched yet; absent if there are none. */
+  /** Sessions, and conversations from outside, that are not searched to their end yet; absent if there are none. */
   unindexed: z.int().optional(),
 });
 export type SearchReply = z.infer<typeof SearchReply>;

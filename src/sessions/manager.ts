@@ -53,6 +53,7 @@ import type { Receipt } from "./session-types.ts";
 import { changeSettings, readSettings } from "./settings.ts";
 import { spawnSession } from "./spawn.ts";
 import type { SessionTable } from "./table.ts";
+import type { TranscriptSearch } from "./transcripts/search-index.ts";
 import type { Transcripts } from "./transcripts/transcripts.ts";
 import type { Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
 import type { Changes } from "./views/changes.ts";
@@ -76,6 +77,8 @@ export interface ManagerParts {
   rights: Rights;
   worktrees?: Worktrees | undefined;
   transcripts: Transcripts;
+  /** Absent: nothing is searched. */
+  outside: TranscriptSearch | undefined;
   quota: QuotaDesk;
   /** Absent: turned off. */
   checkpoints: Checkpoints | undefined;

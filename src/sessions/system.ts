@@ -34,6 +34,7 @@ import { createIdentifier, type IdentifyPeer } from "./rights/from-table.ts";
 import { createPublisher } from "./stream/publish.ts";
 import type { SessionTable } from "./table.ts";
 import { callTool, listTools, NO_MANAGER } from "./tools/call.ts";
+import { TranscriptSearch } from "./transcripts/search-index.ts";
 import { Transcripts } from "./transcripts/transcripts.ts";
 import { Changes } from "./views/changes.ts";
 import { declareGauges } from "./views/gauges.ts";
@@ -283,6 +284,8 @@ export function createSessions(options: SystemOptions): Sessions {
       ? undefined
       : new Worktrees({ ...options.worktrees, findGit, log, listBusy: () => listRunningIn(table) });
   const transcripts = new Transcripts(table, options.backends);
+  const outside =
+    observer.transcripts && new TranscriptSearch({ index: observer.transcripts, transcripts, log });
   const manager = new SessionManager({
     ...{
       table,
@@ -296,6 +299,7 @@ export function createSessions(options: SystemOptions): Sessions {
       rights: hub.rights,
       worktrees,
       transcripts,
+      outside,
     },
     ...{ quota, checkpoints, budgets, checkSpawn },
     files: new FileFinder({ env: options.env, findGit }),
@@ -314,6 +318,7 @@ export function createSessions(options: SystemOptions): Sessions {
     ledger.close();
     budgets.close();
     changes.close();
+    outside?.close();
     await Promise.all([family.close(), notifier.close(), quota.close()]);
   };
   return {

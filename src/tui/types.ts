@@ -122,12 +122,21 @@ export interface FleetDriver {
   close(): Promise<void>;
 }
 
+export type ShownTranscript = Pick<
+  TranscriptView,
+  "session_id" | "backend" | "provider" | "title" | "open_in_pid"
+>;
+
 /** Conversations of agents that other programs started. */
 export interface OutsideDriver {
   /** One page, most recently active first. */
   list(after?: string): Promise<TranscriptsReply>;
   /** Shows it. The first message continues it as a session, which is then opened instead. */
-  read(transcript: TranscriptView, onContinued: (session_id: string) => void): SessionDriver;
+  read(
+    transcript: ShownTranscript,
+    onContinued: (session_id: string) => void,
+    at_seq?: number,
+  ): SessionDriver;
   /** Continues it as a session that waits for a message; returns its id. Throws `transcript_in_use`. */
   adopt(transcript: TranscriptView): Promise<string>;
 }

@@ -60,6 +60,7 @@ describe("addresses", () => {
       "#/search/a%20%22b%2Fc%22",
       "#/s/a%2Fb/at/12",
       "#/outside/a%2Fb/demo",
+      "#/outside/a%2Fb/demo/at/12",
       "#/stats",
     ])
       expect(toHash(parseHash(hash))).toBe(hash);

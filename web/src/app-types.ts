@@ -65,7 +65,7 @@ export type Route =
   | { name: "inbox"; request_id?: string }
   | { name: "stats"; session_id?: string }
   | { name: "usage"; session_id?: string }
-  | { name: "outside"; session_id?: string; agent?: string }
+  | { name: "outside"; session_id?: string; agent?: string; at_seq?: number }
   | { name: "daemon" }
   | { name: "new" }
   | { name: "help" };

@@ -41,7 +41,7 @@ export function pageView(app: App, route: Route): TemplateResult | typeof nothin
     case "usage":
       return html`<x-usage .app=${app} .sessionId=${route.session_id}></x-usage>`;
     case "outside":
-      return html`<x-outside .app=${app} .sessionId=${route.session_id} .agent=${route.agent}></x-outside>`;
+      return html`<x-outside .app=${app} .sessionId=${route.session_id} .agent=${route.agent} .atSeq=${route.at_seq}></x-outside>`;
     case "daemon":
       return html`<x-daemon .app=${app}></x-daemon>`;
     case "new":

@@ -1,11 +1,13 @@
-// Routes in the URL hash: `#/`, `#/s/<id>`, `#/s/<id>/changes`, `#/s/<id>/at/<seq>`, `#/search`, `#/search/<words>`, `#/inbox`, `#/inbox/<request>`, `#/stats`, `#/stats/<id>`, `#/usage`, `#/usage/<id>`, `#/outside`, `#/outside/<id>/<agent>`, `#/daemon`, `#/new`, `#/help`.
+// Routes in the URL hash: `#/`, `#/s/<id>`, `#/s/<id>/changes`, `#/s/<id>/at/<seq>`, `#/search`, `#/search/<words>`, `#/inbox`, `#/inbox/<request>`, `#/stats`, `#/stats/<id>`, `#/usage`, `#/usage/<id>`, `#/outside`, `#/outside/<id>/<agent>`, `#/outside/<id>/<agent>/at/<seq>`, `#/daemon`, `#/new`, `#/help`.
 import type { Route } from "./app-types.ts";
+
+const SEQ = /^\d{1,15}$/;
 
 /** Unknown hashes are home. */
 export function parseHash(hash: string): Route {
-  const [page = "", rest, view, seq = ""] = hash.replace(/^#\/?/, "").split("/", 4);
+  const [page = "", rest, view, seq = "", last = ""] = hash.replace(/^#\/?/, "").split("/", 5);
   const session_id = decode(rest);
-  if (page === "s" && session_id && view === "at" && /^\d{1,15}$/.test(seq))
+  if (page === "s" && session_id && view === "at" && SEQ.test(seq))
     return { name: "session", session_id, at_seq: Number(seq) };
   if (page === "search") return session_id ? { name: "search", text: session_id } : { name: "search" };
   if (page === "s" && session_id)
@@ -14,7 +16,8 @@ export function parseHash(hash: string): Route {
   if (page === "stats" || page === "usage") return session_id ? { name: page, session_id } : { name: page };
   if (page === "outside" && session_id) {
     const agent = decode(view);
-    return { name: "outside", session_id, ...(agent ? { agent } : {}) };
+    const at_seq = agent && seq === "at" && SEQ.test(last) ? { at_seq: Number(last) } : {};
+    return { name: "outside", session_id, ...(agent ? { agent } : {}), ...at_seq };
   }
   if (page === "outside" || page === "daemon" || page === "new" || page === "help") return { name: page };
   return { name: "home" };
@@ -34,10 +37,13 @@ export function toHash(route: Route): string {
   if (route.name === "inbox")
     return route.request_id === undefined ? "#/inbox" : `#/inbox/${encodeURIComponent(route.request_id)}`;
   if (route.name === "outside" && route.session_id !== undefined)
-    return ["#/outside", route.session_id, ...(route.agent === undefined ? [] : [route.agent])]
-      .map((part, at) => (at === 0 ? part : encodeURIComponent(part)))
-      .join("/");
+    return ["#/outside", ...[route.session_id, ...listPlace(route)].map(encodeURIComponent)].join("/");
   return route.name === "home" ? "#/" : `#/${route.name}`;
+}
+
+function listPlace({ agent, at_seq }: { agent?: string; at_seq?: number }): string[] {
+  if (agent === undefined) return [];
+  return at_seq === undefined ? [agent] : [agent, "at", String(at_seq)];
 }
 
 function decode(text: string | undefined): string | undefined {

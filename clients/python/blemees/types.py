@@ -409,6 +409,7 @@ class SearchReplyHitsItem(_SearchReplyHitsItem, total=False):
     name: str
     agent: str
     project: str
+    outside: Literal[True]
 
 
 class _SearchReply(TypedDict):

@@ -47,7 +47,7 @@ export const SEARCH: BlemeesCommand = {
   notes: [
     "All words must occur, each at least as a part of one; words in double quotes as a phrase. Newer texts come first, and",
     "what the user wrote before what tools returned. Read on from a hit with: sm events ID --since SEQ",
-    "Sessions that were started outside are not searched; sm all --outside lists them with their first words.",
+    "Sessions that were started outside are searched too; the first search starts to index them. Read one with: sm tail ID",
   ],
   async run(given, context) {
     const { query, lines } = readOrder(given);
@@ -61,6 +61,8 @@ export const SEARCH: BlemeesCommand = {
       return 0;
     }
     await printHits(reply.hits, output);
+    if (reply.hits.some(({ outside }) => outside))
+      output.note("What was started outside is read with: sm tail ID; sm adopt ID continues it here");
     if (reply.hits.length === 0) output.note(`Nothing found for ${JSON.stringify(query.q)}`);
     if (reply.unindexed !== undefined) output.note(explainUnindexed(reply.unindexed));
     return 0;
@@ -145,9 +147,11 @@ async function printHit(
   await output.styledParts([["dim", place], ...parts]);
 }
 
-function formatHead({ name, agent, project }: SearchHit, id: string): string {
+function formatHead({ name, agent, project, outside }: SearchHit, id: string): string {
   const place = project?.split("/").at(-1);
-  return [id, name, place, agent].flatMap((part) => (part ? [sanitizeLine(part)] : [])).join("  ");
+  return [id, name, place, agent, outside && "started outside"]
+    .flatMap((part) => (part ? [sanitizeLine(part)] : []))
+    .join("  ");
 }
 
 function explainUnindexed(count: number): string {

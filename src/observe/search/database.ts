@@ -9,10 +9,17 @@ import {
   type Statement,
 } from "../../base/sqlite/database.ts";
 import { Finder, HOUR_MS, IDS_PER_HOUR } from "./find.ts";
-import { isSearched, readFrameText } from "./frame-text.ts";
+import { type FoundText, isSearched, readFrameText } from "./frame-text.ts";
 import { migrateSearch } from "./schema.ts";
 import { isInParts, Tidier } from "./tidy.ts";
-import type { Candidate, FindOrder, IndexedUpTo, IndexOrder } from "./types.ts";
+import type {
+  Candidate,
+  FindOrder,
+  IndexedUpTo,
+  IndexOrder,
+  TranscriptOrder,
+  TranscriptPosition,
+} from "./types.ts";
 import { isCode, listWords } from "./words.ts";
 
 export interface SearchOptions {
@@ -26,6 +33,9 @@ const TYPE = Buffer.from('"type":"');
 const DELTA = Buffer.from('agent.delta"');
 /** Words that are known to be in `terms`. */
 const MAX_KNOWN = 200_000;
+/** The mark of a transcript that is not indexed to its end. */
+const UNFINISHED = "";
+
 export class SearchDatabase {
   readonly #options: SearchOptions;
   #db: Database;
@@ -52,8 +62,20 @@ export class SearchDatabase {
 
   positions(): IndexedUpTo[] {
     return this.#db
-      .prepare("SELECT session_id, indexed_seq, first_seq FROM sessions")
+      .prepare("SELECT session_id, indexed_seq, first_seq FROM sessions WHERE mark IS NULL")
       .all() as unknown as IndexedUpTo[];
+  }
+
+  /** As `index`, for texts of a transcript. */
+  indexTranscript(order: TranscriptOrder): void {
+    runInTransaction(this.#db, () => this.#indexTranscript(order));
+  }
+
+  transcripts(): TranscriptPosition[] {
+    const found = this.#db
+      .prepare("SELECT session_id AS key, indexed_seq, mark FROM sessions WHERE mark IS NOT NULL")
+      .all() as { key: string; indexed_seq: number; mark: string }[];
+    return found.map(({ mark, ...position }) => (mark === UNFINISHED ? position : { ...position, mark }));
   }
 
   /** Removes what the history no longer has. Without a seq: all of the session. */
@@ -87,7 +109,7 @@ export class SearchDatabase {
     const before = parts.session.get(session_id) as (IndexedUpTo & { num: number }) | undefined;
     const num = before?.num ?? Number(parts.addSession.run(session_id, first_seq).lastInsertRowid);
     const indexed = before?.indexed_seq ?? 0;
-    const labels = `s:${num}${project === undefined ? "" : ` p:${this.#numberProject(project)}`}`;
+    const labels = this.#label(num, project);
     let hour = 0;
     let stamp = 0;
     let seq = first_seq;
@@ -110,13 +132,32 @@ export class SearchDatabase {
   #addFrame(line: Uint8Array, place: Place): void {
     const frame = parseLine(line);
     if (frame === undefined || !isSearched(frame)) return;
-    for (const { role, text } of readFrameText(frame)) {
-      const words = listWords(text);
-      const id = this.#nextId(place.hour);
-      this.#parts.addWords.run(id, `${place.labels} r:${role} ${[...words].join(" ")}`);
-      this.#parts.addText.run(id, place.num, place.seq);
-      for (const word of words) this.#addTerm(word);
+    for (const found of readFrameText(frame)) this.#addText(found, place);
+  }
+
+  #indexTranscript({ key, agent, project, texts, indexed_seq, mark = UNFINISHED }: TranscriptOrder): void {
+    const parts = this.#parts;
+    const before = parts.session.get(key) as (IndexedUpTo & { num: number }) | undefined;
+    const num = before?.num ?? Number(parts.addSession.run(key, 1).lastInsertRowid);
+    const indexed = before?.indexed_seq ?? 0;
+    const labels = this.#label(num, project);
+    for (const { seq, at_ms, at, ...found } of texts) {
+      if (seq > indexed) this.#addText(found, { num, seq, hour: Math.floor(at_ms / HOUR_MS), labels, at });
     }
+    parts.moveTo.run(Math.max(indexed, indexed_seq), agent, num);
+    parts.setMark.run(mark, num);
+  }
+
+  #label(num: number, project: string | undefined): string {
+    return `s:${num}${project === undefined ? "" : ` p:${this.#numberProject(project)}`}`;
+  }
+
+  #addText({ role, text }: FoundText, place: Place): void {
+    const words = listWords(text);
+    const id = this.#nextId(place.hour);
+    this.#parts.addWords.run(id, `${place.labels} r:${role} ${[...words].join(" ")}`);
+    this.#parts.addText.run(id, place.num, place.seq, place.at ?? null);
+    for (const word of words) this.#addTerm(word);
   }
 
   #numberProject(project: string): number {
@@ -166,6 +207,8 @@ interface Place {
   hour: number;
   /** What it is found by besides its words. */
   labels: string;
+  /** In the file of a transcript. */
+  at?: number;
 }
 
 interface Parts {
@@ -175,6 +218,7 @@ interface Parts {
   session: Statement;
   addSession: Statement;
   moveTo: Statement;
+  setMark: Statement;
   lastId: Statement;
   addWords: Statement;
   addText: Statement;
@@ -192,9 +236,10 @@ function prepareParts(db: Database): Parts {
     session: db.prepare("SELECT num, session_id, indexed_seq, first_seq FROM sessions WHERE session_id = ?"),
     addSession: db.prepare("INSERT INTO sessions (session_id, indexed_seq, first_seq) VALUES (?, 0, ?)"),
     moveTo: db.prepare("UPDATE sessions SET indexed_seq = ?, agent = coalesce(?, agent) WHERE num = ?"),
+    setMark: db.prepare("UPDATE sessions SET mark = ? WHERE num = ?"),
     lastId: db.prepare("SELECT max(id) AS id FROM texts WHERE id >= ? AND id < ?"),
     addWords: db.prepare("INSERT INTO words (rowid, list) VALUES (?, ?)"),
-    addText: db.prepare("INSERT INTO texts VALUES (?, ?, ?)"),
+    addText: db.prepare("INSERT INTO texts (id, session, seq, at) VALUES (?, ?, ?, ?)"),
     addTerm: db.prepare("INSERT OR IGNORE INTO terms (term) VALUES (?)"),
     addPart: db.prepare("INSERT INTO parts (rowid, term) VALUES (?, ?)"),
     removeWords: db.prepare("DELETE FROM words WHERE rowid = ?"),

@@ -26,6 +26,7 @@ interface Found {
   id: number;
   session: number;
   seq: number;
+  at: number | null;
 }
 
 export class Finder {
@@ -48,9 +49,9 @@ export class Finder {
     }));
     const best = mergeLanes(lanes, order.place.now, order.limit);
     const names = this.#nameSessions(best.map(({ session }) => session));
-    return best.flatMap(({ id, role, session, seq }) => {
+    return best.flatMap(({ id, role, session, seq, at }) => {
       const session_id = names.get(session);
-      return session_id === undefined ? [] : [{ id, role, session_id, seq }];
+      return session_id === undefined ? [] : [{ id, role, session_id, seq, ...(at !== null && { at }) }];
     });
   }
 
@@ -63,7 +64,7 @@ export class Finder {
     const query = this.#db.prepare(
       `SELECT rowid AS id FROM words WHERE words MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?`,
     );
-    const text = this.#db.prepare("SELECT id, session, seq FROM texts WHERE id = ?");
+    const text = this.#db.prepare("SELECT id, session, seq, at FROM texts WHERE id = ?");
     const found: Found[] = [];
     const atOnce = sessions === undefined || isFew ? limit : MANY;
     for (let end = to; found.length < limit; ) {

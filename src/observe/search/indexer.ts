@@ -8,7 +8,7 @@ import { readMonotonicMs } from "../../base/monotonic.ts";
 import { defined } from "../../base/values.ts";
 import type { RestingThread } from "../resting-thread.ts";
 import { findProject } from "../usage.ts";
-import type { Candidate, FindOrder, History, HistoryRow, SessionFacts } from "./types.ts";
+import type { Candidate, FindOrder, History, HistoryRow, SessionFacts, TranscriptIndex } from "./types.ts";
 
 export interface IndexerTimes {
   /** How long the frames of a session are collected. */
@@ -106,6 +106,17 @@ export class Indexer {
   find(order: FindOrder): Promise<Candidate[]> {
     return this.#options.thread.ask("find", order);
   }
+
+  /** The part of the index that `sessions` fills: transcripts. */
+  readonly transcripts: TranscriptIndex = {
+    positions: () => this.#options.thread.ask("transcripts", undefined),
+    index: (order) => this.#options.thread.ask("index_transcript", order),
+    remove: async (key) => {
+      await this.#options.thread.ask("remove", { session_id: key });
+      this.#isTidy = false;
+      this.#schedule(0);
+    },
+  };
 
   /** Compares the index with all of the history: at the start, and after old frames were removed. Never rejects. */
   async sweep(): Promise<void> {

@@ -27,6 +27,9 @@ const MIGRATIONS: readonly string[] = [
    INSERT INTO parts (parts, rank) VALUES ('secure-delete', 1);
    CREATE TABLE tidying (removed INTEGER NOT NULL, is_due INTEGER NOT NULL, after_term TEXT NOT NULL) STRICT;
    INSERT INTO tidying VALUES (0, 0, '');`,
+  // Transcripts: which version of the file is indexed, and where in it a text is.
+  `ALTER TABLE sessions ADD COLUMN mark TEXT;
+   ALTER TABLE texts ADD COLUMN at INTEGER;`,
 ];
 
 export function migrateSearch(db: Database): void {

@@ -46,6 +46,42 @@ export interface IndexedUpTo {
   first_seq: number;
 }
 
+/** Texts of a transcript, which is no session of ours. */
+export interface TranscriptOrder {
+  /** Not the id of a session. */
+  key: string;
+  agent: string;
+  project?: string;
+  texts: readonly TranscriptText[];
+  indexed_seq: number;
+  /** The version of the file, once all of it is indexed. */
+  mark?: string;
+}
+
+export interface TranscriptText {
+  seq: number;
+  at_ms: number;
+  /** Where in the file its record is, in bytes. */
+  at: number;
+  role: SearchRole;
+  text: string;
+}
+
+/** Transcripts in the index. Calls reject if the thread fails. */
+export interface TranscriptIndex {
+  positions(): Promise<TranscriptPosition[]>;
+  /** Adds what follows the last call for this transcript. */
+  index(order: TranscriptOrder): Promise<undefined>;
+  remove(key: string): Promise<void>;
+}
+
+/** How far a transcript is indexed. */
+export interface TranscriptPosition {
+  key: string;
+  indexed_seq: number;
+  mark?: string;
+}
+
 /** Where a search continues: for each role, before this id. */
 export interface SearchPlace {
   /** The hour that ages are counted from, so that the order stays the same. */
@@ -71,6 +107,9 @@ export interface FindOrder {
 export interface Candidate {
   id: number;
   role: SearchRole;
+  /** For a text of a transcript: its key. */
   session_id: string;
   seq: number;
+  /** In the file of a transcript. */
+  at?: number;
 }

@@ -21,7 +21,7 @@ const BriefRequest = z.object({
   payload: z.object(RequestPayload.shape).omit({ details: true }),
 });
 const BriefHit = z.object(
-  SearchHit.pick({ session_id: true, name: true, seq: true, role: true, text: true }).shape,
+  SearchHit.pick({ session_id: true, name: true, seq: true, role: true, text: true, outside: true }).shape,
 );
 
 export const toBrief = (view: SessionView) => Brief.parse(view);

@@ -1,11 +1,14 @@
 // Reads one transcript as events, in bounded memory. The next page continues where the last one ended.
 import { open } from "node:fs/promises";
 import type { TranscriptFile, TranscriptReader } from "../../backends/types.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { isObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { FrameReader } from "../../base/json-lines.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 
+const LF = 0x0a;
 const CHUNK_BYTES = 256 * 1024;
+/** Most records are shorter. */
+const RECORD_BYTES = 16 * 1024;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 export interface PastEvent {
@@ -14,6 +17,8 @@ export interface PastEvent {
   event: AgentEvent;
   /** Of its record, shared by the record's events. */
   bytes: number;
+  /** Where its record starts in the file. Undefined next to bytes that are not UTF-8. */
+  at: number | undefined;
 }
 
 export class Reading {
@@ -22,6 +27,8 @@ export class Reading {
   readonly #lines: FrameReader;
   readonly #ready: PastEvent[] = [];
   #offset = 0;
+  /** The start of the last line that is not whole yet. */
+  #linesEnd = 0;
   #count = 0;
   #taken = 0;
   #lastAtMs: number | undefined;
@@ -60,6 +67,8 @@ export class Reading {
       const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
       const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES, this.#offset);
       if (bytesRead === 0) return false;
+      const last = buffer.lastIndexOf(LF, bytesRead - 1);
+      if (last !== -1) this.#linesEnd = this.#offset + last + 1;
       this.#offset += bytesRead;
       this.#lines.push(buffer.subarray(0, bytesRead));
       return true;
@@ -69,9 +78,9 @@ export class Reading {
   }
 
   #add(record: JsonObject, size: number): void {
-    const { timestamp } = record;
-    const at_ms = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
-    if (!Number.isNaN(at_ms)) this.#lastAtMs = at_ms;
+    this.#lastAtMs = readTime(record) ?? this.#lastAtMs;
+    const behind = this.#lines.bytesFromFrame;
+    const at = behind === 0 ? undefined : this.#linesEnd - behind;
     const events = this.#reader.read(record);
     for (const event of events) {
       this.#count += 1;
@@ -80,7 +89,33 @@ export class Reading {
         at_ms: this.#lastAtMs,
         event,
         bytes: Math.ceil(size / events.length),
+        at,
       });
     }
   }
+}
+
+/** The record that starts at `at`, read on its own. Undefined if there is none any more. */
+export async function readRecord(path: string, at: number): Promise<JsonObject | undefined> {
+  const chunks: Buffer[] = [];
+  const handle = await open(path);
+  try {
+    for (let bytes = 0; bytes < MAX_LINE_BYTES; ) {
+      const chunk = Buffer.allocUnsafe(RECORD_BYTES);
+      const { bytesRead } = await handle.read(chunk, 0, RECORD_BYTES, at + bytes);
+      const end = chunk.subarray(0, bytesRead).indexOf(LF);
+      chunks.push(chunk.subarray(0, end === -1 ? bytesRead : end));
+      if (end !== -1 || bytesRead === 0) break;
+      bytes += bytesRead;
+    }
+  } finally {
+    await handle.close();
+  }
+  const record = tryParseJson(Buffer.concat(chunks).toString("utf8"));
+  return isObject(record) ? record : undefined;
+}
+
+export function readTime({ timestamp }: JsonObject): number | undefined {
+  const at_ms = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
+  return Number.isNaN(at_ms) ? undefined : at_ms;
 }

@@ -46,10 +46,13 @@ export interface TakenTranscript {
   past: object[];
 }
 
-interface Found {
+/** The transcript of a backend. */
+export interface FoundTranscript {
   backend: Backend;
   file: TranscriptFile;
 }
+
+type Found = FoundTranscript;
 
 interface Listing {
   found: Found[];
@@ -57,11 +60,18 @@ interface Listing {
   holders: ReadonlyMap<string, number>;
 }
 
+export interface TranscriptFacts {
+  title?: string;
+  /** The project's directory. */
+  project?: string;
+}
+
 /** A list is this old at most; pages and repeated filters share it. */
 const LIST_MS = 2_000;
 /** Files looked at together for a page, and opened at once. */
 const STEP = 32;
 const PARALLEL = 16;
+const MANY = 500;
 const MAX_HEADS = 20_000;
 const MAX_PROJECTS = 2_000;
 /** Transcripts that were read in part, to continue with their next page. */
@@ -154,6 +164,23 @@ export class Transcripts {
     const views = events.slice(first).map((one) => toView(session_id, one.seq, one));
     if (end !== undefined) views.push(toView(session_id, null, end));
     return { events: views, next_seq, is_end: isEnd };
+  }
+
+  /** All that were started outside, newest first, without opening any. */
+  async listFiles(): Promise<FoundTranscript[]> {
+    const { found } = await this.#list();
+    const files: Found[] = [];
+    for (let at = 0; at < found.length; at += MANY)
+      files.push(...(await this.#withoutOurs(found.slice(at, at + MANY))));
+    return files;
+  }
+
+  /** What a list shows of it. Undefined: it is no conversation of the user, or gone. */
+  async describe({ backend, file }: FoundTranscript): Promise<TranscriptFacts | undefined> {
+    const head = await this.#describe(backend, file);
+    if (head === undefined) return undefined;
+    const project = head.cwd === undefined ? undefined : await this.#findProject(head.cwd);
+    return defined({ title: head.preview, project });
   }
 
   /** Where the conversation is, for `spawn`. Throws `transcript_unknown`. */
@@ -279,7 +306,7 @@ export class Transcripts {
   }
 }
 
-function createReading(backend: Backend, file: TranscriptFile): Reading {
+export function createReading(backend: Backend, file: TranscriptFile): Reading {
   if (backend.transcripts === undefined) throw unknownError(file.session_id);
   return new Reading(file, backend.transcripts.createReader());
 }

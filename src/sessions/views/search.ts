@@ -13,6 +13,7 @@ import {
 } from "../../observe/index.ts";
 import { SEARCH_ROLES, type SearchHit, type SearchReply, type SearchRole } from "../../protocol/search.ts";
 import type { Store } from "../../store/types.ts";
+import type { TranscriptSearch } from "../transcripts/search-index.ts";
 
 export interface SearchOrder {
   query: string;
@@ -40,6 +41,8 @@ const AFTER = /^(\d{1,9})((?:\.\d{1,16}){3})$/;
 export interface SearchParts {
   observer: Observer;
   store: Store;
+  /** Conversations that were started outside. Absent: not searched. */
+  outside?: TranscriptSearch | undefined;
 }
 
 export async function searchHistory(parts: SearchParts, order: SearchOrder): Promise<SearchReply> {
@@ -49,6 +52,10 @@ export async function searchHistory(parts: SearchParts, order: SearchOrder): Pro
       "search_unavailable",
       "nothing can be searched: the daemon keeps no history (store = memory)",
     );
+  // They are no sessions: nobody finds them who may read only some sessions.
+  const isAll = order.session_id === undefined && order.session_ids === undefined;
+  const outside = isAll ? parts.outside : undefined;
+  await outside?.refresh();
   const terms = parseQuery(order.query);
   const patterns = terms.map(toPattern);
   const { session_id, session_ids, agent, project, from_ms, to_ms, limit } = order;
@@ -75,9 +82,10 @@ export async function searchHistory(parts: SearchParts, order: SearchOrder): Pro
     found = found.slice(next.length);
     read += next.length;
     for (const { role, id } of next) place.before[role] = id;
-    const texts = await Promise.all(next.map((one) => readHit(parts.store, one, patterns)));
+    const texts = await Promise.all(next.map((one) => readHit(parts, one, patterns)));
     for (const hit of texts) if (hit !== undefined && !isRepeated(hit, hits)) hits.push(hit);
   }
+  unindexed += outside?.unindexed ?? 0;
   return {
     hits: await describeSessions(hits, parts.store),
     ...((isMore || found.length > 0) && { next: formatPlace(place) }),
@@ -87,15 +95,31 @@ export async function searchHistory(parts: SearchParts, order: SearchOrder): Pro
 
 /** Undefined if the text does not match, or is gone. */
 async function readHit(
-  store: Store,
-  { session_id, seq, role }: Candidate,
+  { store, outside }: SearchParts,
+  candidate: Candidate,
   patterns: readonly RegExp[],
 ): Promise<SearchHit | undefined> {
+  const { session_id, seq, role, at } = candidate;
+  if (at !== undefined) return outside && readOutside(outside, candidate, patterns);
   const batch = await store.read(session_id, seq - 1, 1);
   if (batch === undefined || batch.first_seq !== seq) return undefined;
   const found = readFrameText(parseFirst(batch.bytes)).find((text) => text.role === role);
   const snippet = found && toSnippet(found.text, patterns);
   return snippet && { session_id, seq, role, ...defined({ at_ms: batch.stamps?.[0]?.at_ms }), ...snippet };
+}
+
+async function readOutside(
+  outside: TranscriptSearch,
+  candidate: Candidate,
+  patterns: readonly RegExp[],
+): Promise<SearchHit | undefined> {
+  const found = await outside.read(candidate);
+  if (found === undefined) return undefined;
+  const { session_id, agent, at_ms, facts, texts } = found;
+  const [snippet] = texts.flatMap((text) => toSnippet(text, patterns) ?? []);
+  if (snippet === undefined) return undefined;
+  const about = defined({ at_ms, name: facts.title, agent, project: facts.project });
+  return { session_id, seq: candidate.seq, role: candidate.role, outside: true, ...about, ...snippet };
 }
 
 /** A message as it was delivered, and as the agent repeats it. */
@@ -122,10 +146,10 @@ function parseFirst(bytes: Uint8Array): unknown {
 }
 
 async function describeSessions(hits: readonly SearchHit[], store: Store): Promise<SearchHit[]> {
-  const ids = [...new Set(hits.map(({ session_id }) => session_id))];
+  const ids = [...new Set(hits.flatMap(({ session_id, outside }) => (outside ? [] : [session_id])))];
   const rows = new Map((await store.rows({ ids })).map((row) => [row.session_id, row]));
   return hits.map((hit) => {
-    const row = rows.get(hit.session_id);
+    const row = hit.outside ? undefined : rows.get(hit.session_id);
     if (row === undefined) return hit;
     return {
       ...hit,

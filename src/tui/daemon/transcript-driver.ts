@@ -1,26 +1,27 @@
 // A conversation that was started outside, for the session screen: it is read from the agent's own transcript. The first
 // message continues it as a session of the daemon, which has a driver of its own.
 import { CodedError, toMessage } from "../../base/coded-error.ts";
-import type { TranscriptView } from "../../client/http/types.ts";
 import type { HttpClient } from "../../client/http.ts";
 import type { RequestRow, ViewInput } from "../../client/view/types.ts";
-import type { OutsideDriver, SessionDriver } from "../types.ts";
+import type { OutsideDriver, SessionDriver, ShownTranscript } from "../types.ts";
 
 /** What is read at first, and then of all at once. */
 const TAIL = 500;
 const PAGE = 2_000;
+/** Events shown before a place. */
+const BEFORE = 100;
 
 export function createOutsideDriver(http: HttpClient): OutsideDriver {
   return {
     list: (after) => http.transcripts(after === undefined ? {} : { after }),
-    read: (transcript, onContinued) => new TranscriptDriver(http, transcript, onContinued),
+    read: (transcript, onContinued, at_seq) => new TranscriptDriver(http, transcript, onContinued, at_seq),
     adopt: (transcript) => adopt(http, transcript),
   };
 }
 
 async function adopt(
   http: HttpClient,
-  { backend, session_id }: TranscriptView,
+  { backend, session_id }: ShownTranscript,
   prompt?: string,
 ): Promise<string> {
   const order = { backend, transcript: session_id, ...(prompt === undefined ? {} : { prompt }) };
@@ -33,15 +34,22 @@ class TranscriptDriver implements SessionDriver {
   readonly commands = [];
   readonly pickers = [];
   readonly requestFocus = "asked";
+  readonly at_seq?: number;
   readonly #http: HttpClient;
-  readonly #transcript: TranscriptView;
+  readonly #transcript: ShownTranscript;
   readonly #onContinued: (session_id: string) => void;
   #listener: (inputs: readonly ViewInput[]) => void = () => undefined;
   #isClosed = false;
   /** All of it was read. */
   #isWhole = false;
 
-  constructor(http: HttpClient, transcript: TranscriptView, onContinued: (session_id: string) => void) {
+  constructor(
+    http: HttpClient,
+    transcript: ShownTranscript,
+    onContinued: (session_id: string) => void,
+    at_seq: number | undefined,
+  ) {
+    if (at_seq !== undefined) this.at_seq = at_seq;
     this.#http = http;
     this.#transcript = transcript;
     this.#onContinued = onContinued;
@@ -65,14 +73,7 @@ class TranscriptDriver implements SessionDriver {
   async loadEarlier(): Promise<boolean> {
     if (this.#isWhole) return false;
     this.#isWhole = true;
-    const inputs: ViewInput[] = [{ kind: "reset" }];
-    for (let since_seq = 0, isEnd = false; !isEnd; ) {
-      const page = await this.#readEvents({ since_seq, limit: PAGE });
-      inputs.push(...page.inputs);
-      since_seq = page.next_seq;
-      isEnd = page.is_end;
-    }
-    this.#listener([...inputs, ...this.#describe()]);
+    this.#listener([{ kind: "reset" }, ...(await this.#readAfter(0)), ...this.#describe()]);
     return true;
   }
 
@@ -91,13 +92,35 @@ class TranscriptDriver implements SessionDriver {
 
   async #read(): Promise<void> {
     try {
-      const { inputs } = await this.#readEvents({ tail: true, limit: TAIL });
-      this.#isWhole = inputs.length < TAIL;
+      const inputs = await this.#readFirst();
       this.#listener([...inputs, ...this.#describe()]);
     } catch (error) {
       const line = { kind: "local", level: "error", text: toMessage(error), at_ms: Date.now() } as const;
       this.#listener([line, { kind: "link", state: "live" }]);
     }
+  }
+
+  /** The end; or everything from a little before the place. */
+  async #readFirst(): Promise<ViewInput[]> {
+    if (this.at_seq !== undefined) {
+      const since_seq = Math.max(0, this.at_seq - BEFORE);
+      this.#isWhole = since_seq === 0;
+      return this.#readAfter(since_seq);
+    }
+    const { inputs } = await this.#readEvents({ tail: true, limit: TAIL });
+    this.#isWhole = inputs.length < TAIL;
+    return inputs;
+  }
+
+  async #readAfter(first: number): Promise<ViewInput[]> {
+    const inputs: ViewInput[] = [];
+    for (let since_seq = first, isEnd = false; !isEnd; ) {
+      const page = await this.#readEvents({ since_seq, limit: PAGE });
+      inputs.push(...page.inputs);
+      since_seq = page.next_seq;
+      isEnd = page.is_end;
+    }
+    return inputs;
   }
 
   #describe(): ViewInput[] {

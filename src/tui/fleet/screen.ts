@@ -5,6 +5,7 @@ import { defined } from "../../base/values.ts";
 import { nameAsker } from "../../client/view/asker.ts";
 import type { Fleet } from "../../client/view/fleet.ts";
 import type { Answer, RequestRow } from "../../client/view/types.ts";
+import type { SearchHit } from "../../protocol/search.ts";
 import type { InboxScreenOptions } from "../inbox/screen.ts";
 import { detectFleetNotifications } from "../notify/fleet-notifications.ts";
 import type { OutsideScreenOptions } from "../outside/screen.ts";
@@ -229,8 +230,23 @@ class FleetScreen implements Screen {
 
   #openSearch(text: string): void {
     this.#openOther(({ openSearch }) =>
-      openSearch({ driver: this.#driver, text, openSession: (id, seq) => this.#open(id, seq) }),
+      openSearch({
+        driver: this.#driver,
+        text,
+        openSession: (id, seq) => this.#open(id, seq),
+        openOutside: (hit) => this.#openOutsideAt(hit),
+      }),
     );
+  }
+
+  /** Continued, its session takes its place. */
+  #openOutsideAt({ session_id, agent = "", name, seq }: SearchHit): void {
+    const onContinued = (continued: string): void => {
+      this.#app.back();
+      this.#open(continued);
+    };
+    const shown = { session_id, backend: agent, provider: agent, ...defined({ title: name }) };
+    this.#openOther(({ openSession }) => openSession(this.#driver.outside.read(shown, onContinued, seq)));
   }
 
   #open(session_id: string, at_seq?: number): void {

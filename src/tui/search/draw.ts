@@ -59,8 +59,10 @@ function listLines(ui: SearchUi, columns: number, nowMs: number): { lines: Line[
   return { lines, at };
 }
 
-function headLine({ session_id, name, project, agent }: SearchHit): Line {
-  const place = [project?.split("/").at(-1), agent].flatMap((part) => (part ? [toSafeLine(part)] : []));
+function headLine({ session_id, name, project, agent, outside }: SearchHit): Line {
+  const place = [project?.split("/").at(-1), agent, outside && "started outside"].flatMap((part) =>
+    part ? [toSafeLine(part)] : [],
+  );
   return [
     createPiece(toSafeLine(name ?? session_id.slice(0, 8)), STYLE.bold),
     createPiece(`  ${place.join(" · ")}`, STYLE.dim),

@@ -1,6 +1,7 @@
 // The search over the history of all sessions, above the list: searches while the user types, and opens hits at their place.
 import { toMessage } from "../../base/coded-error.ts";
 import { defined } from "../../base/values.ts";
+import type { SearchHit } from "../../protocol/search.ts";
 import type { App, Input, Opener, Screen, Size } from "../screen-types.ts";
 import type { FleetDriver } from "../types.ts";
 import { drawSearch, type SearchFrame } from "./draw.ts";
@@ -14,6 +15,8 @@ export interface SearchScreenOptions {
   /** Searched for at first. */
   text: string;
   openSession(session_id: string, seq: number): void;
+  /** Opens a conversation that was started outside. */
+  openOutside(hit: SearchHit): void;
 }
 
 export function createSearchScreen(options: SearchScreenOptions): Opener {
@@ -67,7 +70,8 @@ class SearchScreen implements Screen {
         this.#searchSoon(effect.text, effect.after);
         break;
       case "open":
-        this.#options.openSession(effect.session_id, effect.seq);
+        if (effect.hit.outside) this.#options.openOutside(effect.hit);
+        else this.#options.openSession(effect.hit.session_id, effect.hit.seq);
         break;
       default:
         this.#app[effect.kind]();

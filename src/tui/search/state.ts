@@ -29,7 +29,7 @@ export type SearchEvent =
 
 export type SearchEffect =
   | { kind: "search"; text: string; after?: string }
-  | { kind: "open"; session_id: string; seq: number }
+  | { kind: "open"; hit: SearchHit }
   | { kind: "back" | "suspend" | "repaint" };
 
 export interface SearchStep {
@@ -77,7 +77,7 @@ function onInput(ui: SearchUi, input: Input, page: number): SearchStep {
     case "open": {
       const hit = ui.hits[ui.selected];
       if (hit === undefined) return { ui, effects: [] };
-      return { ui, effects: [{ kind: "open", session_id: hit.session_id, seq: hit.seq }] };
+      return { ui, effects: [{ kind: "open", hit }] };
     }
     case "back":
       return { ui, effects: [{ kind: "back" }] };

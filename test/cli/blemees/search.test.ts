@@ -54,10 +54,6 @@ test("finds what was said, with its session and place, and shows it", async () =
   await vi.waitFor(async () => expect((await search("xylophone")).hits).toEqual([]), PATIENT);
 });
 
-test("the help says what is not searched", async () => {
-  expect((await sm("search", "--help")).stdout).toContain("sm all --outside");
-});
-
 test("nothing found is said on stderr, with exit code 0", async () => {
   const { code, stdout, stderr } = await sm("search", "quetzalcoatl");
   expect({ code, stdout }).toEqual({ code: 0, stdout: "" });

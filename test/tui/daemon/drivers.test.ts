@@ -124,7 +124,8 @@ test("a conversation from outside is listed, read, and continued by its first me
   mkdirSync(dir, { recursive: true });
   const recorded = readFileSync(join(ROOT, "test/fixtures/claude-transcripts/tools.jsonl"), "utf8");
   writeFileSync(join(dir, `${id}.jsonl`), recorded.replaceAll("/home/user/project", cwd));
-  const { outside } = fleet().driver;
+  const { driver: list } = fleet();
+  const { outside } = list;
   const [transcript] = (await outside.list()).transcripts;
   if (transcript === undefined) throw new Error("not listed");
   expect(transcript).toMatchObject({ session_id: id, cwd });
@@ -141,6 +142,20 @@ test("a conversation from outside is listed, read, and continued by its first me
   expect(view).toMatchObject({ link: { state: "live" } });
   expect(await driver.loadEarlier()).toBe(false);
   await expect(driver.interrupt()).rejects.toMatchObject({ code: "not_continued" });
+  const find = () => list.search({ text: '"AA || BB"' }, new AbortController().signal);
+  const [hit] = await vi.waitFor(async () => {
+    const { hits } = await find();
+    expect(hits).toMatchObject([{ session_id: id, agent: "claude", outside: true }]);
+    return hits;
+  }, PATIENT);
+  const atPlace = outside.read(transcript, onContinued, hit?.seq);
+  closers.push(() => atPlace.close());
+  let found = emptyView();
+  atPlace.start((inputs) => {
+    found = applyInputs(found, inputs);
+  });
+  await vi.waitFor(() => expect(JSON.stringify(found.entries)).toContain("tool said: AA || BB"), PATIENT);
+  expect(atPlace.at_seq).toBe(hit?.seq);
   await driver.send("#say hi");
   expect(onContinued).toHaveBeenCalledWith(id);
   await http.wait(id);

@@ -70,9 +70,9 @@ test("typing searches, and a late reply to another text is ignored", () => {
 test("hits are together by session, and Enter opens the selected one at its place", () => {
   const hits = [aHit("a", 5), aHit("b", 2), aHit("a", 9)];
   const step = run(createSearch("tokens"), found("tokens", aReply(hits)), key("down"));
-  expect(run(step, key("enter")).effects).toEqual([{ kind: "open", session_id: "a", seq: 9 }]);
-  expect(run(step, key("down"), key("down"), key("enter")).effects).toEqual([
-    { kind: "open", session_id: "b", seq: 2 },
+  expect(run(step, key("enter")).effects).toMatchObject([{ kind: "open", hit: { session_id: "a", seq: 9 } }]);
+  expect(run(step, key("down"), key("down"), key("enter")).effects).toMatchObject([
+    { kind: "open", hit: { session_id: "b", seq: 2 } },
   ]);
   expect(run(createSearch("x"), key("enter")).effects).toEqual([]);
   expect(run(step, key("escape")).effects).toEqual([{ kind: "back" }]);
@@ -145,17 +145,25 @@ test("whatever was said, each row is one row, fits, and has no control character
 test("only the newest text is searched for, after a pause, and a failure is shown", async () => {
   const search = vi.fn(async ({ text }: { text: string }) => {
     if (text === "bad") throw new Error("no letters");
-    return aReply([aHit("a", 7)]);
+    return aReply([aHit("a", 7), aHit("b", 8, { outside: true })]);
   });
   const openSession = vi.fn();
+  const openOutside = vi.fn();
   const app = { redraw: vi.fn(), back: vi.fn(), look: LOOK, size: () => ({ columns: 80, rows: 24 }) };
-  const screen = createSearchScreen({ driver: { search }, text: "to", openSession })(app as unknown as App);
+  const screen = createSearchScreen({ driver: { search }, text: "to", openSession, openOutside })(
+    app as unknown as App,
+  );
   const draw = () => screen.draw({ columns: 80, rows: 24 }).rows.join("\n");
   screen.onInput(char("k"));
   await vi.waitFor(() => expect(draw()).toContain("rotate the tokens"), PATIENT);
   expect(search.mock.calls.map(([{ text }]) => text)).toEqual(["tok"]);
   screen.onInput(key("enter"));
   expect(openSession).toHaveBeenCalledWith("a", 7);
+  expect(draw()).toContain("shop · claude · started outside");
+  screen.onInput(key("down"));
+  screen.onInput(key("enter"));
+  expect(openOutside).toHaveBeenCalledWith(expect.objectContaining({ session_id: "b", seq: 8 }));
+  expect(openSession).toHaveBeenCalledOnce();
   for (let back = 0; back < 3; back += 1) screen.onInput(key("backspace"));
   for (const one of "bad") screen.onInput(char(one));
   await vi.waitFor(() => expect(draw()).toContain("no letters"), PATIENT);

@@ -9,15 +9,20 @@ import type { App } from "../app-types.ts";
 import type { EntryContext } from "../session/entry-view.ts";
 import "../session/feed.ts";
 import { FeedItems, type Folds, isOpen } from "../session/items.ts";
+import { Place } from "../session/place.ts";
 
 /** Events read at once, from the end. */
 const PAGE = 500;
+/** To read on from a place: at once, and shown before it. */
+const MAX_PAGE = 2_000;
+const BEFORE = 100;
 
 class ConversationElement extends LitElement {
   static override properties = {
     app: { attribute: false },
     sessionId: { attribute: false },
     agent: { attribute: false },
+    atSeq: { attribute: false },
     about: { state: true },
     events: { state: true },
     isBusy: { state: true },
@@ -26,6 +31,8 @@ class ConversationElement extends LitElement {
   declare app: App;
   declare sessionId: string;
   declare agent: string | undefined;
+  /** The event to scroll to. */
+  declare atSeq: number | undefined;
   declare about: TranscriptView | undefined;
   declare events: TranscriptPage["events"] | undefined;
   declare isBusy: boolean;
@@ -33,6 +40,7 @@ class ConversationElement extends LitElement {
   #folds: Folds = new Map();
   #view: { events: TranscriptPage["events"]; view: View } | undefined;
   readonly #items = new FeedItems();
+  readonly #place = new Place(() => this.atSeq);
 
   constructor() {
     super();
@@ -47,13 +55,34 @@ class ConversationElement extends LitElement {
   protected override firstUpdated(): void {
     void this.#try(async () => {
       const agent = defined({ agent: this.agent });
-      const [about, page] = await Promise.all([
+      const [about, events] = await Promise.all([
         this.app.api.transcript(this.sessionId, agent),
-        this.app.api.transcriptEvents(this.sessionId, { ...agent, tail: true, limit: PAGE }),
+        this.#readFirst(agent),
       ]);
       this.about = about;
-      this.events = page.events;
+      this.events = events;
     });
+  }
+
+  protected override updated(): void {
+    const { events, atSeq } = this;
+    if (events === undefined || atSeq === undefined) return;
+    const items = this.#items.of(this.#entries(events), this.#folds);
+    if (this.#view !== undefined) this.#place.show(this.#view.view, items, this.querySelector("x-feed"));
+  }
+
+  /** The end; or everything from a little before the place. */
+  async #readFirst(agent: { agent?: string }): Promise<TranscriptPage["events"]> {
+    const read = (query: object) => this.app.api.transcriptEvents(this.sessionId, { ...agent, ...query });
+    if (this.atSeq === undefined) return (await read({ tail: true, limit: PAGE })).events;
+    const events: TranscriptPage["events"] = [];
+    for (let since_seq = Math.max(0, this.atSeq - BEFORE), isEnd = false; !isEnd; ) {
+      const page = await read({ since_seq, limit: MAX_PAGE });
+      events.push(...page.events);
+      since_seq = page.next_seq;
+      isEnd = page.is_end;
+    }
+    return events;
   }
 
   protected override render(): TemplateResult {

@@ -16,6 +16,7 @@ class OutsideElement extends LitElement {
     app: { attribute: false },
     sessionId: { attribute: false },
     agent: { attribute: false },
+    atSeq: { attribute: false },
     found: { state: true },
     next: { state: true },
     search: { state: true },
@@ -25,6 +26,7 @@ class OutsideElement extends LitElement {
   /** The conversation to read; without one the list is shown. */
   declare sessionId: string | undefined;
   declare agent: string | undefined;
+  declare atSeq: number | undefined;
   declare found: readonly TranscriptView[] | undefined;
   declare next: string | undefined;
   declare search: string;
@@ -63,12 +65,12 @@ class OutsideElement extends LitElement {
   }
 
   protected override render(): TemplateResult | typeof nothing {
-    const { app, sessionId, agent, found, trouble } = this;
+    const { app, sessionId, agent, atSeq, found, trouble } = this;
     if (app === undefined) return nothing;
     if (sessionId !== undefined)
       return html`${keyed(
-        sessionId,
-        html`<x-conversation .app=${app} .sessionId=${sessionId} .agent=${agent}></x-conversation>`,
+        `${sessionId} ${atSeq ?? ""}`,
+        html`<x-conversation .app=${app} .sessionId=${sessionId} .agent=${agent} .atSeq=${atSeq}></x-conversation>`,
       )}`;
     return html`<header class="page-head">
         <h1>Started outside</h1>

@@ -5,7 +5,7 @@ import { defined } from "../../../src/base/values.ts";
 import type { SearchHit } from "../../../src/client/http/types.ts";
 import { formatAge } from "../../../src/client/view/format.ts";
 import { ROLE_NAMES, splitBySession, splitMarks } from "../../../src/client/view/search-hits.ts";
-import type { App } from "../app-types.ts";
+import type { App, Route } from "../app-types.ts";
 
 const PAGE = 40;
 /** A pause in typing. */
@@ -121,12 +121,7 @@ class SearchElement extends LitElement {
 
   #list(app: App, hits: readonly SearchHit[]): TemplateResult {
     return html`${
-      hits.length === 0
-        ? html`<p class="empty">
-              Nothing found for “${this.words.trim()}”. Conversations <a href=${app.href({ name: "outside" })}>started outside</a> are
-              not searched.
-            </p>`
-        : nothing
+      hits.length === 0 ? html`<p class="empty">Nothing found for “${this.words.trim()}”.</p>` : nothing
     }
       ${splitBySession(hits).map((own) => this.#session(app, own))}
       ${
@@ -139,11 +134,13 @@ class SearchElement extends LitElement {
   #session(app: App, hits: readonly SearchHit[]): TemplateResult | typeof nothing {
     const [first] = hits;
     if (first === undefined) return nothing;
-    const { session_id, name, agent, project } = first;
-    const about = [project?.split("/").at(-1), agent].flatMap((part) => (part ? [sanitizeLine(part)] : []));
+    const { session_id, name, agent, project, outside } = first;
+    const about = [project?.split("/").at(-1), agent, outside && "started outside"].flatMap((part) =>
+      part ? [sanitizeLine(part)] : [],
+    );
     return html`<section class="found-session">
       <h2 class="found-name">
-        <a class="cut" href=${app.href({ name: "session", session_id })}>${sanitizeLine(name ?? session_id.slice(0, 8))}</a>
+        <a class="cut" href=${app.href(outside ? { name: "outside", session_id, ...defined({ agent }) } : { name: "session", session_id })}>${sanitizeLine(name ?? session_id.slice(0, 8))}</a>
         <span class="found-about">${about.join(" · ")}</span>
       </h2>
       <ul class="found-hits">
@@ -153,9 +150,13 @@ class SearchElement extends LitElement {
   }
 
   #hit(app: App, hit: SearchHit): TemplateResult {
-    const { session_id, seq, role, at_ms } = hit;
+    const { session_id, seq, role, at_ms, agent, outside } = hit;
+    const place = { session_id, at_seq: seq };
+    const route: Route = outside
+      ? { name: "outside", ...place, ...defined({ agent }) }
+      : { name: "session", ...place };
     return html`<li>
-      <a class="found-hit" data-role=${role} href=${app.href({ name: "session", session_id, at_seq: seq })}>
+      <a class="found-hit" data-role=${role} href=${app.href(route)}>
         <span class="found-about">${ROLE_NAMES[role]}</span>
         <span class="found-text">${splitMarks(hit).map(({ text, isMarked }) =>
           isMarked ? html`<mark>${sanitizeLine(text)}</mark>` : sanitizeLine(text),
