@@ -95,7 +95,7 @@ export class Reading {
   }
 }
 
-/** The record that starts at `at`, read on its own. Undefined if there is none any more. */
+/** The record that starts at `at`, read on its own. Undefined if it is gone. */
 export async function readRecord(path: string, at: number): Promise<JsonObject | undefined> {
   const chunks: Buffer[] = [];
   const handle = await open(path);

@@ -190,7 +190,7 @@ export class TranscriptSearch {
   }
 }
 
-/** It was written anew: what is indexed is not in it any more. */
+/** It was replaced: what is indexed is gone. */
 function hasShrunk(position: TranscriptPosition | undefined, { mark }: Wanted): boolean {
   return position?.mark !== undefined && Number.parseInt(position.mark, 10) > Number.parseInt(mark, 10);
 }

@@ -111,7 +111,7 @@ test("only what is new or has changed is read again, from where the index ends",
   expect(new Set(keysOf(on))).toEqual(new Set(["fake/t2"]));
 });
 
-test("a file that was written anew is indexed anew", async () => {
+test("a file that was replaced is indexed from its start", async () => {
   const on = await outside();
   on.files.put("t1", [said("xylophone"), answered("a much longer text that makes the file large")]);
   await on.search("xylophone");
