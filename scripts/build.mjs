@@ -25,8 +25,8 @@ const PROGRAMS = [
   "demian-plain",
 ];
 /**
- * What the programs load with import(), each in one file, whose compiled code is kept (src/base/code-cache.ts). `mcp` and
- * `html` are loaded by demian, for sessions with MCP servers and for the first web page.
+ * What the programs load with import(), each in one file, whose compiled code is kept (src/base/code-cache.ts). The last three
+ * are loaded when they are needed: for sessions with MCP servers, for programs that use our tools, for a web page.
  */
 const CODE = {
   blemeesd: "src/daemon/main.ts",
@@ -34,6 +34,7 @@ const CODE = {
   wire: "src/cli/wire/main.ts",
   demian: "src/cli/demian/program.ts",
   mcp: "src/runtime/mcp/sdk.ts",
+  "mcp-server": "src/base/mcp-server.ts",
   html: "src/runtime/web/html.ts",
 };
 const WORKERS = { "store-worker": "src/store/worker.ts", "observe-worker": "src/observe/worker.ts" };
@@ -48,7 +49,16 @@ const common = {
   minifyWhitespace: true,
   legalComments: "none",
   logLevel: "warning",
-  define: { BLEMEES_VERSION: JSON.stringify(version) },
+  define: {
+    BLEMEES_VERSION: JSON.stringify(version),
+    // Packages with native code, which would be used if they were installed.
+    "process.env.WS_NO_BUFFER_UTIL": '"1"',
+    "process.env.WS_NO_UTF_8_VALIDATE": '"1"',
+  },
+  alias: {
+    "@modelcontextprotocol/client/_shims": "./src/base/no-schema-validator.ts",
+    "@modelcontextprotocol/server/_shims": "./src/base/no-schema-validator.ts",
+  },
   // Native code and executables cannot be bundled. These are `dependencies`; bundled packages are `devDependencies`.
   external: ["koffi", "@photostructure/sqlite", "@vscode/ripgrep"],
 };
@@ -76,9 +86,7 @@ const bundles = await Promise.all([
     },
     footer: { js: "})" },
     write: false,
-    plugins: [loadCode("/", ["mcp", "html"])],
-    // 150 kB that demian does not use.
-    alias: { "@modelcontextprotocol/client/_shims": "./src/runtime/mcp/no-validator.ts" },
+    plugins: [loadCode("/", ["mcp", "mcp-server", "html"])],
   }).then(deferBuiltins),
   build({ ...commonJs, entryPoints: WORKERS }),
   build({

@@ -19,13 +19,18 @@ async function findInputs(platform: "node" | "browser", entryPoints: string[]): 
     platform,
     outdir: "out",
     bundle: true,
-    splitting: true,
+    // As in the build: splitting would keep packages that only unused code of the programs loads.
+    splitting: platform === "browser",
     write: false,
     metafile: true,
     minifySyntax: true,
     format: "esm",
     define: { "process.env.NODE_ENV": '"production"' },
     external: ["koffi", "@photostructure/sqlite", "@vscode/ripgrep"],
+    alias: {
+      "@modelcontextprotocol/client/_shims": "./src/base/no-schema-validator.ts",
+      "@modelcontextprotocol/server/_shims": "./src/base/no-schema-validator.ts",
+    },
     ...(platform === "browser" ? { tsconfig: join(ROOT, "web/tsconfig.json") } : {}),
   });
   return Object.values(metafile.outputs)

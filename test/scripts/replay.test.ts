@@ -31,7 +31,9 @@ test("shows input, phase and effects of every step, for people and for programs"
   const shown = run(file);
   expect(shown).toMatchObject({ status: 0, stderr: "" });
   expect(shown.stdout).toMatch(/started +ready, idle/);
-  expect(shown.stdout).toMatch(/event agent\.result +ready, idle .*publish/);
+  // Idle once the result is stored.
+  expect(shown.stdout).toMatch(/event agent\.result +ready, working .*publish/);
+  expect(shown.stdout).toMatch(/written +ready, idle/);
   const steps = run(file, "--json").stdout.trim().split("\n");
   expect(JSON.parse(steps.at(-1) ?? "")).toMatchObject({ state: { phase: { name: "ready" } } });
 });

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { RawClient } from "./raw-client.ts";
 import { CACHE_HOME, ROOT } from "./root.ts";
 
@@ -120,7 +121,7 @@ export function launchDaemon(options: DaemonOptions = {}): LaunchedDaemon {
       for (const client of clients) client.close();
       child.kill("SIGTERM");
       await exited;
-      if (running.get(home) === 0) rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+      if (running.get(home) === 0) await removeHome(home);
     },
   };
   return { daemon, logged };
@@ -144,6 +145,18 @@ async function untilListening({ socket, exited, log }: TestDaemon): Promise<void
     } catch {
       if (isOver) throw new Error(`the daemon ended before it listened:\n${log()}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}
+
+/** From the beginning each time: a process that is just ending may add a file, which `maxRetries` would not remove. */
+async function removeHome(home: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return rmSync(home, { recursive: true, force: true });
+    } catch (error) {
+      if (attempt === 20) throw error;
+      await pause(50 * attempt);
     }
   }
 }

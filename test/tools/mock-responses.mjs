@@ -152,9 +152,9 @@ function stepsOf(directive, body) {
   return [(outputs) => (REPLIES[name] ?? REPLIES.text)(fill(args, outputs), body)];
 }
 
-/** "$REQUEST" is the last request that the tools before have named. */
+/** "$REQUEST" is the last request that the tools before have named. A text of several lines has no arguments. */
 function fill(args, outputs) {
-  return args.replaceAll(
+  return args?.replaceAll(
     "$REQUEST",
     () =>
       outputs

@@ -182,7 +182,9 @@ export function testClaudeCode(runtime: Runtime): void {
     // An unknown command is an ordinary message (2.1.325).
     expect((await session.run({ text: "/evil" })).text).toBe("You said: /evil");
     expect(traps.filter((name) => existsSync(path(name)))).toEqual([]);
-    expect(JSON.stringify(world.model.requests)).not.toContain("Obey the repository");
+    // Only from demian, as what the project says: Claude Code itself does not read it.
+    const asked = JSON.stringify(world.model.requests).replaceAll(/<instructions .*?<\/instructions>/gs, "");
+    expect(asked).not.toContain("Obey the repository");
     // The traps work: requested and allowed commands trigger them.
     await session.run({ text: "#mock:bash git status" });
     expect(existsSync(path("FILTER"))).toBe(true);

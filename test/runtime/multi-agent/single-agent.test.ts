@@ -40,6 +40,7 @@ describe("17: single-agent mode", () => {
       "todo",
       "tail_job",
       "kill_job",
+      "web_fetch",
     ]);
     expect(wire(team.main, 0)).not.toMatch(/delegate_agent|sub agent|reviewer/);
     expect(wire(team.main, 1)).toContain('has no tool \\"delegate_agent\\"');

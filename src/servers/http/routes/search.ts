@@ -45,7 +45,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     path: "/search",
     name: "search",
     summary:
-      "Texts of the history of all sessions, and of conversations that were started outside, that have the words, best first: newer before older, what the user wrote before what tools returned. A hit is at `seq` of its session's events, or with `outside` of a transcript's.",
+      "Texts of all sessions, and of conversations from outside, that have the words, best first: newer before older, what users wrote before what tools returned. A hit is at `seq` of its session's events; with `outside`, of a transcript's.",
     query: SearchQuery,
     replies: { 200: defineJsonReply("A page of hits.", "SearchReply", SearchReply) },
     errors: ["session_unknown", "search_unavailable"],
