@@ -244,3 +244,21 @@ test("a damaged file is replaced by an empty one, and not kept", async () => {
   search.index(toPart("a", [user("tokens")]));
   expect(find(search, "tokens")).toEqual(["a 1"]);
 });
+
+test("an index of the version before transcripts is kept, and takes transcripts", async () => {
+  const path = join(tempDir(), "search.db");
+  const before = await openSearch(path);
+  before.index(toPart("a", [user("rotate the tokens")]));
+  before.close();
+  const old = await look(path);
+  old.exec("ALTER TABLE sessions DROP COLUMN mark; ALTER TABLE texts DROP COLUMN at; PRAGMA user_version=1");
+  old.close();
+  const search = await openSearch(path);
+  search.indexTranscript({
+    ...{ key: "claude/t", agent: "claude", indexed_seq: 1, mark: "9 1" },
+    texts: [{ seq: 1, at: 70, at_ms: NOON_MS + HOUR_MS, role: "user", text: "the tokens" }],
+  });
+  expect(find(search, "tokens")).toEqual(["claude/t 1", "a 1"]);
+  expect(search.positions().map(({ session_id }) => session_id)).toEqual(["a"]);
+  expect(search.transcripts()).toEqual([{ key: "claude/t", indexed_seq: 1, mark: "9 1" }]);
+});

@@ -178,8 +178,11 @@ test.each(["none", "all"] as const)("agents that see %s of what is not theirs", 
   on.files.put("t1", [said("tokens")]);
   await spawn(on, "lead");
   await settle();
-  await on.search("tokens");
   const order = { query: "tokens", limit: 5 };
+  // Without sight it learns nothing, and starts nothing.
+  const first = await on.manager.as(AGENT).search(order);
+  expect([first.unindexed, on.files.lists]).toEqual(sight === "all" ? [1, 1] : [undefined, 0]);
+  await on.search("tokens");
   const outsideOf = ({ hits }: SearchReply) =>
     hits.filter((hit) => hit.outside).map(({ session_id }) => session_id);
   expect(outsideOf(await on.manager.as(AGENT).search(order))).toEqual(sight === "all" ? ["t1"] : []);
