@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedHttp } from "../../client/scripted-http.ts";
 import { aView } from "../../client/session-views.ts";
-import { startDaemon } from "../../support/daemon.ts";
 import { BuiltProgram } from "../built-program.ts";
 
 let program: BuiltProgram;
@@ -132,41 +131,3 @@ test.each([[["wait", "s1", "-t", "0.05"]], [["send", "s1", "hello", "--wait", "-
     });
   },
 );
-
-test("tail -f continues when the daemon is killed and started again", async () => {
-  const first = await startDaemon();
-  const run = (...args: string[]) => program.run(first.socket, args);
-  const id = (await run("spawn", "demo", "-o", "pace_ms=0", "hello")).stdout.trim();
-  await run("wait", id);
-  const tail = program.start(first.socket, ["tail", "-f", "-n", "0", id]);
-  closers.push(() => void tail.kill("SIGKILL"));
-  let told = "";
-  const until = (text: string): Promise<void> =>
-    new Promise((resolve) => {
-      const look = (): void => {
-        if (told.includes(text)) resolve();
-      };
-      for (const stream of [tail.stdout, tail.stderr]) stream.on("data", look);
-      look();
-    });
-  for (const stream of [tail.stdout, tail.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      told += chunk.toString();
-    });
-  }
-  let sent = 0;
-  // Only what comes after its start is followed, and that moment is not visible.
-  while (!told.includes('You said: "before the crash')) {
-    sent += 1;
-    await run("send", id, "--wait", `before the crash ${sent}`);
-  }
-  await first.kill("SIGKILL");
-  await until("reconnecting");
-  const second = await startDaemon({ home: first.home });
-  closers.push(() => second.close());
-  await run("send", id, "--wait", "after the crash");
-  await until('You said: "after the crash"');
-  const seen = told.match(/You said: "before the crash \d+"/g) ?? [];
-  expect(new Set(seen).size).toBe(seen.length);
-  expect(seen.length).toBeGreaterThan(0);
-});
