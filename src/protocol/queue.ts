@@ -15,7 +15,7 @@ const OneMessage = z.strictObject({
   from: z.string().optional(),
   /** For a wake: what it says when it is delivered with others, as one message. */
   brief: z.string().optional(),
-  /** The turn that it was to be added to. If it is not, it is delivered as any other message. */
+  /** The turn that it was to be added to. If it is not, it is delivered like any other message. */
   for_turn: z.string().optional(),
 });
 

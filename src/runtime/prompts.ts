@@ -1,5 +1,5 @@
-// Own slash commands: `commands/NAME.md` of the user, and of the project once it is trusted. The text is a message; `$ARGUMENTS`,
-// `$1`, `$2`, … in it are replaced.
+// Own slash commands: `commands/NAME.md` of the user, and of the project once it is trusted. The text is a message;
+// `$ARGUMENTS`, `$1`, `$2`, … in it are replaced.
 import { toMessage } from "../base/coded-error.ts";
 import { asText, defined } from "../base/values.ts";
 import { parseFrontMatter } from "./agents/front-matter.ts";

@@ -1,5 +1,5 @@
-// The manager's interface. Sessions have no owner here; `as` limits what agents may do, everybody else acts as the user. Errors are CodedErrors of
-// protocol/errors.ts. Sessions that are not loaded are read from the store.
+// The manager's interface. Sessions have no owner here; `as` limits what agents may do, everybody else acts as the user.
+// Errors are CodedErrors of protocol/errors.ts. Sessions that are not loaded are read from the store.
 import type { Action } from "../protocol/actions.ts";
 import type { Budget, BudgetChange } from "../protocol/budget.ts";
 import type { ChangesReply, FileChangesReply, UndoBody, UndoReply } from "../protocol/changes.ts";

@@ -1,5 +1,5 @@
-// Stored conversations, of terminals and of ACP clients: $XDG_STATE_HOME/demian/sessions/<id>/{meta.json, history.jsonl, lock}. Outside the workspace and
-// readable by the user only, because a history contains files and command output.
+// Stored conversations, of terminals and of ACP clients: $XDG_STATE_HOME/demian/sessions/<id>/{meta.json, history.jsonl,
+// lock}. Outside the workspace and readable by the user only, because a history contains files and command output.
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";

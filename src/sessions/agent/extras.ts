@@ -1,5 +1,6 @@
-// What an agent gets from the daemon besides its options: tools for managing other agents, and MCP servers. Clients choose servers by name;
-// their programs, addresses and secrets are in the daemon's configuration, and secrets are read when an agent starts.
+// What an agent gets from the daemon besides its options: tools for managing other agents, and MCP servers. Clients choose
+// servers by name; their programs, addresses and secrets are in the daemon's configuration, and secrets are read when an
+// agent starts.
 import type { Backend, Environment, GivenMcpServer, StartOrder, ToolSpec } from "../../backends/types.ts";
 import { CodedError } from "../../base/coded-error.ts";
 import type { SessionRow } from "../../protocol/session.ts";

@@ -1,5 +1,5 @@
 // Messages for the running turn. Such a message stays in the queue until its agent reports that it is part of the turn;
-// if that never happens, it is delivered as any other message. While it is with the agent, nothing else is delivered.
+// if that never happens, it is delivered like any other message. While it is with the agent, nothing else is delivered.
 import { getQueue, getTurn, isRepeating, isUnstored, type SessionState, type Steer } from "./state.ts";
 import type { Step } from "./step.ts";
 
